@@ -1,0 +1,76 @@
+# Two commands matter: `make run` and `make test`. Each sets up all it needs.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+PY := .venv/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check
+TORCH := $(shell grep '^torch==' requirements.lock)
+# PyTorch's CPU build is on no general package index: pip as configured is asked first, then PyTorch's own.
+TORCH_INDEX := https://download.pytorch.org/whl/cpu
+CODE := app.py core ui tests scripts benchmarks
+
+.PHONY: help run lab test test-fast check fix setup browser goldens screens bench docs clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+run: setup ## set up, then open the page with a real vLLM serving the lab model (ARGS="--port 7870" passes options on)
+	$(PY) app.py $(ARGS)
+
+lab: setup ## serve the lab model on a real vLLM and print its base URL
+	$(PY) app.py lab $(ARGS)
+
+test: setup browser ## set up, then the whole suite: style, types, imports, tests with real vLLM and browser
+	$(MAKE) --no-print-directory lint
+	$(PY) -m pytest $(ARGS)
+
+test-fast: setup ## tests of the core that start no server and no browser
+	$(PY) -m pytest tests/core -m "not lab and not vllm and not browser and not network" $(ARGS)
+
+check: setup lint ## style, types, imports, and the tests that start no server and no browser
+	$(PY) -m pytest -m "not lab and not vllm and not browser and not network" $(ARGS)
+
+.PHONY: lint
+lint:
+	$(PY) -m ruff format --check $(CODE)
+	$(PY) -m ruff check $(CODE)
+	$(PY) -m mypy app.py core ui tests scripts
+	.venv/bin/lint-imports
+
+fix: setup ## mend style where a tool can
+	$(PY) -m ruff check --fix $(CODE)
+	$(PY) -m ruff format $(CODE)
+
+setup: .venv/.ready ## virtual environment in .venv with everything in requirements.lock
+
+.venv/.ready: requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "Python 3.11 is needed: make PYTHON=/path/to/python3.11 …" >&2; exit 1; }
+	@test -x $(PY) || $(PYTHON) -m venv .venv
+	@echo "Installing into .venv (about two minutes the first time)"
+	@$(PIP) install --quiet --no-deps '$(TORCH)' || $(PIP) install --quiet --no-deps --index-url $(TORCH_INDEX) '$(TORCH)'
+	@$(PIP) install --quiet --no-deps --requirement requirements.lock
+	@touch $@
+
+browser: ## Chromium for the browser tests, through apt-get if it is missing
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || { \
+	  echo "Installing Chromium for the browser tests"; \
+	  SUDO=$$([ "$$(id -u)" = 0 ] || echo sudo); \
+	  $$SUDO apt-get -qq update && $$SUDO env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium fonts-dejavu-core fonts-noto-cjk >/dev/null; }
+
+goldens: setup ## rewrite golden files, then show what changed
+	$(PY) -m pytest tests/core --update-goldens -q || true
+	git diff --stat tests/cases
+
+screens: setup browser ## rewrite the screenshots of the browser tests
+	$(PY) -m pytest tests/browser --update-screens
+
+bench: setup ## run benchmarks/ and print a table
+	$(PY) -m benchmarks
+
+docs: setup ## regenerate docs/rules
+	$(PY) scripts/rule_docs.py
+
+clean: ## remove the virtual environment and caches
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
