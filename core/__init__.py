@@ -1,0 +1,11 @@
+"""From a chat request to a verdict, in pure Python.
+
+    request ──► render ──► complete ──► parse ──► diagnose ──► report
+    read what   prompt,    raw output   census,   findings,    JSON,
+    was pasted  its tokens of the same  ledger    verdict      text
+                           run
+
+Each stage is a folder; they never import one another. One value, the `Trace`
+(`core.types`), travels through them; `core.pipeline.run_request` is the order in code.
+`core.formats` holds one file per model family, `core.lab` starts a local vLLM.
+"""

@@ -1,0 +1,35 @@
+"""Small questions about text that every stage asks. No I/O, no state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+_VISIBLE = {" ": "·", "\t": "→", "\n": "↵\n", "\r": "␍", "\u00a0": "⍽"}
+
+
+def first_divergence(left: Sequence[object], right: Sequence[object]) -> int | None:
+    """Return the first index at which two sequences differ; `None` if they are equal.
+
+    The end of the shorter one counts as a difference.
+    """
+    for index, (a, b) in enumerate(zip(left, right, strict=False)):
+        if a != b:
+            return index
+    return None if len(left) == len(right) else min(len(left), len(right))
+
+
+def visible_whitespace(text: str) -> str:
+    """Return `text` with marks for white space: `·` space, `→` tab, `↵` newline."""
+    return "".join(_VISIBLE.get(char, char) for char in text)
+
+
+def excerpt(text: str, start: int, stop: int, *, margin: int = 40) -> str:
+    """Return `text[start:stop]` with up to `margin` characters either side, cut ends marked `…`."""
+    low, high = max(0, start - margin), min(len(text), stop + margin)
+    return ("…" if low else "") + text[low:high] + ("…" if high < len(text) else "")
+
+
+def line_column(text: str, offset: int) -> tuple[int, int]:
+    """Return line and column, both from 1, of a character offset."""
+    before = text[:offset]
+    return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1

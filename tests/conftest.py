@@ -1,0 +1,90 @@
+"""Fixtures that the whole suite shares: the lab model, and one real vLLM per parser setting."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from core.lab import LabPool, LabSpec
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+
+# How long an example takes says how busy the machine is, nothing of the code; in CI the same examples every time.
+settings.register_profile(
+    "project",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=bool(os.environ.get("CI")),
+)
+settings.load_profile("project")
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-goldens", action="store_true", help="rewrite the golden files of tests/cases")
+    parser.addoption("--update-screens", action="store_true", help="rewrite the screenshots of tests/browser")
+
+
+@pytest.fixture(scope="session")
+def update_goldens(request: pytest.FixtureRequest) -> bool:
+    return bool(request.config.getoption("--update-goldens"))
+
+
+@pytest.fixture(scope="session")
+def lab_model_dir() -> Path:
+    return ROOT / "assets" / "lab-model"
+
+
+@pytest.fixture(scope="session")
+def corpus_dir() -> Path:
+    """Folder of real chat templates; lies beside the checkout, never in it."""
+    folder = Path(os.environ.get("PROMPT_DEBUGGER_CORPUS", ROOT.parent / "shared" / "corpus" / "templates"))
+    if not folder.is_dir():
+        pytest.skip(f"no template corpus at {folder.name}: set PROMPT_DEBUGGER_CORPUS")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def labs() -> Iterator[LabPool]:
+    """The labs of the whole run: one real vLLM per parser setting, booted when first asked for."""
+    pool = LabPool(max_running=3)
+    yield pool
+    pool.stop_all()
+
+
+@pytest.fixture(scope="session")
+def lab_url(labs: LabPool) -> str:
+    """Base URL of a real vLLM with the lab model and the parser that fits it."""
+    return asyncio.run(labs.get(LabSpec())).base_url
+
+
+@pytest.fixture(scope="session")
+def reasoning_lab_url(labs: LabPool) -> str:
+    """The same with a reasoning parser."""
+    return asyncio.run(labs.get(LabSpec(reasoning_parser="kimi_k2"))).base_url
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _loopback_only() -> Iterator[None]:
+    """Refuse connections that leave this machine: a test must not depend on the internet."""
+    import socket
+
+    real = socket.socket.connect
+
+    def guarded(self: socket.socket, address: object) -> None:
+        host = address[0] if isinstance(address, tuple) else None
+        is_far = isinstance(host, str) and not (host.startswith("127.") or host in ("::1", "localhost"))
+        if is_far and self.family in (socket.AF_INET, socket.AF_INET6):
+            raise OSError(f"tests reach loopback only, not {host}")
+        real(self, address)  # type: ignore[arg-type]  # the guard passes on what it was given
+
+    socket.socket.connect = guarded  # type: ignore[assignment, method-assign]  # restored below
+    yield
+    socket.socket.connect = real  # type: ignore[method-assign]  # restored

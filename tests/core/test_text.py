@@ -1,0 +1,33 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.text import excerpt, first_divergence, line_column, visible_whitespace
+
+
+@given(st.lists(st.integers()), st.lists(st.integers()))
+def test_first_divergence_is_the_first_unequal_index(left, right):
+    index = first_divergence(left, right)
+
+    if index is None:
+        assert left == right
+    else:
+        assert left[:index] == right[:index]
+        assert left[index : index + 1] != right[index : index + 1]
+
+
+def test_visible_whitespace_keeps_the_line_break():
+    assert visible_whitespace("a b\tc\n") == "a·b→c↵\n"
+
+
+def test_excerpt_marks_cut_ends_only():
+    assert excerpt("abcdef", 2, 4, margin=1) == "…bcde…"
+    assert excerpt("abcdef", 0, 6, margin=1) == "abcdef"
+
+
+@given(st.text(alphabet="a\n"), st.integers(0, 50))
+def test_line_column_points_back_at_the_offset(text, offset):
+    offset = min(offset, len(text))
+
+    line, column = line_column(text, offset)
+
+    assert sum(len(part) + 1 for part in text.split("\n")[: line - 1]) + column - 1 == offset
