@@ -1,0 +1,5 @@
+"""1 · Pasted text → `Request`."""
+
+from core.request.read import MAX_CHARS, read_request
+
+__all__ = ["MAX_CHARS", "read_request"]

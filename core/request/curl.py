@@ -1,0 +1,203 @@
+"""A pasted `curl` command → the body it would send, and the server it would send it to.
+
+Nothing is run. Headers, keys and credentials are read only to be masked in the
+text that is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from core.errors import RequestError, shorten
+from core.request.json_text import JsonText, locate_in_json
+from core.request.places import Draft, Path, Place
+from core.request.servers import base_of_url, masked
+from core.request.shell import Word, split_commands
+from core.text import line_column
+from core.types import Notice, Span
+
+_DATA = ("--data", "--data-raw", "--data-binary", "--data-ascii", "--json", "-d")
+_SECRET = ("-H", "--header", "-u", "--user", "--oauth2-bearer", "-b", "--cookie", "--proxy-user", "-U")
+_WITH_VALUE = frozenset(
+    {
+        "-A", "-b", "-c", "-C", "-D", "-e", "-E", "-F", "-H", "-K", "-m", "-o", "-P", "-Q", "-r", "-t", "-T", "-u",
+        "-U", "-w", "-x", "-X", "-y", "-Y", "-z", "--request", "--header", "--max-time", "--connect-timeout", "--user",
+        "--proxy", "--proxy-user", "--output", "--retry", "--retry-delay", "--retry-max-time", "--cacert", "--capath",
+        "--cert", "--cert-type", "--key", "--write-out", "--user-agent", "--oauth2-bearer", "--resolve", "--connect-to",
+        "--unix-socket", "--limit-rate", "--cookie", "--cookie-jar", "--referer", "--config", "--form", "--form-string",
+        "--interface", "--url-query", "--expect100-timeout", "--keepalive-time", "--max-redirs", "--pass", "--ciphers",
+        "--tls-max", "--trace", "--trace-ascii", "--dump-header", "--upload-file", "--range", "--speed-limit",
+        "--speed-time", "--noproxy", "--socks5", "--aws-sigv4",
+    }
+)  # fmt: skip
+_CURL = re.compile(r"(?:^|[\s;&|(`])curl(?:\.exe)?[ \t\\]", re.IGNORECASE)
+_AUTHORITY = re.compile(r"(?:[a-z][\w+.-]*://)?([^/\s?#@]*)@", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class _Command:
+    """The parts of one curl command that matter here."""
+
+    data: list[tuple[str, Word, int]] = field(default_factory=list)
+    urls: list[Word] = field(default_factory=list)
+    secrets: list[Span] = field(default_factory=list)
+
+
+def has_curl(text: str) -> bool:
+    """Say whether a text seems to hold a curl command."""
+    return _CURL.search(text[:20_000]) is not None
+
+
+def read_curl(text: str) -> Draft:
+    """Read the first curl command of a shell text.
+
+    Raises:
+        RequestError: A quote is left open, the command sends no body, or the body is no JSON.
+    """
+    command = _collect(_curl_words(text), len(text))
+    if not command.data:
+        raise RequestError(
+            "The curl command sends no body.",
+            "Paste the command with its `-d '{…}'`; a here-document's text can be pasted alone, as JSON.",
+        )
+    option, word, offset = command.data[0]
+    body = word.text[offset:]
+    _refuse_file(option, body, text, word)
+    if len(command.data) > 1:
+        raise _error(text, command.data[1][1], "The curl command gives more than one body.", "Keep one `-d`.")
+    reader = JsonText(body)
+    try:
+        value = reader.read()
+    except RequestError as error:
+        raise _moved(error, text, word, offset, body) from None
+    notices = [_moved_notice(notice, text, word, offset, body) for notice in reader.notices]
+    notices += [
+        Notice("", f"The shell would have replaced `{name}`; it is kept as written.")
+        for name in dict.fromkeys(word.expansions[:10])
+    ]
+    base_url = None
+    if command.urls:
+        base_url, said = base_of_url(command.urls[0].text)
+        notices += [Notice("", message, *line_column(text, command.urls[0].start)) for message in said]
+    return Draft(
+        value, "curl", _Locator(text, word, offset, body), masked(text, command.secrets), base_url, tuple(notices)
+    )
+
+
+def _curl_words(text: str) -> tuple[Word, ...]:
+    for words in split_commands(text):
+        for index, word in enumerate(words):
+            if word.text.lower().rpartition("/")[2] in ("curl", "curl.exe"):
+                return words[index + 1 :]
+    raise RequestError("The text names no curl command.", "Paste the whole command, from the word `curl` on.")
+
+
+def _collect(words: tuple[Word, ...], end: int) -> _Command:
+    command = _Command()
+    numbered = enumerate(words)
+    for index, word in numbered:
+        option, attached = _option(word.text)
+        if option is None:
+            _add_url(command, word)
+            continue
+        if option not in _WITH_VALUE and option not in _DATA and option != "--url":
+            continue
+        value, offset = word, attached
+        if attached is None:
+            following = next(numbered, None)
+            if following is None:
+                break
+            index, value = following
+        stop = words[index + 1].start if index + 1 < len(words) else end
+        if option in _DATA:
+            command.data.append((option, value, offset or 0))
+        elif option == "--url":
+            _add_url(command, value)
+        elif option in _SECRET:
+            start = value.source_offset(offset or 0)
+            command.secrets.append(_header_value(value, offset or 0, Span(start, stop)))
+    return command
+
+
+def _option(text: str) -> tuple[str | None, int | None]:
+    """Return the option of a word that takes a value, and where an attached value begins.
+
+    A bundle of short options counts as its last one: `-sSd` is `-d`.
+    """
+    if not text.startswith("-") or text == "-":
+        return None, None
+    if text.startswith("--"):
+        name, equals, _ = text.partition("=")
+        return name, (len(name) + 1 if equals else None)
+    for index, letter in enumerate(text[1:50], start=1):
+        option = f"-{letter}"
+        if option in _WITH_VALUE or option in _DATA:
+            return option, (index + 1 if index + 1 < len(text) else None)
+    return text[:2], None
+
+
+def _add_url(command: _Command, word: Word) -> None:
+    command.urls.append(word)
+    credentials = _AUTHORITY.match(word.text)
+    if credentials is not None:
+        command.secrets.append(Span(word.source_offset(credentials.start(1)), word.source_offset(credentials.end(1))))
+    query = word.text.find("?")
+    if query >= 0:
+        stop = word.source_offset(len(word.text) - 1) + 1
+        command.secrets.append(Span(word.source_offset(query) + 1, stop))
+
+
+def _header_value(word: Word, offset: int, span: Span) -> Span:
+    """Narrow a header to its value, so that its name stays readable."""
+    text = word.text
+    colon = text.find(":", offset)
+    name = text[offset:colon].strip().lower() if colon >= 0 else ""
+    if name in ("content-type", "accept", "user-agent"):
+        return Span(span.start, span.start)
+    first = colon + 1 if colon >= 0 else offset
+    last = word.source_offset(max(len(text) - 1, first)) + 1
+    return Span(word.source_offset(first), min(max(last, span.start), span.stop))
+
+
+def _refuse_file(option: str, body: str, text: str, word: Word) -> None:
+    if body.startswith("@") and option != "--data-raw":
+        name = "standard input" if body[1:] == "-" else f"the file {shorten(body[1:], 60)}"
+        raise _error(text, word, f"The curl command takes its body from {name}.", "Paste the JSON itself.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Locator:
+    text: str
+    word: Word
+    offset: int
+    body: str
+
+    def __call__(self, paths: Collection[Path]) -> Mapping[Path, Place]:
+        found = locate_in_json(self.body, paths)
+        return {path: _place(self.text, self.word, self.offset, self.body, place) for path, place in found.items()}
+
+
+def _place(text: str, word: Word, offset: int, body: str, place: Place) -> Place:
+    """Turn a place of the decoded body into one of the pasted text."""
+    line_start = 0
+    for _ in range(place.line - 1):
+        line_start = body.index("\n", line_start) + 1
+    return Place(*line_column(text, word.source_offset(offset + line_start + place.column - 1)))
+
+
+def _moved(error: RequestError, text: str, word: Word, offset: int, body: str) -> RequestError:
+    place = _place(text, word, offset, body, Place(error.line or 1, error.column or 1))
+    hint = error.hint or "An apostrophe inside '…' ends the shell's quote; write it as '\\''."
+    return RequestError(error.message, hint, line=place.line, column=place.column, field=error.field)
+
+
+def _moved_notice(notice: Notice, text: str, word: Word, offset: int, body: str) -> Notice:
+    place = _place(text, word, offset, body, Place(notice.line or 1, notice.column or 1))
+    return Notice(notice.field, notice.message, place.line, place.column)
+
+
+def _error(text: str, word: Word, message: str, hint: str) -> RequestError:
+    line, column = line_column(text, word.start)
+    return RequestError(message, hint, line=line, column=column)

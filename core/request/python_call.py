@@ -1,0 +1,307 @@
+"""A pasted Python snippet → the body that its chat completion call would send.
+
+The snippet is parsed, never executed. Statements are followed in the order in
+which they are written, branches and function bodies included, until the first
+call of `….chat.completions.create(…)` (or of a kindred function); what was
+assigned before is known to it. Without a call, a dict that holds `messages`,
+or the names `messages`, `tools`, `extra_body`, … make the body.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from core.errors import RequestError
+from core.request.places import Draft, Path, Place, show_path
+from core.request.python_source import Source, expressions, parse_source, statements
+from core.request.python_values import MAX_SIZE, Unreadable, Values, dotted_name, is_omitted, is_too_large
+from core.request.servers import base_of_url
+from core.types import JSON, JSONObject, Notice
+
+_CALLS = (
+    "chat.completions.create", "chat.completions.parse", "chat.completions.stream",
+    "chat.completions.with_raw_response.create", "ChatCompletion.create",
+)  # fmt: skip
+_FREE_CALLS = ("litellm.completion", "litellm.acompletion", "completion", "acompletion")
+_POSTS = ("requests.post", "httpx.post", "client.post", "session.post")
+_TRANSPORT = ("extra_headers", "extra_query", "timeout")
+_CLIENT_OPTIONS = (*_TRANSPORT, "api_key", "base_url", "api_base", "custom_llm_provider")
+_SECRETS = ("api_key", "extra_headers", "default_headers", "headers", "auth")
+_SECRET_NAME = re.compile(r"(?i)(?:api_?key|secret|headers|(?:hf|auth|access|bearer)_token)\Z")
+_FIELDS = (
+    "model", "messages", "tools", "tool_choice", "extra_body", "response_format", "temperature", "top_p", "max_tokens",
+    "chat_template_kwargs",
+)  # fmt: skip
+_CHANGES = ("insert", "pop", "remove", "clear", "sort", "reverse", "setdefault", "popitem")
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What has been learnt of a snippet so far."""
+
+    source: Source
+    values: Values = field(default_factory=Values)
+    has_call: bool = False
+    value: JSON = None
+    address: ast.expr | None = None
+    secrets: list[ast.expr] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
+
+    def tell(self, field_path: str, message: str, node: ast.expr | None) -> None:
+        line, column = (None, None) if node is None else self.source.place(node)
+        self.notices.append(Notice(field_path, message, line, column))
+
+
+@dataclass(frozen=True, slots=True)
+class _Locator:
+    reading: _Reading
+    value: JSON
+
+    def __call__(self, paths: Collection[Path]) -> Mapping[Path, Place]:
+        nodes = {path: self.reading.values.place_of(self.value, path) for path in paths}
+        return {path: self.reading.source.place(node) for path, node in nodes.items() if node is not None}
+
+
+def read_python(text: str) -> Draft:
+    """Read a Python snippet.
+
+    Raises:
+        RequestError: It is no Python, holds no request, or a value in it would have to be computed.
+    """
+    reading = _Reading(parse_source(text))
+    for statement in statements(reading.source.tree):
+        for node in expressions(statement):
+            if isinstance(node, ast.Call):
+                _learn_call(node, reading)
+        if not reading.has_call:
+            _learn_assignment(statement, reading)
+    value = reading.value if reading.has_call else _value_without_call(reading)
+    if is_too_large(value):
+        raise RequestError(f"The snippet's values grow beyond {MAX_SIZE:,} characters.")
+    for name in dict.fromkeys(reading.values.defaults_used):
+        reading.tell("", f"The default that the snippet states for the environment variable `{name}` was taken.", None)
+    base_url = _base_url(reading)
+    shown = reading.source.masked_text(reading.secrets)
+    return Draft(value, "python", _Locator(reading, value), shown, base_url, tuple(reading.notices))
+
+
+def _learn_assignment(statement: ast.stmt, reading: _Reading) -> None:
+    match statement:
+        case ast.Assign(targets=targets, value=value):
+            for target in targets:
+                _assign(target, value, reading)
+        case ast.AnnAssign(target=target, value=ast.expr() as value):
+            _assign(target, value, reading)
+        case ast.AugAssign(target=ast.Name(id=name) as target, op=operator, value=value):
+            before = ast.copy_location(ast.Name(name), target)
+            _assign(target, ast.copy_location(ast.BinOp(before, operator, value), value), reading)
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr=method)) as call):
+            _mutate(owner, method, call, reading)
+        case _:
+            pass
+
+
+def _assign(target: ast.expr, node: ast.expr, reading: _Reading) -> None:
+    values = reading.values
+    if isinstance(target, ast.Attribute):
+        if target.attr in ("api_base", "base_url"):
+            reading.address = node
+        elif target.attr == "api_key":
+            reading.secrets.append(node)
+        return
+    root = _root_name(target)
+    if root is not None and _SECRET_NAME.search(root):
+        reading.secrets.append(node)
+    if root is None:
+        return
+    try:
+        value = values.value_of(node)
+        if isinstance(target, ast.Subscript):
+            owner, key = values.value_of(target.value), values.value_of(target.slice)
+            if isinstance(owner, dict) and isinstance(key, str):
+                owner[key] = value
+                values.remember(owner, key, node)
+        else:
+            values.known[root] = value
+    except Unreadable as unreadable:
+        values.known[root] = unreadable
+
+
+def _mutate(owner: ast.expr, method: str, call: ast.Call, reading: _Reading) -> None:
+    """Follow `.append(…)`, `.extend(…)` and `.update(…)` on a known list or dict."""
+    values, root = reading.values, _root_name(owner)
+    if root is None or method not in ("append", "extend", "update", *_CHANGES):
+        return
+    try:
+        container = values.value_of(owner)
+    except Unreadable:
+        return
+    try:
+        match method, container, call.args:
+            case "append", list(), [argument]:
+                container.append(values.value_of(argument))
+                values.remember(container, len(container) - 1, argument)
+            case "extend", list(), [argument] if isinstance(others := values.value_of(argument), list):
+                values.extend(container, others, argument)
+            case "update", dict(), arguments:
+                for argument in arguments:
+                    values.merge(container, argument)
+                for key, value in (named := values.keywords(call)).items():
+                    container[key] = value
+                    values.remember(container, key, values.place_of(named, (key,)) or call)
+            case _, list() | dict(), _:
+                values.known[root] = Unreadable(call, f"What `.{method}(…)` leaves cannot be known without running it.")
+            case _:
+                pass
+    except Unreadable as unreadable:
+        values.known[root] = unreadable
+
+
+def _root_name(node: ast.expr) -> str | None:
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def _learn_call(node: ast.Call, reading: _Reading) -> None:
+    name = dotted_name(node.func)
+    named = {keyword.arg: keyword.value for keyword in node.keywords}
+    reading.secrets += [named[option] for option in _SECRETS if option in named]
+    is_post = name in _POSTS and ("json" in named or "data" in named)
+    is_call = name.endswith(_CALLS) or name in _FREE_CALLS or is_post
+    address = named.get("base_url") or named.get("api_base")
+    if address is not None and not is_omitted(address) and not (is_call and reading.has_call):
+        reading.address = address
+    if is_call and reading.has_call:
+        reading.tell("", "The snippet makes another call; only the first one was read.", node)
+    elif is_call:
+        reading.has_call = True
+        reading.value = _body_of_post(node, named, reading) if is_post else _body_of_call(node, reading)
+
+
+def _body_of_call(node: ast.Call, reading: _Reading) -> JSONObject:
+    values = reading.values
+    body: JSONObject = {}
+    positional = [ast.keyword(name, value) for name, value in zip(("model", "messages"), node.args, strict=False)]
+    for keyword in [*positional, *node.keywords]:
+        if keyword.arg in _TRANSPORT:
+            reading.tell(keyword.arg, f"`{keyword.arg}` is for the client; it is no part of the body.", keyword.value)
+        if keyword.arg in _CLIENT_OPTIONS:
+            continue
+        try:
+            values.merge(body, ast.copy_location(ast.Call(ast.Name("dict"), [], [keyword]), node))
+        except Unreadable as unreadable:
+            raise reading.source.error(unreadable, _field_of(keyword, unreadable)) from None
+    for option in _CLIENT_OPTIONS:
+        body.pop(option, None)  # may have come through `**options`
+    return _with_extra_body(body, reading)
+
+
+def _with_extra_body(body: JSONObject, reading: _Reading) -> JSONObject:
+    """Merge `extra_body` as the openai client does: member by member at the top, its own winning."""
+    values = reading.values
+    node = values.place_of(body, ("extra_body",))
+    extra = body.pop("extra_body", None)
+    if extra is None:
+        return body
+    if not isinstance(extra, dict):
+        line, column = (None, None) if node is None else reading.source.place(node)
+        hint = "Write `extra_body={…}`."
+        raise RequestError("`extra_body` is no dict.", hint, line=line, column=column, field="extra_body")
+    for key, value in extra.items():
+        if key in body:
+            reading.tell(key, f"`extra_body` replaces the call's own `{key}`.", node)
+        body[key] = value
+        member = values.place_of(extra, (key,)) or node
+        if member is not None:
+            values.remember(body, key, member)
+    return body
+
+
+def _body_of_post(node: ast.Call, named: Mapping[str | None, ast.expr], reading: _Reading) -> JSON:
+    reading.address = named.get("url") or (node.args[0] if node.args else reading.address)
+    body = named.get("json") or named["data"]
+    if isinstance(body, ast.Call) and dotted_name(body.func) == "json.dumps" and body.args:
+        body = body.args[0]
+    try:
+        return reading.values.value_of(body)
+    except Unreadable as unreadable:
+        raise reading.source.error(unreadable, _field_of(body, unreadable)) from None
+
+
+def _value_without_call(reading: _Reading) -> JSON:
+    """Find the request in a snippet that calls nothing."""
+    values, tree = reading.values, reading.source.tree
+    last = tree.body[-1] if tree.body else None
+    if isinstance(last, ast.Expr) and isinstance(last.value, (ast.Dict, ast.List)):
+        try:
+            return values.value_of(last.value)
+        except Unreadable as unreadable:
+            raise reading.source.error(unreadable, _field_of(last.value, unreadable)) from None
+    for known in reversed(values.known.values()):
+        if isinstance(known, dict) and "messages" in known:
+            return _with_extra_body(known, reading)
+    body: JSONObject = {}
+    for name in _FIELDS:
+        value = values.known.get(name)
+        if isinstance(value, Unreadable):
+            raise reading.source.error(value, name)
+        if value is not None:
+            body[name] = value
+            values.remember(body, name, _written_at(tree, name))
+    if "messages" not in body:
+        raise RequestError(
+            "The snippet holds no request: neither a call of `chat.completions.create(…)` nor a dict with `messages`.",
+            "Paste the call with what it needs, or the body as JSON; an `extra_body` alone has no messages to send.",
+        )
+    return _with_extra_body(body, reading)
+
+
+def _written_at(tree: ast.Module, name: str) -> ast.expr:
+    """Return the first expression that is assigned to a name."""
+    for statement in statements(tree):
+        for node in expressions(statement):
+            if isinstance(node, ast.Name) and node.id == name:
+                return node
+    return ast.Name(name, lineno=1, col_offset=0)
+
+
+def _field_of(root: ast.AST, unreadable: Unreadable) -> str | None:
+    """Return the path, as far as it shows in the call itself, of the part that cannot be read."""
+    path: list[str | int] = [root.arg] if isinstance(root, ast.keyword) and root.arg else []
+    node: ast.AST | None = root
+    while node is not None and node is not unreadable.node:
+        parent, node = node, None
+        for step, child in _members(parent):
+            if any(inner is unreadable.node for inner in ast.walk(child)):
+                path += [] if step is None else [step]
+                node = child
+                break
+    return show_path(path) or None
+
+
+def _members(node: ast.AST) -> Iterator[tuple[str | int | None, ast.AST]]:
+    if isinstance(node, ast.Dict):
+        for key, value in zip(node.keys, node.values, strict=True):
+            yield (key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None), value
+    elif isinstance(node, (ast.List, ast.Tuple)):
+        yield from enumerate(node.elts)
+    else:
+        yield from ((None, child) for child in ast.iter_child_nodes(node))
+
+
+def _base_url(reading: _Reading) -> str | None:
+    node = reading.address
+    if node is None:
+        return None
+    try:
+        url = reading.values.value_of(node)
+    except Unreadable:
+        url = None
+    base, said = base_of_url(url) if isinstance(url, str) else (None, ("The server's address is not in the snippet.",))
+    for message in said:
+        reading.tell("", message, node)
+    return base

@@ -1,0 +1,393 @@
+"""Python expressions → JSON values, by reading them; nothing is ever executed.
+
+Understood: literals, names that were given such a value before, `+` on text,
+lists and numbers, `*`, f-strings, `**`/`*` unpacking, subscripts, `dict(…)`,
+`list(…)`, `json.dumps(…)`, `json.loads(…)`, `os.getenv(…, default)`, and a few
+methods of text. Every container remembers where its members were written.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import re
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from core.errors import shorten
+from core.request.places import Path
+from core.types import JSON
+
+MAX_DEPTH = 150
+MAX_SIZE = 4_000_000
+MAX_BITS = 4_000
+_SURROGATE = re.compile("[\ud800-\udfff]")
+OMITTED = ("NOT_GIVEN", "NotGiven", "omit", "Omit")
+
+
+class Unreadable(Exception):  # noqa: N818 - never leaves this package; it becomes a RequestError where it matters
+    """An expression whose value cannot be known without running it."""
+
+    def __init__(self, node: ast.expr, message: str) -> None:
+        super().__init__(message)
+        self.node = node
+        self.message = message
+
+
+@dataclass(slots=True)
+class Values:
+    """The names of a snippet and what is known of them.
+
+    Attributes:
+        known: Value by name, or why it has none.
+        defaults_used: Names of environment variables whose stated default was taken.
+    """
+
+    known: dict[str, JSON | Unreadable] = field(default_factory=dict)
+    defaults_used: list[str] = field(default_factory=list)
+    _members: dict[int, dict[str | int, ast.expr]] = field(default_factory=dict)
+    _kept: list[JSON] = field(default_factory=list)
+    _size: int = 0
+
+    def value_of(self, node: ast.expr, depth: int = 0) -> JSON:
+        """Return the value of an expression.
+
+        Raises:
+            Unreadable: It cannot be known without running the snippet.
+        """
+        if depth > MAX_DEPTH:
+            raise Unreadable(node, f"The expression is nested more than {MAX_DEPTH} deep.")
+        match node:
+            case ast.Constant(value=str() as text):
+                return self._checked_text(node, text)
+            case ast.Constant(value=float() | None as value):
+                return value
+            case ast.Constant(value=int() as number) if number.bit_length() <= MAX_BITS:
+                return number
+            case ast.Name():
+                return self._name(node)
+            case ast.Dict():
+                return self._dict(node, depth)
+            case ast.List() | ast.Tuple():
+                return self._list(node, depth)
+            case _:
+                return self._computed(node, depth)
+
+    def _computed(self, node: ast.expr, depth: int) -> JSON:
+        match node:
+            case ast.JoinedStr():
+                return self._joined(node, depth)
+            case ast.BinOp():
+                return self._operation(node, depth)
+            case ast.UnaryOp():
+                return self._sign(node, depth)
+            case ast.Subscript():
+                return self._subscript(node, depth)
+            case ast.Call():
+                return self._call(node, depth)
+            case ast.Await() | ast.NamedExpr() | ast.Starred():
+                return self.value_of(node.value, depth + 1)
+            case _:
+                raise self._unknown(node)
+
+    def remember(self, container: JSON, key: str | int, node: ast.expr) -> None:
+        """Note where a member of a container was written."""
+        members = self._members.get(id(container))
+        if members is None:
+            members = self._members[id(container)] = {}
+            self._kept.append(container)  # keeps its identity from being given to another
+        members[key] = node
+
+    def place_of(self, container: JSON, path: Path) -> ast.expr | None:
+        """Return the expression that wrote the member at `path`, or the nearest one around it."""
+        nearest: ast.expr | None = None
+        for step in path:
+            nearest = self._members.get(id(container), {}).get(step, nearest)
+            if isinstance(container, dict) and isinstance(step, str):
+                container = container.get(step)
+            elif isinstance(container, list) and isinstance(step, int) and step < len(container):
+                container = container[step]
+        return nearest
+
+    def _name(self, node: ast.Name) -> JSON:
+        if node.id not in self.known:
+            raise Unreadable(node, f"The snippet gives the name `{node.id}` no value.")
+        value = self.known[node.id]
+        if isinstance(value, Unreadable):
+            raise value
+        return value
+
+    def _dict(self, node: ast.Dict, depth: int) -> JSON:
+        members: dict[str, JSON] = {}
+        for key_node, value_node in zip(node.keys, node.values, strict=True):
+            if key_node is None:
+                self.merge(members, value_node, depth + 1)
+                continue
+            key = self.value_of(key_node, depth + 1)
+            if isinstance(key, (dict, list)):
+                raise self._unknown(key_node)
+            name = key if isinstance(key, str) else json.dumps(key)
+            members[name] = self.value_of(value_node, depth + 1)
+            self.remember(members, name, value_node)
+        return members
+
+    def merge(self, members: dict[str, JSON], node: ast.expr, depth: int = 0) -> None:
+        """Add the members of a `**` expression."""
+        other = self.value_of(node, depth)
+        if not isinstance(other, dict):
+            raise Unreadable(node, f"`**` needs a dict here, not {type(other).__name__}.")
+        for key, value in other.items():
+            members[key] = value
+            self.remember(members, key, self.place_of(other, (key,)) or node)
+
+    def _list(self, node: ast.List | ast.Tuple, depth: int) -> JSON:
+        items: list[JSON] = []
+        for item in node.elts:
+            value = self.value_of(item, depth + 1)
+            if isinstance(item, ast.Starred):
+                if not isinstance(value, list):
+                    raise self._unknown(item)
+                self.extend(items, value, item)
+            else:
+                items.append(value)
+                self.remember(items, len(items) - 1, item)
+        return items
+
+    def extend(self, items: list[JSON], others: list[JSON], node: ast.expr) -> None:
+        """Append the items of another list, with the places they were written at."""
+        self._grow(node, len(others))
+        for index, value in enumerate(tuple(others)):
+            items.append(value)
+            self.remember(items, len(items) - 1, self.place_of(others, (index,)) or node)
+
+    def _joined(self, node: ast.JoinedStr, depth: int) -> JSON:
+        parts: list[str] = []
+        for part in node.values:
+            if not isinstance(part, ast.FormattedValue):
+                parts.append(str(self.value_of(part, depth + 1)))
+                continue
+            value = self.value_of(part.value, depth + 1)
+            if part.format_spec is not None or isinstance(value, (dict, list)):
+                raise Unreadable(
+                    part.value, "The text that this f-string field gives cannot be known without running it."
+                )
+            parts.append(self._text(part.value, repr(value) if part.conversion == ord("r") else str(value)))
+        return "".join(parts)
+
+    def _operation(self, node: ast.BinOp, depth: int) -> JSON:
+        left, right = self.value_of(node.left, depth + 1), self.value_of(node.right, depth + 1)
+        match node.op, left, right:
+            case ast.Add(), str(), str():
+                return self._text(node, left + right)
+            case ast.Add(), list(), list():
+                items: list[JSON] = []
+                self.extend(items, left, node.left)
+                self.extend(items, right, node.right)
+                return items
+            case ast.BitOr(), dict(), dict():
+                members: dict[str, JSON] = {}
+                self.merge(members, node.left, depth + 1)
+                self.merge(members, node.right, depth + 1)
+                return members
+            case ast.Mult(), str(), int():
+                self._grow(node, len(left) * max(right, 0))
+                return left * right
+            case ast.Mult(), int(), str():
+                self._grow(node, len(right) * max(left, 0))
+                return left * right
+            case _, int() | float(), int() | float():
+                return self._arithmetic(node, left, right)
+            case _:
+                raise self._unknown(node)
+
+    def _arithmetic(self, node: ast.BinOp, left: float, right: float) -> JSON:
+        try:
+            match node.op:
+                case ast.Add():
+                    value: JSON = left + right
+                case ast.Sub():
+                    value = left - right
+                case ast.Mult():
+                    value = left * right
+                case ast.Div():
+                    value = left / right
+                case ast.FloorDiv():
+                    value = left // right
+                case ast.Pow() if isinstance(left, int) and isinstance(right, int) and abs(left) < 1e6 and right < 64:
+                    value = left**right
+                case _:
+                    raise self._unknown(node)
+        except (ArithmeticError, ValueError):
+            raise self._unknown(node) from None
+        if isinstance(value, int) and value.bit_length() > MAX_BITS:
+            raise self._unknown(node)
+        return value
+
+    def _sign(self, node: ast.UnaryOp, depth: int) -> JSON:
+        value = self.value_of(node.operand, depth + 1)
+        if isinstance(node.op, ast.Not):
+            return not value
+        if isinstance(value, (int, float)) and isinstance(node.op, (ast.USub, ast.UAdd)):
+            return -value if isinstance(node.op, ast.USub) else +value
+        raise self._unknown(node)
+
+    def _subscript(self, node: ast.Subscript, depth: int) -> JSON:
+        container = self.value_of(node.value, depth + 1)
+        key = self.value_of(node.slice, depth + 1) if not isinstance(node.slice, ast.Slice) else None
+        if isinstance(container, dict) and isinstance(key, str) and key in container:
+            return container[key]
+        if isinstance(container, (list, str)) and isinstance(key, int) and -len(container) <= key < len(container):
+            return container[key]
+        raise self._unknown(node)
+
+    def _call(self, node: ast.Call, depth: int) -> JSON:
+        name = dotted_name(node.func)
+        keywords = {keyword.arg: keyword.value for keyword in node.keywords}
+        match name, node.args:
+            case "dict", []:
+                return self.keywords(node, depth)
+            case "list" | "tuple" | "dict" | "copy.deepcopy" | "deepcopy" | "copy.copy", [only]:
+                return self.value_of(only, depth + 1)
+            case "json.dumps", [only]:
+                return self._dumped(node, self.value_of(only, depth + 1), self._options(keywords, depth))
+            case "json.loads", [only]:
+                return self._loaded(node, self.value_of(only, depth + 1))
+            case "os.getenv" | "os.environ.get" | "getenv" | "environ.get", [variable, default]:
+                self.defaults_used.append(str(self.value_of(variable, depth + 1)))
+                return self.value_of(default, depth + 1)
+            case "str" | "textwrap.dedent" | "dedent" | "inspect.cleandoc", [only]:
+                return self._text_function(node, name, self.value_of(only, depth + 1))
+            case _:
+                pass
+        if isinstance(node.func, ast.Attribute):
+            return self._method(node, node.func, depth)
+        raise self._unknown(node)
+
+    def keywords(self, node: ast.Call, depth: int = 0) -> dict[str, JSON]:
+        """Return the keyword arguments of a call; those that say "not given" are left out."""
+        members: dict[str, JSON] = {}
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                self.merge(members, keyword.value, depth + 1)
+            elif not is_omitted(keyword.value):
+                members[keyword.arg] = self.value_of(keyword.value, depth + 1)
+                self.remember(members, keyword.arg, keyword.value)
+        return members
+
+    def _options(self, keywords: Mapping[str | None, ast.expr], depth: int) -> dict[str, JSON]:
+        return {name: self.value_of(node, depth + 1) for name, node in keywords.items() if name is not None}
+
+    def _dumped(self, node: ast.Call, value: JSON, options: Mapping[str, JSON]) -> JSON:
+        indent = options.get("indent")
+        if is_too_large(value) or (isinstance(indent, int) and indent > 16):
+            raise Unreadable(node, f"The snippet's values grow beyond {MAX_SIZE:,} characters.")
+        text = json.dumps(
+            value,
+            ensure_ascii=bool(options.get("ensure_ascii", True)),
+            indent=indent if isinstance(indent, (int, str)) else None,
+            sort_keys=bool(options.get("sort_keys", False)),
+        )
+        return self._text(node, text)
+
+    def _loaded(self, node: ast.Call, text: JSON) -> JSON:
+        try:
+            value: JSON = json.loads(text) if isinstance(text, str) else None
+        except (ValueError, RecursionError):
+            raise Unreadable(node, "`json.loads` is given text that is no JSON.") from None
+        if not isinstance(text, str):
+            raise self._unknown(node)
+        self._checked_text(node, json.dumps(value, ensure_ascii=False))
+        return value
+
+    def _text_function(self, node: ast.Call, name: str, value: JSON) -> JSON:
+        if isinstance(value, (dict, list)) or (name != "str" and not isinstance(value, str)):
+            raise self._unknown(node)
+        text = str(value)
+        if name.endswith("dedent"):
+            return textwrap.dedent(text)
+        return inspect.cleandoc(text) if name.endswith("cleandoc") else text
+
+    def _method(self, node: ast.Call, function: ast.Attribute, depth: int) -> JSON:
+        owner = self.value_of(function.value, depth + 1)
+        arguments = [self.value_of(argument, depth + 1) for argument in node.args]
+        match function.attr, owner, arguments:
+            case "strip" | "lstrip" | "rstrip" | "upper" | "lower", str(), []:
+                return str(getattr(owner, function.attr)())
+            case "join", str(), [list(items)] if all(isinstance(item, str) for item in items):
+                self._grow(node, sum(len(str(item)) + len(owner) for item in items))
+                return owner.join(str(item) for item in items)
+            case "copy", dict() | list(), []:
+                return owner.copy()
+            case "get", dict(), [str(key), *_]:
+                return owner[key] if key in owner else (arguments[1] if len(arguments) > 1 else None)
+            case _:
+                raise self._unknown(node)
+
+    def _text(self, node: ast.expr, text: str) -> str:
+        self._grow(node, len(text))
+        return text
+
+    def _checked_text(self, node: ast.expr, text: str) -> str:
+        if _SURROGATE.search(text):
+            raise Unreadable(node, "This text holds half of a surrogate pair, which is no character.")
+        return text
+
+    def _grow(self, node: ast.expr, size: int) -> None:
+        self._size += size
+        if self._size > MAX_SIZE:
+            raise Unreadable(node, f"The snippet's values grow beyond {MAX_SIZE:,} characters.")
+
+    def _unknown(self, node: ast.expr) -> Unreadable:
+        return Unreadable(
+            node, f"The value of {shorten(_source(node), 60)} cannot be known without running the snippet."
+        )
+
+
+def dotted_name(node: ast.expr) -> str:
+    """Return `a.b.c` for such an expression; "" for any other.
+
+    A call inside, as in `OpenAI().chat`, counts by the name that is called.
+    """
+    parts: list[str] = []
+    while not isinstance(node, ast.Name):
+        if isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        elif isinstance(node, ast.Call) and len(parts) > 0:
+            node = node.func
+        else:
+            return ""
+    return ".".join([node.id, *reversed(parts)])
+
+
+def is_omitted(node: ast.expr) -> bool:
+    """Say whether an argument is one of the openai client's "not given" marks."""
+    name = dotted_name(node.func) if isinstance(node, ast.Call) else dotted_name(node)
+    return name.rpartition(".")[2] in OMITTED
+
+
+def is_too_large(value: JSON) -> bool:
+    """Say whether a value, written out, would exceed the limit; a value that holds itself does."""
+    budget = MAX_SIZE
+    stack = [value]
+    while stack and budget > 0:
+        item = stack.pop()
+        budget -= 1 + (len(item) if isinstance(item, (str, list, dict)) else 0)
+        if budget > 0 and isinstance(item, dict):
+            budget -= sum(map(len, item))
+            stack.extend(item.values())
+        elif budget > 0 and isinstance(item, list):
+            stack.extend(item)
+    return budget <= 0
+
+
+def _source(node: ast.expr) -> str:
+    name = dotted_name(node)
+    if name:
+        return name
+    try:
+        return ast.unparse(node)[:200] if sum(1 for _ in ast.walk(node)) < 200 else type(node).__name__
+    except (RecursionError, ValueError):
+        return type(node).__name__

@@ -1,0 +1,198 @@
+"""Which of the pasted forms a text is, and the way from there to a checked `Request`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+
+from core.errors import RequestError, shorten
+from core.request.checks import Problem, check_body
+from core.request.curl import has_curl, read_curl
+from core.request.json_text import JsonText, locate_in_json
+from core.request.places import Draft, Path, Place, show_path
+from core.request.python_call import read_python
+from core.request.python_source import parse_source
+from core.text import line_column
+from core.types import JSONObject, Notice, Request
+
+MAX_CHARS = 2_000_000
+MAX_PYTHON_CHARS = 500_000
+MAX_NOTICES = 100
+
+_FENCE = re.compile(r"[\ufeff\s]*```[\w+-]*[ \t]*\r?\n(.*?)\r?\n?[ \t]*```\s*\Z", re.DOTALL)
+_PYTHON = re.compile(
+    r"(?m)^[ \t]*(?:>>> |import |from [\w.]+ import |(?:await )?[A-Za-z_][\w.]*\()"
+    r"|^[ \t]*\w+(?:\[[^\n\]]{0,80}\])?[ \t]*(?::[^\n=]{1,80})?="
+    r"|\.create\(|\w\(\s*\w+\s*="
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_FORMS = "Paste the JSON of a chat completion body, a curl command, or a Python call of the openai client."
+
+
+def read_request(text: str) -> Request:
+    """Read what somebody pasted as a chat completion request.
+
+    JSON of a body, a `curl` command, or Python: an `openai` call, a dict, an
+    `extra_body` beside its messages. Python is parsed, never executed. A JSON
+    object with a `request` in it, such as a worked case or a saved run, stands
+    for that request. Keys and authorization headers are masked in what is kept.
+
+    Args:
+        text: At most `MAX_CHARS` characters.
+
+    Returns:
+        The request, nothing unknown thrown away; `notices` say what a server
+        would ignore and what was repaired.
+
+    Raises:
+        RequestError: It is none of these, or no server could take it; line,
+            column and field say where.
+    """
+    _check_text(text)
+    fence = _FENCE.match(text)
+    inner = text if fence is None else _blanked(text, fence)
+    draft = _read_draft(inner)
+    if fence is not None:
+        draft = replace(draft, notices=(Notice("", "The code fence around it was left out.", 1, 1), *draft.notices))
+    found = _find_body(draft)
+    told: list[Problem] = []
+    fatal: Problem | None = None
+    for problem in check_body(found.body):
+        if problem.is_fatal:
+            fatal = problem
+            break
+        if len(told) < MAX_NOTICES:
+            told.append(problem)
+    about = told if fatal is None else [fatal]
+    places = draft.locate({part for problem in about for part in _prefixes(found.pasted_path(problem.path))})
+    if fatal is not None:
+        place = _nearest(found.pasted_path(fatal.path), places)
+        field_path = show_path(fatal.path) or None
+        line, column = place if place is not None else (None, None)
+        raise RequestError(fatal.message, fatal.hint, line=line, column=column, field=field_path)
+    notices = [
+        *found.notices,
+        *(_notice(problem, _nearest(found.pasted_path(problem.path), places)) for problem in told),
+    ]
+    return Request(found.body, draft.text, draft.source, draft.base_url, tuple(notices))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The body within what was pasted: at `prefix`, or the whole as its first `dropped` steps."""
+
+    body: JSONObject
+    notices: tuple[Notice, ...]
+    prefix: Path = ()
+    dropped: int = 0
+
+    def pasted_path(self, path: Path) -> Path:
+        return (*self.prefix, *path[self.dropped :])
+
+
+def _check_text(text: str) -> None:
+    if len(text) > MAX_CHARS:
+        message = f"The pasted text has {len(text):,} characters; at most {MAX_CHARS:,} are read."
+        raise RequestError(message, "Shorten what does not matter, such as images in the messages.")
+    if not text.strip("\ufeff \t\r\n"):
+        raise RequestError("Nothing was pasted.", _FORMS)
+    odd = _SURROGATE.search(text)
+    if odd is not None:
+        line, column = line_column(text, odd.start())
+        raise RequestError("The text holds half of a surrogate pair, which is no character.", line=line, column=column)
+
+
+def _blanked(text: str, fence: re.Match[str]) -> str:
+    """Replace what is around a fenced block by blanks, so that positions stay."""
+    before, after = text[: fence.start(1)], text[fence.end(1) :]
+    return re.sub(r"[^\n]", " ", before) + fence[1] + re.sub(r"[^\n]", " ", after)
+
+
+def _read_draft(text: str) -> Draft:
+    start = text.lstrip("\ufeff \t\r\n\u200b")
+    if start.startswith(("{", "[")):
+        return _read_literal(text)
+    if has_curl(text):
+        try:
+            return read_curl(text)
+        except RequestError:
+            if not _PYTHON.search(text):
+                raise
+    elif not _PYTHON.search(text) and not start.startswith(("dict(", "(", "#", "//", "/*")):
+        raise RequestError(
+            f"The text is none of the known forms; it begins with {shorten(start[:60], 50)}.", _FORMS, line=1, column=1
+        )
+    if start.startswith(("//", "/*")):
+        return _read_literal(text)
+    return _read_bounded_python(text)
+
+
+def _read_literal(text: str) -> Draft:
+    """Read JSON, or a Python dict or list: whichever can be read; if neither, blame the one that got further."""
+    reader = JsonText(text)
+    try:
+        draft = Draft(reader.read(), "json", partial(locate_in_json, text), text, None, tuple(reader.notices))
+    except RequestError as failure:
+        if reader.is_bad_json:
+            raise
+        return _read_python_instead(text, failure)
+    if reader.python_like:
+        with suppress(RequestError):
+            return _read_bounded_python(text)
+    return draft
+
+
+def _read_python_instead(text: str, failure: RequestError) -> Draft:
+    try:
+        parse_source(text[:MAX_PYTHON_CHARS])
+    except RequestError:
+        raise failure from None
+    try:
+        return _read_bounded_python(text)
+    except RequestError as error:
+        raise max(failure, error, key=lambda found: (found.line or 0, found.column or 0)) from None
+
+
+def _read_bounded_python(text: str) -> Draft:
+    if len(text) > MAX_PYTHON_CHARS:
+        message = f"The snippet has {len(text):,} characters; of Python at most {MAX_PYTHON_CHARS:,} are read."
+        raise RequestError(message, "Paste the body as JSON.")
+    return read_python(text)
+
+
+def _find_body(draft: Draft) -> _Found:
+    value, notices = draft.value, draft.notices
+    if draft.text.startswith("\ufeff"):
+        notices = (Notice("", "The byte order mark at the beginning was left out.", 1, 1), *notices)
+    if isinstance(value, list) and value and all(isinstance(item, dict) and "role" in item for item in value):
+        said = Notice("messages", "A list of messages was pasted; it was read as `messages` of a request.")
+        return _Found({"messages": value}, (*notices, said), dropped=1)
+    if not isinstance(value, dict):
+        hint = _FORMS if not isinstance(value, list) else "Paste one request: an object with `messages`."
+        raise RequestError(f"A request is an object; this is {shorten(value)}.", hint, line=1, column=1)
+    inner = value.get("request")
+    if isinstance(inner, dict) and "messages" not in value:
+        others = ", ".join(f"`{name[:40]}`" for name in list(value)[:20] if name != "request")
+        said = Notice(
+            "", f"The request was taken from the field `request`; not part of it: {others or 'nothing else'}."
+        )
+        return _Found(inner, (*notices, said), prefix=("request",))
+    return _Found(value, notices)
+
+
+def _prefixes(path: Path) -> Iterator[Path]:
+    return (path[:length] for length in range(len(path) + 1))
+
+
+def _nearest(path: Path, places: Mapping[Path, Place]) -> Place | None:
+    """Return the place of the longest part of a path that stands in the text."""
+    found = [places[part] for part in _prefixes(path) if part in places]
+    return found[-1] if found else None
+
+
+def _notice(problem: Problem, place: Place | None) -> Notice:
+    line, column = place if place is not None else (None, None)
+    return Notice(show_path(problem.path), f"{problem.message} {problem.hint}".rstrip(), line, column)

@@ -1,0 +1,60 @@
+"""Server addresses as pasted, and the masking of what must not be kept with them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from core.types import Span
+
+_ENDPOINTS = re.compile(r"/(?:chat/completions|completions|responses|messages|models|tokenize)(?:/.*)?/?\Z")
+_VERSION = re.compile(r"/v1(?=/|\Z)")
+
+
+def base_of_url(url: str) -> tuple[str | None, tuple[str, ...]]:
+    """Return the base address of an endpoint's address, and what is to be said about it.
+
+    The base runs up to and including `/v1`; without one, up to the endpoint's
+    own name. User names, passwords and queries are dropped.
+
+    >>> base_of_url("http://localhost:8000/v1/chat/completions")
+    ('http://localhost:8000/v1', ())
+    """
+    if "$" in url or "{" in url or "`" in url:
+        return None, ("The server's address holds a shell variable; name the server yourself.",)
+    text = url if "://" in url else f"http://{url}"
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+        host = parts.hostname
+    except ValueError:
+        return None, ("The server's address cannot be read; name the server yourself.",)
+    if parts.scheme not in ("http", "https") or not host:
+        return None, ("The server's address is none of http or https; name the server yourself.",)
+    said: list[str] = []
+    version = _VERSION.search(parts.path)
+    if version is not None:
+        path, after = parts.path[: version.end()], parts.path[version.end() :]
+        if after.rstrip("/") not in ("", "/chat/completions"):
+            said.append(f"The address is that of `{after[:40]}`; the request is read as one for `/chat/completions`.")
+    else:
+        path = _ENDPOINTS.sub("", parts.path).rstrip("/")
+    shown = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{shown}{'' if port is None else f':{port}'}{path}", tuple(said)
+
+
+def masked(text: str, spans: Iterable[Span]) -> str:
+    """Return `text` with the characters of `spans` replaced by `*`, line breaks and quotes kept.
+
+    The length stays, so that every position stays.
+    """
+    parts: list[str] = []
+    done = 0
+    for start, stop in sorted(spans):
+        if stop <= max(start, done):
+            continue
+        start = max(start, done)
+        parts += [text[done:start], re.sub(r"[^\s'\"]", "*", text[start:stop])]
+        done = stop
+    return "".join(parts) + text[done:]

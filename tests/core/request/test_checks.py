@@ -1,0 +1,111 @@
+"""What no server could take is an error; what some server may want is only told."""
+
+import json
+
+import pytest
+
+from core.errors import RequestError
+from core.request import read_request
+from core.types import JSON, JSONObject
+
+USER: JSONObject = {"role": "user", "content": "x"}
+
+
+def call(**function: JSON) -> JSONObject:
+    return {"role": "assistant", "content": None, "tool_calls": [{"id": "a", "type": "function", "function": function}]}
+
+
+def with_messages(*messages: JSON) -> JSONObject:
+    return {"messages": list(messages)}
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"model": "m"}, None),
+        ({"messages": None}, "messages"),
+        ({"messages": "hi"}, "messages"),
+        (with_messages("hi"), "messages[0]"),
+        (with_messages(USER, {"content": "x"}), "messages[1]"),
+        (with_messages({"role": 3}), "messages[0].role"),
+        (with_messages({"role": "user", "content": 3}), "messages[0].content"),
+        (with_messages({"role": "user", "content": [3]}), "messages[0].content[0]"),
+        (with_messages({"role": "user", "content": "x", "name": 3}), "messages[0].name"),
+        (with_messages({"role": "assistant", "tool_calls": {}}), "messages[0].tool_calls"),
+        (with_messages({"role": "assistant", "tool_calls": ["a"]}), "messages[0].tool_calls[0]"),
+        (with_messages({"role": "assistant", "tool_calls": [{"id": "a"}]}), "messages[0].tool_calls[0]"),
+        (with_messages(call(arguments="{}")), "messages[0].tool_calls[0].function.name"),
+        (with_messages(call(name="f", arguments=3)), "messages[0].tool_calls[0].function.arguments"),
+        ({"messages": [USER], "tools": {}}, "tools"),
+        ({"messages": [USER], "tools": ["f"]}, "tools[0]"),
+        ({"messages": [USER], "tools": [{"name": "f"}]}, "tools[0].function"),
+        ({"messages": [USER], "tools": [{"function": {}}]}, "tools[0].function.name"),
+        (
+            {"messages": [USER], "tools": [{"function": {"name": "f", "parameters": []}}]},
+            "tools[0].function.parameters",
+        ),
+        ({"messages": [USER], "temperature": "hot"}, "temperature"),
+        ({"messages": [USER], "max_tokens": []}, "max_tokens"),
+        ({"messages": [USER], "stop": 3}, "stop"),
+        ({"messages": [USER], "chat_template_kwargs": "x"}, "chat_template_kwargs"),
+        ({"messages": [USER], "model": 3}, "model"),
+    ],
+)
+def test_what_no_server_could_take_is_an_error_that_names_its_field(body: JSONObject, field: str | None) -> None:
+    with pytest.raises(RequestError) as caught:
+        read_request(json.dumps(body, indent=1))
+
+    assert field == caught.value.field
+    assert caught.value.line is not None
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"messages": []}, "messages"),
+        (with_messages({"role": "observation", "content": "x"}), "messages[0].role"),
+        (with_messages({"role": "user", "content": {"a": 1}}), "messages[0].content"),
+        (with_messages({"role": "user", "content": [{"text": "x"}]}), "messages[0].content[0]"),
+        (with_messages({"role": "user", "content": [{"type": "smell"}]}), "messages[0].content[0].type"),
+        (with_messages({"role": "user", "content": "x", "partial": True}), "messages[0].partial"),
+        (with_messages({"role": "user", "content": "x", "reasoning": "y"}), "messages[0].reasoning"),
+        (with_messages({"role": "tool", "content": "x"}), "messages[0]"),
+        (with_messages(call(name="f", arguments={})), "messages[0].tool_calls[0].function.arguments"),
+        (with_messages(call(name="f")), "messages[0].tool_calls[0].function.arguments"),
+        (with_messages({"role": "assistant", "function_call": {}}), "messages[0].function_call"),
+        ({"messages": [USER], "tools": []}, "tools"),
+        ({"messages": [USER], "tools": [{"type": "web_search"}]}, "tools[0].type"),
+        ({"messages": [USER], "functions": []}, "functions"),
+        ({"messages": [USER], "temperature": "0.5"}, "temperature"),
+        ({"messages": [USER], "max_tokens": 1.5}, "max_tokens"),
+        ({"messages": [USER], "tool_choice": "auto"}, "tool_choice"),
+        ({"messages": [USER], "stream": True}, "stream"),
+        ({"messages": [USER], "guided_json": {}}, "guided_json"),
+        (
+            {"messages": [USER], "chat_template_kwargs": {"add_generation_prompt": False}},
+            "chat_template_kwargs.add_generation_prompt",
+        ),
+    ],
+)
+def test_what_is_doubtful_is_told_and_kept(body: JSONObject, field: str) -> None:
+    request = read_request(json.dumps(body, indent=1))
+
+    assert body == request.body
+    assert [field] == [notice.field for notice in request.notices]
+    assert request.notices[0].line is not None
+
+
+def test_a_usual_request_with_tools_and_history_says_nothing() -> None:
+    tool: JSONObject = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
+    result: JSONObject = {"role": "tool", "tool_call_id": "a", "content": "1"}
+    body: JSONObject = {
+        "model": "m",
+        "messages": [{"role": "system", "content": "s"}, USER, call(name="f", arguments="{}"), result],
+        "tools": [tool],
+        "tool_choice": "auto",
+        "temperature": 0,
+        "max_tokens": 10,
+        "chat_template_kwargs": {"thinking": False},
+    }
+
+    assert read_request(json.dumps(body)).notices == ()

@@ -1,0 +1,180 @@
+"""Python snippets: read, never run."""
+
+from pathlib import Path
+
+import pytest
+
+from core.errors import RequestError
+from core.request import read_request
+
+CALL = """
+import os
+from openai import OpenAI
+
+client = OpenAI(
+    base_url="http://localhost:8000/v1",
+    api_key="sk-SECRET",
+)
+SYSTEM = "Be " "brief."
+messages = [{"role": "system", "content": SYSTEM}]
+messages.append({"role": "user", "content": f"What is {6 * 7}?"})
+messages += [{"role": "assistant", "content": "42"}]
+tools = [{"type": "function", "function": {"name": "f", "parameters": dict(type="object")}}]
+
+def main():
+    return client.chat.completions.create(
+        model="m", messages=messages, tools=tools, temperature=0.5, max_tokens=4 * 256,
+        extra_body={"chat_template_kwargs": {"thinking": False}, "temperature": 0.1},
+        extra_headers={"Authorization": "Bearer SECRET"},
+    )
+"""
+
+
+def fail(text: str) -> RequestError:
+    with pytest.raises(RequestError) as caught:
+        read_request(text)
+    return caught.value
+
+
+def test_a_call_of_the_openai_client_gives_the_body_it_would_send() -> None:
+    request = read_request(CALL)
+
+    assert request.body == {
+        "model": "m",
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "What is 42?"},
+            {"role": "assistant", "content": "42"},
+        ],
+        "tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}],
+        "temperature": 0.1,
+        "max_tokens": 1024,
+        "chat_template_kwargs": {"thinking": False},
+    }
+    assert (request.source, request.base_url) == ("python", "http://localhost:8000/v1")
+    assert {"temperature", "extra_headers"} == {notice.field for notice in request.notices}
+
+
+def test_no_key_is_kept_and_every_position_is() -> None:
+    request = read_request(CALL)
+
+    assert "SECRET" not in repr(request)
+    assert [len(line) for line in CALL.splitlines()] == [len(line) for line in request.text.splitlines()]
+
+
+def test_a_snippet_is_not_executed(tmp_path: Path) -> None:
+    target = tmp_path / "made"
+
+    error = fail(f'client.chat.completions.create(messages=[open({str(target)!r}, "w")])')
+
+    assert "without running" in error.message
+    assert not target.exists()
+
+
+@pytest.mark.parametrize(
+    "snippet",
+    [
+        "{'messages': [MESSAGE], 'stream': True}",
+        'payload = {"messages": [MESSAGE], "stream": True}',
+        'requests.post("http://h/v1/chat/completions", json={"messages": [MESSAGE], "stream": True})',
+        'messages = [MESSAGE]\nextra_body = {"stream": True}',
+        ">>> m = [MESSAGE]\n>>> r = c.chat.completions.create(\n...     messages=m, stream=True)",
+        "!pip install openai\nr = await c.chat.completions.create(messages=[MESSAGE], stream=True)",
+        '    b = {}\n    b["messages"] = []\n    b["messages"].append(MESSAGE)\n    b.update(stream=True)',
+        'o = {"stream": True}\nc.chat.completions.create(messages=[MESSAGE], n=NOT_GIVEN, **o)',
+        'import json\nd = json.dumps({"messages": [MESSAGE], "stream": True})\nrequests.post("h", data=json.loads(d))',
+        'd = {"messages": [MESSAGE], "stream": True}\nrequests.post("h/v1/chat/completions", data=json.dumps(d))',
+    ],
+)
+def test_the_ways_to_write_one_request_read_alike(snippet: str) -> None:
+    body = {"messages": [{"role": "user", "content": None}], "stream": True}
+
+    request = read_request(snippet.replace("MESSAGE", 'dict(role="user", content=None)'))
+
+    assert (request.source, request.body) == ("python", body)
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ('"a" + "b" * 2', "abb"),
+        ('"""\n  a\n"""', "\n  a\n"),
+        ('textwrap.dedent("""\n  a\n""").strip()', "a"),
+        ('", ".join(["a", "b"])', "a, b"),
+        ('json.dumps({"city": "Zürich"}, ensure_ascii=False)', '{"city": "Zürich"}'),
+        ('names["b"][-1]', "z"),
+        ('f"{names!r}"', None),
+        ('os.getenv("X", "default")', "default"),
+        ('os.getenv("X")', None),
+        ("lambda: 1", None),
+        ("b'bytes'", None),
+        ("1j", None),
+        ('"%s" % x', None),
+        ('"\\ud83d"', None),
+        ("-" * 300 + "1", None),
+        ('"a" * 10**9', None),
+        ("2 ** 64 ** 64", None),
+    ],
+)
+def test_expressions_are_read_or_refused_by_place(expression: str, value: str | None) -> None:
+    message = f'{{"role": "user", "content": {expression}}}'
+    snippet = f'names = {{"b": ["y", "z"]}}\nc.chat.completions.create(messages=[{message}])'
+
+    if value is None:
+        error = fail(snippet)
+        assert error.line == 2 or "nested" in error.message
+    else:
+        assert value == read_request(snippet).messages[0]["content"]
+
+
+@pytest.mark.parametrize(
+    ("snippet", "place", "field"),
+    [
+        ('M = os.environ["M"]\nc.chat.completions.create(model=M, messages=[])', (1, 5), "model"),
+        ('c.chat.completions.create(messages=[{"role": "é", "content": q.text}])', (1, 62), "messages[0].content"),
+        (
+            '  c.chat.completions.create(\n    messages=[{"role": "user", "content": q}])',
+            (2, 43),
+            "messages[0].content",
+        ),
+        ("c.chat.completions.create(messages=history)", (1, 36), "messages"),
+        ("m = []\nm.pop()\nc.chat.completions.create(messages=m)", (2, 1), "messages"),
+        ("c.chat.completions.create(messages=[)", (1, 37), None),
+        ('c.chat.completions.create(messages=[{"content": 1}])', (1, 37), "messages[0]"),
+        ('m = [{"role": "user", "content": 1}]\nc.chat.completions.create(messages=m)', (1, 34), "messages[0].content"),
+        ("c.chat.completions.create(messages=[], extra_body=3)", (1, 51), "extra_body"),
+    ],
+)
+def test_errors_name_line_column_and_field(snippet: str, place: tuple[int, int], field: str | None) -> None:
+    error = fail(snippet)
+
+    assert (*place, field) == (error.line, error.column, error.field)
+
+
+def test_only_the_first_of_several_calls_is_read() -> None:
+    request = read_request(
+        'c.chat.completions.create(model="a", messages=[])\nc.chat.completions.create(model="b", messages=[])'
+    )
+
+    assert request.body["model"] == "a"
+    assert any("another call" in notice.message for notice in request.notices)
+
+
+@pytest.mark.parametrize(
+    "snippet",
+    [
+        "a = ['x' * 1000]\n" + "a = [a, a]\n" * 60 + "messages = a",
+        "a = ['x' * 1000]\n" + "a = [a, a]\n" * 40 + "messages = json.dumps(a)",
+        "a = []\na.append(a)\nmessages = a",
+        "a = [1]\n" + "a.extend(a)\n" * 60 + "messages = a",
+        'a = "x"\n' + 'a = f"{a}{a}"\n' * 60 + "messages = a",
+    ],
+)
+def test_values_that_grow_without_end_are_refused(snippet: str) -> None:
+    assert "grow beyond" in fail(snippet).message
+
+
+def test_an_extra_body_alone_says_what_is_missing() -> None:
+    error = fail('extra_body={"chat_template_kwargs": {"thinking": False}}')
+
+    assert "extra_body" in error.hint
