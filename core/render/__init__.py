@@ -1,0 +1,25 @@
+"""2 · `Request` → `Prompt`: text, tokens, and where every character came from.
+
+body ──► request_variables ──► worker process ──────────────► local ──► Prompt
+         (vLLM's precedence)   engine: plain render (the       tokens with
+                               reference library), traced       their fields
+                               render (`trace/`), compared
+
+server      the ids the server used, explained by the causes of `vllm_view`
+compare     first difference, and the causes that were proved
+tokenizers  vocabularies from files, without anybody's code
+"""
+
+from core.render.compare import compare_prompts
+from core.render.local import generation_prompt, render_local
+from core.render.server import explain_server_prompt
+from core.render.tokenizers import load_template, load_tokenizer
+
+__all__ = [
+    "compare_prompts",
+    "explain_server_prompt",
+    "generation_prompt",
+    "load_template",
+    "load_tokenizer",
+    "render_local",
+]

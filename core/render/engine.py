@@ -1,0 +1,232 @@
+"""Run one render: plain, then traced, then compared. Used by the worker and, in tests, directly.
+
+The plain text of the reference library is the truth. The traced one only says
+where its characters came from, and is believed only if it is the same text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from functools import lru_cache
+
+import jinja2
+
+from core.render.job import Fault, RenderJob, RenderOutcome, Variable, unattributed
+from core.render.reference import CLOCK, FINAL_TAG, compile_plain, render_plain
+from core.render.trace.derive import unwrapped
+from core.render.trace.environment import TracedTemplate, compile_traced
+from core.render.trace.reads import unread_paths
+from core.render.trace.rows import Row, SourceMap, build_rows
+from core.render.trace.runs import BUDGET, Budget, Field, Run, RunBudgetError, RunKind
+from core.render.trace.strings import TracedStr, plain, traced
+from core.render.trace.values import wrap
+from core.render.vllm_view import apply_causes
+from core.types import JSON, PromptSpan, Span
+
+RUN_BUDGET = 3_000_000
+TRACE_S = 0.6  # CPU seconds that taking texts apart may cost
+MAX_TEXT = 32_000_000  # characters
+
+
+def run_job(job: RenderJob, *, now: datetime | None = None) -> RenderOutcome:
+    """Render one job, plain and traced.
+
+    Args:
+        job: What to render.
+        now: The clock that the template sees; the machine's if not given.
+
+    Returns:
+        Text and spans, or a fault; never raises for what a template does, except that
+        a lack of memory passes through.
+    """
+    *_, outcome = run_in_steps(job, now=now)
+    return outcome
+
+
+def run_in_steps(job: RenderJob, *, now: datetime | None = None) -> Iterator[RenderOutcome]:
+    """Render one job; yield the plain text first, without spans, then the attributed one.
+
+    Only one outcome comes if there is a fault, or if no spans are wanted. Arguments as `run_job`.
+    """
+    token = CLOCK.set(now or datetime.now())
+    try:
+        plainly = _render_plainly(job)
+        yield plainly
+        if job.is_traced and plainly.fault is None:
+            yield replace(_trace(job, plainly.text), applied=plainly.applied)
+    finally:
+        CLOCK.reset(token)
+
+
+def _render_plainly(job: RenderJob) -> RenderOutcome:
+    changed, applied = _as_served(job)
+    try:
+        text = render_plain(changed)
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001  # a template may raise anything
+        return RenderOutcome(fault=_fault(changed, error), applied=applied)
+    if len(text) > MAX_TEXT:
+        return RenderOutcome(fault=Fault("TooLong", f"the text is {len(text)} characters long, more than any prompt"))
+    return RenderOutcome(text, applied=applied)
+
+
+def _as_served(job: RenderJob) -> tuple[RenderJob, dict[str, tuple[str, ...]]]:
+    """Return the job as the server's habits leave it, and what they changed."""
+    if not job.causes:
+        return job, {}
+    wrapped, applied = apply_causes({one.name: _wrap_variable(one) for one in job.variables}, job.causes)
+    variables = tuple(
+        replace(one, value=unwrapped(wrapped[one.name])) if one.name in ("messages", "tools") else one
+        for one in job.variables
+    )
+    return replace(job, variables=variables, causes=()), applied
+
+
+def _trace(job: RenderJob, text: str) -> RenderOutcome:
+    token = BUDGET.set(Budget(RUN_BUDGET, TRACE_S))
+    try:
+        template = _compiled(job.template)
+        variables = _wrapped_variables(job)
+        made = template.render(variables)
+        if job.continue_final_message:
+            made = _cut_tag(made)
+        if plain(made) != text:
+            return unattributed(text, "the traced render gave another text")
+        spans = _spans(build_rows(made, template.environment.source), template.environment.source)
+    except MemoryError:
+        raise
+    except RunBudgetError:
+        return unattributed(text, "the template takes the text apart too finely to follow")
+    except Exception as error:  # noqa: BLE001  # the plain render went well: ours is at fault
+        return unattributed(text, f"the traced render failed: {type(error).__name__}: {error}")
+    finally:
+        BUDGET.reset(token)
+    unread = () if job.causes else tuple(_unread(job, variables, template.environment.reads))
+    return RenderOutcome(text, spans, unread=unread)
+
+
+def _wrapped_variables(job: RenderJob) -> dict[str, object]:
+    variables = {one.name: _wrap_variable(one) for one in _opened(job)}
+    return apply_causes(variables, job.causes)[0] if job.causes else variables
+
+
+@lru_cache(maxsize=32)
+def _compiled(source: str) -> TracedTemplate:
+    return compile_traced(source, compile_plain(source).environment)
+
+
+def _wrap_variable(variable: Variable) -> object:
+    value = variable.value
+    if variable.root:
+        parent: Field | None = None
+        for key in variable.root[:-1]:
+            parent = Field(parent, key)
+        return wrap(value, parent, variable.root[-1])
+    if isinstance(value, str) and value:
+        return traced(value, (Run(len(value), RunKind.ENVIRONMENT),))
+    return value
+
+
+def _opened(job: RenderJob) -> Iterator[Variable]:
+    """Yield the variables, the last message marked as the reference library marks it."""
+    for variable in job.variables:
+        if variable.name == "messages" and job.continue_final_message and isinstance(variable.value, list):
+            yield Variable("messages", [*variable.value[:-1], _tagged(variable.value[-1])], variable.root)
+        else:
+            yield variable
+
+
+def _tagged(message: JSON) -> JSON:
+    assert isinstance(message, dict)
+    content = message.get("content")
+    if isinstance(content, str):
+        return {**message, "content": content + FINAL_TAG}
+    assert isinstance(content, list)
+    parts = list(content)
+    for index in range(len(parts) - 1, -1, -1):
+        part = parts[index]
+        if isinstance(part, dict) and isinstance(part.get("text"), str):
+            parts[index] = {**part, "text": f"{part['text']}{FINAL_TAG}"}
+            break
+    return {**message, "content": parts}
+
+
+def _cut_tag(text: TracedStr) -> TracedStr:
+    start = text.rindex(FINAL_TAG.strip())
+    kept = text[:start]
+    return kept if text.startswith(FINAL_TAG, start) else kept.rstrip()
+
+
+def _spans(rows: list[Row], source: str) -> tuple[PromptSpan, ...]:
+    places = SourceMap(source)
+    spans: list[PromptSpan] = []
+    position = 0
+    for row in rows:
+        line, column = places.line_column(row.offset) if row.offset >= 0 else (None, None)
+        span = Span(position, position + row.length)
+        field_span = Span(row.start, row.stop) if row.start >= 0 else None
+        spans.append(PromptSpan(span, row.kind, row.field, field_span, line, column))
+        position += row.length
+    return tuple(spans)
+
+
+def _unread(job: RenderJob, variables: dict[str, object], names: set[str]) -> Iterator[str]:
+    for variable in job.variables:
+        if not variable.root:
+            continue
+        parent: Field | None = None
+        for key in variable.root:
+            parent = Field(parent, key)
+        assert parent is not None
+        if variable.name not in names:
+            yield parent.path
+        else:
+            yield from unread_paths(variables[variable.name], variable.value, parent.path)
+
+
+def _fault(job: RenderJob, error: Exception) -> Fault:
+    message = plain(str(error)) or type(error).__name__
+    line, column = None, None
+    if isinstance(error, jinja2.TemplateSyntaxError):
+        line, column = error.lineno, _syntax_column(job, error)
+        message = plain(error.message or message)
+    else:
+        line, column = _runtime_position(job)
+    return Fault(type(error).__name__, message, line, column)
+
+
+def _syntax_column(job: RenderJob, error: jinja2.TemplateSyntaxError) -> int | None:
+    """Compile again with positions to learn the column."""
+    from core.render.trace.environment import TracingEnvironment
+    from core.render.trace.lexer import Position
+
+    environment = TracingEnvironment(
+        jinja2.sandbox.ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True), job.template
+    )
+    try:
+        environment.parse(job.template)
+    except jinja2.TemplateSyntaxError as again:
+        line: object = again.lineno
+        if isinstance(line, Position) and again.lineno == error.lineno:
+            return SourceMap(environment.source).line_column(line.start)[1]
+    return None
+
+
+def _runtime_position(job: RenderJob) -> tuple[int | None, int | None]:
+    """Fail again with positions to learn where."""
+    token = BUDGET.set(Budget(RUN_BUDGET, TRACE_S))
+    template: TracedTemplate | None = None
+    try:
+        template = _compiled(job.template)
+        template.render({one.name: _wrap_variable(one) for one in _opened(job)})
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001  # it failed before
+        place = template.position_of(error) if template is not None else None
+        return place if place is not None else (None, None)
+    finally:
+        BUDGET.reset(token)
+    return None, None

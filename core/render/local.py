@@ -1,0 +1,161 @@
+"""Our own render of a request, as the reference library does it on the request as pasted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TypeAlias
+
+from core.errors import RenderError
+from core.protocols import Tokenizer
+from core.render.attribute_tokens import attribute_tokens
+from core.render.job import Fault, RenderJob, RenderOutcome
+from core.render.request_variables import Variables, read_variables
+from core.render.tokenizers.fast import FastTokenizer
+from core.render.worker import shared_worker
+from core.types import JSON, JSONObject, Prompt, PromptSpan, Token
+
+Renderer: TypeAlias = Callable[[RenderJob], RenderOutcome]
+_NOTHING: Mapping[str, JSON] = MappingProxyType({})
+_NO_TOKENS: Mapping[str, str] = MappingProxyType({})
+
+
+def render_local(
+    body: JSONObject,
+    *,
+    template: str,
+    tokenizer: Tokenizer | None = None,
+    special_tokens: Mapping[str, str] = _NO_TOKENS,
+    template_kwargs: Mapping[str, JSON] = _NOTHING,
+    add_generation_prompt: bool | None = None,
+    renderer: Renderer | None = None,
+) -> Prompt:
+    """Render a request and say where every character came from.
+
+    Args:
+        body: The request, rendered exactly as pasted.
+        template: Jinja source.
+        tokenizer: Gives the tokens and the special tokens; `None` for text and spans alone.
+        special_tokens: Named special tokens such as `bos_token`, over those of the tokenizer.
+        template_kwargs: Template variables that the request's own override.
+        add_generation_prompt: Overrides the request, whose default is true.
+        renderer: Runs the job; the shared worker process if not given.
+
+    Returns:
+        The prompt; its `identical` is false, and its spans unknown, if the traced render
+        differs from the plain one.
+
+    Raises:
+        RenderError: The template failed; with its line and column where they are known.
+    """
+    variables = read_variables(
+        body,
+        special_tokens={**special_tokens_of(tokenizer), **special_tokens},
+        template_kwargs=template_kwargs,
+        add_generation_prompt=add_generation_prompt,
+    )
+    outcome = run(RenderJob(template, variables.variables, variables.continue_final_message), renderer)
+    return prompt_of(outcome, variables, template=template, tokenizer=tokenizer)
+
+
+def generation_prompt(
+    template: str,
+    body: JSONObject,
+    *,
+    tokenizer: Tokenizer | None = None,
+    special_tokens: Mapping[str, str] = _NO_TOKENS,
+    template_kwargs: Mapping[str, JSON] = _NOTHING,
+    renderer: Renderer | None = None,
+) -> str:
+    """Return the text that opens the assistant turn: what `add_generation_prompt` adds at the end.
+
+    Returns:
+        "" if the switch changes nothing, or changes something else than the end.
+
+    Raises:
+        RenderError: The template failed.
+    """
+    plain_body = {key: value for key, value in body.items() if key != "continue_final_message"}
+    texts: list[str] = []
+    for wanted in (False, True):
+        variables = read_variables(
+            plain_body,
+            special_tokens={**special_tokens_of(tokenizer), **special_tokens},
+            template_kwargs=template_kwargs,
+            add_generation_prompt=wanted,
+        )
+        texts.append(run(RenderJob(template, variables.variables, is_traced=False), renderer).text)
+    without, with_it = texts
+    return with_it[len(without) :] if with_it.startswith(without) else ""
+
+
+def special_tokens_of(tokenizer: Tokenizer | None) -> Mapping[str, str]:
+    """Return the named special tokens that a tokenizer's files declare."""
+    return tokenizer.special_tokens if isinstance(tokenizer, FastTokenizer) else _NO_TOKENS
+
+
+def run(job: RenderJob, renderer: Renderer | None) -> RenderOutcome:
+    """Run one job.
+
+    Raises:
+        RenderError: The template failed.
+    """
+    outcome = (renderer or shared_worker().render)(job)
+    if outcome.fault is not None:
+        raise error_of(outcome.fault)
+    return outcome
+
+
+def error_of(fault: Fault) -> RenderError:
+    """Return the error that says in plain words how a template failed."""
+    message, hint = _wording(fault)
+    return RenderError(message, hint, template_line=fault.line, template_column=fault.column)
+
+
+def _wording(fault: Fault) -> tuple[str, str]:
+    if fault.kind == "TemplateError":
+        return f"the template refuses this request: {fault.message}", "It calls `raise_exception` itself at this place."
+    if fault.kind in ("TemplateSyntaxError", "TemplateAssertionError"):
+        return f"the template is not valid Jinja: {fault.message}", "Correct the template at this place."
+    if fault.kind == "UndefinedError":
+        return (
+            f"the template uses something that is not there: {fault.message}",
+            "Give the field, or test it with `is defined`.",
+        )
+    if fault.kind == "SecurityError":
+        return f"the sandbox forbids what the template does: {fault.message}", "The reference library forbids it too."
+    if fault.kind in ("MemoryError", "TooLong"):
+        return fault.message, "Look for huge repetitions or widths in the template."
+    return f"the template failed with {fault.kind}: {fault.message}", "See the values that it works on at this place."
+
+
+def prompt_of(outcome: RenderOutcome, variables: Variables, *, template: str, tokenizer: Tokenizer | None) -> Prompt:
+    """Return an outcome as a local prompt, with tokens if there is a tokenizer."""
+    return Prompt(
+        source="local",
+        text=outcome.text,
+        spans=outcome.spans,
+        tokens=tokens_of(outcome.text, outcome.spans, tokenizer),
+        identical=outcome.is_identical,
+        effective_kwargs=variables.effective_kwargs(),
+        unread=outcome.unread,
+        template=template,
+        note=_note(outcome),
+    )
+
+
+def tokens_of(text: str, spans: tuple[PromptSpan, ...], tokenizer: Tokenizer | None) -> tuple[Token, ...] | None:
+    """Return the attributed tokens of a text; `None` without a tokenizer."""
+    return None if tokenizer is None else attribute_tokens(tokenizer.tokens_of_text(text), spans)
+
+
+def with_tokens(prompt: Prompt, tokens: tuple[Token, ...]) -> Prompt:
+    """Return the prompt with these tokens, attributed by its spans."""
+    return replace(prompt, tokens=attribute_tokens(tokens, prompt.spans))
+
+
+def _note(outcome: RenderOutcome) -> str:
+    if outcome.is_identical:
+        return "Our own render of the request as pasted."
+    return f"Our own render of the request as pasted, without attribution: {outcome.doubt}."

@@ -1,0 +1,224 @@
+"""A vocabulary from `tokenizer.json`, through the `tokenizers` library alone."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from core.errors import RenderError
+from core.render.tokenizers.pieces import PieceStyle, bytes_of_entry, style_of
+from core.render.tokenizers.settings import TokenizerSettings
+from core.render.tokenizers.tiles import align_pieces, decode_pieces
+from core.types import Span, Token, TokenKind, Vocabulary
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer as Library
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Encoding(Protocol):
+    """What the library returns for a text."""
+
+    @property
+    def ids(self) -> list[int]:
+        """Ids in order."""
+
+    @property
+    def offsets(self) -> list[tuple[int, int]]:
+        """Characters of each id, as far as the library knows."""
+
+
+class Backend(Protocol):
+    """The part of the library's tokenizer that is used here."""
+
+    def encode(self, text: str, *, add_special_tokens: bool) -> Encoding:
+        """Encode a text."""
+
+    def decode(self, ids: Sequence[int], *, skip_special_tokens: bool) -> str:
+        """Decode ids."""
+
+    def id_to_token(self, token_id: int) -> str | None:
+        """Return a vocabulary entry."""
+
+    def token_to_id(self, entry: str) -> int | None:
+        """Return the id of an entry."""
+
+    def get_vocab_size(self) -> int:
+        """Return the number of entries, added ones included."""
+
+
+class Entry(NamedTuple):
+    """What is known of one id."""
+
+    piece: bytes
+    kind: TokenKind
+
+
+class FastTokenizer:
+    """A vocabulary with its rules; see `core.protocols.Tokenizer`.
+
+    Attributes:
+        settings: What the files beside it say.
+    """
+
+    def __init__(
+        self, backend: Backend, name: str, settings: TokenizerSettings, style: PieceStyle, added: Mapping[int, Entry]
+    ) -> None:
+        self.settings = settings
+        self._backend = backend
+        self._name = name
+        self._style = style
+        self._entries: dict[int, Entry] = dict(added)
+        self._added = added
+
+    @property
+    def name(self) -> str:
+        """Where it came from: a folder's name or a hub id."""
+        return self._name
+
+    @property
+    def special_tokens(self) -> Mapping[str, str]:
+        """Named special tokens as templates see them."""
+        return self.settings.special_tokens
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """What rules may know of it."""
+        special = {
+            token_id: entry.piece.decode("utf-8", "replace")
+            for token_id, entry in sorted(self._added.items())
+            if entry.kind is TokenKind.SPECIAL
+        }
+        bos = self.settings.special_tokens.get("bos_token")
+        eos = self.settings.special_tokens.get("eos_token")
+        bos_id = None if bos is None else self._backend.token_to_id(bos)
+        eos_id = None if eos is None else self._backend.token_to_id(eos)
+        eos_ids = dict.fromkeys([*([eos_id] if eos_id is not None else []), *self.settings.eos_ids])
+        return Vocabulary(self._size(), special, bos_id, tuple(eos_ids), self._adds_bos(bos_id))
+
+    def _size(self) -> int:
+        return max(self._backend.get_vocab_size(), max(self._added, default=-1) + 1)
+
+    def _adds_bos(self, bos_id: int | None) -> bool:
+        if self.settings.add_bos is not None:
+            return self.settings.add_bos and bos_id is not None
+        ids = self._backend.encode("a", add_special_tokens=True).ids
+        return bos_id is not None and ids[:1] == [bos_id]
+
+    def encode(self, text: str) -> tuple[int, ...]:
+        """Return the ids of `text`; nothing is added, special tokens in it are recognised."""
+        return tuple(self._encode(text).ids)
+
+    def _encode(self, text: str) -> Encoding:
+        return self._backend.encode(_encodable(text), add_special_tokens=False)
+
+    def decode(self, token_ids: Sequence[int]) -> str:
+        """Return the text of `token_ids`, special tokens kept; ids outside the vocabulary become U+FFFD."""
+        if self._style is PieceStyle.BYTE_LEVEL:
+            return decode_pieces([self._entry(token_id).piece for token_id in token_ids])[0]
+        return self._backend.decode(list(token_ids), skip_special_tokens=False)
+
+    def tokens_of_text(self, text: str) -> tuple[Token, ...]:
+        """Return the token table of `text`; char spans tile it as far as the vocabulary allows."""
+        encoded = _encodable(text)
+        encoding = self._encode(encoded)
+        ids = encoding.ids
+        pieces = [self._entry(token_id).piece for token_id in ids]
+        fits = b"".join(pieces) == encoded.encode()
+        return self._tokens(text, ids, align_pieces(encoded, pieces, None if fits else encoding.offsets))
+
+    def tokens_of_ids(self, token_ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
+        """Return the text of `token_ids` and its token table, one entry per id."""
+        pieces = [self._entry(token_id).piece for token_id in token_ids]
+        if self._style is PieceStyle.BYTE_LEVEL:
+            text, spans = decode_pieces(pieces)
+        else:
+            text = self.decode(token_ids)
+            spans = align_pieces(text, pieces)
+        return text, self._tokens(text, token_ids, spans)
+
+    def _tokens(self, text: str, ids: Sequence[int], spans: Sequence[Span]) -> tuple[Token, ...]:
+        entries = self._entries
+        return tuple(
+            Token(token_id, text[span.start : span.stop], span, entries[token_id].kind, entries[token_id].piece)
+            for token_id, span in zip(ids, spans, strict=True)
+        )
+
+    def _entry(self, token_id: int) -> Entry:
+        entry = self._entries.get(token_id)
+        if entry is None:
+            entry = self._entries[token_id] = self._read_entry(token_id)
+        return entry
+
+    def _read_entry(self, token_id: int) -> Entry:
+        word = self._backend.id_to_token(token_id) if 0 <= token_id < 2**32 else None
+        if word is None:
+            return Entry("\ufffd".encode(), TokenKind.TEXT)
+        piece = bytes_of_entry(word, self._style)
+        return Entry(piece, TokenKind.TEXT if _is_utf8(piece) else TokenKind.BYTE)
+
+
+def load_fast(path: Path, name: str, settings: TokenizerSettings) -> FastTokenizer:
+    """Load a `tokenizer.json`, with the entries that the settings add.
+
+    Raises:
+        RenderError: The file is broken.
+    """
+    from tokenizers import Tokenizer as Library
+
+    try:
+        text = path.read_text(encoding="utf-8")
+        backend = Library.from_str(text)
+        style = style_of(json.loads(text))
+    except Exception as error:  # the library raises bare Exception
+        raise RenderError(f"`{path.name}` cannot be read: {error}", "Fetch the file again.") from error
+    backend.no_truncation()
+    backend.no_padding()
+    special = {*settings.special_tokens.values(), *settings.more_special}
+    _add_declared(backend, settings, special)
+    entries = {
+        token_id: Entry(
+            token.content.encode("utf-8", "replace"),
+            TokenKind.SPECIAL if token.special or token.content in special else TokenKind.ADDED,
+        )
+        for token_id, token in backend.get_added_tokens_decoder().items()
+    }
+    return FastTokenizer(backend, name, settings, style, entries)
+
+
+def _add_declared(backend: Library, settings: TokenizerSettings, special: set[str]) -> None:
+    """Add what the configuration declares and the file lacks, as the reference library does."""
+    from tokenizers import AddedToken
+
+    known = {token.content for token in backend.get_added_tokens_decoder().values()}
+    for _, added in sorted(settings.added.items()):
+        if added.content in known:
+            continue
+        options = {
+            "single_word": added.single_word,
+            "lstrip": added.lstrip,
+            "rstrip": added.rstrip,
+            "normalized": added.normalized,
+            "special": added.is_special,
+        }
+        backend.add_tokens([AddedToken(added.content, **options)])
+    in_vocabulary = sorted(text for text in special - known if backend.token_to_id(text) is not None)
+    backend.add_special_tokens(in_vocabulary)
+
+
+def _is_utf8(piece: bytes) -> bool:
+    try:
+        piece.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _encodable(text: str) -> str:
+    """Return `text` with lone surrogates, which no tokenizer takes, replaced one for one."""
+    return _SURROGATE.sub("\ufffd", text)

@@ -1,0 +1,107 @@
+"""Find a tokenizer's files: a folder as it is, or a Hub id through `huggingface_hub`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from core.errors import RenderError, shorten
+from core.render.tokenizers.fast import FastTokenizer, load_fast
+from core.render.tokenizers.settings import TokenizerSettings, read_settings
+
+_HUB_FILES = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "generation_config.json",
+    "chat_template.jinja",
+    "chat_template.json",
+    "additional_chat_templates/*.jinja",
+    "tiktoken.model",
+    "tokenization*.py",  # read as text for its split pattern, never run
+)
+
+
+def load_tokenizer(source: str | Path) -> FastTokenizer:
+    """Load a vocabulary with its rules.
+
+    Args:
+        source: A folder, a `tokenizer.json`, or a Hub id such as `org/model`; local files come first.
+
+    Raises:
+        RenderError: There is none, it cannot be read, or the Hub cannot be reached.
+    """
+    folder = find_folder(source)
+    settings = read_settings(folder)
+    name = Path(source).name if Path(source).exists() else str(source)
+    if (folder / "tokenizer.json").is_file():
+        return load_fast(folder / "tokenizer.json", name, settings)
+    if (folder / "tiktoken.model").is_file():
+        from core.render.tokenizers.tiktoken import load_tiktoken  # rare, and heavy
+
+        return load_tiktoken(folder / "tiktoken.model", name, settings)
+    raise RenderError(
+        f"{shorten(str(source))} holds no `tokenizer.json` or `tiktoken.model`",
+        "Name a folder that has one, or use the ids of the server.",
+    )
+
+
+def load_template(source: str | Path, *, has_tools: bool = False) -> str | None:
+    """Return the chat template of a folder, file or Hub id; `None` if it has none.
+
+    Args:
+        source: A folder, a template file, or a Hub id.
+        has_tools: Whether the request has tools; models with several templates keep one for them.
+
+    Raises:
+        RenderError: The place does not exist, or the Hub cannot be reached.
+    """
+    path = Path(source)
+    if path.is_file() and path.suffix in (".jinja", ".jinja2", ".j2"):
+        return path.read_text(encoding="utf-8")
+    return template_of(read_settings(find_folder(source)), has_tools=has_tools)
+
+
+def template_of(settings: TokenizerSettings, *, has_tools: bool) -> str | None:
+    """Return the template that the reference library would choose."""
+    templates = settings.templates
+    if has_tools and "tool_use" in templates:
+        return templates["tool_use"]
+    return templates.get("default")
+
+
+def find_folder(source: str | Path) -> Path:
+    """Return the folder that holds the files, fetching them from the Hub if need be.
+
+    Raises:
+        RenderError: The place does not exist, or the Hub cannot be reached.
+    """
+    path = Path(source)
+    if path.is_dir():
+        return path
+    if path.is_file():
+        return path.parent
+    text = str(source)
+    if path.is_absolute() or text.startswith((".", "~")) or text.count("/") > 1 or not text.strip():
+        raise RenderError(f"no folder {shorten(text)} to load a tokenizer from", "Check the path.")
+    return _fetch(text)
+
+
+def _fetch(hub_id: str) -> Path:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(hub_id, allow_patterns=list(_HUB_FILES)))
+    except HFValidationError as error:
+        raise RenderError(
+            f"{shorten(hub_id)} is neither a folder nor a Hub id", "Hub ids look like `org/model`."
+        ) from error
+    except LocalEntryNotFoundError as error:
+        hint = "Name a local folder, or go online once so that the files can be fetched."
+        raise RenderError(
+            f"the Hub cannot be reached for {shorten(hub_id)}, and it is not in the cache", hint
+        ) from error
+    except (HfHubHTTPError, OSError) as error:
+        raise RenderError(
+            f"the Hub gives no {shorten(hub_id)}: {type(error).__name__}", "Check the id and your access."
+        ) from error

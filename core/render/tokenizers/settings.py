@@ -1,0 +1,147 @@
+"""What the files beside a vocabulary say: special tokens, chat templates, end tokens."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from core.errors import RenderError
+from core.types import JSON, JSONObject
+
+_NAMED = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
+
+
+@dataclass(frozen=True, slots=True)
+class AddedEntry:
+    """A vocabulary entry that the configuration adds or re-declares."""
+
+    content: str
+    is_special: bool
+    lstrip: bool = False
+    rstrip: bool = False
+    single_word: bool = False
+    normalized: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizerSettings:
+    """What the configuration files say.
+
+    Attributes:
+        special_tokens: Text of the named special tokens, such as `bos_token`, as templates see them.
+        more_special: Texts of further special tokens.
+        added: Declared entries by id.
+        templates: Chat templates by name; `default` is the usual one.
+        eos_ids: Ids that end generation by `generation_config.json`.
+        add_bos: Whether the configuration asks for BOS; `None` if it does not say.
+        config: `tokenizer_config.json` as it is.
+    """
+
+    special_tokens: Mapping[str, str] = field(default_factory=dict)
+    more_special: tuple[str, ...] = ()
+    added: Mapping[int, AddedEntry] = field(default_factory=dict)
+    templates: Mapping[str, str] = field(default_factory=dict)
+    eos_ids: tuple[int, ...] = ()
+    add_bos: bool | None = None
+    config: JSONObject = field(default_factory=dict)
+
+
+def read_settings(folder: Path) -> TokenizerSettings:
+    """Read the files that lie beside a vocabulary; absent ones say nothing.
+
+    Raises:
+        RenderError: A file is there and is not JSON.
+    """
+    config = _read_object(folder / "tokenizer_config.json")
+    legacy = _read_object(folder / "special_tokens_map.json")
+    named = {name: text for name in _NAMED if (text := _token_text(config.get(name, legacy.get(name)))) is not None}
+    extra = config.get("extra_special_tokens", config.get("model_specific_special_tokens"))
+    if isinstance(extra, dict):
+        named |= {name: text for name, value in extra.items() if (text := _token_text(value)) is not None}
+    add_bos = config.get("add_bos_token")
+    return TokenizerSettings(
+        special_tokens=named,
+        more_special=_more_special(config, legacy),
+        added=_added(config.get("added_tokens_decoder")),
+        templates=_templates(folder, config),
+        eos_ids=_eos_ids(folder),
+        add_bos=add_bos if isinstance(add_bos, bool) else None,
+        config=config,
+    )
+
+
+def _read_object(path: Path) -> JSONObject:
+    if not path.is_file():
+        return {}
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise RenderError(f"`{path.name}` is not JSON: {error}", "Fetch the file again.") from error
+    return data if isinstance(data, dict) else {}
+
+
+def _token_text(value: JSON) -> str | None:
+    if isinstance(value, dict):
+        value = value.get("content")
+    return value if isinstance(value, str) else None
+
+
+def _more_special(config: JSONObject, legacy: JSONObject) -> tuple[str, ...]:
+    found: list[str] = []
+    for value in (
+        config.get("extra_special_tokens"),
+        config.get("additional_special_tokens"),
+        legacy.get("additional_special_tokens"),
+    ):
+        if isinstance(value, list):
+            found.extend(text for item in value if (text := _token_text(item)) is not None)
+    return tuple(dict.fromkeys(found))
+
+
+def _added(value: JSON) -> dict[int, AddedEntry]:
+    if not isinstance(value, dict):
+        return {}
+    return {
+        int(key): AddedEntry(
+            content=str(item["content"]),
+            is_special=bool(item.get("special")),
+            lstrip=bool(item.get("lstrip")),
+            rstrip=bool(item.get("rstrip")),
+            single_word=bool(item.get("single_word")),
+            normalized=bool(item.get("normalized")),
+        )
+        for key, item in value.items()
+        if key.isdigit() and isinstance(item, dict) and isinstance(item.get("content"), str)
+    }
+
+
+def _templates(folder: Path, config: JSONObject) -> dict[str, str]:
+    """Files beside the configuration win over what stands in it, as in the reference library."""
+    found: dict[str, str] = {}
+    if (folder / "chat_template.jinja").is_file():
+        found["default"] = (folder / "chat_template.jinja").read_text(encoding="utf-8")
+    for path in sorted((folder / "additional_chat_templates").glob("*.jinja")):
+        found[path.stem] = path.read_text(encoding="utf-8")
+    if found:
+        return found
+    found = _named_templates(config.get("chat_template"))
+    return found or _named_templates(_read_object(folder / "chat_template.json").get("chat_template"))
+
+
+def _named_templates(value: JSON) -> dict[str, str]:
+    if isinstance(value, str):
+        return {"default": value}
+    if isinstance(value, dict):
+        return {name: text for name, text in value.items() if isinstance(text, str)}
+    if isinstance(value, list):
+        entries = [item for item in value if isinstance(item, dict)]
+        return {str(item.get("name")): text for item in entries if isinstance(text := item.get("template"), str)}
+    return {}
+
+
+def _eos_ids(folder: Path) -> tuple[int, ...]:
+    value = _read_object(folder / "generation_config.json").get("eos_token_id")
+    values = value if isinstance(value, list) else [value]
+    return tuple(item for item in values if isinstance(item, int))

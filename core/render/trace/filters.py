@@ -1,0 +1,121 @@
+"""Filters that would drop runs, replaced by ones that keep them.
+
+Each calls the filter it replaces first: its text and its errors are what counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial, wraps
+from typing import Protocol
+
+import markupsafe
+from jinja2 import filters, pass_environment
+from jinja2.environment import Environment
+
+from core.render.trace.dumps import PYTHON, dumped, expand, json_notation, plain_value
+from core.render.trace.escapes import escape_html, escape_runs
+from core.render.trace.markup import TracedMarkup
+from core.render.trace.printing import as_text
+from core.render.trace.runs import computed_runs
+from core.render.trace.strings import TracedStr, fitting, plain, runs_of, traced
+from core.render.trace.values import mark_dumped
+
+_PRINTS_FIRST = ("trim", "upper", "lower", "capitalize", "replace", "center")
+_TOJSON_NAMES = ("ensure_ascii", "indent", "separators", "sort_keys")
+
+
+class Filter(Protocol):
+    """A Jinja filter."""
+
+    def __call__(self, *args: object, **kwargs: object) -> object:
+        """Return what the filter makes of its first argument."""
+
+
+def tracing_filters(originals: Mapping[str, Filter]) -> dict[str, object]:
+    """Return the filters of a tracing environment, made over those of the plain one."""
+    made: dict[str, object] = dict(originals)
+    made["tojson"] = partial(_to_json, originals["tojson"])
+    made["pprint"] = partial(_pretty, originals["pprint"])
+    made["join"] = _join
+    made["indent"] = _indent
+    made["title"] = _title
+    made["string"] = _string
+    made["safe"] = _mark_safe
+    for name in ("e", "escape", "forceescape"):
+        made[name] = _escape
+    for name in _PRINTS_FIRST:
+        made[name] = _printing_first(originals[name])
+    return made
+
+
+def _to_json(original: Filter, value: object, *args: object, **kwargs: object) -> TracedStr:
+    text = str(original(plain_value(value), *args, **kwargs))
+    mark_dumped(value)
+    options = dict(zip(_TOJSON_NAMES, args, strict=False)) | kwargs
+    return dumped(value, json_notation(**options), text)
+
+
+def _pretty(original: Filter, value: object) -> TracedStr:
+    text = str(original(plain_value(value)))
+    mark_dumped(value)
+    return dumped(value, PYTHON, text) if text == repr(plain_value(value)) else as_text(text)
+
+
+@pass_environment
+def _join(environment: Environment, value: Iterable[object], d: object = "", attribute: str | int | None = None) -> str:
+    if attribute is not None:
+        value = map(filters.make_attrgetter(environment, attribute), value)
+    return as_text(d).join([as_text(item) for item in value])
+
+
+def _indent(s: object, width: int | str = 4, *args: bool, **kwargs: bool) -> str:
+    if isinstance(s, markupsafe.Markup):
+        return filters.do_indent(s, width, *args, **kwargs)
+    text = plain(filters.do_indent(plain(s) if isinstance(s, str) else s, width, *args, **kwargs))  # type: ignore[arg-type]  # as given
+    options = dict(zip(("first", "blank"), args, strict=False)) | kwargs
+    level = as_text(width) if isinstance(width, str) else traced(" " * width, computed_runs(max(0, width)))
+    newline = traced("\n", computed_runs(1))
+    lines = (as_text(s) + newline).splitlines()
+    if options.get("blank"):
+        made = (newline + level).join(lines)
+    else:
+        made = newline.join([lines[0], *(level + line if line else line for line in lines[1:])])
+    if options.get("first"):
+        made = level + made
+    return made if plain(made) == text else fitting(text, ())
+
+
+def _title(s: object) -> str:
+    text = filters.do_title(s)  # type: ignore[arg-type]  # what Jinja passes
+    return as_text(s)._cased(plain(text))
+
+
+def _string(value: object) -> str:
+    return value if isinstance(value, str) else as_text(value)
+
+
+def _mark_safe(value: object) -> markupsafe.Markup:
+    text = as_text(value)
+    return TracedMarkup.of(plain(text), text._runs)
+
+
+def _escape(value: object) -> markupsafe.Markup:
+    if hasattr(value, "__html__"):
+        return markupsafe.escape(value)
+    text = as_text(value)
+    return TracedMarkup.of(escape_html(text), escape_runs(expand(runs_of(text)), plain(text), escape_html))
+
+
+def _printing_first(original: Filter) -> Filter:
+    """Return a filter that prints its value with runs before the original sees it."""
+    place = 0 if getattr(original, "jinja_pass_arg", None) is None else 1  # behind the context, if it takes one
+
+    @wraps(original)
+    def filtered(*args: object, **kwargs: object) -> object:
+        values = list(args)
+        if len(values) > place and not isinstance(values[place], str):
+            values[place] = as_text(values[place])
+        return original(*values, **kwargs)
+
+    return filtered

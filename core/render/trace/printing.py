@@ -1,0 +1,57 @@
+"""What an output does to its value: `str`, with the origin kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from jinja2.runtime import Undefined
+from markupsafe import Markup
+
+from core.render.trace.dumps import PYTHON, dumped
+from core.render.trace.runs import Field, computed_runs, glue_all, stamp, unknown_runs
+from core.render.trace.strings import TracedStr, runs_of, traced
+from core.render.trace.values import TracedDict, mark_dumped, scalar_text
+
+
+def as_text(value: object) -> TracedStr:
+    """Return `str(value)` with its runs."""
+    if type(value) is TracedStr:
+        return value
+    if isinstance(value, (dict, list, tuple)):
+        mark_dumped(value)
+        return dumped(value, PYTHON, str(value))
+    text = str(value)
+    if type(text) is TracedStr:
+        return text
+    lost = isinstance(value, (str, Undefined, Markup))
+    return traced(text, unknown_runs(len(text)) if lost else computed_runs(len(text)))
+
+
+def print_value(value: object, site: int) -> TracedStr:
+    """Return what an output at template offset `site` prints."""
+    text = as_text(value)
+    return traced(text, stamp(text._runs, site)) if text else text
+
+
+def print_entry(container: object, key: object, get: Callable[[object, object], object], site: int) -> TracedStr:
+    """Return what an output prints for `get(container, key)`; the container tells where a boolean or null stands."""
+    value = get(container, key)
+    if type(value) is TracedStr:
+        return traced(value, stamp(value._runs, site)) if value else value
+    if (value is None or isinstance(value, bool)) and isinstance(container, TracedDict) and isinstance(key, str):
+        return print_value(scalar_text(str(value), Field(container._field, str.__str__(key))), site)
+    return print_value(value, site)
+
+
+def concatenate(values: Iterable[object]) -> TracedStr:
+    """Return what `~` makes of several values."""
+    texts = [as_text(value) for value in values]
+    return traced("".join(texts), glue_all(text._runs for text in texts))
+
+
+def join_output(pieces: Iterable[str]) -> TracedStr:
+    """Return the pieces that a template or a macro printed as one text."""
+    texts = list(pieces)
+    joined = "".join(texts)  # first, for its error on what is no text
+    runs = [text._runs if type(text) is TracedStr else runs_of(text) for text in texts]
+    return traced(joined, glue_all(runs))

@@ -1,0 +1,166 @@
+"""Runs -> spans: positions in the template, exact pieces of escapes, and a check of each.
+
+A row is one span as a plain tuple, so that it can cross a process boundary cheaply.
+Whatever a row claims is checked against the text: request and template rows must
+repeat their origin, escaped rows must be what the escape makes of it. A row that
+fails is marked unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from core.render.trace.dumps import expand
+from core.render.trace.runs import EscapedField, Field, Run, RunKind, total_length, unknown_runs
+from core.render.trace.strings import TracedStr, plain
+from core.types import SpanKind
+
+_FINE_PIECES = 20_000  # pieces of one escaped field that are told apart; beyond, the range is enough
+
+# ASCII that no escape touches, anything beyond ASCII, or one character that may be escaped.
+_PIECES = re.compile(r"[ !#-%(-;=?-\[\]-~]+|[^\x00-\x7f]+|[\x00-\x7f]")
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+
+_PLAIN_KINDS = {
+    RunKind.SCALAR: SpanKind.SCALAR,
+    RunKind.STRUCTURE: SpanKind.STRUCTURE,
+    RunKind.ENVIRONMENT: SpanKind.ENVIRONMENT,
+    RunKind.COMPUTED: SpanKind.COMPUTED,
+    RunKind.UNKNOWN: SpanKind.UNKNOWN,
+}
+_MERGED_KINDS = frozenset(
+    {SpanKind.REQUEST, SpanKind.STRUCTURE, SpanKind.ENVIRONMENT, SpanKind.COMPUTED, SpanKind.UNKNOWN}
+)
+
+
+class Row(NamedTuple):
+    """One span.
+
+    Attributes:
+        length: Characters it covers.
+        kind: What produced it.
+        field: Field path, if any.
+        start: First character of the field, -1 without a range.
+        stop: Behind the last one, -1 without a range.
+        offset: Template offset of the literal, or of the expression that printed it; -1 if not known.
+    """
+
+    length: int
+    kind: SpanKind
+    field: str | None = None
+    start: int = -1
+    stop: int = -1
+    offset: int = -1
+
+
+def build_rows(text: TracedStr, source: str) -> list[Row]:
+    """Return the spans of a traced text; they tile it.
+
+    Args:
+        text: What the template printed.
+        source: The template, newlines normalised.
+    """
+    whole = plain(text)
+    runs = expand(text._runs)
+    if total_length(runs) != len(whole):
+        runs = unknown_runs(len(whole))
+    rows: list[Row] = []
+    position = 0
+    for run in runs:
+        shown = whole[position : position + run.length]
+        for row in _rows_of(run, shown, source):
+            _append(rows, row)
+        position += run.length
+    return rows
+
+
+def _append(rows: list[Row], row: Row) -> None:
+    """Add a row, or lengthen the last one if the two say the same of adjoining stretches."""
+    last = rows[-1] if rows else None
+    if (
+        last is not None
+        and row.kind in _MERGED_KINDS
+        and last.kind is row.kind
+        and last.field == row.field
+        and last.offset == row.offset
+        and last.stop == row.start
+    ):
+        rows[-1] = last._replace(length=last.length + row.length, stop=row.stop)
+    else:
+        rows.append(row)
+
+
+def _rows_of(run: Run, shown: str, source: str) -> Iterator[Row]:
+    kind = run.kind
+    if kind is RunKind.LITERAL:
+        return _literal_rows(run, shown, source)
+    if kind is RunKind.LITERAL_CHANGED:
+        return iter((Row(run.length, SpanKind.TEMPLATE, offset=run.start),))
+    if kind is RunKind.COPY or kind is RunKind.CASED:
+        return iter((_copied_row(run, shown),))
+    if kind is RunKind.ESCAPED:
+        return _escaped_rows(run, shown)
+    field = run.source.path if isinstance(run.source, Field) else None
+    return iter((Row(run.length, _PLAIN_KINDS[kind], field, offset=run.site),))
+
+
+def _literal_rows(run: Run, shown: str, source: str) -> Iterator[Row]:
+    """One row per template line, so that every row names the line it stands on."""
+    if source[run.start : run.stop] != shown:
+        yield Row(run.length, SpanKind.UNKNOWN)
+        return
+    offset = run.start
+    for line in _LINES.findall(shown):
+        yield Row(len(line), SpanKind.TEMPLATE, offset=offset)
+        offset += len(line)
+
+
+def _copied_row(run: Run, shown: str) -> Row:
+    assert isinstance(run.source, Field)
+    original = (run.source.text or "")[run.start : run.stop]
+    if original == shown:
+        kind = SpanKind.REQUEST
+    elif run.kind is RunKind.CASED and original.casefold() == shown.casefold():
+        kind = SpanKind.ESCAPED
+    else:
+        return Row(run.length, SpanKind.UNKNOWN)
+    return Row(run.length, kind, run.source.path, run.start, run.stop, run.site)
+
+
+def _escaped_rows(run: Run, shown: str) -> Iterator[Row]:
+    """Tell the escapes apart from the characters between them, where that can be proved."""
+    assert isinstance(run.source, EscapedField)
+    field, encode = run.source.field, run.source.encode
+    original = (field.text or "")[run.start : run.stop]
+    whole = Row(run.length, SpanKind.ESCAPED, field.path, run.start, run.stop, run.site)
+    if encode is None:
+        yield whole
+        return
+    if encode(original) != shown:
+        yield Row(run.length, SpanKind.UNKNOWN)
+        return
+    pieces = _PIECES.findall(original)
+    if len(pieces) > _FINE_PIECES:
+        yield whole
+        return
+    position = run.start
+    for piece in pieces:
+        text = encode(piece)
+        kind = SpanKind.REQUEST if piece == text else SpanKind.ESCAPED
+        yield Row(len(text), kind, field.path, position, position + len(piece), run.site)
+        position += len(piece)
+
+
+class SourceMap:
+    """Lines and columns of a template, looked up by offset."""
+
+    def __init__(self, source: str) -> None:
+        self._starts = [0, *(match.end() for match in re.finditer("\n", source))]
+
+    def line_column(self, offset: int) -> tuple[int, int]:
+        """Return line and column, both from 1."""
+        index = bisect_right(self._starts, offset) - 1
+        return index + 1, offset - self._starts[index] + 1

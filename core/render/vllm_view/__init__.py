@@ -1,0 +1,80 @@
+"""What vLLM does to a request before its template sees it, one named cause at a time.
+
+Each cause is a small function on the wrapped request: it replaces values by ones that
+still know their place, and says in a sentence what it changed. Applying them one by one
+is how a difference between the server's prompt and ours is explained.
+
+Source: vLLM 0.32, `renderers/chat_utils.py`, `renderers/hf.py`,
+`entrypoints/openai/chat_completion/protocol.py`; a test compares the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from core.render.trace.derive import derived_array, peek_all
+from core.render.trace.values import TracedDict, TracedList
+from core.render.vllm_view.calls import decode_arguments, drop_empty_calls, reorder_calls
+from core.render.vllm_view.content import content_as_parts, content_as_text, strip_billing_header
+from core.render.vllm_view.messages import keep_known_keys, rename_developer, rename_reasoning
+from core.render.vllm_view.tools import rewrite_tools
+from core.render.vllm_view.view import Cause, View
+
+# In vLLM's order; a subset is applied in this order too.
+CAUSES: Mapping[str, Cause] = {
+    "reasoning-names": rename_reasoning,
+    "billing-header": strip_billing_header,
+    "content-openai": content_as_parts,
+    "content-string": content_as_text,
+    "call-key-order": reorder_calls,
+    "message-keys": keep_known_keys,
+    "empty-calls": drop_empty_calls,
+    "arguments-decoded": decode_arguments,
+    "developer-role": rename_developer,
+    "tools-rewritten": rewrite_tools,
+}
+
+
+def usual_causes(content_format: str, *, knows_developer: bool) -> tuple[str, ...]:
+    """Return what vLLM does by default for a template.
+
+    Args:
+        content_format: `openai` or `string`, as vLLM detects it.
+        knows_developer: Whether the template mentions the developer role.
+    """
+    left_out = {"content-string" if content_format == "openai" else "content-openai"}
+    if knows_developer:
+        left_out.add("developer-role")
+    return tuple(name for name in CAUSES if name not in left_out)
+
+
+def apply_causes(
+    variables: Mapping[str, object], causes: Sequence[str]
+) -> tuple[dict[str, object], dict[str, tuple[str, ...]]]:
+    """Apply causes to wrapped template variables.
+
+    Args:
+        variables: As the template would get them; not changed.
+        causes: Names out of `CAUSES`.
+
+    Returns:
+        The variables as the server would pass them on, and for each cause that changed
+        something what it did, as sentences without their subject.
+    """
+    messages, tools = variables.get("messages"), variables.get("tools")
+    entries = [entry for entry in peek_all(messages) if isinstance(entry, TracedDict)]
+    if not isinstance(messages, TracedList) or len(entries) != len(messages):
+        return dict(variables), {}
+    view = View(entries, tools if isinstance(tools, TracedList) else None)
+    applied: dict[str, tuple[str, ...]] = {}
+    for name, cause in CAUSES.items():
+        if name in causes:
+            view.changes = []
+            cause(view)
+            if view.changes:
+                applied[name] = tuple(view.changes)
+    made = dict(variables)
+    made["messages"] = derived_array(view.messages, messages._field)
+    if view.tools is not None:
+        made["tools"] = view.tools
+    return made, applied

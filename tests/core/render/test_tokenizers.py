@@ -1,0 +1,204 @@
+"""Vocabularies of every kind: token tables tile the text, from the text and from ids."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.errors import RenderError
+from core.render import load_template, load_tokenizer
+from core.render.tokenizers.fast import FastTokenizer
+from core.render.tokenizers.tiles import align_pieces, decode_pieces
+from core.types import Token, TokenKind
+from tests.core.render.vocabularies import KINDS, byte_level, write
+
+TEXTS = [
+    "",
+    " ",
+    "Hello there, world!",
+    "  two spaces, a\ttab\nand lines\n\n",
+    "日本語 and 👩\u200d👩\u200d👧 family 𝔘",
+    "e\u0301 decomposed, é composed",
+    "<s>text<|im_end|> and <think>more</think></s>",
+    "<|im_start|>user\nhi<|im_end|>\n",
+    "\ud800 lone surrogate",
+    "ſtrange ﬁ \u00a0 ẞ",
+]
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def tokenizer(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> FastTokenizer:
+    return load_tokenizer(write(tmp_path_factory.mktemp("tok") / request.param, KINDS[request.param]()))
+
+
+@pytest.fixture(scope="module")
+def lab(lab_model_dir: Path) -> FastTokenizer:
+    if not (lab_model_dir / "tokenizer.json").is_file():
+        pytest.skip("the lab model has no tokenizer yet")
+    return load_tokenizer(lab_model_dir)
+
+
+def assert_tiles(text: str, tokens: tuple[Token, ...]) -> None:
+    position = 0
+    for token in tokens:
+        assert token.char_span.start == position
+        assert token.text == text[slice(*token.char_span)]
+        position = token.char_span.stop
+    assert position == len(text) or not tokens
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_tokens_of_a_text_tile_it(tokenizer: FastTokenizer, text: str) -> None:
+    tokens = tokenizer.tokens_of_text(text)
+
+    assert tuple(token.id for token in tokens) == tokenizer.encode(text)
+    if tokens:
+        assert_tiles(text, tokens)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_tokens_of_ids_tile_what_they_decode_to(tokenizer: FastTokenizer, text: str) -> None:
+    ids = tokenizer.encode(text)
+
+    decoded, tokens = tokenizer.tokens_of_ids(ids)
+
+    assert decoded == tokenizer.decode(ids)
+    assert tuple(token.id for token in tokens) == ids
+    assert_tiles(decoded, tokens)
+
+
+@settings(max_examples=200, deadline=None)
+@given(text=st.text("ab <|>\n日é\u0301👩\u200d!", max_size=30))
+def test_lab_tokens_tile_any_text_and_give_it_back(lab: FastTokenizer, text: str) -> None:
+    tokens = lab.tokens_of_text(text)
+
+    assert_tiles(text, tokens)
+    assert lab.decode([token.id for token in tokens]) == text
+    assert b"".join(token.piece for token in tokens) == text.encode()
+
+
+def test_special_and_added_tokens_are_told_apart(tokenizer: FastTokenizer) -> None:
+    kinds = {token.text: token.kind for token in tokenizer.tokens_of_text("<s>a<think>b<|im_end|>")}
+
+    assert kinds["<s>"] is kinds["<|im_end|>"] is TokenKind.SPECIAL
+    assert kinds["<think>"] is TokenKind.ADDED
+
+
+@pytest.mark.parametrize("kind", ["byte-level", "sentence-piece"])
+def test_tokens_that_share_a_character_are_bytes(kind: str, tmp_path: Path) -> None:
+    tokens = load_tokenizer(write(tmp_path, KINDS[kind]())).tokens_of_text("𝔘")
+
+    assert [token.text for token in tokens] == ["𝔘", "", "", ""]
+    assert {token.kind for token in tokens} == {TokenKind.BYTE}
+    assert b"".join(token.piece for token in tokens) == "𝔘".encode()
+
+
+def test_leading_spaces_belong_to_their_token_although_offsets_leave_them_out(tmp_path: Path) -> None:
+    tokens = load_tokenizer(write(tmp_path, byte_level())).tokens_of_text("the quick brown")
+
+    assert [token.text for token in tokens] == ["the", " quick", " brown"]
+
+
+def test_a_combining_mark_dropped_by_nfc_stays_with_its_letter(tmp_path: Path) -> None:
+    tokens = load_tokenizer(write(tmp_path, byte_level(nfc=True))).tokens_of_text("ae\u0301b")
+
+    assert "".join(token.text for token in tokens) == "ae\u0301b"
+    assert not any(token.text.startswith("\u0301") for token in tokens)
+
+
+def test_vocabulary_tells_special_tokens_and_ends(tmp_path: Path) -> None:
+    folder = write(tmp_path, byte_level())
+    (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": [3, 1]}), encoding="utf-8")
+
+    vocabulary = load_tokenizer(folder).vocabulary
+
+    assert vocabulary.special == {0: "<s>", 1: "</s>", 2: "<|im_start|>", 3: "<|im_end|>"}
+    assert (vocabulary.bos_id, vocabulary.eos_ids, vocabulary.adds_bos) == (0, (1, 3), False)
+    assert load_tokenizer(write(tmp_path, byte_level(), add_bos_token=True)).vocabulary.adds_bos
+
+
+def test_entries_of_the_configuration_are_added(tmp_path: Path) -> None:
+    added = {"401": {"content": "<|tool|>", "special": True}, "402": {"content": "<note>", "special": False}}
+
+    tokenizer = load_tokenizer(write(tmp_path, byte_level(), added_tokens_decoder=added))
+
+    kinds = [(token.text, token.kind) for token in tokenizer.tokens_of_text("<|tool|><note>")]
+    assert kinds == [("<|tool|>", TokenKind.SPECIAL), ("<note>", TokenKind.ADDED)]
+
+
+def test_ids_outside_the_vocabulary_become_replacement_characters(lab: FastTokenizer) -> None:
+    text, tokens = lab.tokens_of_ids([lab.vocabulary.size + 7])
+
+    assert text == "\ufffd"
+    assert len(tokens) == 1
+
+
+@given(st.lists(st.binary(min_size=1, max_size=4), max_size=8))
+def test_any_bytes_decode_to_a_tiled_text(pieces: list[bytes]) -> None:
+    text, spans = decode_pieces(pieces)
+
+    assert text == b"".join(pieces).decode("utf-8", "replace")
+    assert [span.start for span in spans] == [0, *(span.stop for span in spans)][:-1] if spans else not text
+
+
+@given(st.text("aé日👩", max_size=10), st.lists(st.binary(max_size=3), max_size=6))
+def test_alignment_tiles_whatever_the_pieces_are(text: str, pieces: list[bytes]) -> None:
+    spans = align_pieces(text, pieces)
+
+    position = 0
+    for span in spans:
+        assert span.start == position <= span.stop
+        position = span.stop
+    assert position == len(text) or not pieces
+
+
+def test_templates_are_found_where_models_keep_them(tmp_path: Path) -> None:
+    inline = write(tmp_path / "inline", byte_level(), chat_template="inline")
+    named = write(
+        tmp_path / "named",
+        byte_level(),
+        chat_template=[{"name": "default", "template": "usual"}, {"name": "tool_use", "template": "for tools"}],
+    )
+    beside = write(tmp_path / "beside", byte_level(), chat_template="inline")
+    (beside / "chat_template.jinja").write_text("beside", encoding="utf-8")
+    processor = write(tmp_path / "processor", byte_level())
+    (processor / "chat_template.json").write_text(json.dumps({"chat_template": "from the processor"}), encoding="utf-8")
+
+    assert load_template(inline) == "inline"
+    assert (load_template(named), load_template(named, has_tools=True)) == ("usual", "for tools")
+    assert load_template(beside) == load_template(beside / "chat_template.jinja") == "beside"
+    assert load_template(processor) == "from the processor"
+    assert load_template(write(tmp_path / "none", byte_level())) is None
+
+
+def test_named_special_tokens_reach_templates(tmp_path: Path) -> None:
+    tokenizer = load_tokenizer(write(tmp_path, byte_level(), extra_special_tokens={"image_token": "<img>"}))
+
+    assert tokenizer.special_tokens == {"bos_token": "<s>", "eos_token": "</s>", "image_token": "<img>"}
+
+
+@pytest.mark.parametrize("source", ["/no/such/folder", "a/b/c", "not a hub id!", ""])
+def test_what_is_no_tokenizer_is_said_plainly(source: str) -> None:
+    with pytest.raises(RenderError):
+        load_tokenizer(source)
+
+
+def test_a_hub_id_without_network_or_cache_is_said_plainly() -> None:
+    with pytest.raises(RenderError, match="Hub"):
+        load_tokenizer("nobody-at-all/no-such-model")
+
+
+def test_a_broken_file_is_said_plainly(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_text("{}", encoding="utf-8")
+
+    with pytest.raises(RenderError, match=r"tokenizer\.json"):
+        load_tokenizer(tmp_path)
+
+
+def test_a_folder_without_a_tokenizer_is_said_plainly(tmp_path: Path) -> None:
+    with pytest.raises(RenderError, match="holds no"):
+        load_tokenizer(tmp_path)
