@@ -1,0 +1,117 @@
+"""What servers answer, read into our values. Odd shapes are data: they end in `error`, never in an exception."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from core.complete.shapes import ids_of, integer_of, number_of, object_of, objects_of, text_of
+from core.errors import shorten
+from core.types import JSON, ChatResult, JSONObject, TokenLogprob, Usage
+
+_TOKEN_ID = re.compile(r"token_id:(\d+)")
+
+
+def read_chat(answer: JSON, body: str, elapsed_s: float) -> ChatResult:
+    """Read the answer of a chat completion that was not streamed; the first choice counts.
+
+    Args:
+        answer: The answer's JSON, of any shape.
+        body: The same as text.
+        elapsed_s: Seconds it took.
+
+    Returns:
+        What it holds; `error` says what it should hold and does not.
+    """
+    whole = object_of(answer)
+    choice, choice_problem = _first_choice(whole)
+    message = choice.get("message")
+    problem = problem_of_error(whole) or choice_problem
+    if problem is None and not isinstance(message, dict):
+        problem = f"the first choice holds no message but {shorten(message)}"
+    return ChatResult(
+        message=object_of(message),
+        finish_reason=text_of(choice.get("finish_reason")),
+        stop_reason=stop_reason_of(choice.get("stop_reason")),
+        token_ids=ids_of(choice.get("token_ids")),
+        prompt_token_ids=ids_of(whole.get("prompt_token_ids")),
+        prompt_text=text_of(whole.get("prompt_text")),
+        usage=usage_of(whole.get("usage")),
+        logprobs=chat_logprobs_of(choice.get("logprobs")),
+        body=body,
+        elapsed_s=elapsed_s,
+        error=problem,
+    )
+
+
+def problem_of_error(answer: JSONObject) -> str | None:
+    """Return what an `error` field in a good answer or in a stream says; `None` if there is none."""
+    error = answer.get("error")
+    if not error:
+        return None
+    said = error if isinstance(error, str) else text_of(object_of(error).get("message"))
+    return f"the server reported an error: {said if said is not None else shorten(error)}"
+
+
+def usage_of(value: JSON) -> Usage | None:
+    """Read the server's token accounting."""
+    if not isinstance(value, dict):
+        return None
+    counts = (integer_of(value.get(key)) for key in ("prompt_tokens", "completion_tokens", "total_tokens"))
+    return Usage(*counts)
+
+
+def stop_reason_of(value: JSON) -> str | int | None:
+    """Read a stop string or stop token id."""
+    return text_of(value) if isinstance(value, str) else integer_of(value)
+
+
+def chat_logprobs_of(value: JSON) -> tuple[TokenLogprob, ...] | None:
+    """Read `logprobs` of a chat choice; `None` unless every token has one."""
+    content = object_of(value).get("content")
+    if not isinstance(content, list):
+        return None
+    read = [_logprob_of(object_of(item)) for item in content]
+    complete = tuple(item for item in read if item is not None)
+    return complete if len(complete) == len(content) else None
+
+
+def completion_logprobs_of(value: JSON) -> tuple[TokenLogprob, ...] | None:
+    """Read `logprobs` of a raw completion's choice: parallel lists; `None` unless every token has one."""
+    fields = object_of(value)
+    tokens, logprobs, tops = fields.get("tokens"), fields.get("token_logprobs"), fields.get("top_logprobs")
+    if not isinstance(tokens, list) or not isinstance(logprobs, list) or len(tokens) != len(logprobs):
+        return None
+    tops = tops if isinstance(tops, list) and len(tops) == len(tokens) else [None] * len(tokens)
+    read: list[TokenLogprob] = []
+    for token, logprob, top in zip(tokens, logprobs, tops, strict=True):
+        alternatives: list[JSON] = [{"token": key, "logprob": item} for key, item in object_of(top).items()]
+        entry = _logprob_of({"token": token, "logprob": logprob, "top_logprobs": alternatives})
+        if entry is None:
+            return None
+        read.append(entry)
+    return tuple(read)
+
+
+def _first_choice(answer: JSONObject) -> tuple[JSONObject, str | None]:
+    """Return the choice with index 0, or the first there is, and what is wrong with the choices."""
+    choices = answer.get("choices")
+    if not isinstance(choices, list):
+        return {}, f"the answer holds no list of choices but {shorten(choices)}"
+    objects = objects_of(choices)
+    if not objects:
+        return {}, "the answer holds no choice" if not choices else f"the first choice is {shorten(choices[0])}"
+    return next((choice for choice in objects if integer_of(choice.get("index")) == 0), objects[0]), None
+
+
+def _logprob_of(entry: JSONObject) -> TokenLogprob | None:
+    token, logprob = text_of(entry.get("token")), number_of(entry.get("logprob"))
+    if token is None or logprob is None or math.isnan(logprob):
+        return None
+    top = [
+        (text_of(item.get("token")), number_of(item.get("logprob"))) for item in objects_of(entry.get("top_logprobs"))
+    ]
+    known = [(text, value) for text, value in top if text is not None and value is not None and not math.isnan(value)]
+    found = _TOKEN_ID.fullmatch(token)
+    token_id = int(found[1]) if found is not None else None
+    return TokenLogprob(token, token_id, logprob, tuple(sorted(known, key=lambda pair: -pair[1])))

@@ -1,0 +1,92 @@
+"""A message from its streamed deltas, put together as a usual client does it. Sans-I/O.
+
+    {"role": "assistant", "content": ""}
+    {"reasoning": "The"} {"reasoning": " user"}
+    {"content": "Let me"} {"content": " check."}
+    {"tool_calls": [{"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": ""}}]}
+    {"tool_calls": [{"index": 0, "function": {"arguments": "{}"}}]}
+
+Strings grow, lists of other things grow, objects merge; what names a thing
+(`role`, `type`, `id`) is set once and not glued to itself when repeated.
+"""
+
+from __future__ import annotations
+
+from core.complete.shapes import integer_of, object_of, objects_of, text_of
+from core.types import JSON, JSONObject
+
+_NAMES = frozenset({"role", "type", "id"})
+
+
+class MessageAssembler:
+    """Grows one assistant message; takes any JSON without complaint."""
+
+    def __init__(self) -> None:
+        self._fields: JSONObject = {}
+        self._calls: dict[int, JSONObject] = {}
+        self._last_index = 0
+
+    def add(self, delta: JSONObject) -> None:
+        """Take one delta."""
+        rest: JSONObject = {key: value for key, value in delta.items() if key != "tool_calls"}
+        self._fields = _merged(self._fields, rest)
+        for position, call in enumerate(objects_of(delta.get("tool_calls"))):
+            self._add_call(call, position)
+
+    def message(self) -> JSONObject:
+        """Return the message so far; tool calls in order of their index, without it."""
+        message = dict(self._fields)
+        if self._calls:
+            message["tool_calls"] = [self._calls[index] for index in sorted(self._calls)]
+        return message
+
+    def _add_call(self, call: JSONObject, position: int) -> None:
+        index = integer_of(call.get("index"))
+        if index is None:
+            index = self._index_without(call, position)
+        self._last_index = index
+        part: JSONObject = {key: value for key, value in call.items() if key != "index"}
+        before = self._calls.get(index, {})
+        function = _merged_function(object_of(before.get("function")), object_of(part.pop("function", None)))
+        after = _merged(before, part)
+        if function or "function" in call:
+            after["function"] = function
+        self._calls[index] = after
+
+    def _index_without(self, call: JSONObject, position: int) -> int:
+        """Return the index of a call that names none: the one with its id, a new one, or the last one."""
+        call_id = text_of(call.get("id"))
+        for index, known in self._calls.items():
+            if call_id and known.get("id") == call_id:
+                return index
+        if call_id or not self._calls:
+            return max(self._calls, default=-1) + 1
+        return self._last_index if position == 0 else max(self._calls) + 1
+
+
+def _merged_function(before: JSONObject, part: JSONObject) -> JSONObject:
+    """Merge `function`: arguments grow; a name that is repeated whole is not doubled."""
+    if "name" in part and part["name"] == before.get("name"):
+        part = {key: value for key, value in part.items() if key != "name"}
+    return _merged(before, part)
+
+
+def _merged(before: JSONObject, part: JSONObject) -> JSONObject:
+    after = dict(before)
+    for key, value in part.items():
+        old = after.get(key)
+        after[key] = value if old is None or (key in _NAMES and value) else _grown(old, value)
+    return after
+
+
+def _grown(old: JSON, value: JSON) -> JSON:
+    """Return `old` with what a delta adds to it."""
+    if value is None:
+        return old
+    if isinstance(old, str) and isinstance(value, str):
+        return old + value
+    if isinstance(old, list) and isinstance(value, list):
+        return [*old, *value]
+    if isinstance(old, dict) and isinstance(value, dict):
+        return _merged(old, value)
+    return value

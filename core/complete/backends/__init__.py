@@ -1,0 +1,1 @@
+"""The wire protocols, one file each; the only place that speaks HTTP."""

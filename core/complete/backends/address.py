@@ -1,0 +1,127 @@
+"""Where a server is, and whether a key may travel there."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+from urllib.parse import SplitResult, urlsplit
+
+from core.errors import BackendError, shorten
+
+_ENDPOINTS = ("/chat/completions", "/completions", "/models")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """The address of a server.
+
+    Attributes:
+        base_url: Up to and including `/v1` (or what the server has in its place); no slash at the end.
+        root_url: The same without `/v1`, for endpoints beside the OpenAI ones.
+        is_loopback: Whether it is this machine.
+        is_encrypted: Whether it is https.
+    """
+
+    base_url: str
+    root_url: str
+    is_loopback: bool
+    is_encrypted: bool
+
+    def url_of(self, path: str) -> str:
+        """Return the URL of a path; `/v1/…` counts from `base_url`, any other from `root_url`."""
+        if path.startswith("/v1/"):
+            return self.base_url + path.removeprefix("/v1")
+        return self.root_url + path
+
+
+def read_address(base_url: str) -> Address:
+    """Read what a person gave as server address.
+
+    A missing scheme is taken as http, a missing path as `/v1`; an endpoint at the end, such as
+    `/chat/completions`, is cut off.
+
+    Args:
+        base_url: For instance `http://127.0.0.1:8000/v1`.
+
+    Returns:
+        The address.
+
+    Raises:
+        BackendError: It is no address of a server (kind `refused`).
+    """
+    text = base_url.strip()
+    if "://" not in text:
+        text = f"http://{text}"
+    parts = _split(text)
+    path = parts.path.rstrip("/")
+    for endpoint in _ENDPOINTS:
+        path = path.removesuffix(endpoint)
+    base = f"{parts.scheme.lower()}://{parts.netloc}{path or '/v1'}"
+    return Address(base, base.removesuffix("/v1"), _is_loopback(parts.hostname or ""), parts.scheme.lower() == "https")
+
+
+def check_key(address: Address, api_key: str | None) -> str | None:
+    """Return the key to send, trimmed; `None` if there is none.
+
+    Raises:
+        BackendError: It must not or cannot be sent (kind `refused`); the key is not in the message.
+    """
+    key = (api_key or "").strip()
+    if not key:
+        return None
+    if not key.isascii() or not key.isprintable():
+        raise BackendError(
+            "the API key holds a character that no HTTP header can carry",
+            "Copy the key again, without line breaks or typographic marks.",
+            kind="refused",
+        )
+    if not address.is_encrypted and not address.is_loopback:
+        raise BackendError(
+            f"the API key is not sent to {address.base_url}: the connection is not encrypted",
+            "Use an https address, tunnel the port to 127.0.0.1, or run without an API key.",
+            kind="refused",
+        )
+    return key
+
+
+def _split(text: str) -> SplitResult:
+    try:
+        parts = urlsplit(text)
+        port, host = parts.port, parts.hostname
+    except ValueError as error:
+        raise _refusal(text, str(error)) from None
+    if parts.scheme.lower() not in ("http", "https"):
+        raise _refusal(text, f"its scheme is `{parts.scheme}`")
+    if not host or port == 0:
+        raise _refusal(text, "it names no host")
+    if parts.username is not None or parts.password is not None:
+        raise BackendError(
+            "the server address holds a user name or password, which would end up in reports",
+            "Leave it out of the address; the API key is read from an environment variable.",
+            kind="refused",
+        )
+    if parts.query or parts.fragment:
+        raise BackendError(
+            f"the server address {shorten(text.partition('?')[0])} goes on with a query or fragment",
+            "Give it up to and including `/v1`.",
+            kind="refused",
+        )
+    return parts
+
+
+def _refusal(text: str, reason: str) -> BackendError:
+    shown = text.rpartition("@")[2]  # whatever stands before it may be a password
+    return BackendError(
+        f"{shorten(shown)} is no server address: {reason}",
+        "Expected one such as `http://127.0.0.1:8000/v1`.",
+        kind="refused",
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

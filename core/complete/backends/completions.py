@@ -1,0 +1,76 @@
+"""`POST /v1/completions`: raw text or raw token ids, no template and no parser."""
+
+from __future__ import annotations
+
+import json
+
+from core.complete.backends.http import HttpConnection
+from core.complete.backends.sse import SseParser
+from core.complete.raw_completion import CompletionReader, OnText
+from core.complete.shapes import object_of
+from core.errors import BackendError
+from core.types import Completion, JSONObject
+
+PATH = "/v1/completions"
+_EXCERPT_CHARS = 2000
+
+
+async def request_completion(connection: HttpConnection, body: JSONObject, on_text: OnText | None = None) -> Completion:
+    """Send a raw completion; streamed if somebody wants to watch.
+
+    Args:
+        connection: Where to.
+        body: The request, its `prompt` in it.
+        on_text: Called with all the text so far.
+
+    Returns:
+        The completion, its text as the server decoded it.
+
+    Raises:
+        BackendError: There is no answer, it is odd, or its stream broke off.
+    """
+    constraint = constraint_of(body)
+    if on_text is None:
+        answer = await connection.post(PATH, {**body, "stream": False})
+        reader = CompletionReader()
+        reader.take(connection.read_json("POST", PATH, answer))
+        reader.is_done = True  # a whole answer needs no `[DONE]`
+        return reader.finish(answer.text, answer.elapsed_s, constraint)
+    streamed: JSONObject = {**body, "stream": True}
+    return await _streamed(connection, streamed, CompletionReader(on_text), constraint)
+
+
+def constraint_of(body: JSONObject) -> str | None:
+    """Return the grammar that a request puts on the output, as JSON text; `None` if there is none."""
+    for key in ("structured_outputs", "response_format"):
+        value = object_of(body.get(key))
+        if value and value.get("type") != "text":
+            return json.dumps(value, ensure_ascii=False)
+    return None
+
+
+async def _streamed(
+    connection: HttpConnection, body: JSONObject, reader: CompletionReader, constraint: str | None
+) -> Completion:
+    parser = SseParser()
+    received: list[bytes] = []
+    async with connection.stream("POST", PATH, body) as stream:
+        try:
+            async for chunk in stream:
+                received.append(chunk)
+                for event in parser.feed(chunk):
+                    reader.feed(event)
+                if reader.is_done:
+                    break
+            for event in parser.finish():
+                reader.feed(event)
+            if not reader.has_choice:  # a server that does not stream answers with one JSON document
+                reader.take_text(_text(received))
+        except BackendError as error:
+            error.body = error.body or _text(received)[:_EXCERPT_CHARS]
+            raise
+        return reader.finish(_text(received), stream.elapsed_s, constraint)
+
+
+def _text(received: list[bytes]) -> str:
+    return b"".join(received).decode("utf-8", "replace")

@@ -1,0 +1,195 @@
+"""What went wrong on the way to a server and back, in words: httpx exceptions and HTTP statuses → `BackendError`.
+
+Every message names method and URL and never holds the API key, not even where the server repeats it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import ssl
+from collections.abc import Iterator
+from dataclasses import dataclass
+from http import HTTPStatus
+
+import httpx
+
+from core.complete.backends.limits import EXCERPT_CHARS, MAX_ANSWER_BYTES, Timeouts
+from core.complete.shapes import object_of, objects_of, parse_json, text_of
+from core.errors import BackendError
+from core.types import JSON
+
+_HINT_BY_STATUS = {
+    400: "The server did not accept the request; its message says why.",
+    401: "The server wants an API key: check the environment variable that holds it.",
+    403: "The server forbids this: check the API key and what it may do.",
+    404: "Check the server address (up to and including `/v1`) and the model's name.",
+    405: "Check the server address: it must go up to and including `/v1`.",
+    408: "Try again; the server gave up waiting.",
+    413: "The request is too large for the server.",
+    422: "The server did not accept the request; its message says why.",
+    429: "The server takes no more requests for now: wait, then run again.",
+}
+_SERVER_HINT = "The fault lies in the server: look at its log."
+_SHORTEST_SECRET = 4
+_MESSAGE_CHARS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request, as far as messages about it need it.
+
+    Attributes:
+        method: HTTP method.
+        url: Full URL.
+        secret: The API key sent with it; kept out of every message.
+    """
+
+    method: str
+    url: str
+    secret: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.url}"
+
+    def scrub(self, text: str) -> str:
+        """Return `text` without the API key."""
+        if self.secret is None or len(self.secret) < _SHORTEST_SECRET:
+            return text
+        return text.replace(self.secret, "[removed]").replace(json.dumps(self.secret)[1:-1], "[removed]")
+
+
+def failure_of_transport(call: Call, error: httpx.HTTPError, timeouts: Timeouts, *, began: bool) -> BackendError:
+    """Explain why no answer came, or why it broke off.
+
+    Args:
+        call: The request.
+        error: What httpx raised.
+        timeouts: What was waited for.
+        began: Whether the answer had begun.
+
+    Returns:
+        The error to raise; kind `unreachable`, `tls`, `timeout`, `refused` or `broken-answer`.
+    """
+    if isinstance(error, httpx.ConnectTimeout):
+        message = f"{call}: no connection within {timeouts.connect_s:g} s"
+        return BackendError(message, "Is the server running, and can this machine reach it?", kind="unreachable")
+    if isinstance(error, httpx.ReadTimeout):
+        message = f"{call}: nothing came for {timeouts.read_s:g} s"
+        return BackendError(message, "The server may be busy or hang: look at its log.", kind="timeout")
+    if isinstance(error, httpx.TimeoutException):
+        return BackendError(f"{call}: the request could not be sent in time", _SERVER_HINT, kind="timeout")
+    if isinstance(error, httpx.ConnectError):
+        return _failure_of_connection(call, error)
+    if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):
+        return BackendError(call.scrub(f"{call} cannot be sent: {error}"), kind="refused")
+    reason = call.scrub(_reason_of(error))
+    if began:
+        return BackendError(f"{call}: the answer broke off ({reason})", _SERVER_HINT, kind="broken-answer")
+    hint = "Is it an HTTP server? If it speaks https, say so in the address. Else look at its log."
+    return BackendError(f"{call}: the connection ended without an answer ({reason})", hint, kind="broken-answer")
+
+
+def failure_of_time(call: Call, total_s: float) -> BackendError:
+    """Explain that the whole answer took too long."""
+    message = f"{call}: the answer was not complete within {total_s:g} s"
+    return BackendError(message, "Set a smaller `max_tokens`, or give the server more time.", kind="timeout")
+
+
+def failure_of_size(call: Call, received: str) -> BackendError:
+    """Explain that an answer is too large; `received` is its beginning."""
+    message = f"{call}: the answer is larger than {MAX_ANSWER_BYTES // 1024 // 1024} MB and was not read to its end"
+    hint = "Is this the right server? Ask for fewer tokens or fewer logprobs."
+    return BackendError(message, hint, kind="too-large", body=_excerpt(call, received))
+
+
+def failure_of_format(call: Call, status: int, content_type: str, text: str, reason: str) -> BackendError:
+    """Explain that an answer with a good status is no JSON."""
+    what = content_type.partition(";")[0].strip() or "no content type"
+    message = f"{call} answered {status} with {what}, which is not JSON ({reason})"
+    hint = "Is there an OpenAI-compatible server at this address? It must go up to and including `/v1`."
+    return BackendError(message, hint, kind="not-json", status=status, body=_excerpt(call, text))
+
+
+def failure_of_status(call: Call, status: int, headers: httpx.Headers, text: str) -> BackendError:
+    """Explain an HTTP status that is no success, with the server's own message."""
+    said = call.scrub(_message_of(headers.get("content-type", ""), text))
+    message = f"{call} answered {status} {_phrase_of(status)}".rstrip() + (f": {said}" if said else "")
+    hint = _HINT_BY_STATUS.get(status, _SERVER_HINT if status >= 500 else "")
+    if status == 429 and (wait := headers.get("retry-after")):
+        hint = f"The server takes no more requests for now: it asks to wait {wait[:40]} s."
+    if 300 <= status < 400:
+        target = call.scrub(headers.get("location", ""))[:200]
+        message = f"{call} answered {status}: a redirect to {target or 'nowhere'}, which is not followed"
+        hint = "Give the address it points to, if you trust it."
+    return BackendError(message, hint, kind="status", status=status, body=_excerpt(call, text))
+
+
+def message_of_error(error: JSON) -> str:
+    """Return the text of an `error` value as servers write it: an object with `message`, or a string."""
+    if isinstance(error, str):
+        return error
+    said = text_of(object_of(error).get("message"))
+    return said if said is not None else json.dumps(error)[:_MESSAGE_CHARS]
+
+
+def _failure_of_connection(call: Call, error: httpx.ConnectError) -> BackendError:
+    causes = tuple(_causes(error))
+    url = httpx.URL(call.url)
+    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
+        hint = "Install the certificate's authority on this machine, or use the name that the certificate is for."
+        return BackendError(f"{call}: the server's certificate is not trusted ({error})", hint, kind="tls")
+    if any(isinstance(cause, ssl.SSLError) for cause in causes):
+        return BackendError(f"{call}: the server does not speak https ({error})", "Try http://.", kind="tls")
+    if any(isinstance(cause, socket.gaierror) for cause in causes):
+        message = f"{call}: there is no host `{url.host}` ({error})"
+        return BackendError(message, "Check how the server address is spelled.", kind="unreachable")
+    hint = f"Is the server running, and does it listen on port {url.port or (443 if url.scheme == 'https' else 80)}?"
+    return BackendError(f"{call}: no connection ({_reason_of(error)})", hint, kind="unreachable")
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _reason_of(error: httpx.HTTPError) -> str:
+    """Return what the exception says; where it is mute, what caused it says."""
+    for cause in _causes(error):
+        if text := str(cause):
+            return text
+    return type(error).__name__
+
+
+def _message_of(content_type: str, text: str) -> str:
+    """Return what the server says in the body of an error, shortened."""
+    try:
+        body = parse_json(text)
+    except ValueError:
+        title = re.search(r"<title>([^<]{1,200})", text, re.IGNORECASE)
+        if title is not None or "html" in content_type:
+            return f"a web page{f' titled {title[1].strip()!r}' if title else ''}"
+        return " ".join(text.split())[:_MESSAGE_CHARS]
+    if isinstance(body, str):
+        return body[:_MESSAGE_CHARS]
+    for key in ("error", "message", "detail"):
+        value = object_of(body).get(key)
+        if value:
+            details = [text_of(item.get("msg")) for item in objects_of(value)]
+            said = "; ".join(detail for detail in details if detail) or message_of_error(value)
+            return said[:_MESSAGE_CHARS]
+    return ""
+
+
+def _phrase_of(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""
+
+
+def _excerpt(call: Call, text: str) -> str:
+    scrubbed = call.scrub(text)
+    return scrubbed if len(scrubbed) <= EXCERPT_CHARS else scrubbed[: EXCERPT_CHARS - 1] + "…"

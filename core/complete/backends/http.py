@@ -1,0 +1,245 @@
+"""One HTTP connection to one server: limits, time-outs, the key in its header, failures in words.
+
+Redirects are not followed (they would carry prompts to another host), cookies
+are not kept, compression is not asked for (a limit on bytes must mean bytes).
+Leaving a call early, by cancelling or by an exception, closes its connection,
+which is how a server learns that nobody waits any more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import Self
+
+import httpx
+
+from core.complete.backends.address import Address, check_key
+from core.complete.backends.failures import (
+    Call,
+    failure_of_format,
+    failure_of_size,
+    failure_of_status,
+    failure_of_time,
+    failure_of_transport,
+)
+from core.complete.backends.limits import MAX_ANSWER_BYTES, Timeouts
+from core.complete.shapes import parse_json
+from core.errors import BackendError
+from core.types import JSON, JSONObject
+
+_ERROR_BYTES = 65_536
+# Servers close idle connections after 5 s or more; one that is closed while we send would look like a failure.
+_IDLE_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A whole answer.
+
+    Attributes:
+        status: HTTP status; a success.
+        headers: Its headers, names in lower case.
+        text: Its body; U+FFFD where it was no UTF-8.
+        is_utf8: False if it was not.
+        elapsed_s: Seconds from sending to the last byte.
+    """
+
+    status: int
+    headers: dict[str, str]
+    text: str
+    is_utf8: bool
+    elapsed_s: float
+
+
+class HttpConnection:
+    """The connections to one server."""
+
+    def __init__(self, address: Address, api_key: str | None, timeouts: Timeouts) -> None:
+        """Prepare them; nothing is sent.
+
+        Raises:
+            BackendError: The key must not or cannot be sent there.
+        """
+        self.address = address
+        self.timeouts = timeouts
+        self._key = check_key(address, api_key)
+        headers = {"accept-encoding": "identity", "user-agent": "prompt-debugger"}
+        if self._key is not None:
+            headers["authorization"] = f"Bearer {self._key}"
+        self._client = httpx.AsyncClient(
+            headers=headers,
+            timeout=httpx.Timeout(timeouts.read_s, connect=timeouts.connect_s),
+            limits=httpx.Limits(keepalive_expiry=_IDLE_S),
+            follow_redirects=False,
+            trust_env=not address.is_loopback,  # a proxy from the environment never stands before this machine
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+        )
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._client.aclose()
+
+    async def get(self, path: str, *, total_s: float | None = None) -> Answer:
+        """Fetch a path; `/v1/…` counts from the base URL.
+
+        Raises:
+            BackendError: There is no answer, or none with a good status.
+        """
+        return await self._whole("GET", path, None, total_s)
+
+    async def post(self, path: str, body: JSONObject, *, total_s: float | None = None) -> Answer:
+        """Send JSON and return the whole answer.
+
+        Raises:
+            BackendError: There is no answer, or none with a good status.
+        """
+        return await self._whole("POST", path, body, total_s)
+
+    async def post_for_json(self, path: str, body: JSONObject) -> JSON:
+        """Send JSON and return the answer's JSON.
+
+        Raises:
+            BackendError: As `post`, or the answer is no JSON (kind `not-json`).
+        """
+        return self.read_json("POST", path, await self.post(path, body))
+
+    def read_json(self, method: str, path: str, answer: Answer) -> JSON:
+        """Return the JSON of an answer.
+
+        Raises:
+            BackendError: It is none (kind `not-json`).
+        """
+        try:
+            return parse_json(answer.text)
+        except ValueError as error:
+            content_type = answer.headers.get("content-type", "")
+            call = self._call(method, path)
+            raise failure_of_format(call, answer.status, content_type, answer.text, str(error)) from None
+
+    @asynccontextmanager
+    async def stream(
+        self, method: str, path: str, body: JSONObject | None = None, *, total_s: float | None = None
+    ) -> AsyncIterator[ByteStream]:
+        """Send a request and give its answer piece by piece; leaving the block closes the connection.
+
+        Raises:
+            BackendError: There is no answer, or none with a good status.
+        """
+        call = self._call(method, path)
+        clock = _Clock(call, self.timeouts, total_s or self.timeouts.total_s)
+        content = None if body is None else json.dumps(body).encode("ascii")  # lone surrogates stay escaped
+        headers = {} if content is None else {"content-type": "application/json"}
+        request = self._client.build_request(method, call.url, content=content, headers=headers)
+        response = await clock.send(self._client, request)
+        try:
+            stream = ByteStream(response, clock)
+            if not response.is_success:
+                raise await _failure_of_answer(call, stream)
+            yield stream
+        finally:
+            await response.aclose()
+
+    async def _whole(self, method: str, path: str, body: JSONObject | None, total_s: float | None) -> Answer:
+        async with self.stream(method, path, body, total_s=total_s) as stream:
+            data = b"".join([chunk async for chunk in stream])
+            text, is_utf8 = _decode(data)
+            return Answer(stream.status, stream.headers, text, is_utf8, stream.elapsed_s)
+
+    def _call(self, method: str, path: str) -> Call:
+        return Call(method, self.address.url_of(path), self._key)
+
+
+class ByteStream:
+    """The bytes of an answer as they come, counted and timed; reading raises `BackendError` when they stop."""
+
+    def __init__(self, response: httpx.Response, clock: _Clock) -> None:
+        self.status = response.status_code
+        self.headers = {name.lower(): value for name, value in response.headers.items()}
+        self._chunks = response.aiter_bytes()
+        self._response = response
+        self._clock = clock
+        self._size = 0
+        self._head = b""
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since the request was sent."""
+        return self._clock.elapsed_s
+
+    @property
+    def raw_headers(self) -> httpx.Headers:
+        """The headers, looked up without regard to case."""
+        return self._response.headers
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        chunk = await self._clock.read(self._chunks)
+        if chunk is None:
+            raise StopAsyncIteration
+        self._size += len(chunk)
+        self._head = self._head or chunk[:4096]
+        if self._size > MAX_ANSWER_BYTES:
+            raise failure_of_size(self._clock.call, _decode(self._head)[0])
+        return chunk
+
+
+class _Clock:
+    """Awaits httpx for one call, until its time is over, and translates what it raises."""
+
+    def __init__(self, call: Call, timeouts: Timeouts, total_s: float) -> None:
+        self.call = call
+        self._timeouts = timeouts
+        self._total_s = total_s
+        self._loop = asyncio.get_running_loop()
+        self._start = self._loop.time()
+
+    @property
+    def elapsed_s(self) -> float:
+        return self._loop.time() - self._start
+
+    async def send(self, client: httpx.AsyncClient, request: httpx.Request) -> httpx.Response:
+        try:
+            async with asyncio.timeout_at(self._start + self._total_s):
+                return await client.send(request, stream=True)
+        except httpx.HTTPError as error:
+            raise failure_of_transport(self.call, error, self._timeouts, began=False) from error
+        except TimeoutError:
+            raise failure_of_time(self.call, self._total_s) from None
+
+    async def read(self, chunks: AsyncIterator[bytes]) -> bytes | None:
+        """Return the next bytes; `None` at the end."""
+        try:
+            async with asyncio.timeout_at(self._start + self._total_s):
+                return await anext(chunks, None)
+        except httpx.HTTPError as error:
+            raise failure_of_transport(self.call, error, self._timeouts, began=True) from error
+        except TimeoutError:
+            raise failure_of_time(self.call, self._total_s) from None
+
+
+async def _failure_of_answer(call: Call, stream: ByteStream) -> BackendError:
+    """Read what a server says with a bad status, as far as it says it."""
+    data = b""
+    try:
+        async for chunk in stream:
+            data += chunk
+            if len(data) > _ERROR_BYTES:
+                break
+    except BackendError:
+        pass  # the status tells more than the way its explanation broke off
+    return failure_of_status(call, stream.status, stream.raw_headers, _decode(data)[0])
+
+
+def _decode(data: bytes) -> tuple[str, bool]:
+    """Return the text, and whether it was UTF-8."""
+    try:
+        return data.decode("utf-8"), True
+    except UnicodeDecodeError:
+        return data.decode("utf-8", "replace"), False

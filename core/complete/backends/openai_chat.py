@@ -1,0 +1,73 @@
+"""`POST /v1/chat/completions`, whole and streamed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from core.complete.answers import read_chat
+from core.complete.backends.http import HttpConnection
+from core.complete.backends.sse import SseParser
+from core.complete.chat_stream import ChatStreamReader, OnDelta, OnPromptIds
+from core.errors import BackendError
+from core.types import ChatResult, JSONObject
+
+PATH = "/v1/chat/completions"
+
+
+async def request_chat(connection: HttpConnection, body: JSONObject) -> ChatResult:
+    """Send a chat completion and return the whole answer.
+
+    Args:
+        connection: Where to.
+        body: The request; `stream` and `stream_options` are left out.
+
+    Returns:
+        What came; an odd answer has its `error` set.
+
+    Raises:
+        BackendError: There is no answer, none with a good status, or none in JSON.
+    """
+    sent: JSONObject = {key: value for key, value in body.items() if key not in ("stream", "stream_options")}
+    answer = await connection.post(PATH, sent)
+    result = read_chat(connection.read_json("POST", PATH, answer), answer.text, answer.elapsed_s)
+    if not answer.is_utf8 and result.error is None:
+        return replace(result, error="the answer is not UTF-8; U+FFFD stands for what was unreadable")
+    return result
+
+
+async def request_chat_stream(
+    connection: HttpConnection,
+    body: JSONObject,
+    on_delta: OnDelta | None = None,
+    on_prompt_ids: OnPromptIds | None = None,
+) -> ChatResult:
+    """Send a chat completion and put its stream together.
+
+    Args:
+        connection: Where to.
+        body: The request; `stream` is set.
+        on_delta: Called with each event of the first choice.
+        on_prompt_ids: Called once when the server tells the prompt ids.
+
+    Returns:
+        What came; a stream that broke off has its `error` set.
+
+    Raises:
+        BackendError: There is no answer, or none with a good status.
+    """
+    reader, parser = ChatStreamReader(on_delta, on_prompt_ids), SseParser()
+    received: list[bytes] = []
+    failure: str | None = None
+    async with connection.stream("POST", PATH, {**body, "stream": True}) as stream:
+        try:
+            async for chunk in stream:
+                received.append(chunk)
+                for event in parser.feed(chunk):
+                    reader.feed(event, stream.elapsed_s)
+                if reader.is_done:
+                    break
+        except BackendError as error:
+            failure = error.message
+        for event in parser.finish():
+            reader.feed(event, stream.elapsed_s)
+        return reader.finish(b"".join(received).decode("utf-8", "replace"), stream.elapsed_s, failure)

@@ -1,0 +1,171 @@
+"""Find out what a server is and what it offers, with a few short questions asked at once."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from core.complete.backends.http import Answer, HttpConnection
+from core.complete.shapes import integer_of, object_of, objects_of, parse_object, text_of
+from core.errors import BackendError
+from core.types import JSONObject, Server
+
+Kind: TypeAlias = Literal["vllm", "sglang", "llama.cpp", "openai-compatible"]
+
+_FEATURE_BY_PATH = {
+    "/v1/chat/completions/render": "render",
+    "/v1/chat/completions/derender": "derender",
+    "/v1/chat/completions": "chat",
+    "/v1/completions": "completions",
+    "/inference/v1/generate": "generate",
+    "/tokenize": "tokenize",
+    "/detokenize": "detokenize",
+    "/tokenizer_info": "tokenizer_info",
+    "/server_info": "server_info",
+}
+_KIND_BY_OWNER: dict[str, Kind] = {"vllm": "vllm", "sglang": "sglang", "llamacpp": "llama.cpp"}
+_ABSENT = frozenset({403, 404, 405, 501})
+# Counted up by vLLM 0.26 and later if and only if a tool parser is configured.
+_TOOL_PARSER_METRIC = "vllm:tool_call_parser_invocations_total"
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeResult:
+    """What a look at a server gave.
+
+    Attributes:
+        server: What is known of it.
+        notes: What could not be seen, one sentence each.
+    """
+
+    server: Server
+    notes: tuple[str, ...] = ()
+
+
+async def probe_server(connection: HttpConnection) -> ProbeResult:
+    """Ask a server what it is; what it does not answer stays unknown.
+
+    Features besides those that `Server` names: `chat`, `completions`, `generate`, `server_info`, and `tool_parser`
+    where the server shows that one is configured.
+
+    Raises:
+        BackendError: It answers nothing at all: it cannot be reached, or does not speak HTTP.
+    """
+    paths = ("/v1/models", "/version", "/metrics", "/openapi.json")
+    models, version, metrics, openapi = await asyncio.gather(*(_look(connection, path) for path in paths))
+    if isinstance(models, BackendError) and not any(_is_answer(item) for item in (models, version, metrics, openapi)):
+        raise models
+    kind = _kind_of(models, metrics)
+    features = await _features_of(connection, kind, openapi)
+    if kind == "vllm" and _TOOL_PARSER_METRIC in _text(metrics):
+        features |= {"tool_parser"}
+    entry = _first_model(models)
+    server = Server(
+        base_url=connection.address.base_url,
+        kind=kind,
+        version=text_of(parse_object(_text(version)).get("version")),
+        model=text_of(entry.get("id")),
+        max_model_len=integer_of(entry.get("max_model_len")),
+        model_root=text_of(entry.get("root")),
+        features=features,
+    )
+    return ProbeResult(await _with_details(connection, server), _notes_of(models, entry))
+
+
+async def _look(connection: HttpConnection, path: str) -> Answer | BackendError:
+    try:
+        return await connection.get(path, total_s=connection.timeouts.probe_s)
+    except BackendError as error:
+        return error
+
+
+def _is_answer(look: Answer | BackendError) -> bool:
+    return isinstance(look, Answer) or look.status is not None
+
+
+def _text(look: Answer | BackendError) -> str:
+    return look.text if isinstance(look, Answer) else ""
+
+
+def _first_model(models: Answer | BackendError) -> JSONObject:
+    entries = objects_of(parse_object(_text(models)).get("data"))
+    return entries[0] if entries else {}
+
+
+def _kind_of(models: Answer | BackendError, metrics: Answer | BackendError) -> Kind:
+    owner = text_of(_first_model(models).get("owned_by")) or ""
+    if owner in _KIND_BY_OWNER:
+        return _KIND_BY_OWNER[owner]
+    if isinstance(models, Answer) and models.headers.get("server", "").startswith("llama.cpp"):
+        return "llama.cpp"
+    if "vllm:" in _text(metrics):
+        return "vllm"
+    return "sglang" if "sglang:" in _text(metrics) else "openai-compatible"
+
+
+async def _features_of(connection: HttpConnection, kind: Kind, openapi: Answer | BackendError) -> frozenset[str]:
+    """Return which optional endpoints there are; other servers' endpoints of the same names differ from vLLM's."""
+    if kind != "vllm":
+        return frozenset()
+    listed = object_of(parse_object(_text(openapi)).get("paths"))
+    if listed:
+        return frozenset(feature for path, feature in _FEATURE_BY_PATH.items() if path in listed)
+    found = await asyncio.gather(*(_answers(connection, path) for path in _FEATURE_BY_PATH))
+    return frozenset(feature for feature, is_there in zip(_FEATURE_BY_PATH.values(), found, strict=True) if is_there)
+
+
+async def _answers(connection: HttpConnection, path: str) -> bool:
+    """Say whether an endpoint is there: an empty body makes it complain, not work."""
+    is_get = path in ("/tokenizer_info", "/server_info")
+    try:
+        if is_get:
+            await connection.get(path, total_s=connection.timeouts.probe_s)
+        else:
+            await connection.post(path, {}, total_s=connection.timeouts.probe_s)
+    except BackendError as error:
+        return error.status is not None and error.status not in _ABSENT
+    return True
+
+
+async def _with_details(connection: HttpConnection, server: Server) -> Server:
+    """Add what only some servers show, each in its own way."""
+    if server.kind == "vllm" and "server_info" in server.features:
+        return _with_vllm_details(server, await _look(connection, "/server_info?config_format=json"))
+    if server.kind == "llama.cpp":
+        return _with_llama_cpp_details(server, await _look(connection, "/props"))
+    if server.kind == "sglang":
+        return _with_sglang_details(server, await _look(connection, "/get_server_info"))
+    return server
+
+
+def _with_vllm_details(server: Server, look: Answer | BackendError) -> Server:
+    if not isinstance(look, Answer):
+        return server
+    config = object_of(parse_object(look.text).get("vllm_config"))
+    name = text_of(object_of(config.get("structured_outputs_config")).get("reasoning_parser"))
+    return replace(server, reasoning_parser=name or None, has_reasoning_parser=bool(name) if config else None)
+
+
+def _with_llama_cpp_details(server: Server, look: Answer | BackendError) -> Server:
+    fields = parse_object(_text(look))
+    length = integer_of(object_of(fields.get("default_generation_settings")).get("n_ctx"))
+    return replace(server, version=text_of(fields.get("build_info")), max_model_len=length or server.max_model_len)
+
+
+def _with_sglang_details(server: Server, look: Answer | BackendError) -> Server:
+    fields = parse_object(_text(look))
+    reasoning = text_of(fields.get("reasoning_parser"))
+    return replace(
+        server,
+        version=text_of(fields.get("version")),
+        tool_parser=text_of(fields.get("tool_call_parser")),
+        reasoning_parser=reasoning,
+        has_reasoning_parser=reasoning is not None if "reasoning_parser" in fields else None,
+    )
+
+
+def _notes_of(models: Answer | BackendError, entry: JSONObject) -> tuple[str, ...]:
+    if isinstance(models, BackendError):
+        return (f"The server does not list its models ({models.message}): name the model in the request.",)
+    return () if entry else ("The server lists no model: name the model in the request.",)

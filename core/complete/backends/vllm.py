@@ -1,0 +1,152 @@
+"""What vLLM offers beside the OpenAI endpoints: tokenizing, rendering, and its parsers on given ids.
+
+| endpoint | there when |
+|---|---|
+| `POST /tokenize`, `POST /detokenize` | always |
+| `POST /v1/chat/completions/render`, `…/derender` | `--enable-scale-out` (0.30 and later), or the GPU-less renderer |
+| `GET /tokenizer_info` | `--enable-tokenizer-info-endpoint` |
+
+`/tokenize` ignores `reasoning_effort`, `documents` and `tool_choice` without a word, so its ids can differ from
+those of the chat; `render` takes the same way as the chat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.complete.backends.http import HttpConnection
+from core.complete.shapes import ids_of, integer_of, object_of, parse_object, text_of
+from core.errors import BackendError, shorten
+from core.types import JSON, JSONObject
+
+_TOKENIZE_FIELDS = (
+    "model", "messages", "tools", "chat_template", "chat_template_kwargs", "add_generation_prompt",
+    "continue_final_message", "add_special_tokens", "mm_processor_kwargs",
+)  # fmt: skip
+_UNSET: tuple[JSON, ...] = (None, False, [], {})
+
+
+@dataclass(frozen=True, slots=True)
+class RenderAnswer:
+    """What vLLM would run for a chat request.
+
+    Attributes:
+        token_ids: The prompt.
+        sampling: Sampling parameters after defaults and the parser's adjustments.
+        constraint: Grammar that chat puts on the output, in the shape of `structured_outputs`; `None` for none.
+        template_kwargs: Effective template kwargs; `None` unless a reasoning parser is configured.
+        token_offsets: Character span of each token in the prompt text, where asked for and known.
+        body: The answer as received.
+    """
+
+    token_ids: tuple[int, ...]
+    sampling: JSONObject
+    constraint: JSONObject | None = None
+    template_kwargs: JSONObject | None = None
+    token_offsets: tuple[tuple[int, int], ...] | None = None
+    body: str = ""
+
+    @property
+    def max_tokens(self) -> int | None:
+        """How many tokens the chat may generate."""
+        return integer_of(self.sampling.get("max_tokens"))
+
+
+async def request_render(connection: HttpConnection, body: JSONObject) -> RenderAnswer:
+    """Have a chat request rendered by the server, without generating.
+
+    Raises:
+        BackendError: The server does not render, or not this request.
+    """
+    path = "/v1/chat/completions/render"
+    sent: JSONObject = {key: value for key, value in body.items() if key not in ("stream", "stream_options")}
+    answer = await connection.post(path, {**sent, "return_token_offsets": True})
+    fields = object_of(connection.read_json("POST", path, answer))
+    ids = ids_of(fields.get("token_ids"))
+    if ids is None:
+        raise _odd(path, fields)
+    sampling = object_of(fields.get("sampling_params"))
+    kwargs = object_of(fields.get("reasoning_parser_kwargs")).get("chat_template_kwargs")
+    return RenderAnswer(
+        token_ids=ids,
+        sampling=sampling,
+        constraint=_constraint_of(sampling.get("structured_outputs")),
+        template_kwargs=kwargs if isinstance(kwargs, dict) else None,
+        token_offsets=_offsets_of(fields.get("token_offsets"), len(ids)),
+        body=answer.text,
+    )
+
+
+async def request_derender(connection: HttpConnection, body: JSONObject) -> JSONObject:
+    """Run the server's own parsers on given output ids, without generating.
+
+    Args:
+        connection: Where to.
+        body: `model`, `generate_response`, `chat_request` and `prompt_token_ids`.
+
+    Returns:
+        The chat answer it makes of them. Unlike serving, its ids are random and `finish_reason` stays as given.
+
+    Raises:
+        BackendError: The server does not do that.
+    """
+    return object_of(await connection.post_for_json("/v1/chat/completions/derender", body))
+
+
+async def request_chat_token_ids(connection: HttpConnection, body: JSONObject) -> tuple[int, ...]:
+    """Return the prompt ids of a chat request by `/tokenize`; they can differ from the chat's.
+
+    Raises:
+        BackendError: The server does not tokenize, or not this request.
+    """
+    sent: JSONObject = {key: body[key] for key in _TOKENIZE_FIELDS if body.get(key) is not None}
+    fields = object_of(await connection.post_for_json("/tokenize", sent))
+    ids = ids_of(fields.get("tokens"))
+    if ids is None:
+        raise _odd("/tokenize", fields)
+    return ids
+
+
+async def request_text(connection: HttpConnection, model: str | None, token_ids: Sequence[int]) -> str:
+    """Return the text of ids by `/detokenize`, special tokens kept.
+
+    Raises:
+        BackendError: The server does not detokenize, or not these ids.
+    """
+    sent: JSONObject = {"tokens": list(token_ids)}
+    if model is not None:
+        sent["model"] = model
+    fields = object_of(await connection.post_for_json("/detokenize", sent))
+    text = text_of(fields.get("prompt"))
+    if text is None:
+        raise _odd("/detokenize", fields)
+    return text
+
+
+async def request_tokenizer_info(connection: HttpConnection) -> JSONObject:
+    """Return the server's tokenizer settings, its chat template among them.
+
+    Raises:
+        BackendError: The server does not show them.
+    """
+    return parse_object((await connection.get("/tokenizer_info")).text)
+
+
+def _constraint_of(value: JSON) -> JSONObject | None:
+    """Return the parts of `structured_outputs` that are set, without vLLM's private ones."""
+    fields = object_of(value)
+    constraint: JSONObject = {
+        key: item for key, item in fields.items() if item not in _UNSET and not key.startswith("_")
+    }
+    return constraint or None
+
+
+def _offsets_of(value: JSON, count: int) -> tuple[tuple[int, int], ...] | None:
+    pairs = [ids_of(item) for item in value] if isinstance(value, list) else []
+    spans = tuple((pair[0], pair[1]) for pair in pairs if pair is not None and len(pair) == 2)
+    return spans if spans and len(spans) == count else None
+
+
+def _odd(path: str, fields: JSONObject) -> BackendError:
+    return BackendError(f"`{path}` answered in a shape that is not vLLM's: {shorten(fields)}", kind="odd-answer")

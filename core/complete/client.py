@@ -1,0 +1,173 @@
+"""The client of one server: what it offers, chat, raw completion, and vLLM's extra endpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from types import TracebackType
+from typing import Self, TypeVar
+
+from core.complete.backends.address import read_address
+from core.complete.backends.completions import request_completion
+from core.complete.backends.http import HttpConnection
+from core.complete.backends.limits import Timeouts
+from core.complete.backends.openai_chat import request_chat, request_chat_stream
+from core.complete.backends.probe import probe_server
+from core.complete.backends.vllm import (
+    RenderAnswer,
+    request_chat_token_ids,
+    request_derender,
+    request_render,
+    request_text,
+    request_tokenizer_info,
+)
+from core.complete.chat_stream import OnDelta, OnPromptIds
+from core.complete.raw_completion import OnText
+from core.complete.sampling import plain_body, raw_body
+from core.complete.shapes import object_of
+from core.errors import BackendError
+from core.types import ChatResult, Completion, JSONObject, Server
+
+# What makes vLLM tell the ids and the prompt of the very run it answers for.
+DEBUG_FIELDS: JSONObject = {"return_token_ids": True, "return_prompt_text": True}
+
+_UNKNOWN_FIELD_STATUSES = frozenset({400, 422})
+_Result = TypeVar("_Result")
+
+
+class ServerClient:
+    """Speaks to one OpenAI-compatible server; an async context manager.
+
+    Every call can be cancelled, which closes its connection. Every call raises `BackendError` if there is no usable
+    answer.
+
+    Attributes:
+        base_url: Up to and including `/v1`.
+        server: What `probe` found; `None` before.
+        notes: What `probe` could not see, one sentence each.
+    """
+
+    def __init__(self, base_url: str, *, api_key: str | None = None, timeouts: Timeouts | None = None) -> None:
+        """Prepare; nothing is sent.
+
+        Args:
+            base_url: Server address, with or without `/v1` at its end.
+            api_key: Sent as bearer token, over https or to this machine only; never shown.
+            timeouts: How long to wait.
+
+        Raises:
+            BackendError: The address is none, or the key must not be sent there (kind `refused`).
+        """
+        address = read_address(base_url)
+        self._connection = HttpConnection(address, api_key, timeouts or Timeouts())
+        self._takes_debug_fields = True
+        self.base_url = address.base_url
+        self.server: Server | None = None
+        self.notes: tuple[str, ...] = ()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._connection.close()
+
+    async def probe(self) -> Server:
+        """Find out what the server is; what it does not tell stays unknown.
+
+        Raises:
+            BackendError: It answers nothing at all.
+        """
+        found = await probe_server(self._connection)
+        self.server, self.notes = found.server, found.notes
+        return found.server
+
+    def body_as_sent(self, body: JSONObject) -> JSONObject:
+        """Return a chat request as it goes out: as given, plus what makes the server tell token ids."""
+        return {**body, **DEBUG_FIELDS} if self._takes_debug_fields else dict(body)
+
+    async def chat(self, body: JSONObject) -> ChatResult:
+        """Run a chat completion, not streamed; an odd answer is data, with its `error` set."""
+        return await self._with_debug_fields(body, self.body_as_sent(body), self._chat)
+
+    async def chat_stream(
+        self, body: JSONObject, on_delta: OnDelta | None = None, on_prompt_ids: OnPromptIds | None = None
+    ) -> ChatResult:
+        """Run a chat completion, streamed; a stream that breaks is data, with its `error` set.
+
+        Args:
+            body: The request; `stream` is set, and `usage` asked for.
+            on_delta: Called with each event of the first choice.
+            on_prompt_ids: Called once when the server tells the prompt ids.
+        """
+
+        async def ask(sent: JSONObject) -> ChatResult:
+            return await request_chat_stream(self._connection, sent, on_delta, on_prompt_ids)
+
+        sent = self.body_as_sent(body)
+        if self._takes_debug_fields:
+            sent["stream_options"] = {**object_of(body.get("stream_options")), "include_usage": True}
+        return await self._with_debug_fields(body, sent, ask)
+
+    async def complete(
+        self, prompt: Sequence[int] | str, sampling: JSONObject, on_text: OnText | None = None
+    ) -> Completion:
+        """Run a raw completion, special tokens kept.
+
+        Args:
+            prompt: Token ids, or text that is tokenized without adding anything.
+            sampling: Further fields, as `sampling_of_chat` gives them; the model is the server's first if not named.
+            on_text: Called with all the text so far, as it streams.
+
+        Returns:
+            The completion. Its text is the server's: without the end token, and without special tokens from a
+            server that refuses vLLM's fields (then `token_ids` is `None`).
+        """
+        model: JSONObject = {"model": self.server.model} if self.server is not None else {}
+        body = raw_body(prompt, {**model, **sampling})
+        try:
+            return await request_completion(self._connection, body, on_text)
+        except BackendError as error:
+            if not self._may_be_unknown_field(error):
+                raise
+        return await request_completion(self._connection, plain_body(body), on_text)
+
+    async def detokenize(self, token_ids: Sequence[int]) -> str:
+        """Return the server's own text for ids, special tokens kept."""
+        return await request_text(self._connection, self.server.model if self.server else None, token_ids)
+
+    async def tokenize_chat(self, body: JSONObject) -> tuple[int, ...]:
+        """Return prompt ids by `/tokenize`; it ignores some fields, so they can differ from the chat's."""
+        return await request_chat_token_ids(self._connection, body)
+
+    async def render(self, body: JSONObject) -> RenderAnswer:
+        """Return what the server would run for a chat request."""
+        return await request_render(self._connection, body)
+
+    async def derender(self, body: JSONObject) -> JSONObject:
+        """Run the server's parsers on given output ids; see `backends/vllm.py`."""
+        return await request_derender(self._connection, body)
+
+    async def tokenizer_info(self) -> JSONObject:
+        """Return the server's tokenizer settings, its chat template among them."""
+        return await request_tokenizer_info(self._connection)
+
+    async def _chat(self, sent: JSONObject) -> ChatResult:
+        return await request_chat(self._connection, sent)
+
+    async def _with_debug_fields(
+        self, body: JSONObject, sent: JSONObject, ask: Callable[[JSONObject], Awaitable[_Result]]
+    ) -> _Result:
+        """Ask with our fields, and once more without them if the server may have refused for their sake."""
+        try:
+            return await ask(sent)
+        except BackendError as error:
+            if sent == body or not self._may_be_unknown_field(error):
+                raise
+        result = await ask(body)
+        self._takes_debug_fields = False
+        return result
+
+    def _may_be_unknown_field(self, error: BackendError) -> bool:
+        is_vllm = self.server is not None and self.server.kind == "vllm"
+        return not is_vllm and error.status in _UNKNOWN_FIELD_STATUSES

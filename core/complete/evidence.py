@@ -1,0 +1,291 @@
+"""The ladder of evidence: ids of the very run first, a second sampling last.
+
+1. `same-run`: the chat answer carries the ids that the model wrote. Raw output is those ids, decoded.
+2. `own-render`: it does not, but the prompt's ids are known. Raw output is a second sampling on them.
+3. `text-only`: a second sampling on, or giving, text alone.
+
+    render ──▶ raw completion ─┐     the prompt ids come from the server's own render; without one, from the
+    chat ──────────────────────┼──▶  first chunk of the stream or the whole chat answer; without those, from
+    chat, streamed ────────────┘     `/tokenize` or from our own render. Cancelling ends all of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from core.complete.backends.completions import constraint_of
+from core.complete.backends.vllm import RenderAnswer
+from core.complete.client import ServerClient
+from core.complete.ladder import (
+    Gathered,
+    Sampling,
+    complete_ids,
+    failed_chat,
+    is_broken,
+    is_declined,
+    is_nothing,
+    notes_of,
+    observed_server,
+    place_on_ladder,
+    refusal_of,
+    same_run_completion,
+    sampler_finish_reason,
+)
+from core.complete.raw_completion import OnText
+from core.complete.sampling import max_tokens_of_chat, sampling_of_chat
+from core.complete.shapes import text_of
+from core.errors import BackendError
+from core.protocols import Tokenizer
+from core.types import ChatResult, Completion, Evidence, JSONObject, Prompt, Server, StreamDelta
+
+_Result = TypeVar("_Result")
+
+
+async def gather(
+    client: ServerClient,
+    server: Server,
+    body: JSONObject,
+    *,
+    tokenizer: Tokenizer | None = None,
+    local_prompt: Prompt | None = None,
+    on_raw_text: OnText | None = None,
+    on_chat_text: OnText | None = None,
+) -> Gathered:
+    """Run a chat request and get the best evidence of what the model really read and wrote.
+
+    Args:
+        client: The server.
+        server: What is known of it.
+        body: The chat request; goes out as it is, plus what makes the server tell ids.
+        tokenizer: Decodes ids where the server does not.
+        local_prompt: Our own render, the last resort for a raw completion.
+        on_raw_text: Called with all the raw text so far.
+        on_chat_text: Called with all the visible chat text so far: content, or reasoning while there is none.
+
+    Returns:
+        What there is. A request that the server refuses (400, 422) is a `refusal`, not an exception; a failure of
+        one of the three generations is a note, or its `error`.
+
+    Raises:
+        BackendError: The server would not serve us (a wrong key, an unknown model), or nothing whole came of any
+            of the three generations.
+    """
+    return await _Gathering(client, server, body, tokenizer, local_prompt, on_raw_text, on_chat_text).go()
+
+
+@dataclass(slots=True)
+class _Gathering:
+    """One run of `gather`: its arguments, and the prompt ids as soon as the stream tells them."""
+
+    client: ServerClient
+    server: Server
+    body: JSONObject
+    tokenizer: Tokenizer | None
+    local_prompt: Prompt | None
+    on_raw_text: OnText | None
+    on_chat_text: OnText | None
+    told_ids: tuple[int, ...] | None = None
+    other_decoding: str | None = None
+    has_news: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def go(self) -> Gathered:
+        rendering = asyncio.create_task(self._render())
+        chatting = asyncio.create_task(_settled(self._chat()))
+        streaming = asyncio.create_task(_settled(self._stream()))
+        sampling = asyncio.create_task(self._sample(rendering, chatting, streaming))
+        tasks = (rendering, chatting, streaming, sampling)
+        try:
+            chat, stream = await chatting, await streaming
+            if isinstance(chat, BackendError):
+                if is_nothing(stream) and is_declined(chat):
+                    return self._refused(chat)
+                if is_broken(stream) and (await sampling).completion is None:
+                    raise chat
+            return await self._settle(await rendering, chat, stream, await sampling)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _render(self) -> RenderAnswer | None:
+        """Ask the server what it would run; a server that does not say has no say here."""
+        if "render" not in self.server.features:
+            return None
+        rendered = await _settled(self.client.render(self.body))
+        return None if isinstance(rendered, BackendError) else rendered
+
+    async def _chat(self) -> ChatResult:
+        chat = await self.client.chat(self.body)
+        if chat.prompt_token_ids is not None:
+            self._tell_ids(chat.prompt_token_ids)
+        return chat
+
+    async def _stream(self) -> ChatResult:
+        visible = _VisibleText(self.on_chat_text)
+        return await self.client.chat_stream(self.body, visible.add, self._tell_ids)
+
+    def _tell_ids(self, token_ids: tuple[int, ...]) -> None:
+        self.told_ids = token_ids
+        self.has_news.set()
+
+    async def _sample(
+        self,
+        rendering: asyncio.Task[RenderAnswer | None],
+        chatting: asyncio.Task[ChatResult | BackendError],
+        streaming: asyncio.Task[ChatResult | BackendError],
+    ) -> Sampling:
+        """Run the raw completion as soon as the prompt is known."""
+        rendered = await rendering
+        if rendered is not None:
+            return await self._sample_ids(rendered.token_ids, "the server's own render", rendered)
+        ids = await self._ids_of_chat(chatting, streaming)
+        if ids is not None:
+            return await self._sample_ids(ids, "the chat's own prompt ids")
+        return await self._sample_without_chat()
+
+    async def _ids_of_chat(
+        self,
+        chatting: asyncio.Task[ChatResult | BackendError],
+        streaming: asyncio.Task[ChatResult | BackendError],
+    ) -> tuple[int, ...] | None:
+        """Return the prompt ids when stream or chat tells them; `None` when both have ended without."""
+        ended = asyncio.create_task(_all_done(chatting, streaming))
+        ended.add_done_callback(lambda _: self.has_news.set())
+        try:
+            await self.has_news.wait()
+        finally:
+            ended.cancel()
+        return self.told_ids
+
+    async def _sample_without_chat(self) -> Sampling:
+        """Sample on the best prompt that the chat did not tell: the server's, ours, our text."""
+        if "tokenize" in self.server.features:
+            ids = await _settled(self.client.tokenize_chat(self.body))
+            if not isinstance(ids, BackendError):
+                return await self._sample_ids(ids, "the server's `/tokenize`")
+        prompt = self.local_prompt
+        if prompt is None:
+            return Sampling(problem="there is no prompt for it: name a tokenizer whose template renders the request")
+        if prompt.token_ids is not None:
+            sampling = await self._sample_ids(prompt.token_ids, "our own render")
+            if sampling.completion is not None:
+                return replace(sampling, prompt_token_ids=None)  # ours, not the server's
+        return await self._sample_text(prompt.text)
+
+    async def _sample_ids(
+        self, token_ids: tuple[int, ...], origin: str, rendered: RenderAnswer | None = None
+    ) -> Sampling:
+        fields = self._sampling_fields(len(token_ids), rendered)
+        completion = await _settled(self.client.complete(token_ids, fields, self.on_raw_text))
+        if isinstance(completion, BackendError):
+            return Sampling(prompt_token_ids=token_ids, origin=origin, problem=completion.message)
+        text = await self._decode(completion.token_ids)
+        completion = replace(completion, text=completion.text if text is None else text)
+        return Sampling(completion, token_ids, origin)
+
+    async def _sample_text(self, text: str) -> Sampling:
+        completion = await _settled(self.client.complete(text, self._sampling_fields(None, None), self.on_raw_text))
+        if isinstance(completion, BackendError):
+            return Sampling(problem=completion.message)
+        return Sampling(replace(completion, evidence=Evidence.TEXT_ONLY), None, "the text of our own render")
+
+    def _sampling_fields(self, prompt_length: int | None, rendered: RenderAnswer | None) -> JSONObject:
+        max_model_len = self.server.max_model_len
+        return sampling_of_chat(self.body, prompt_length=prompt_length, max_model_len=max_model_len, rendered=rendered)
+
+    async def _settle(
+        self,
+        rendered: RenderAnswer | None,
+        chat: ChatResult | BackendError,
+        stream: ChatResult | BackendError,
+        sampling: Sampling,
+    ) -> Gathered:
+        """Put together what came."""
+        whole = failed_chat(chat) if isinstance(chat, BackendError) else chat
+        streamed = failed_chat(stream) if isinstance(stream, BackendError) else stream
+        ids = whole.prompt_token_ids or streamed.prompt_token_ids or sampling.prompt_token_ids
+        gathered = Gathered(
+            sent=self.client.body_as_sent(self.body),
+            chat=whole,
+            chat_stream=streamed,
+            prompt_token_ids=ids,
+            prompt_text=whole.prompt_text or streamed.prompt_text or await self._decode(ids),
+            template_kwargs=rendered.template_kwargs if rendered is not None else None,
+            server=observed_server(self.server, whole),
+        )
+        same_run = await self._same_run(whole, streamed, sampling, rendered)
+        gathered = place_on_ladder(gathered, same_run, sampling)
+        notes = [*self.client.notes, *notes_of(gathered, sampling, rendered)]
+        if self.other_decoding is not None:
+            notes.append(self.other_decoding)
+        return replace(gathered, notes=tuple(notes))
+
+    async def _same_run(
+        self, chat: ChatResult, stream: ChatResult, sampling: Sampling, rendered: RenderAnswer | None
+    ) -> Completion | None:
+        """Return the raw output of the chat's own run, if its ids are known and can be decoded."""
+        ids = complete_ids(chat, self.body)
+        text = await self._decode(ids)
+        if ids is None or text is None:
+            return None
+        length = None if chat.prompt_token_ids is None else len(chat.prompt_token_ids)
+        max_tokens = max_tokens_of_chat(
+            self.body, prompt_length=length, max_model_len=self.server.max_model_len, rendered=rendered
+        )
+        others = (sampling.completion, stream)
+        finish_reason = sampler_finish_reason(chat, ids, others=others, tokenizer=self.tokenizer, max_tokens=max_tokens)
+        constraint = constraint_of(self._sampling_fields(length, rendered))
+        return same_run_completion(chat, ids, text, finish_reason, constraint)
+
+    async def _decode(self, token_ids: tuple[int, ...] | None) -> str | None:
+        """Return the text of ids, the server's word first; `None` without ids or without a way to decode them."""
+        if token_ids is None:
+            return None
+        ours = None if self.tokenizer is None else self.tokenizer.decode(token_ids)
+        if "detokenize" not in self.server.features:
+            return ours
+        theirs = await _settled(self.client.detokenize(token_ids))
+        if isinstance(theirs, BackendError):
+            return ours
+        if ours not in (None, theirs):
+            self.other_decoding = "The tokenizer at hand decodes ids otherwise than the server: is it this model's?"
+        return theirs
+
+    def _refused(self, error: BackendError) -> Gathered:
+        """Return a refusal of the request itself; any other failure is raised."""
+        refusal = refusal_of(error)
+        if refusal is None:
+            raise error
+        return Gathered(sent=self.client.body_as_sent(self.body), refusal=refusal, notes=self.client.notes)
+
+
+class _VisibleText:
+    """The text of a streamed chat that a reader sees: content, or reasoning while there is none."""
+
+    def __init__(self, on_text: OnText | None) -> None:
+        self._on_text = on_text
+        self._content = ""
+        self._reasoning = ""
+
+    def add(self, delta: StreamDelta) -> None:
+        content = text_of(delta.delta.get("content"))
+        reasoning = text_of(delta.delta.get("reasoning")) or text_of(delta.delta.get("reasoning_content"))
+        self._content += content or ""
+        self._reasoning += reasoning or ""
+        if self._on_text is not None and (content or reasoning):
+            self._on_text(self._content or self._reasoning)
+
+
+async def _settled(awaitable: Awaitable[_Result]) -> _Result | BackendError:
+    """Return a result, or the server's failure as a value, so that one failure does not end the others."""
+    try:
+        return await awaitable
+    except BackendError as error:
+        return error
+
+
+async def _all_done(*tasks: asyncio.Task[ChatResult | BackendError]) -> None:
+    await asyncio.wait(tasks)

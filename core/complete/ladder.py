@@ -1,0 +1,227 @@
+"""Which raw output counts, on what it rests, and what must be said about it. Decisions only, no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from core.complete.backends.vllm import RenderAnswer
+from core.complete.sampling import draws_at_random, may_constrain
+from core.complete.shapes import integer_of, object_of, parse_object, text_of
+from core.errors import BackendError
+from core.protocols import Tokenizer
+from core.types import ChatResult, Completion, Evidence, JSONObject, Refusal, Server
+
+REFUSED = frozenset({400, 422})
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What the server gave for one chat request.
+
+    Attributes:
+        sent: The chat body that went out, without `stream`.
+        evidence: What the raw output rests on; `None` if there is none.
+        why: Why it rests on that, one sentence.
+        chat: The whole answer; `None` if the request was refused. If the server failed, its `error` says how.
+        chat_stream: The streamed answer; likewise.
+        raw: Raw output.
+        raw_again: Raw completion on the same prompt, where `raw` is of the chat's own run.
+        prompt_token_ids: The ids that the server used, as far as it tells.
+        prompt_text: Their text, where the server gives it.
+        template_kwargs: Effective template kwargs, where the server gives them.
+        server: The server, with what the answers showed of it.
+        refusal: Why the server would not take the request.
+        notes: What could not be had or is not certain, a sentence each.
+    """
+
+    sent: JSONObject
+    evidence: Evidence | None = None
+    why: str = ""
+    chat: ChatResult | None = None
+    chat_stream: ChatResult | None = None
+    raw: Completion | None = None
+    raw_again: Completion | None = None
+    prompt_token_ids: tuple[int, ...] | None = None
+    prompt_text: str | None = None
+    template_kwargs: JSONObject | None = None
+    server: Server | None = None
+    refusal: Refusal | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """A second sampling: raw completion beside the chat.
+
+    Attributes:
+        completion: What it gave; `None` if it could not be had.
+        prompt_token_ids: The ids it ran on, if they are the server's.
+        origin: Where its prompt came from, in words.
+        problem: Why it could not be had, or not as wished; a clause.
+    """
+
+    completion: Completion | None = None
+    prompt_token_ids: tuple[int, ...] | None = None
+    origin: str = ""
+    problem: str | None = None
+
+
+def refusal_of(error: BackendError) -> Refusal | None:
+    """Return a refusal of the request itself; `None` for any other failure."""
+    if error.status not in REFUSED:
+        return None
+    said = object_of(parse_object(error.body).get("error"))
+    return Refusal(error.status, text_of(said.get("message")) or error.message, text_of(said.get("param")))
+
+
+def failed_chat(error: BackendError) -> ChatResult:
+    """Return a chat answer that is nothing but its error."""
+    return ChatResult(message={}, finish_reason=None, body=error.body, error=error.message)
+
+
+def is_declined(error: BackendError) -> bool:
+    """Say whether the server would not serve this request at all, rather than failed at it."""
+    return error.status is not None and 300 <= error.status < 500
+
+
+def is_broken(result: ChatResult | BackendError) -> bool:
+    """Say whether a generation failed or broke off."""
+    return isinstance(result, BackendError) or result.error is not None
+
+
+def is_nothing(result: ChatResult | BackendError) -> bool:
+    """Say whether a generation gave nothing: it failed, or its stream held an error and no output."""
+    if isinstance(result, BackendError):
+        return True
+    output = [value for key, value in result.message.items() if key != "role" and value]
+    return result.error is not None and not output and not result.token_ids
+
+
+def complete_ids(chat: ChatResult, sent: JSONObject) -> tuple[int, ...] | None:
+    """Return the output ids of a chat answer; `None` if there are none, or fewer than the server counted."""
+    return None if _missing_ids(chat, sent) else chat.token_ids
+
+
+def place_on_ladder(gathered: Gathered, same_run: Completion | None, sampling: Sampling) -> Gathered:
+    """Decide what counts as raw output, and say why.
+
+    Args:
+        gathered: Has `chat` and `sent`.
+        same_run: Output of the chat's own run, if its ids are known and could be decoded.
+        sampling: The second sampling.
+    """
+    second = sampling.completion
+    if same_run is not None:
+        why = "The chat answer carries the ids of its own run; the raw output is those ids, decoded."
+        return replace(gathered, evidence=Evidence.SAME_RUN, why=why, raw=same_run, raw_again=second)
+    reason = _why_no_ids(gathered)
+    if second is None:
+        why = f"{reason}, and a raw completion could not be had: {sampling.problem or 'there was no prompt for it'}."
+        return replace(gathered, evidence=None, why=why)
+    why = f"{reason}, so the raw output is a second sampling on {sampling.origin}."
+    if second.evidence is Evidence.TEXT_ONLY and second.token_ids is None:
+        why += " The server gives its text only, in which special tokens may be missing."
+    return replace(gathered, evidence=second.evidence, why=why, raw=second)
+
+
+def choice_count(body: JSONObject) -> int:
+    """Return how many choices a request asks for."""
+    return integer_of(body.get("n")) or 1
+
+
+def same_run_completion(
+    chat: ChatResult, token_ids: tuple[int, ...], text: str, finish_reason: str | None, constraint: str | None
+) -> Completion:
+    """Return the raw output of the chat's own run."""
+    return Completion(
+        text=text,
+        token_ids=token_ids,
+        finish_reason=finish_reason,
+        stop_reason=chat.stop_reason,
+        evidence=Evidence.SAME_RUN,
+        usage=chat.usage,
+        logprobs=chat.logprobs,
+        constraint=constraint,
+        body=chat.body,
+        elapsed_s=chat.elapsed_s,
+    )
+
+
+def sampler_finish_reason(
+    chat: ChatResult,
+    token_ids: tuple[int, ...],
+    *,
+    others: Sequence[Completion | ChatResult | None],
+    tokenizer: Tokenizer | None,
+    max_tokens: int | None,
+) -> str | None:
+    """Return why sampling ended, which the chat's own word can hide behind `tool_calls`.
+
+    Args:
+        chat: The whole answer.
+        token_ids: Its output ids.
+        others: Other generations; one with the same ids ended for the same reason.
+        tokenizer: Knows the end tokens.
+        max_tokens: How many tokens were allowed, where known.
+    """
+    if chat.finish_reason not in (None, "tool_calls", "function_call"):
+        return chat.finish_reason
+    for other in others:
+        if other is not None and other.token_ids == token_ids and other.finish_reason in ("stop", "length"):
+            return other.finish_reason
+    if tokenizer is not None and token_ids and token_ids[-1] in tokenizer.vocabulary.eos_ids:
+        return "stop"
+    return "length" if max_tokens is not None and len(token_ids) >= max_tokens else None
+
+
+def notes_of(gathered: Gathered, sampling: Sampling, rendered: RenderAnswer | None) -> tuple[str, ...]:
+    """Return what must be said so that nobody takes the values for more than they are."""
+    body, chat, notes = gathered.sent, gathered.chat, []
+    if gathered.evidence is not Evidence.SAME_RUN:
+        notes.append(gathered.why)
+    elif sampling.completion is None:
+        notes.append(f"Raw completion beside the chat could not be had: {sampling.problem or 'no prompt is known'}.")
+    if choice_count(body) > 1:
+        notes.append("The request asks for several choices (`n`); only the first is looked at.")
+    if draws_at_random(body) and gathered.raw is not None:
+        notes.append("Temperature is not 0 and there is no seed: the runs beside each other draw differently.")
+    if rendered is None and may_constrain(body) and sampling.completion is not None:
+        notes.append("The server may put a grammar on tool calls that it does not show; raw completion ran without.")
+    if chat is not None and rendered is not None and chat.prompt_token_ids not in (None, rendered.token_ids):
+        notes.append("The server's render gives other prompt ids than the chat used; the chat's count.")
+    for name, result in (("chat", chat), ("streamed chat", gathered.chat_stream)):
+        if result is not None and result.error is not None:
+            notes.append(f"The {name} answer has a fault: {result.error.rstrip('.')}.")
+    return tuple(notes)
+
+
+def observed_server(server: Server, chat: ChatResult | None) -> Server:
+    """Return the server with what an answer shows: vLLM counts reasoning tokens iff a reasoning parser is set."""
+    usage = parse_object(chat.body).get("usage") if chat is not None else None
+    if server.kind != "vllm" or server.has_reasoning_parser is not None or not isinstance(usage, dict):
+        return server
+    if "completion_tokens_details" not in usage:
+        return server
+    return replace(server, has_reasoning_parser=usage["completion_tokens_details"] is not None)
+
+
+def _why_no_ids(gathered: Gathered) -> str:
+    chat = gathered.chat
+    if chat is None or (chat.error is not None and not chat.message):
+        return "The chat, not streamed, gave no answer"
+    if gathered.sent.get("include_reasoning") is False:
+        return "`include_reasoning: false` makes the server withhold the ids of the chat's run"
+    if missing := _missing_ids(chat, gathered.sent):
+        return f"The server kept {missing} ids of the chat's run to itself"
+    if chat.token_ids is not None:
+        return "The ids of the chat's run could not be decoded"
+    return "The server does not tell the ids of the chat's run"
+
+
+def _missing_ids(chat: ChatResult, sent: JSONObject) -> int:
+    """Return how many ids the answer lacks by the server's own count, which is of all choices together."""
+    count = chat.usage.completion_tokens if chat.usage is not None else None
+    if chat.token_ids is None or count is None or choice_count(sent) > 1:
+        return 0
+    return max(0, count - len(chat.token_ids))

@@ -1,0 +1,61 @@
+"""Narrow JSON from a server to what we expect, or to nothing. Never raises."""
+
+from __future__ import annotations
+
+import json
+
+from core.types import JSON, JSONObject
+
+
+def object_of(value: JSON) -> JSONObject:
+    """Return `value` if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def objects_of(value: JSON) -> tuple[JSONObject, ...]:
+    """Return the objects of a list, in order; nothing if `value` is no list."""
+    return tuple(item for item in value if isinstance(item, dict)) if isinstance(value, list) else ()
+
+
+def text_of(value: JSON) -> str | None:
+    """Return `value` if it is a string."""
+    return value if isinstance(value, str) else None
+
+
+def integer_of(value: JSON) -> int | None:
+    """Return `value` if it is an integer; a boolean is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def number_of(value: JSON) -> float | None:
+    """Return `value` as a float if it is a number; a boolean is none."""
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def ids_of(value: JSON) -> tuple[int, ...] | None:
+    """Return a list of token ids; `None` if it is none, or if one entry is no id."""
+    if not isinstance(value, list):
+        return None
+    ids = tuple(item for item in value if isinstance(item, int) and not isinstance(item, bool) and item >= 0)
+    return ids if len(ids) == len(value) else None
+
+
+def parse_json(text: str) -> JSON:
+    """Parse a JSON text from outside.
+
+    Raises:
+        ValueError: It is no JSON, or nested or long beyond what Python reads.
+    """
+    try:
+        value: JSON = json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply to be read") from None
+    return value
+
+
+def parse_object(text: str) -> JSONObject:
+    """Parse a JSON text; an empty object if it is no object."""
+    try:
+        return object_of(parse_json(text))
+    except ValueError:
+        return {}

@@ -1,0 +1,96 @@
+"""A message from its deltas, as a usual client puts it together."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.complete.assemble import MessageAssembler
+from core.types import JSON, JSONObject
+
+JSON_VALUES: st.SearchStrategy[JSON] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=8,
+)
+KEYS = st.sampled_from(["role", "content", "reasoning", "tool_calls", "index", "id", "type", "function", "name", "x"])
+DELTAS: st.SearchStrategy[JSONObject] = st.dictionaries(
+    KEYS, JSON_VALUES | st.lists(st.dictionaries(KEYS, JSON_VALUES, max_size=4), max_size=3), max_size=4
+)
+
+
+def assemble(*deltas: JSONObject) -> JSONObject:
+    assembler = MessageAssembler()
+    for delta in deltas:
+        assembler.add(delta)
+    return assembler.message()
+
+
+def call(index: int | None, **fields: JSON) -> JSONObject:
+    return {"tool_calls": [{**({} if index is None else {"index": index}), **fields}]}
+
+
+def test_texts_grow() -> None:
+    message = assemble({"role": "assistant", "content": ""}, {"reasoning": "a"}, {"reasoning": "b"}, {"content": "c"})
+
+    assert message == {"role": "assistant", "content": "c", "reasoning": "ab"}
+
+
+def test_parallel_calls_are_kept_apart_by_index() -> None:
+    message = assemble(
+        call(1, id="b", type="function", function={"name": "g", "arguments": ""}),
+        call(0, id="a", type="function", function={"name": "f", "arguments": '{"x"'}),
+        call(1, function={"arguments": "{}"}),
+        call(0, function={"arguments": ": 1}"}),
+    )
+
+    assert message["tool_calls"] == [
+        {"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}},
+        {"id": "b", "type": "function", "function": {"name": "g", "arguments": "{}"}},
+    ]
+
+
+def test_what_a_server_repeats_in_every_delta_is_not_doubled() -> None:
+    part = call(0, id="a", type="function", function={"name": "f", "arguments": "x"})
+
+    message = assemble({"role": "assistant"}, part, {"role": "assistant"}, part)
+
+    assert message == {
+        "role": "assistant",
+        "tool_calls": [{"id": "a", "type": "function", "function": {"name": "f", "arguments": "xx"}}],
+    }
+
+
+def test_calls_without_index_are_told_apart_by_id() -> None:
+    message = assemble(
+        call(None, id="a", function={"name": "f", "arguments": "1"}),
+        call(None, function={"arguments": "2"}),
+        call(None, id="b", function={"name": "g", "arguments": "3"}),
+        call(None, id="a", function={"arguments": "4"}),
+    )
+
+    assert message["tool_calls"] == [
+        {"id": "a", "function": {"name": "f", "arguments": "124"}},
+        {"id": "b", "function": {"name": "g", "arguments": "3"}},
+    ]
+
+
+def test_two_calls_without_index_in_one_delta_are_two() -> None:
+    message = assemble({"tool_calls": [{"function": {"name": "f"}}, {"function": {"name": "g"}}]})
+
+    assert message["tool_calls"] == [{"function": {"name": "f"}}, {"function": {"name": "g"}}]
+
+
+def test_the_old_function_call_grows_as_well() -> None:
+    message = assemble({"function_call": {"name": "f", "arguments": "{"}}, {"function_call": {"arguments": "}"}})
+
+    assert message == {"function_call": {"name": "f", "arguments": "{}"}}
+
+
+def test_null_leaves_what_is_there() -> None:
+    assert assemble({"content": "a", "reasoning": None}, {"content": None}) == {"content": "a", "reasoning": None}
+
+
+@given(st.lists(DELTAS, max_size=6))
+def test_no_delta_is_too_odd(deltas: list[JSONObject]) -> None:
+    assemble(*deltas)

@@ -1,0 +1,414 @@
+"""The ladder of evidence, on a real vLLM, and on servers that tell less."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from itertools import pairwise
+
+import httpx
+import pytest
+
+from core.complete import Gathered, ServerClient, gather
+from core.errors import BackendError
+from core.lab import LabPool, LabSpec
+from core.types import JSON, Evidence, JSONObject, Prompt, Server, Span, Token, TokenKind
+from tests.conftest import ROOT
+from tests.core.complete.faulty_server import (
+    Behaviour,
+    FaultyServer,
+    answer,
+    chunk,
+    faulty_server,
+    hang,
+    in_turn,
+    reset,
+    stream,
+)
+
+BODY: JSONObject = json.loads((ROOT / "assets" / "examples" / "healthy-call.json").read_text())["request"]
+SERVER = Server("http://127.0.0.1:1/v1", model="m")
+
+
+@pytest.fixture
+async def client(lab_url: str) -> AsyncIterator[ServerClient]:
+    async with ServerClient(lab_url) as found:
+        await found.probe()
+        yield found
+
+
+@pytest.fixture
+async def reasoning_client(reasoning_lab_url: str) -> AsyncIterator[ServerClient]:
+    async with ServerClient(reasoning_lab_url) as found:
+        await found.probe()
+        yield found
+
+
+async def run(client: ServerClient, body: JSONObject, features: frozenset[str] | None = None) -> Gathered:
+    server = client.server
+    assert server is not None
+    return await gather(client, server if features is None else replace(server, features=features), body)
+
+
+@pytest.mark.lab
+async def test_a_run_on_vllm_rests_on_its_own_ids(client: ServerClient) -> None:
+    texts: dict[str, list[str]] = {"raw": [], "chat": []}
+    assert client.server is not None
+
+    found = await gather(
+        client, client.server, {**BODY, "max_tokens": 60},
+        on_raw_text=texts["raw"].append, on_chat_text=texts["chat"].append,
+    )  # fmt: skip
+
+    assert found.raw is not None
+    assert found.raw_again is not None
+    assert found.chat is not None
+    assert found.chat_stream is not None
+    assert (found.evidence, found.notes, found.refusal) == (Evidence.SAME_RUN, (), None)
+    assert found.raw.token_ids == found.chat.token_ids == found.chat_stream.token_ids == found.raw_again.token_ids
+    assert found.raw.text == found.raw_again.text
+    assert found.raw.text.endswith("<|im_end|>")
+    assert "<|tool_call_begin|>functions.get_weather:0" in found.raw.text
+    assert (found.raw.finish_reason, found.chat.finish_reason) == ("stop", "tool_calls")
+    assert found.prompt_text is not None
+    assert found.prompt_text.endswith("<|im_assistant|>assistant<|im_middle|>")
+    assert found.chat.prompt_token_ids == found.prompt_token_ids
+    assert found.sent == {**BODY, "max_tokens": 60, "return_token_ids": True, "return_prompt_text": True}
+    assert texts["raw"][-1] + "<|im_end|>" == found.raw.text
+    assert all(after.startswith(before) for before, after in pairwise(texts["raw"]))
+    assert len(found.chat_stream.deltas) > 3
+    assert texts["chat"] == []  # a call alone shows no text
+
+
+@pytest.mark.lab
+async def test_the_sampler_says_length_where_chat_says_tool_calls(client: ServerClient) -> None:
+    found = await run(client, {**BODY, "max_tokens": 12})
+
+    assert found.raw is not None
+    assert found.chat is not None
+    assert (found.chat.finish_reason, found.raw.finish_reason) == ("tool_calls", "length")
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize(
+    "fields",
+    [{"tool_choice": "required"}, {"parallel_tool_calls": False}, {"response_format": {"type": "json_object"}}],
+)
+async def test_raw_completion_runs_under_the_same_grammar(client: ServerClient, fields: JSONObject) -> None:
+    found = await run(client, {**BODY, **fields, "max_tokens": 40})
+
+    assert found.raw is not None
+    assert found.raw_again is not None
+    assert found.raw.token_ids == found.raw_again.token_ids
+    assert found.raw.constraint == found.raw_again.constraint
+    assert found.raw.constraint is not None
+    assert ("structural_tag" if "response_format" not in fields else "json_object") in found.raw.constraint
+
+
+@pytest.mark.lab
+async def test_without_the_render_endpoint_the_ids_come_from_the_stream(client: ServerClient) -> None:
+    found = await run(client, {**BODY, "max_tokens": 20}, frozenset({"detokenize"}))
+
+    assert found.evidence is Evidence.SAME_RUN
+    assert found.raw_again is not None
+    assert found.raw_again.token_ids == (found.raw.token_ids if found.raw else None)
+
+
+@pytest.mark.lab
+async def test_a_grammar_that_cannot_be_seen_is_said(client: ServerClient) -> None:
+    found = await run(client, {**BODY, "tool_choice": "required", "max_tokens": 20}, frozenset({"detokenize"}))
+
+    assert [note for note in found.notes if "grammar" in note]
+
+
+@pytest.mark.lab
+async def test_hidden_reasoning_costs_a_level(reasoning_client: ServerClient) -> None:
+    found = await run(reasoning_client, {**BODY, "include_reasoning": False, "max_tokens": 40})
+
+    assert found.evidence is Evidence.OWN_RENDER
+    assert found.raw is not None
+    assert found.raw.token_ids
+    assert found.raw_again is None
+    assert "`include_reasoning: false`" in found.why
+    assert found.notes[0] == found.why
+
+
+@pytest.mark.lab
+async def test_an_answer_shows_whether_there_is_a_reasoning_parser(
+    client: ServerClient, reasoning_client: ServerClient
+) -> None:
+    without, with_it = await run(client, BODY), await run(reasoning_client, BODY)
+
+    assert without.server is not None
+    assert with_it.server is not None
+    assert (without.server.has_reasoning_parser, with_it.server.has_reasoning_parser) == (False, True)
+    assert with_it.template_kwargs is not None
+
+
+@pytest.mark.lab
+async def test_several_choices_are_said(client: ServerClient) -> None:
+    found = await run(client, {**BODY, "n": 2, "temperature": 1, "seed": 1, "max_tokens": 4})
+
+    assert found.evidence is Evidence.SAME_RUN
+    assert any("only the first is looked at" in note for note in found.notes)
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize(
+    ("fields", "field"), [({"messages": "x"}, "body.messages"), ({"stop_token_ids": [999_999]}, "stop_token_ids")]
+)
+async def test_a_refused_request_is_a_refusal(client: ServerClient, fields: JSONObject, field: str) -> None:
+    found = await run(client, {**BODY, **fields})
+
+    assert found.refusal is not None
+    assert (found.refusal.status, found.refusal.field) == (400, field)
+    assert (found.chat, found.raw, found.evidence) == (None, None, None)
+
+
+@pytest.mark.lab
+async def test_an_unknown_model_is_a_failure(client: ServerClient) -> None:
+    with pytest.raises(BackendError, match="does not exist") as caught:
+        await run(client, {**BODY, "model": "nobody"})
+
+    assert caught.value.status == 404
+
+
+@pytest.mark.lab
+async def test_vllm_renders_tokenizes_and_parses_on_request(client: ServerClient) -> None:
+    rendered = await client.render({**BODY, "stream": True})
+    text = await client.detokenize(rendered.token_ids)
+
+    assert rendered.token_ids == await client.tokenize_chat(BODY)
+    assert rendered.token_offsets is not None
+    assert rendered.token_offsets[-1][1] == len(text)
+    assert rendered.max_tokens == BODY["max_tokens"]
+    assert "chat_template" in await client.tokenizer_info()
+
+    choice: JSON = {"index": 0, "token_ids": list(rendered.token_ids[:3]), "finish_reason": "stop"}
+    answered = await client.derender(
+        {"model": "lab-model", "chat_request": BODY, "generate_response": {"request_id": "x", "choices": [choice]}}
+    )
+    assert answered["object"] == "chat.completion"
+
+
+@pytest.mark.lab
+async def test_text_is_completed_without_adding_tokens(client: ServerClient) -> None:
+    rendered = await client.render(BODY)
+    text = await client.detokenize(rendered.token_ids)
+
+    on_ids = await client.complete(rendered.token_ids, {"temperature": 0, "max_tokens": 9, "logprobs": 1})
+    on_text = await client.complete(text, {"temperature": 0, "max_tokens": 9})
+
+    assert on_ids.token_ids == on_text.token_ids
+    assert on_ids.usage == on_text.usage
+    assert on_ids.logprobs is not None
+    assert len(on_ids.logprobs) == 9
+
+
+@pytest.mark.lab
+async def test_cancelling_stops_the_generation(client: ServerClient) -> None:
+    body: JSONObject = {**BODY, "max_tokens": 1500, "ignore_eos": True}
+    begun = asyncio.Event()
+    assert client.server is not None
+    before = await _metric(client, "generation_tokens_total")
+    task = asyncio.create_task(gather(client, client.server, body, on_raw_text=lambda text: begun.set()))
+    await begun.wait()
+
+    task.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    while await _metric(client, "num_requests_running"):
+        pass
+    assert await _metric(client, "generation_tokens_total") - before < 3 * 1500
+
+
+@pytest.mark.lab
+async def test_a_server_that_dies_midway_is_one_clear_failure() -> None:
+    labs = LabPool()
+    try:
+        lab = await labs.get(LabSpec(max_model_len=1536))
+        begun = asyncio.Event()
+        async with ServerClient(lab.base_url) as client:
+            server = await client.probe()
+            body: JSONObject = {**BODY, "max_tokens": 1300, "ignore_eos": True}
+            task = asyncio.create_task(gather(client, server, body, on_raw_text=lambda text: begun.set()))
+            await begun.wait()
+
+            await asyncio.to_thread(lab.stop)
+
+            with pytest.raises(BackendError) as caught:
+                await task
+    finally:
+        await asyncio.to_thread(labs.stop_all)
+    assert lab.base_url in caught.value.message
+
+
+async def _metric(client: ServerClient, name: str) -> float:
+    async with httpx.AsyncClient() as http:
+        text = (await http.get(client.base_url.removesuffix("/v1") + "/metrics")).text
+    return sum(float(value) for value in re.findall(rf"(?m)^vllm:{name}{{.*}} (\S+)$", text))
+
+
+# --- servers that tell less ----------------------------------------------------
+
+CHAT: JSONObject = {
+    "choices": [{"index": 0, "message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}]
+}
+CHAT_STREAM = stream(chunk(delta={"role": "assistant", "content": "hi"}, finish_reason="stop"), b"data: [DONE]\n\n")
+RAW = answer(200, {"choices": [{"index": 0, "text": "hi", "finish_reason": "stop", "token_ids": [7]}]})
+RAW_TEXT = answer(200, {"choices": [{"index": 0, "text": "hi", "finish_reason": "stop"}]})
+LOCAL_TOKENS = (
+    Token(5, "<s>", Span(0, 3), TokenKind.SPECIAL, b"<s>"),
+    Token(6, "q", Span(3, 4), TokenKind.TEXT, b"q"),
+)
+LOCAL = Prompt("local", "<s>q", (), LOCAL_TOKENS)
+
+
+BEHAVIOURS: dict[str, Behaviour] = {
+    "/v1/chat/completions": answer(200, CHAT),
+    "/v1/chat/completions#stream": CHAT_STREAM,
+    "/v1/completions": RAW,
+}
+
+
+async def run_faulty(changes: dict[str, Behaviour], *, local: Prompt | None = LOCAL) -> tuple[Gathered, FaultyServer]:
+    async with faulty_server({**BEHAVIOURS, **changes}) as server, ServerClient(server.base_url) as client:
+        return await gather(
+            client, SERVER, {"model": "m", "messages": [], "temperature": 0}, local_prompt=local
+        ), server
+
+
+def prompts(server: FaultyServer) -> list[JSON]:
+    bodies = [request.json for request in server.received if request.path == "/v1/completions"]
+    return [body.get("prompt") for body in bodies if isinstance(body, dict)]
+
+
+async def test_without_any_ids_our_own_render_is_sampled() -> None:
+    found, server = await run_faulty({})
+
+    assert found.raw is not None
+    assert (found.evidence, found.raw.token_ids, found.raw.text) == (Evidence.OWN_RENDER, (7,), "hi")
+    assert found.prompt_token_ids is None  # ours are not the server's
+    assert prompts(server) == [[5, 6]]
+    assert found.why == (
+        "The server does not tell the ids of the chat's run, so the raw output is a second sampling on our own render."
+    )
+
+
+async def test_a_server_that_tells_text_only_is_believed_that_much() -> None:
+    found, _ = await run_faulty({"/v1/completions": RAW_TEXT})
+
+    assert found.raw is not None
+    assert (found.evidence, found.raw.token_ids, found.raw.text) == (Evidence.TEXT_ONLY, None, "hi")
+    assert "special tokens may be missing" in found.why
+
+
+async def test_a_server_that_takes_no_ids_gets_the_text() -> None:
+    no_ids = answer(400, {"error": {"message": "prompt must be a string"}})
+    found, server = await run_faulty({"/v1/completions": in_turn(no_ids, no_ids, RAW)})
+
+    assert found.evidence is Evidence.TEXT_ONLY
+    assert "the text of our own render" in found.why
+    assert prompts(server) == [[5, 6], [5, 6], "<s>q"]
+
+
+async def test_a_server_without_raw_completion_leaves_the_chat() -> None:
+    found, _ = await run_faulty({"/v1/completions": answer(404, {"error": {"message": "no such endpoint"}})})
+
+    assert (found.evidence, found.raw) == (None, None)
+    assert found.chat is not None
+    assert found.chat.message["content"] == "hi"
+    assert "no such endpoint" in found.notes[0]
+
+
+async def test_without_a_prompt_the_note_says_what_to_name() -> None:
+    found, server = await run_faulty({}, local=None)
+
+    assert (found.evidence, found.raw, prompts(server)) == (None, None, [])
+    assert "name a tokenizer" in found.notes[0]
+
+
+@pytest.mark.parametrize("fault", ["500", "reset"])
+async def test_one_generation_that_fails_leaves_the_others(fault: str) -> None:
+    behaviour = answer(500, {"error": {"message": "JSONDecodeError"}}) if fault == "500" else reset()
+
+    no_chat, _ = await run_faulty({"/v1/chat/completions": behaviour})
+    no_stream, _ = await run_faulty({"/v1/chat/completions#stream": behaviour})
+
+    for failed, kept in ((no_chat.chat, no_chat.chat_stream), (no_stream.chat_stream, no_stream.chat)):
+        assert failed is not None
+        assert kept is not None
+        assert failed.error is not None
+        assert (failed.message, kept.message["content"], kept.error) == ({}, "hi", None)
+    assert "gave no answer" in no_chat.why
+    assert any("streamed chat answer has a fault" in note for note in no_stream.notes)
+
+
+FAILURE = answer(500, {"error": {"message": "EngineCore died"}})
+
+
+async def test_a_server_that_fails_altogether_is_a_failure() -> None:
+    with pytest.raises(BackendError, match="EngineCore died"):
+        await run_faulty({"*": FAILURE} | dict.fromkeys(BEHAVIOURS, FAILURE))
+
+
+async def test_raw_output_survives_a_server_that_fails_at_every_chat() -> None:
+    found, _ = await run_faulty({"/v1/chat/completions": FAILURE, "/v1/chat/completions#stream": FAILURE})
+
+    assert found.raw is not None
+    assert found.chat is not None
+    assert found.chat.error is not None
+    assert "EngineCore died" in found.chat.error
+    assert (found.evidence, found.raw.text) == (Evidence.OWN_RENDER, "hi")
+
+
+async def test_a_server_that_declines_is_not_waited_for() -> None:
+    wrong_key = answer(401, {"error": {"message": "wrong key"}})
+
+    with pytest.raises(BackendError, match="wrong key"):
+        await run_faulty({"*": hang()} | dict.fromkeys(BEHAVIOURS, wrong_key) | {"/v1/completions": hang()})
+
+
+async def test_a_refusal_inside_a_stream_is_a_refusal_too() -> None:
+    error: JSON = {"error": {"message": "out of vocabulary", "param": "stop_token_ids", "code": 400}}
+    in_stream = stream(b"data: " + json.dumps(error).encode() + b"\n\ndata: [DONE]\n\n")
+
+    found, _ = await run_faulty({"/v1/chat/completions": answer(400, error), "/v1/chat/completions#stream": in_stream})
+
+    assert found.refusal is not None
+    assert (found.refusal.message, found.refusal.field) == ("out of vocabulary", "stop_token_ids")
+
+
+async def test_ids_that_the_server_counts_otherwise_are_not_taken_for_all() -> None:
+    choice: JSON = {"index": 0, "message": {"content": "hi"}, "finish_reason": "stop", "token_ids": [7]}
+    partial: JSON = {"choices": [choice], "usage": {"completion_tokens": 3}, "prompt_token_ids": [1]}
+
+    found, server = await run_faulty({"/v1/chat/completions": answer(200, partial)})
+
+    assert found.evidence is Evidence.OWN_RENDER
+    assert "kept 2 ids of the chat's run to itself" in found.why
+    assert (found.prompt_token_ids, prompts(server)) == ((1,), [[1]])
+
+
+async def test_cancelling_ends_every_generation() -> None:
+    prompt: JSON = {"choices": [], "prompt_token_ids": [1]}
+    open_stream = hang(
+        b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: " + json.dumps(prompt).encode() + b"\n\n"
+    )
+    behaviours = {"*": hang(), "/v1/chat/completions#stream": open_stream}
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
+        task = asyncio.create_task(gather(client, SERVER, {"model": "m", "messages": []}))
+        while len(server.received) < 3:
+            await asyncio.sleep(0)
+
+        task.cancel()
+
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        while server.left_count < 3:
+            await asyncio.sleep(0)
+    assert [request.path for request in server.received][-1] == "/v1/completions"

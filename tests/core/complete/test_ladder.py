@@ -1,0 +1,164 @@
+"""What counts as raw output, why sampling ended, and what must be said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from core.complete import Gathered, RenderAnswer, ServerClient, gather
+from core.complete.ladder import Sampling, notes_of, observed_server, place_on_ladder, sampler_finish_reason
+from core.types import JSON, ChatResult, Completion, Evidence, JSONObject, Server, Token, Vocabulary
+from tests.core.complete.faulty_server import answer, chunk, faulty_server, stream
+from tests.core.complete.test_evidence import BEHAVIOURS, LOCAL, SERVER
+
+CHAT = ChatResult(message={"content": "hi"}, finish_reason="tool_calls", token_ids=(1, 2))
+RAW = Completion("hi", (1, 2), "length", evidence=Evidence.OWN_RENDER)
+SENT: JSONObject = {"temperature": 0}
+
+
+@dataclass(frozen=True)
+class TwoWords:
+    """A tokenizer that knows three ids; 2 ends a turn."""
+
+    name: str = "two-words"
+    vocabulary: Vocabulary = field(default_factory=lambda: Vocabulary(3, {2: "<end>"}, eos_ids=(2,)))
+
+    def encode(self, text: str) -> tuple[int, ...]:
+        return tuple(int(word) for word in text.split())
+
+    def decode(self, token_ids: Sequence[int]) -> str:
+        return " ".join(map(str, token_ids))
+
+    def tokens_of_text(self, text: str) -> tuple[Token, ...]:
+        return self.tokens_of_ids(self.encode(text))[1]
+
+    def tokens_of_ids(self, token_ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
+        return self.decode(token_ids), ()
+
+
+@pytest.mark.parametrize(
+    ("chat", "others", "tokenizer", "max_tokens", "expected"),
+    [
+        (replace(CHAT, finish_reason="stop"), (RAW,), None, None, "stop"),
+        (CHAT, (RAW,), None, None, "length"),
+        (CHAT, (None, replace(CHAT, finish_reason="length")), None, None, "length"),
+        (CHAT, (replace(RAW, token_ids=(1,)),), TwoWords(), 9, "stop"),
+        (CHAT, (), TwoWords(), 2, "stop"),
+        (CHAT, (), None, 2, "length"),
+        (CHAT, (), None, 3, None),
+        (CHAT, (), None, None, None),
+    ],
+)
+def test_the_reason_why_sampling_ended_is_found_behind_tool_calls(
+    chat: ChatResult,
+    others: Sequence[Completion | ChatResult | None],
+    tokenizer: TwoWords | None,
+    max_tokens: int | None,
+    expected: str | None,
+) -> None:
+    found = sampler_finish_reason(chat, (1, 2), others=others, tokenizer=tokenizer, max_tokens=max_tokens)
+
+    assert found == expected
+
+
+def test_ids_that_nobody_can_decode_are_no_raw_output() -> None:
+    found = place_on_ladder(Gathered(SENT, chat=CHAT), None, Sampling(RAW, (1,), "the chat's own prompt ids"))
+
+    assert (found.evidence, found.raw) == (Evidence.OWN_RENDER, RAW)
+    assert found.why.startswith("The ids of the chat's run could not be decoded")
+
+
+@pytest.mark.parametrize(
+    ("gathered", "sampling", "rendered", "words"),
+    [
+        (Gathered(SENT, Evidence.SAME_RUN, chat=CHAT, raw=RAW), Sampling(RAW), None, []),
+        (Gathered(SENT, Evidence.SAME_RUN, chat=CHAT), Sampling(problem="HTTP 5"), None, ["could not be had: HTTP 5"]),
+        (Gathered({"n": 2, "seed": 1}, Evidence.SAME_RUN, raw=RAW), Sampling(RAW), None, ["only the first"]),
+        (Gathered({"temperature": 1}, Evidence.SAME_RUN, raw=RAW), Sampling(RAW), None, ["draw differently"]),
+        (
+            Gathered(SENT, Evidence.SAME_RUN, chat=replace(CHAT, prompt_token_ids=(1,)), raw=RAW),
+            Sampling(RAW),
+            RenderAnswer((2,), {}),
+            ["other prompt ids"],
+        ),
+        (Gathered(SENT, None, "Why.", chat=replace(CHAT, error="Cut.")), Sampling(), None, ["Why.", "fault: Cut."]),
+    ],
+)  # fmt: skip
+def test_what_must_be_said_is_said_and_no_more(
+    gathered: Gathered, sampling: Sampling, rendered: RenderAnswer | None, words: list[str]
+) -> None:
+    notes = notes_of(gathered, sampling, rendered)
+
+    assert len(notes) == len(words)
+    assert [word for word, note in zip(words, notes, strict=True) if word not in note] == []
+
+
+VLLM = Server("http://h/v1", kind="vllm")
+
+
+@pytest.mark.parametrize(
+    ("server", "body", "expected"),
+    [
+        (VLLM, '{"usage": {"completion_tokens_details": {"reasoning_tokens": 0}}}', True),
+        (VLLM, '{"usage": {"completion_tokens_details": null}}', False),
+        (VLLM, '{"usage": {}}', None),
+        (VLLM, "no JSON", None),
+        (SERVER, '{"usage": {"completion_tokens_details": {}}}', None),
+    ],
+)
+def test_only_vllm_shows_its_reasoning_parser_by_counting(server: Server, body: str, expected: bool | None) -> None:
+    assert observed_server(server, replace(CHAT, body=body)).has_reasoning_parser is expected
+
+
+async def test_a_tokenizer_that_is_another_models_is_said() -> None:
+    choice: JSON = {"index": 0, "message": {"content": "hi"}, "finish_reason": "stop", "token_ids": [7]}
+    behaviours = BEHAVIOURS | {
+        "/v1/chat/completions": answer(200, {"choices": [choice], "prompt_token_ids": [1]}),
+        "/detokenize": answer(200, {"prompt": "seven"}),
+    }
+    told = replace(SERVER, features=frozenset({"detokenize"}))
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
+        found = await gather(client, told, SENT, tokenizer=TwoWords(), local_prompt=LOCAL)
+
+    assert found.raw is not None
+    assert (found.evidence, found.raw.text) == (Evidence.SAME_RUN, "seven")
+    assert any("is it this model's?" in note for note in found.notes)
+
+
+async def test_ids_are_decoded_here_where_the_server_does_not() -> None:
+    choice: JSON = {"index": 0, "message": {"content": "hi"}, "finish_reason": "stop", "token_ids": [7]}
+    behaviours = BEHAVIOURS | {
+        "/v1/chat/completions": answer(200, {"choices": [choice]}),
+        "/detokenize": answer(500),
+        "/tokenize": answer(200, {"tokens": [4]}),
+    }
+    told = replace(SERVER, features=frozenset({"detokenize", "tokenize"}))
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
+        found = await gather(client, told, SENT, tokenizer=TwoWords())
+
+    assert found.raw is not None
+    assert (found.evidence, found.raw.text, found.prompt_token_ids) == (Evidence.SAME_RUN, "7", (4,))
+
+
+async def test_text_without_a_tokenizer_is_the_last_resort() -> None:
+    told = replace(SERVER, features=frozenset({"tokenize"}))
+    async with (
+        faulty_server(BEHAVIOURS | {"/tokenize": answer(500)}) as server,
+        ServerClient(server.base_url) as client,
+    ):
+        found = await gather(client, told, SENT, local_prompt=replace(LOCAL, tokens=None))
+
+    assert found.evidence is Evidence.TEXT_ONLY
+    assert [b"<s>q" in request.body for request in server.received if request.path == "/v1/completions"] == [True]
+
+
+async def test_reasoning_is_shown_until_there_is_content() -> None:
+    events = [chunk(delta={"reasoning": "a"}), chunk(delta={"reasoning_content": "b"}), chunk(delta={"content": "c"})]
+    texts: list[str] = []
+    behaviours = BEHAVIOURS | {"/v1/chat/completions#stream": stream(*events, b"data: [DONE]\n\n")}
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
+        await gather(client, SERVER, SENT, on_chat_text=texts.append)
+
+    assert texts == ["a", "ab", "c"]

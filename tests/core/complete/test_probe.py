@@ -1,0 +1,136 @@
+"""What a look at a server gives, of a real vLLM and of servers that answer little."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.complete import ServerClient, Timeouts
+from core.errors import BackendError
+from core.types import JSON
+from tests.core.complete.faulty_server import Behaviour, answer, faulty_server, hang, raw
+
+SHORT = Timeouts(connect_s=2, read_s=0.3, probe_s=0.3)
+
+
+def models(**fields: JSON) -> JSON:
+    return {"data": [{"id": "m", **fields}]}
+
+
+@pytest.mark.lab
+async def test_a_real_vllm_shows_itself(lab_url: str, lab_model_dir: Path) -> None:
+    async with ServerClient(lab_url) as client:
+        server = await client.probe()
+
+    assert (server.kind, server.version, server.model) == ("vllm", "0.32.0", "lab-model")
+    assert (server.max_model_len, server.model_root) == (2048, str(lab_model_dir))
+    assert server.features >= {"render", "derender", "tokenize", "detokenize", "tokenizer_info", "completions"}
+    assert "tool_parser" in server.features
+    assert client.notes == ()
+
+
+async def test_a_server_without_a_model_list_is_no_failure_but_said() -> None:
+    async with faulty_server(answer(404, {"detail": "Not Found"})) as server, ServerClient(server.base_url) as client:
+        found = await client.probe()
+
+    assert (found.kind, found.model, found.features) == ("openai-compatible", None, frozenset())
+    assert len(client.notes) == 1
+    assert "answered 404" in client.notes[0]
+    assert "name the model" in client.notes[0]
+
+
+async def test_an_empty_model_list_is_said() -> None:
+    async with faulty_server(answer(200, {"data": []})) as server, ServerClient(server.base_url) as client:
+        await client.probe()
+
+    assert client.notes == ("The server lists no model: name the model in the request.",)
+
+
+async def test_a_server_that_only_lists_models_is_known_by_them() -> None:
+    listing = answer(200, models(owned_by="vllm", max_model_len=7, root="org/m"))
+    behaviours = {"/v1/models": listing, "/version": hang(), "/metrics": raw(b""), "*": answer(405)}
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url, timeouts=SHORT) as client:
+        found = await client.probe()
+
+    assert (found.kind, found.model, found.max_model_len, found.model_root) == ("vllm", "m", 7, "org/m")
+    assert (found.version, found.features, client.notes) == (None, frozenset(), ())
+
+
+async def test_endpoints_are_tried_where_the_server_hides_its_description() -> None:
+    """vLLM with `--disable-fastapi-docs`; an empty body makes an endpoint complain, not work."""
+    behaviours = {
+        "/v1/models": answer(200, models(owned_by="vllm")),
+        "/tokenize": answer(400, {"error": "messages or prompt"}),
+        "/detokenize": answer(422),
+        "/tokenizer_info": answer(200, {}),
+        "/v1/chat/completions/render": answer(403, {"error": "Scale-out endpoints are disabled"}),
+        "*": answer(404),
+    }
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
+        found = await client.probe()
+
+    assert found.features == {"tokenize", "detokenize", "tokenizer_info"}
+
+
+@pytest.mark.parametrize(
+    ("paths", "kind", "details"),
+    [
+        ({"/metrics": answer(200, b"# HELP vllm:x\nvllm:x 1", "text/plain")}, "vllm", {}),
+        (
+            {
+                "/v1/models": answer(200, models(owned_by="sglang")),
+                "/get_server_info": answer(
+                    200, {"version": "0.5", "tool_call_parser": "qwen25", "reasoning_parser": "qwen3"}
+                ),
+            },
+            "sglang",
+            {"version": "0.5", "tool_parser": "qwen25", "reasoning_parser": "qwen3", "has_reasoning_parser": True},
+        ),
+        (
+            {
+                "/v1/models": answer(200, models(owned_by="llamacpp")),
+                "/props": answer(200, {"build_info": "b1-x", "default_generation_settings": {"n_ctx": 9}}),
+            },
+            "llama.cpp",
+            {"version": "b1-x", "max_model_len": 9},
+        ),
+        ({"/v1/models": answer(200, models(), server="llama.cpp")}, "llama.cpp", {}),
+        (
+            {
+                "/v1/models": answer(200, models(owned_by="vllm")),
+                "/openapi.json": answer(200, {"paths": {"/server_info": {}}}),
+                "/server_info": answer(
+                    200, {"vllm_config": {"structured_outputs_config": {"reasoning_parser": "qwen3"}}}
+                ),
+            },
+            "vllm",
+            {"reasoning_parser": "qwen3", "has_reasoning_parser": True},
+        ),
+        (
+            {
+                "/v1/models": answer(200, models(owned_by="vllm")),
+                "/openapi.json": answer(200, {"paths": {"/server_info": {}}}),
+            },
+            "vllm",
+            {"reasoning_parser": None, "has_reasoning_parser": None},
+        ),
+        ({"/v1/models": answer(200, [1, {"data": "x"}])}, "openai-compatible", {"model": None}),
+    ],
+)
+async def test_servers_are_told_apart(paths: dict[str, Behaviour], kind: str, details: dict[str, object]) -> None:
+    behaviours = {"*": answer(404), **paths}
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
+        found = await client.probe()
+
+    assert found.kind == kind
+    assert {name: getattr(found, name) for name in details} == details
+
+
+async def test_a_server_that_answers_nothing_is_a_failure() -> None:
+    async with faulty_server(hang()) as server, ServerClient(server.base_url, timeouts=SHORT) as client:
+        with pytest.raises(BackendError) as caught:
+            await client.probe()
+
+    assert caught.value.kind == "timeout"
+    assert "/v1/models" in caught.value.message

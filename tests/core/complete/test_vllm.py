@@ -1,0 +1,47 @@
+"""vLLM's own endpoints, where they answer otherwise than vLLM does."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from core.complete import ServerClient
+from core.errors import BackendError
+from core.types import JSON
+from tests.core.complete.faulty_server import answer, faulty_server
+
+CALLS: dict[str, Callable[[ServerClient], Awaitable[object]]] = {
+    "/v1/chat/completions/render": lambda client: client.render({}),
+    "/tokenize": lambda client: client.tokenize_chat({"messages": []}),
+    "/detokenize": lambda client: client.detokenize([1]),
+}
+
+
+@pytest.mark.parametrize("path", CALLS)
+@pytest.mark.parametrize("body", [{}, [], {"tokens": "x", "prompt": 1, "token_ids": [None]}])
+async def test_an_answer_in_another_shape_is_told(path: str, body: JSON) -> None:
+    async with faulty_server(answer(200, body)) as server, ServerClient(server.base_url) as client:
+        with pytest.raises(BackendError) as caught:
+            await CALLS[path](client)
+
+    assert caught.value.kind == "odd-answer"
+    assert path in caught.value.message
+
+
+@pytest.mark.parametrize("offsets", [None, [[0, 1]], [[0, 1], None], [[0, 1], [1]]])
+async def test_offsets_that_do_not_fit_the_ids_are_none(offsets: JSON) -> None:
+    body: JSON = {"token_ids": [1, 2], "token_offsets": offsets, "sampling_params": {"structured_outputs": None}}
+    async with faulty_server(answer(200, body)) as server, ServerClient(server.base_url) as client:
+        found = await client.render({})
+
+    assert (found.token_ids, found.token_offsets, found.constraint, found.max_tokens) == ((1, 2), None, None, None)
+
+
+async def test_what_vllm_keeps_private_of_a_grammar_is_not_sent_back() -> None:
+    outputs: JSON = {"json": None, "choice": ["a"], "disable_any_whitespace": False, "_backend": "xgrammar"}
+    body: JSON = {"token_ids": [1], "sampling_params": {"structured_outputs": outputs}}
+    async with faulty_server(answer(200, body)) as server, ServerClient(server.base_url) as client:
+        found = await client.render({})
+
+    assert found.constraint == {"choice": ["a"]}
