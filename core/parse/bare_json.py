@@ -1,0 +1,151 @@
+"""Read calls written as bare JSON, with no marker around them.
+
+    {"name": "NAME", "parameters": {…}}; {"name": …}
+
+A JSON object alone is no evidence. It is believed only on a line of its own,
+outside code fences, with both a name and arguments, and naming a tool of the
+request where those are known.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from core.parse.call_object import CallKeys, call_from_object
+from core.parse.json_scan import scan_json
+from core.parse.reading import Scan, frame_spans
+from core.parse.scan import QuoteGuard, skip_space
+from core.parse.tools import tool_names
+from core.protocols import ReadContext
+from core.types import CallStatus, Span, ToolCallAttempt
+
+_SEPARATORS = ",;"
+_PARTIAL_END = re.compile(r"\s*<[|/a-z_]{0,20}")  # an end token that is cut
+
+
+@dataclass(frozen=True, slots=True)
+class BareJSONCalls:
+    """A scanner for bare objects.
+
+    Attributes:
+        keys: Which members hold name and arguments.
+        prefixes: Markers that may stand before the first object; behind one, any name is believed.
+        in_list: True if the objects may stand in a list.
+        unwraps_fence: True if a message that is one code fence with calls counts as calls.
+    """
+
+    keys: CallKeys = field(default_factory=CallKeys)
+    prefixes: tuple[str, ...] = ()
+    in_list: bool = False
+    unwraps_fence: bool = False
+
+    def scan(self, text: str, region: Span, context: ReadContext) -> Scan:
+        """Find the calls in `text[region]`; never raises."""
+        return _BareScan(self, text, region, context).run()
+
+
+class _BareScan:
+    def __init__(self, family: BareJSONCalls, text: str, region: Span, context: ReadContext) -> None:
+        self._family = family
+        self._text = text
+        self._region = region
+        self._guard = QuoteGuard(text, region.start, region.stop)
+        self._names = tool_names(context.tools)
+        self._calls: list[ToolCallAttempt] = []
+        self._markup: list[Span] = []
+        marks = "|".join(re.escape(prefix) for prefix in family.prefixes)
+        opening = r"(?:\[\s*+)?\{" if family.in_list else r"\{"
+        line = rf"^[ \t]*+(?P<bare>{opening})"
+        self._start = re.compile(rf"(?P<prefix>{marks})\s*+(?P<open>{opening})|{line}" if marks else line, re.MULTILINE)
+
+    def run(self) -> Scan:
+        fence = self._whole_fence()
+        if fence is not None:
+            self._take(fence.start, fence, has_prefix=False, is_fenced=True)
+            return Scan(tuple(self._calls), tuple(self._markup))
+        position = self._take_first()
+        while (match := self._start.search(self._text, position, self._region.stop)) is not None:
+            has_prefix = bool(self._family.prefixes) and match.group("prefix") is not None
+            group = "open" if has_prefix else "bare"
+            span = Span(match.start(group), self._region.stop)
+            start = match.start() if has_prefix else span.start
+            position = self._take(start, span, has_prefix=has_prefix, is_fenced=False)
+        return Scan(tuple(self._calls), tuple(self._markup))
+
+    def _take_first(self) -> int:
+        """Take objects at the very start of the region, which need not be the start of a line."""
+        start = skip_space(self._text, self._region.start, self._region.stop)
+        opening = "[{" if self._family.in_list else "{"
+        if start < self._region.stop and self._text[start] in opening:
+            return self._take(start, Span(start, self._region.stop), has_prefix=False, is_fenced=False)
+        return self._region.start
+
+    def _take(self, start: int, span: Span, *, has_prefix: bool, is_fenced: bool) -> int:
+        """Take the objects that begin at `span`; return where to go on."""
+        calls, stop = self._read_objects(span.start)
+        go_on = max(stop, span.start + 1)
+        if not calls or not (has_prefix or self._are_calls(calls, stop)):
+            return go_on
+        if not is_fenced and self._guard.is_quoted(Span(start, stop)):
+            return go_on
+        self._guard.skip(stop)
+        self._calls += calls
+        start, stop = (self._region.start, self._region.stop) if is_fenced else (start, stop)
+        self._markup += frame_spans(start, calls, stop)
+        return go_on
+
+    def _read_objects(self, position: int) -> tuple[list[ToolCallAttempt], int]:
+        text, stop = self._text, self._region.stop
+        in_list = text[position] == "["
+        position = skip_space(text, position + 1, stop) if in_list else position
+        calls: list[ToolCallAttempt] = []
+        end = position
+        while position < stop and text[position] == "{":
+            scan = scan_json(text, position, stop)
+            call = call_from_object(text, scan, self._family.keys)
+            is_cut = bool(calls) and call.status is CallStatus.TRUNCATED
+            if (call.name is None and not is_cut) or (
+                not is_cut and calls and call.arguments_span == Span(scan.span.stop, scan.span.stop)
+            ):
+                return ([] if in_list or not calls else calls), end if calls else scan.span.stop
+            calls.append(call)
+            end = scan.span.stop
+            if call.status is not CallStatus.COMPLETE:
+                break
+            separator = skip_space(text, end, stop)
+            if separator < stop and text[separator] in _SEPARATORS:
+                separator = skip_space(text, separator + 1, stop)
+            position = separator
+        if in_list and position < stop and text[position] == "]":
+            end = position + 1
+        return calls, end
+
+    def _are_calls(self, calls: list[ToolCallAttempt], stop: int) -> bool:
+        """Say whether bare objects are believable as calls."""
+        last = calls[-1]
+        whole = [call for call in calls[1:] if call.status is CallStatus.COMPLETE]
+        if any(call.arguments_span in (None, _at_end(call)) for call in (calls[0], *whole)):
+            return False
+        if self._names and any(call.name not in self._names for call in (calls[0], *whole)):
+            return False
+        if last.status is not CallStatus.COMPLETE:
+            return bool(self._names)
+        rest = self._text[stop : min(self._region.stop, stop + 200)]
+        return _PARTIAL_END.fullmatch(rest) is not None or not rest.partition("\n")[0].strip(" \t;,`")
+
+    def _whole_fence(self) -> Span | None:
+        """Return the inside of the one code fence that the whole region is."""
+        if not self._family.unwraps_fence or not self._names:
+            return None
+        pattern = re.compile(r"\s*```(?:json)?[ \t]*\n\s*(?=[\[{])")
+        match = pattern.match(self._text, self._region.start, self._region.stop)
+        whole = self._text[self._region.start : self._region.stop].strip()
+        if match is None or not whole.endswith("```") or whole.count("```") != 2:
+            return None
+        return Span(match.end(), self._region.stop)
+
+
+def _at_end(call: ToolCallAttempt) -> Span:
+    """Return where a call without arguments has them."""
+    return Span(call.char_span.stop, call.char_span.stop)

@@ -1,0 +1,166 @@
+"""Turn one JSON object of raw output into a tool call.
+
+    {"name": "NAME", "arguments": {…}, "id": "…"}
+    {"type": "function", "function": {"name": "NAME", "arguments": "{…}"}}
+
+Which keys are used is a family's business; these and their look-alikes are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from core.parse.arguments import object_from_value
+from core.parse.json_scan import JSONScan, Member, decode_json, partial_string, scan_members
+from core.types import JSON, CallStatus, JSONObject, Place, Span, ToolCallAttempt
+
+
+@dataclass(frozen=True, slots=True)
+class CallKeys:
+    """Which members of an object hold what; the first one present counts.
+
+    Attributes:
+        name: Keys of the tool name.
+        arguments: Keys of the arguments.
+        id: Keys of the id.
+        name_is_key: True if an object has one member, whose key is the name and whose value the arguments.
+    """
+
+    name: tuple[str, ...] = ("name", "tool_name", "function_name", "tool")
+    arguments: tuple[str, ...] = ("arguments", "parameters", "args", "input")
+    id: tuple[str, ...] = ("id", "tool_call_id", "call_id")
+    name_is_key: bool = False
+
+
+def call_from_object(text: str, scan: JSONScan, keys: CallKeys) -> ToolCallAttempt:
+    """Return the call that an object at `scan.span` makes.
+
+    Args:
+        text: The whole raw text.
+        scan: The object, whole or broken.
+        keys: Where name, arguments and id stand.
+
+    Returns:
+        The call, its char span that of the object. Without a name it is malformed, unless it was cut.
+    """
+    outer = scan_members(text, scan.span.start, scan.span.stop)
+    if keys.name_is_key:
+        return _call_from_key(text, scan, outer)
+    members = _unwrap(text, outer)
+    name_member, arguments_member, id_member = (
+        _find(members, wanted) for wanted in (keys.name, keys.arguments, keys.id)
+    )
+    name, name_span = _string_at(text, name_member)
+    identifier, id_span = _string_at(text, id_member)
+    arguments_span = None if arguments_member is None else arguments_member.value_span
+    value, problem = _arguments_value(text, arguments_member, scan.status)
+    status = scan.status
+    if status is CallStatus.COMPLETE and (name is None or value is None):
+        status = CallStatus.MALFORMED
+        problem = problem or "it has no name"
+    stop = scan.span.stop
+    return ToolCallAttempt(
+        name=name,
+        arguments="" if arguments_span is None else text[arguments_span.start : arguments_span.stop],
+        arguments_json=value,
+        id=identifier,
+        status=status,
+        place=Place.BODY,
+        char_span=scan.span,
+        name_span=name_span,
+        id_span=id_span,
+        arguments_span=Span(stop, stop) if arguments_span is None else arguments_span,
+        problem=scan.problem or problem,
+    )
+
+
+def _call_from_key(text: str, scan: JSONScan, members: Sequence[Member]) -> ToolCallAttempt:
+    """Read `{"NAME": {arguments}}`."""
+    member = members[0] if members else None
+    key_start = text.find('"', scan.span.start, scan.span.stop) + 1
+    if member is None or not key_start:
+        is_cut = scan.status is CallStatus.TRUNCATED
+        broken = CallStatus.TRUNCATED if is_cut else CallStatus.MALFORMED
+        why = scan.problem or "it has no name"
+        return ToolCallAttempt(None, "", None, None, broken, Place.BODY, scan.span, problem=why)
+    value, problem = _arguments_value(text, member, scan.status)
+    status = CallStatus.MALFORMED if scan.status is CallStatus.COMPLETE and value is None else scan.status
+    return ToolCallAttempt(
+        name=member.key,
+        arguments=text[member.value_span.start : member.value_span.stop],
+        arguments_json=value,
+        id=None,
+        status=status,
+        place=Place.BODY,
+        char_span=scan.span,
+        name_span=Span(key_start, key_start + len(member.key)),
+        arguments_span=member.value_span,
+        problem=scan.problem or problem,
+    )
+
+
+def break_call(text: str, call: ToolCallAttempt, stop: int, problem: str) -> ToolCallAttempt:
+    """Return a call whose JSON is broken and which its writer ended at `stop`.
+
+    Its arguments end there too, less the closing bracket of the object around them.
+    """
+    arguments = call.arguments_span
+    if arguments is not None and arguments.start < arguments.stop and call.arguments_json is None:
+        start = min(arguments.start, stop)
+        written = text[start:stop].rstrip()
+        if written.endswith("}") and written.count("}") > written.count("{"):
+            written = written[:-1].rstrip()
+        arguments = Span(start, start + len(written))
+    elif arguments is not None:
+        arguments = Span(min(arguments.start, stop), min(arguments.stop, stop))
+    name_span = call.name_span
+    if name_span is not None and name_span.stop > stop:
+        name_span = Span(min(name_span.start, stop), stop)
+    return replace(
+        call,
+        char_span=Span(call.char_span.start, stop),
+        name_span=name_span,
+        arguments_span=arguments,
+        arguments="" if arguments is None else text[arguments.start : arguments.stop],
+        status=CallStatus.MALFORMED,
+        problem=problem,
+    )
+
+
+def _unwrap(text: str, members: Sequence[Member]) -> Sequence[Member]:
+    """Return the members of an inner `"function": {…}` with the outer id, if that is how it is written."""
+    function = next((m for m in members if m.key == "function"), None)
+    if function is None or not text.startswith("{", function.value_span.start):
+        return members
+    inner = scan_members(text, function.value_span.start, function.value_span.stop)
+    return (*inner, *(m for m in members if m.key != "function" and m.key != "name"))
+
+
+def _find(members: Sequence[Member], keys: Sequence[str]) -> Member | None:
+    for key in keys:
+        for member in members:
+            if member.key == key:
+                return member
+    return None
+
+
+def _string_at(text: str, member: Member | None) -> tuple[str | None, Span | None]:
+    """Return a string value and where its characters stand, without the quotation marks."""
+    if member is None or not text.startswith('"', member.value_span.start):
+        return None, None
+    value = partial_string(text, member.value_span)
+    start, stop = member.value_span
+    return value, Span(start + 1, max(start + 1, stop - 1 if member.is_closed else stop))
+
+
+def _arguments_value(text: str, member: Member | None, status: CallStatus) -> tuple[JSONObject | None, str | None]:
+    if member is None:
+        return ({} if status is CallStatus.COMPLETE else None), None
+    if not member.is_closed:
+        return None, None
+    try:
+        value: JSON = decode_json(text[member.value_span.start : member.value_span.stop])
+    except (ValueError, RecursionError):
+        return None, None
+    return object_from_value(value)

@@ -1,0 +1,317 @@
+"""vLLM's own parsers, offline, in a helper process that is started on first use and kept warm.
+
+vLLM is never imported here. The helper costs half a gigabyte and some seconds
+once; after that a parser answers within a millisecond. Whatever happens to it
+(crash, hang, flood, out of memory) is one `EngineError`, and the next request
+starts a new one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self, TypeVar
+
+from core.errors import EngineError
+from core.parse.engines.names import read_parser_name
+from core.parse.engines.outcome import outcome_from_json
+from core.parse.engines.process import HelperProcess
+from core.types import JSON, JSONObject, ParserOutcome
+
+MAX_RAW_CHARS = 4_000_000
+
+_WORKER = Path(__file__).parent / "vllm_worker"
+_KEPT_ENVIRONMENT = (
+    "PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "LD_PRELOAD", "VIRTUAL_ENV", "HF_HOME",
+    "HF_HUB_CACHE", "XDG_CACHE_HOME",
+)  # fmt: skip
+_ENVIRONMENT = {
+    "HF_HUB_OFFLINE": "1",
+    "VLLM_LOGGING_LEVEL": "WARNING",
+    "VLLM_NO_USAGE_STATS": "1",
+    "DO_NOT_TRACK": "1",
+    "CUDA_VISIBLE_DEVICES": "",
+    "VLLM_TARGET_DEVICE": "cpu",
+    "OMP_NUM_THREADS": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONUNBUFFERED": "1",
+}
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class EngineLimits:
+    """How far the helper is trusted.
+
+    Attributes:
+        start_s: Seconds until it must have imported vLLM.
+        request_s: Seconds for one request, all its parsers together.
+        parser_s: Seconds for one parser, and once more for its streaming.
+        memory_growth_bytes: How much address space it may take beyond what it has once warm.
+        answer_bytes: Longest answer.
+    """
+
+    start_s: float = 180.0
+    request_s: float = 60.0
+    parser_s: float = 5.0
+    memory_growth_bytes: int = 2 << 30
+    answer_bytes: int = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class VllmParsers:
+    """What a vLLM has to offer.
+
+    Attributes:
+        version: Its version.
+        tool_parsers: Names that `--tool-call-parser` takes.
+        reasoning_parsers: Names that `--reasoning-parser` takes.
+        layer: What runs them, `unified` or `server`; see `VllmOutcome`.
+    """
+
+    version: str
+    tool_parsers: tuple[str, ...]
+    reasoning_parsers: tuple[str, ...]
+    layer: str = "unified"
+
+
+class VllmEngine:
+    """vLLM's parsers behind a helper process; one request at a time, from any thread or loop.
+
+    Args:
+        python: Interpreter that has vLLM; our own by default.
+        overlay: Folders that come first on its path, such as an unpacked older release.
+        plugins: Files that register further tool parsers.
+        limits: How far the helper is trusted.
+    """
+
+    def __init__(
+        self,
+        python: str | Path = sys.executable,
+        *,
+        overlay: Sequence[str | Path] = (),
+        plugins: Sequence[str | Path] = (),
+        limits: EngineLimits | None = None,
+    ) -> None:
+        self._python = str(python)
+        self._overlay = tuple(str(Path(folder).resolve()) for folder in overlay)
+        self._plugins = tuple(str(Path(file).resolve()) for file in plugins)
+        self._limits = limits or EngineLimits()
+        self._helper: HelperProcess | None = None
+        self._parsers: VllmParsers | None = None
+        # One thread for all: it orders the requests, and the kernel ties the helper's life to the thread that began it.
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="vllm-parsers")
+
+    @property
+    def pid(self) -> int | None:
+        """Process id of the helper, `None` while there is none."""
+        return self._helper.pid if self._helper is not None and self._helper.is_running else None
+
+    async def parsers(self) -> VllmParsers:
+        """Return the version and the parser names; starts the helper if need be."""
+        return await self._run(self._warm_parsers)
+
+    async def parse_with(
+        self,
+        parsers: Sequence[str],
+        raw: str,
+        *,
+        request: JSONObject | None = None,
+        tools: Sequence[JSONObject] | None = None,
+        token_ids: Sequence[int] | None = None,
+        prompt_token_ids: Sequence[int] | None = None,
+        prompt_text: str | None = None,
+        tokenizer: str | Path | None = None,
+        template_kwargs: Mapping[str, JSON] | None = None,
+        finish_reason: str | None = None,
+        streaming: bool = True,
+        seed: int = 0,
+    ) -> dict[str, ParserOutcome]:
+        """Parse one raw output with some of vLLM's parsers, as its server would.
+
+        Args:
+            parsers: Names such as `vllm:kimi_k2`, `vllm:hermes+deepseek_r1`, `vllm:-+qwen3`; with a release, such as
+                `vllm@0.11.0:kimi_k2`, it must be this one.
+            raw: Raw output, special tokens spelled out, the end token included where there was one.
+            request: The chat request; what parsers look at is taken from it.
+            tools: Tool specs, instead of the request's; an empty sequence means none, and then the server parses no
+                calls. With neither request nor tools, one tool of any name is assumed.
+            token_ids: Ids of `raw`, where known.
+            prompt_token_ids: The prompt's ids; streaming parsers look there for an open reasoning block.
+            prompt_text: The prompt, or its end, where the ids are not known.
+            tokenizer: Folder or hub id of the model's tokenizer. Without it, or if it lacks what a parser wants,
+                a stand-in vocabulary serves, and the outcome says so.
+            template_kwargs: Effective template kwargs; by default those that follow from the request.
+            finish_reason: The sampler's word, `stop` or `length`, where known.
+            streaming: Whether to stream the output in several chunkings and compare.
+            seed: Of the random chunkings.
+
+        Returns:
+            One outcome per name, in the order given; a parser that fails has an `error` in it.
+
+        Raises:
+            EngineError: There is no vLLM, or the helper failed as a whole.
+        """
+        order = self._order(raw, request, tools, token_ids, prompt_token_ids, tokenizer, template_kwargs)
+        read = [(name, read_parser_name(name)) for name in parsers]
+        pairs: list[JSON] = [[name, pair.tool, pair.reasoning] for name, pair in read]
+        order |= {"parsers": pairs, "finish_reason": finish_reason, "streaming": streaming, "seed": seed}
+        order["prompt_text"] = prompt_text
+        versions = {pair.version for _, pair in read if pair.version is not None}
+        return await self._run(lambda: self._ask(order, versions))
+
+    async def matrix(
+        self,
+        raw: str,
+        *,
+        request: JSONObject | None = None,
+        tools: Sequence[JSONObject] | None = None,
+        token_ids: Sequence[int] | None = None,
+        prompt_token_ids: Sequence[int] | None = None,
+        tokenizer: str | Path | None = None,
+        template_kwargs: Mapping[str, JSON] | None = None,
+        reasoning_parser: str | None = None,
+        streaming: bool = False,
+    ) -> dict[str, ParserOutcome]:
+        """Parse one raw output with every tool parser: which of them would have read it?
+
+        Args:
+            raw: As for `parse_with`, and so are the others that it has as well.
+            request: The chat request.
+            tools: Tool specs.
+            token_ids: Ids of `raw`.
+            prompt_token_ids: The prompt's ids.
+            tokenizer: Folder or hub id.
+            template_kwargs: Effective template kwargs.
+            reasoning_parser: Name of the reasoning parser to go with each of them.
+            streaming: Whether to compare with streaming, too.
+
+        Returns:
+            The outcomes by name, such as `vllm:kimi_k2`.
+
+        Raises:
+            EngineError: There is no vLLM, or the helper failed as a whole.
+        """
+        order = self._order(raw, request, tools, token_ids, prompt_token_ids, tokenizer, template_kwargs)
+        order |= {"parsers": None, "reasoning_parser": reasoning_parser, "streaming": streaming}
+        return await self._run(lambda: self._ask(order))
+
+    @staticmethod
+    def wait(call: Coroutine[object, object, _T]) -> _T:
+        """Run one of the asynchronous methods from code that is not: `engine.wait(engine.matrix(raw))`."""
+        return asyncio.run(call)
+
+    def close(self) -> None:
+        """End the helper; the engine can be used no more."""
+        self._thread.submit(self._drop)
+        self._thread.shutdown(wait=True)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.to_thread(self.close)
+
+    async def _run(self, job: Callable[[], _T]) -> _T:
+        return await asyncio.wrap_future(self._thread.submit(job))
+
+    def _order(
+        self,
+        raw: str,
+        request: JSONObject | None,
+        tools: Sequence[JSONObject] | None,
+        token_ids: Sequence[int] | None,
+        prompt_token_ids: Sequence[int] | None,
+        tokenizer: str | Path | None,
+        template_kwargs: Mapping[str, JSON] | None,
+    ) -> JSONObject:
+        if len(raw) > MAX_RAW_CHARS:
+            raise EngineError(f"The raw output has {len(raw):,} characters; at most {MAX_RAW_CHARS:,} are parsed.")
+        body: JSONObject = {name: value for name, value in (request or {}).items() if name != "messages"}
+        if tools is not None:
+            body["tools"] = list(tools)
+        elif request is not None:
+            body.setdefault("tools", [])
+        return {
+            "raw": raw,
+            "request": body,
+            "token_ids": None if token_ids is None else list(token_ids),
+            "prompt_token_ids": None if prompt_token_ids is None else list(prompt_token_ids),
+            "tokenizer": None if tokenizer is None else _resolve(tokenizer),
+            "template_kwargs": None if template_kwargs is None else dict(template_kwargs),
+            "plugins": list(self._plugins),
+            "limit_s": self._limits.parser_s,
+            "memory_growth_bytes": self._limits.memory_growth_bytes,
+        }
+
+    def _ask(self, order: JSONObject, versions: Collection[str] = ()) -> dict[str, ParserOutcome]:
+        helper, parsers = self._warm()
+        if others := sorted(set(versions) - {parsers.version.partition("+")[0]}):
+            raise EngineError(
+                f"This helper runs vLLM {parsers.version}, and vLLM {others[0]} was asked for.",
+                "`VllmReleases` starts a helper per release.",
+            )
+        answer = helper.exchange(order, self._limits.request_s)
+        outcomes = answer.get("outcomes")
+        if not isinstance(outcomes, dict):
+            raise EngineError(f"The parser helper failed: {answer.get('error')}")
+        return {name: outcome_from_json(outcome, parsers.version, parsers.layer) for name, outcome in outcomes.items()}
+
+    def _warm_parsers(self) -> VllmParsers:
+        return self._warm()[1]
+
+    def _warm(self) -> tuple[HelperProcess, VllmParsers]:
+        """Return the running helper; start one if there is none."""
+        if self._helper is not None and self._parsers is not None and self._helper.is_running:
+            return self._helper, self._parsers
+        self._drop()
+        environment = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ} | _ENVIRONMENT
+        if self._overlay:
+            environment["PYTHONPATH"] = os.pathsep.join(self._overlay)
+        command = [self._python, str(_WORKER)]
+        self._helper = HelperProcess(command, environment, max_answer_bytes=self._limits.answer_bytes)
+        hello = self._helper.receive(self._limits.start_s)
+        if hello.get("ready") is not True:
+            self._drop()
+            raise _cannot_start(hello)
+        self._parsers = VllmParsers(
+            str(hello.get("version")),
+            _texts(hello.get("tool_parsers")),
+            _texts(hello.get("reasoning_parsers")),
+            str(hello.get("layer")),
+        )
+        return self._helper, self._parsers
+
+    def _drop(self) -> None:
+        if self._helper is not None:
+            self._helper.stop()
+        self._helper = None
+
+
+def _cannot_start(hello: JSONObject) -> EngineError:
+    if hello.get("missing") == "vllm":
+        return EngineError(
+            "vLLM is not installed for the parser helper's Python, so its parsers cannot be tried; all else works.",
+            "In a checkout run `make setup`. Elsewhere `pip install '.[vllm]' "
+            "--extra-index-url https://download.pytorch.org/whl/cpu`.",
+        )
+    return EngineError(
+        f"vLLM cannot be imported by the parser helper: {hello.get('error')}",
+        "An older release that does not import beside the others needs an environment of its own.",
+    )
+
+
+def _resolve(tokenizer: str | Path) -> str:
+    """Return the whole path of a folder, a hub id as it is."""
+    return str(Path(tokenizer).resolve()) if Path(tokenizer).is_dir() else str(tokenizer)
+
+
+def _texts(value: JSON) -> tuple[str, ...]:
+    return tuple(str(item) for item in value) if isinstance(value, list) else ()

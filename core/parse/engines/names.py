@@ -1,0 +1,69 @@
+"""Names of parsers as people write them: `vllm:TOOL`, `vllm:TOOL+REASONING`, `vllm:-+REASONING`, `vllm@0.11.0:TOOL`."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from core.errors import EngineError, shorten
+
+_NAME = re.compile(r"vllm(?:@(?P<version>[^:]*))?:(?P<tool>[^+]*)(?P<plus>\+)?(?P<reasoning>.*)", re.DOTALL)
+_VERSION = re.compile(r"\d+(\.\d+)+[0-9A-Za-z.+-]*")
+
+
+class ParserPair(NamedTuple):
+    """A tool parser and a reasoning parser, `None` for none, and the release, `None` for the one that is installed."""
+
+    tool: str | None
+    reasoning: str | None
+    version: str | None = None
+
+
+def read_parser_name(name: str) -> ParserPair:
+    """Return the parsers that a name stands for.
+
+    >>> read_parser_name("vllm:hermes+deepseek_r1")
+    ParserPair(tool='hermes', reasoning='deepseek_r1', version=None)
+    >>> read_parser_name("vllm@0.11.0:kimi_k2")
+    ParserPair(tool='kimi_k2', reasoning=None, version='0.11.0')
+
+    Raises:
+        EngineError: It is no such name.
+    """
+    found = _NAME.fullmatch(name)
+    tool, plus, reasoning, version = (
+        found.group("tool", "plus", "reasoning", "version") if found else ("", "", "", None)
+    )
+    pair = ParserPair(None if tool == "-" else tool, reasoning if plus else None, version)
+    if not tool or (plus and not reasoning) or (pair.tool, pair.reasoning) == (None, None):
+        raise EngineError(
+            f"{shorten(name)} names no vLLM parser.",
+            "Write `vllm:TOOL`, `vllm:TOOL+REASONING`, or `vllm:-+REASONING`, with the names that vLLM's options take; "
+            "`vllm@0.11.0:TOOL` for another release.",
+        )
+    if version is not None:
+        check_version(version)
+    return pair
+
+
+def check_version(version: str) -> str:
+    """Return a version as it is.
+
+    Raises:
+        EngineError: It is none, such as `latest` or a path.
+    """
+    if not _VERSION.fullmatch(version):
+        raise EngineError(f"{shorten(version)} is no version of vLLM.", "Write it whole, such as `0.11.0`.")
+    return version
+
+
+def write_parser_name(tool: str | None, reasoning: str | None, version: str | None = None) -> str:
+    """Return the name of a pair of parsers.
+
+    >>> write_parser_name("kimi_k2", None)
+    'vllm:kimi_k2'
+    >>> write_parser_name(None, "qwen3", "0.17.0")
+    'vllm@0.17.0:-+qwen3'
+    """
+    release = f"@{version}" if version else ""
+    return f"vllm{release}:{tool or '-'}" + (f"+{reasoning}" if reasoning else "")

@@ -1,0 +1,69 @@
+"""What a vLLM parser made of an output, with what the helper has to add."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.types import JSON, JSONObject, ParserOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class VllmOutcome(ParserOutcome):
+    """The outcome of one of vLLM's own parsers.
+
+    Attributes:
+        stand_in: Why a stand-in vocabulary was used, `None` if the model's own was; with one, whether streaming
+            agrees is a guess.
+        usual_stream_equal: Whether streaming token by token, as servers mostly do, gave the same; `None` if not tried.
+        smallest_split: Texts of the deltas of the smallest chunking that streams to something else; none if there is
+            none or the output is very long.
+        parts_at: The delta of it, from 0, at which the streamed message leaves the whole one.
+        usual_unequal: How streaming token by token differs, where it does and `first_unequal` is another chunking.
+        log: Warnings and errors that the parser logged.
+        vllm_version: Version of the vLLM it came from.
+        layer: What was run: `unified`, vLLM's one parser object as its server uses it, or `server`, the chat server's
+            own code of a release that has no such object.
+        tools_called: What the tool parser said about having found calls; `None` if it was not heard. A parser may say
+            yes and give no call.
+    """
+
+    stand_in: str | None = None
+    usual_stream_equal: bool | None = None
+    smallest_split: tuple[str, ...] = ()
+    parts_at: int | None = None
+    usual_unequal: str | None = None
+    log: tuple[str, ...] = ()
+    vllm_version: str = ""
+    layer: str = "unified"
+    tools_called: bool | None = None
+
+
+def outcome_from_json(value: JSON, version: str, layer: str) -> VllmOutcome:
+    """Return the outcome that the helper wrote as JSON."""
+    fields: JSONObject = value if isinstance(value, dict) else {"error": "the helper wrote no outcome"}
+    calls, log = fields.get("tool_calls"), fields.get("log")
+    equal, usual, tried = (fields.get(name) for name in ("stream_equal", "usual_equal", "splits_tried"))
+    called, split, parts_at = (fields.get(name) for name in ("tools_called", "smallest_split", "parts_at"))
+    return VllmOutcome(
+        reasoning=_text(fields.get("reasoning")),
+        content=_text(fields.get("content")),
+        tool_calls=tuple(call for call in calls if isinstance(call, dict)) if isinstance(calls, list) else (),
+        error=_text(fields.get("error")),
+        finish_reason=_text(fields.get("finish_reason")),
+        stream_equal=equal if isinstance(equal, bool) else None,
+        splits_tried=tried if isinstance(tried, int) else 0,
+        first_unequal=_text(fields.get("first_unequal")),
+        stand_in=_text(fields.get("stand_in")),
+        usual_stream_equal=usual if isinstance(usual, bool) else None,
+        smallest_split=tuple(map(str, split)) if isinstance(split, list) else (),
+        parts_at=parts_at if isinstance(parts_at, int) else None,
+        usual_unequal=_text(fields.get("usual_unequal")),
+        log=tuple(map(str, log)) if isinstance(log, list) else (),
+        vllm_version=version,
+        layer=layer,
+        tools_called=called if isinstance(called, bool) else None,
+    )
+
+
+def _text(value: JSON) -> str | None:
+    return value if isinstance(value, str) else None

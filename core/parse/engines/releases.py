@@ -1,0 +1,145 @@
+"""Several vLLM releases side by side: the parsers of any release, by name.
+
+A release is an overlay: its unpacked folder comes first on the path of an
+interpreter that has today's vLLM. Every release runs in a helper of its own, of
+half a gigabyte, so only a few are kept warm.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Self
+
+from core.errors import EngineError
+from core.parse.engines.client import EngineLimits, VllmEngine
+from core.parse.engines.fetch import fetch_release, find_release
+from core.parse.engines.names import read_parser_name
+from core.types import JSON, JSONObject, ParserOutcome
+
+
+class VllmReleases:
+    """vLLM's parsers of any release; used as a `VllmEngine`, with names such as `vllm@0.11.0:kimi_k2`.
+
+    Args:
+        python: Interpreter that has vLLM; our own by default.
+        limits: How far each helper is trusted.
+        max_warm: How many helpers are kept at a time.
+        fetch: Whether a release that is not in the cache may be downloaded.
+    """
+
+    def __init__(
+        self,
+        python: str | Path = sys.executable,
+        *,
+        limits: EngineLimits | None = None,
+        max_warm: int = 2,
+        fetch: bool = False,
+    ) -> None:
+        self._python = python
+        self._limits = limits
+        self._max_warm = max(max_warm, 1)
+        self._fetch = fetch
+        self._engines: dict[str | None, VllmEngine] = {}  # the one used last stands last
+        self._installed: str | None = None
+
+    async def parse_with(
+        self,
+        parsers: Sequence[str],
+        raw: str,
+        *,
+        request: JSONObject | None = None,
+        tools: Sequence[JSONObject] | None = None,
+        token_ids: Sequence[int] | None = None,
+        prompt_token_ids: Sequence[int] | None = None,
+        prompt_text: str | None = None,
+        tokenizer: str | Path | None = None,
+        template_kwargs: Mapping[str, JSON] | None = None,
+        finish_reason: str | None = None,
+        streaming: bool = True,
+        seed: int = 0,
+    ) -> dict[str, ParserOutcome]:
+        """Parse one raw output with parsers of one or more releases; see `VllmEngine.parse_with`.
+
+        Raises:
+            EngineError: A release is not there or does not start, or a helper failed as a whole.
+        """
+        wanted: dict[str | None, list[str]] = {}
+        for name in parsers:
+            wanted.setdefault(read_parser_name(name).version, []).append(name)
+        outcomes: dict[str, ParserOutcome] = {}
+        for version, names in wanted.items():
+            engine = await self.engine(version)
+            outcomes |= await engine.parse_with(
+                names,
+                raw,
+                request=request,
+                tools=tools,
+                token_ids=token_ids,
+                prompt_token_ids=prompt_token_ids,
+                prompt_text=prompt_text,
+                tokenizer=tokenizer,
+                template_kwargs=template_kwargs,
+                finish_reason=finish_reason,
+                streaming=streaming,
+                seed=seed,
+            )
+        return {name: outcomes[name] for name in parsers}
+
+    async def engine(self, version: str | None = None) -> VllmEngine:
+        """Return the warm engine of a release, of the installed one for `None`.
+
+        Raises:
+            EngineError: The release is not there or does not start.
+        """
+        if version is not None and find_release(version) is None and await self._is_installed(version):
+            version = None
+        engine = self._engines.pop(version, None) or await self._start(version)
+        self._engines[version] = engine
+        while len(self._engines) > self._max_warm:
+            await asyncio.to_thread(self._engines.pop(next(iter(self._engines))).close)
+        return engine
+
+    def close(self) -> None:
+        """End all helpers."""
+        while self._engines:
+            self._engines.popitem()[1].close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.to_thread(self.close)
+
+    async def _is_installed(self, version: str) -> bool:
+        if self._installed is None:
+            await self.engine(None)
+        return self._installed == version
+
+    async def _start(self, version: str | None) -> VllmEngine:
+        overlay = () if version is None else (await asyncio.to_thread(_bring, version, fetch=self._fetch),)
+        engine = VllmEngine(self._python, overlay=overlay, limits=self._limits)
+        try:
+            found = (await engine.parsers()).version
+        except EngineError as error:
+            await asyncio.to_thread(engine.close)
+            raise error if version is None else _cannot_run(version, error) from error
+        if version is None:
+            self._installed = found.partition("+")[0]
+        return engine
+
+
+def _bring(version: str, *, fetch: bool) -> Path:
+    folder = fetch_release(version) if fetch else find_release(version)
+    if folder is None:
+        raise EngineError(
+            f"vLLM {version} is neither installed nor among the releases fetched before.",
+            f"Fetch it with `python -m core.parse.engines {version}`; nothing is installed by that.",
+        )
+    return folder
+
+
+def _cannot_run(version: str, error: EngineError) -> EngineError:
+    return EngineError(f"vLLM {version} does not run beside today's packages. {error.message}", error.hint)

@@ -1,0 +1,78 @@
+"""Two messages from the same output: in what they differ, and at which delta a streamed one leaves the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.parse.engines.vllm_worker.runs import Message
+
+_RANDOM_ID = ("chatcmpl-tool-", "call_")
+
+
+def tell_difference(whole: Message, streamed: Message) -> str | None:
+    """Say in which field two messages differ, `None` if they say the same; absent and empty text are the same."""
+    for name in ("reasoning", "content"):
+        want, got = getattr(whole, name) or "", getattr(streamed, name) or ""
+        if want != got:
+            return _tell_field(name, want, got)
+    if len(whole.calls) != len(streamed.calls):
+        return f"{_count(len(streamed.calls))} where the whole parse gives {_count(len(whole.calls))}"
+    for index, (want_call, got_call) in enumerate(zip(whole.calls, streamed.calls, strict=True)):
+        for name in ("name", "arguments", "id"):
+            want, got = want_call[name] or "", got_call[name] or ""
+            if want != got and not (name == "id" and (want.startswith(_RANDOM_ID) or got.startswith(_RANDOM_ID))):
+                return _tell_field(f"tool_calls[{index}] {name}", want, got)
+    return None
+
+
+def _tell_field(name: str, want: str, got: str) -> str:
+    return f"{name} is {shorten(got)} where the whole parse gives {shorten(want)}"
+
+
+def is_on_the_way(streamed: Message, whole: Message) -> bool:
+    """Say whether what has been streamed so far can still become the whole message."""
+    for name in ("reasoning", "content"):
+        if not (getattr(whole, name) or "").startswith(getattr(streamed, name) or ""):
+            return False
+    if len(streamed.calls) > len(whole.calls):
+        return False
+    return all(
+        (want[name] or "").startswith(got[name] or "")
+        for want, got in zip(whole.calls, streamed.calls, strict=False)
+        for name in ("name", "arguments")
+    )
+
+
+def first_missing(whole: Message, streamed: Message, deltas: Sequence[str]) -> int:
+    """Return the delta, from 0, that held the first text which the streamed message lacks; else the last one."""
+    text, end = "".join(deltas), 0
+    place = min(_places_of_missing(whole, streamed, text), default=len(text))
+    for index, delta in enumerate(deltas):
+        end += len(delta)
+        if place < end:
+            return index
+    return len(deltas) - 1
+
+
+def _places_of_missing(whole: Message, streamed: Message, text: str) -> list[int]:
+    """Return where in the output those texts begin that streaming did not bring, as far as they are found there."""
+    pairs = [(getattr(whole, name) or "", getattr(streamed, name) or "") for name in ("reasoning", "content")]
+    for index, want in enumerate(whole.calls):
+        name, arguments = want["name"] or "", want["arguments"] or ""
+        if index < len(streamed.calls):
+            got = streamed.calls[index]
+            pairs += [(name, got["name"] or ""), (arguments, got["arguments"] or "")]
+        else:  # a name is short and may stand anywhere
+            pairs.append((arguments if arguments in text else name, ""))
+    cut_short = [(want, got) for want, got in pairs if want != got and want.startswith(got) and want in text]
+    return [text.find(want) + len(got) for want, got in cut_short]
+
+
+def _count(calls: int) -> str:
+    return f"{calls} tool call{'' if calls == 1 else 's'}"
+
+
+def shorten(text: str, limit: int = 80) -> str:
+    """Return a text as people are shown it, its middle cut out if it is long."""
+    shown = repr(text)
+    return shown if len(shown) <= limit else shown[: limit // 2] + "…" + shown[-(limit // 2) :]

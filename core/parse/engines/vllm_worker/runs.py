@@ -1,0 +1,108 @@
+# ruff: noqa: ANN401 - the objects of vLLM and transformers are untyped
+"""What every layer needs: the request, a parser made ready for it, and the message that comes out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.parse.engines.vllm_worker import release
+
+# Request fields that reach a parser or decide what text it gets.
+_FIELDS = (
+    "tools", "tool_choice", "parallel_tool_calls", "include_reasoning", "skip_special_tokens", "chat_template_kwargs",
+    "reasoning_effort", "stop", "stop_token_ids", "include_stop_str_in_output", "add_generation_prompt",
+    "continue_final_message", "response_format", "structured_outputs",
+)  # fmt: skip
+_PROTOCOL: Any = release.chat_protocol()
+_ANY_TOOL = {"type": "function", "function": {"name": "any_tool", "parameters": {"type": "object"}}}
+
+
+@dataclass
+class Message:
+    """What came out: an assistant message before serialisation.
+
+    Attributes:
+        reasoning: Its reasoning; `None` for none.
+        content: Its content; `None` for none.
+        calls: Its tool calls: `id`, `name`, `arguments` each.
+        finish_reason: The server's, where its own code was run.
+        tools_called: What the tool parser said about having found calls, where it was heard.
+    """
+
+    reasoning: str | None = None
+    content: str | None = None
+    calls: list[dict[str, str | None]] = field(default_factory=list)
+    finish_reason: str | None = None
+    tools_called: bool | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of characters."""
+        texts = [self.reasoning, self.content, *(text for call in self.calls for text in call.values())]
+        return sum(len(text) for text in texts if text)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A parser made ready for one request.
+
+    Attributes:
+        parser_class: What the server would instantiate once per request.
+        tokenizer: The vocabulary it gets.
+        request: The request as the parser adjusted it.
+        template_kwargs: The effective ones.
+        prompt_ids: The prompt's ids, if known.
+        sampled: The sampler's finish reason, if known.
+    """
+
+    parser_class: Any
+    tokenizer: Any
+    request: Any
+    template_kwargs: dict[str, Any]
+    prompt_ids: tuple[int, ...] | None
+    sampled: str | None = None
+
+
+def build_request(body: dict[str, Any]) -> Any:
+    """Return the part of a request that a parser sees; without the field `tools`, one tool is assumed.
+
+    Messages are left out: no parser looks at them.
+    """
+    fields = {name: body[name] for name in _FIELDS if body.get(name) is not None}
+    if "tools" not in body:
+        fields["tools"] = [_ANY_TOOL]
+    elif not body["tools"]:
+        fields = {name: value for name, value in fields.items() if name not in ("tools", "tool_choice")}
+    return _PROTOCOL.ChatCompletionRequest(messages=[{"role": "user", "content": ""}], **fields)
+
+
+def is_forced(request: Any) -> bool:
+    """Say whether the request asks for a call, any or a named one."""
+    return request.tool_choice == "required" or isinstance(
+        request.tool_choice, _PROTOCOL.ChatCompletionNamedToolChoiceParam
+    )
+
+
+def add_delta(message: Message, calls: dict[int, dict[str, str | None]], delta: Any, *, first_only: bool) -> None:
+    """Add what one delta brings to the message and to the calls by index."""
+    if delta.content:
+        message.content = (message.content or "") + delta.content
+    if delta.reasoning:
+        message.reasoning = (message.reasoning or "") + delta.reasoning
+    for part in delta.tool_calls or []:
+        if first_only and part.index != 0:
+            continue
+        call = calls.setdefault(part.index, {"id": None, "name": None, "arguments": ""})
+        call["id"] = call["id"] or part.id
+        function = part.function
+        if function is None:
+            continue
+        name, arguments = (
+            (function.get("name"), function.get("arguments"))
+            if isinstance(function, dict)
+            else (function.name, function.arguments)
+        )
+        if name:
+            call["name"] = (call["name"] or "") + name
+        call["arguments"] = (call["arguments"] or "") + (arguments or "")

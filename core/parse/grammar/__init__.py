@@ -1,0 +1,43 @@
+"""The first illegal token: where constrained decoding would have steered an output elsewhere, and why.
+
+families     which structural tag goes with which format
+enforcement  what vLLM would enforce for these tools and this request
+tags, worker the grammar, built and run by XGrammar in a process of its own
+first_illegal  walk, explain by relaxing one thing at a time, forgive, go on
+"""
+
+from core.parse.grammar.enforcement import LEVELS, Enforcement, enforcement_named, enforcement_of_request
+from core.parse.grammar.engine import GrammarEngine, GrammarLimits
+from core.parse.grammar.families import FAMILIES, GrammarFamily, find_family
+from core.parse.grammar.first_illegal import first_illegal_token
+from core.parse.grammar.verdict import (
+    Cause,
+    GrammarStatus,
+    GrammarVerdict,
+    Intervention,
+    SchemaRule,
+    SecondOpinion,
+    TokenReading,
+    verdict_to_json,
+)
+
+__all__ = [
+    "FAMILIES",
+    "LEVELS",
+    "Cause",
+    "Enforcement",
+    "GrammarEngine",
+    "GrammarFamily",
+    "GrammarLimits",
+    "GrammarStatus",
+    "GrammarVerdict",
+    "Intervention",
+    "SchemaRule",
+    "SecondOpinion",
+    "TokenReading",
+    "enforcement_named",
+    "enforcement_of_request",
+    "find_family",
+    "first_illegal_token",
+    "verdict_to_json",
+]

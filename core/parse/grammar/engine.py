@@ -1,0 +1,136 @@
+"""XGrammar in a helper process that is started on first use and kept warm.
+
+Nothing native is imported here. A pasted schema may make a grammar compiler
+crash, hang or eat memory: that is one `EngineError`, and the next question
+starts a new helper.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from core.errors import EngineError
+from core.parse.engines.process import HelperProcess
+from core.types import JSONObject
+
+_WORKER = Path(__file__).parent / "worker"
+_KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
+_ENVIRONMENT = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", "OMP_NUM_THREADS": "1"}
+
+
+@dataclass(frozen=True, slots=True)
+class GrammarLimits:
+    """How far the helper is trusted, and how long a verdict may take.
+
+    Attributes:
+        start_s: Seconds until it must have loaded XGrammar.
+        question_s: Seconds for one grammar: compiling it and feeding it the output.
+        verdict_s: Seconds after which a verdict is not explained any further.
+        memory_growth_bytes: How much address space it may take beyond what it has once warm.
+        answer_bytes: Longest answer.
+        interventions: How many of them are followed.
+    """
+
+    start_s: float = 60.0
+    question_s: float = 10.0
+    verdict_s: float = 20.0
+    memory_growth_bytes: int = 1 << 30
+    answer_bytes: int = 16 << 20
+    interventions: int = 5
+
+
+class GrammarEngine:
+    """XGrammar behind a helper process; one question at a time, from any thread.
+
+    Args:
+        python: Interpreter that has XGrammar; our own by default.
+        limits: How far the helper is trusted.
+    """
+
+    def __init__(self, python: str | Path = sys.executable, *, limits: GrammarLimits | None = None) -> None:
+        self.limits = limits or GrammarLimits()
+        self._python = str(python)
+        self._helper: HelperProcess | None = None
+        self._version = ""
+        # One thread for all: it orders the questions, and the kernel ties the helper's life to the thread it began in.
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="grammar")
+
+    @property
+    def pid(self) -> int | None:
+        """Process id of the helper, `None` while there is none."""
+        return self._helper.pid if self._helper is not None and self._helper.is_running else None
+
+    @property
+    def version(self) -> str:
+        """Version of XGrammar.
+
+        Raises:
+            EngineError: There is no XGrammar, or it cannot be loaded.
+        """
+        self._thread.submit(self._warm).result()
+        return self._version
+
+    def ask(self, question: JSONObject) -> JSONObject:
+        """Return the helper's answer to one question.
+
+        Raises:
+            EngineError: There is no XGrammar, or the question was too much for it.
+        """
+        return self._thread.submit(self._ask, question).result()
+
+    def close(self) -> None:
+        """End the helper; the engine can be used no more."""
+        self._thread.submit(self._drop)
+        self._thread.shutdown(wait=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _ask(self, question: JSONObject) -> JSONObject:
+        helper = self._warm()
+        question = question | {"memory_growth_bytes": self.limits.memory_growth_bytes}
+        try:
+            return helper.exchange(question, self.limits.question_s)
+        except RecursionError:
+            raise EngineError("The schema of these tools is nested too deep to be judged by a grammar.") from None
+        except EngineError as error:
+            raise EngineError(
+                f"The grammar of these tools was too much for XGrammar: {error.message}",
+                "Huge repetitions, deep nesting or recursion in a schema do this; a server with it would stall, too.",
+            ) from error
+
+    def _warm(self) -> HelperProcess:
+        """Return the running helper; start one if there is none."""
+        if self._helper is not None and self._helper.is_running:
+            return self._helper
+        self._drop()
+        environment = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ} | _ENVIRONMENT
+        helper = HelperProcess([self._python, str(_WORKER)], environment, max_answer_bytes=self.limits.answer_bytes)
+        hello = helper.receive(self.limits.start_s)
+        if hello.get("ready") is not True:
+            helper.stop()
+            raise _cannot_start(hello)
+        self._helper, self._version = helper, str(hello.get("version"))
+        return helper
+
+    def _drop(self) -> None:
+        if self._helper is not None:
+            self._helper.stop()
+        self._helper = None
+
+
+def _cannot_start(hello: JSONObject) -> EngineError:
+    if hello.get("missing") == "xgrammar":
+        return EngineError(
+            "XGrammar is not installed, so the first illegal token cannot be found; all else works.",
+            "It comes with vLLM: in a checkout run `make setup`, elsewhere `pip install xgrammar`.",
+        )
+    return EngineError(f"XGrammar cannot be loaded: {hello.get('error')}")

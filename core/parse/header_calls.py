@@ -1,0 +1,206 @@
+"""Read calls written as a header and a JSON text between markers.
+
+    OPENER header SEPARATOR {arguments} CLOSER
+
+with wrappers around several of them. The header holds the name, or an id with
+the name in it; what it means is the family's business.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from core.parse.arguments import Arguments, read_arguments
+from core.parse.reading import Scan
+from core.parse.scan import Finder, Hit, QuoteGuard, trim_span
+from core.parse.tools import tool_names
+from core.protocols import ReadContext
+from core.types import CallStatus, Place, Span, ToolCallAttempt
+
+MAX_HEADER_CHARS = 256
+_STOPS = ("</think>", "<|im_end|>", "<|eot_id|>", "<｜end▁of▁sentence｜>")
+_LOOSE_HEADER = re.compile(r"(?:functions[.])?[\w.\-]+:\d+\s*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a call's header says.
+
+    Attributes:
+        name: Tool name; `None` if the header holds none.
+        name_span: Where it stands.
+        id: The id as written; `None` if the family writes none.
+        id_span: Where it stands.
+        problem: What is wrong with the header, in plain words.
+    """
+
+    name: str | None
+    name_span: Span | None
+    id: str | None = None
+    id_span: Span | None = None
+    problem: str | None = None
+
+
+# Reads the header at a span, given the names of the request's tools; `None` if it is prose.
+HeaderReader = Callable[[str, Span, frozenset[str]], Header | None]
+
+
+def plain_header(text: str, span: Span, names: frozenset[str]) -> Header | None:
+    """Read a header that is the tool name and nothing else."""
+    name = trim_span(text, span.start, span.stop)
+    written = text[name.start : name.stop]
+    if len(written) > MAX_HEADER_CHARS or re.search(r"\s", written):
+        return None
+    return Header(written or None, name if written else None, problem=None if written else "the name is missing")
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderCalls:
+    """A scanner for one family's markers.
+
+    Attributes:
+        opener: Opens a call.
+        separators: Stand between header and arguments.
+        closers: Close a call; empty if the family closes none and the JSON decides.
+        wrappers: Markers around calls that belong to none.
+        read_header: Says what a header means.
+        reads_headless: True if a separator alone betrays a call whose opener is missing.
+        needs_separator: False if the arguments' first brace will do.
+    """
+
+    opener: str
+    separators: tuple[str, ...]
+    closers: tuple[str, ...] = ()
+    wrappers: tuple[str, ...] = ()
+    read_header: HeaderReader = plain_header
+    reads_headless: bool = False
+    needs_separator: bool = True
+
+    def scan(self, text: str, region: Span, context: ReadContext) -> Scan:
+        """Find the calls in `text[region]`; never raises."""
+        return _HeaderScan(self, text, region, context).run()
+
+
+class _HeaderScan:
+    def __init__(self, calls: HeaderCalls, text: str, region: Span, context: ReadContext) -> None:
+        self._family = calls
+        self._text = text
+        self._region = region
+        self._finder = Finder(text, region.stop)
+        self._guard = QuoteGuard(text, region.start, region.stop)
+        self._names = tool_names(context.tools)
+        self._is_cut = context.finish_reason == "length"
+        self._calls: list[ToolCallAttempt] = []
+        self._markup: list[Span] = []
+        headless = calls.separators if calls.reads_headless else ()
+        self._markers = tuple(dict.fromkeys((calls.opener, *headless, *calls.closers, *calls.wrappers)))
+        self._stops = tuple(marker for marker in (*self._markers, *_STOPS) if marker not in calls.closers)
+
+    def run(self) -> Scan:
+        position = self._region.start
+        while (hit := self._finder.first(self._markers, position)) is not None:
+            position = self._read(hit, position)
+        return Scan(tuple(self._calls), tuple(self._markup))
+
+    def _read(self, hit: Hit, position: int) -> int:
+        """Read what a marker begins; return where to go on."""
+        if hit.marker == self._family.opener:
+            return self._accept(self._read_call(hit), hit)
+        if hit.marker in self._family.separators:
+            return self._accept(self._read_headless(hit, position), hit)
+        return self._accept(None, hit)
+
+    def _accept(self, call: ToolCallAttempt | None, hit: Hit) -> int:
+        span = Span(hit.start, hit.stop) if call is None else call.char_span
+        if self._guard.is_quoted(span):
+            return span.stop
+        self._guard.skip(span.stop)
+        if call is not None:
+            self._calls.append(call)
+        elif hit.marker != self._family.opener or hit.stop == self._region.stop:
+            self._markup.append(span)
+        return span.stop
+
+    def _read_call(self, opener: Hit) -> ToolCallAttempt | None:
+        ends = (*self._family.separators, *self._stops, *self._family.closers)
+        behind = self._finder.first(ends, opener.stop)
+        header_stop = self._region.stop if behind is None else behind.start
+        if behind is not None and behind.marker in self._family.separators:
+            return self._with_arguments(opener.start, Span(opener.stop, header_stop), behind.stop)
+        brace = self._text.find("{", opener.stop, min(header_stop, opener.stop + MAX_HEADER_CHARS))
+        if brace != -1:
+            missing = f"the marker {self._family.separators[0]!r} before the arguments is missing"
+            problem = missing if self._family.needs_separator else None
+            return self._with_arguments(opener.start, Span(opener.stop, brace), brace, problem)
+        return self._without_arguments(opener, Span(opener.stop, header_stop), behind)
+
+    def _read_headless(self, separator: Hit, position: int) -> ToolCallAttempt | None:
+        """Read a call whose opening marker is missing: only its separator shows it."""
+        low = max(position, separator.start - MAX_HEADER_CHARS)
+        before = self._text[low : separator.start]
+        match = _LOOSE_HEADER.search(before)
+        follows_markup = bool(self._markup or self._calls) and position == low
+        if match is None and not (follows_markup and before.strip()):
+            return None
+        start = low if match is None else low + match.start()
+        problem = f"its opening marker {self._family.opener!r} is missing"
+        return self._with_arguments(start, Span(start, separator.start), separator.stop, problem)
+
+    def _with_arguments(
+        self, start: int, header_span: Span, arguments_start: int, problem: str | None = None
+    ) -> ToolCallAttempt | None:
+        header = self._family.read_header(self._text, header_span, self._names)
+        if header is None:
+            return None
+        arguments = read_arguments(
+            self._finder, arguments_start, closers=self._family.closers, stops=self._stops, is_cut=self._is_cut
+        )
+        return build_call(self._text, start, header, arguments, problem)
+
+    def _without_arguments(self, opener: Hit, span: Span, behind: Hit | None) -> ToolCallAttempt | None:
+        header = self._family.read_header(self._text, span, self._names)
+        if header is None or self._text.startswith(" ", span.start):
+            return None
+        is_closed = behind is not None and behind.marker in self._family.closers
+        stop = behind.stop if behind is not None and is_closed else trim_span(self._text, span.start, span.stop).stop
+        at_end = behind is None
+        status = CallStatus.TRUNCATED if at_end else CallStatus.MALFORMED
+        problem = "cut inside its header" if at_end else "it has no arguments"
+        arguments = Arguments(Span(stop, stop), None, status, problem, max(stop, opener.stop))
+        return build_call(self._text, opener.start, header, arguments)
+
+
+def build_call(
+    text: str, start: int, header: Header, arguments: Arguments, problem: str | None = None
+) -> ToolCallAttempt:
+    """Return a call from its header and its arguments.
+
+    Args:
+        text: The whole raw text.
+        start: Where the call starts.
+        header: Name and id.
+        arguments: Arguments, with the end of the call.
+        problem: What is wrong with its frame, if anything.
+
+    Returns:
+        The call; without a name it is malformed, unless it was cut.
+    """
+    status = arguments.status
+    if header.name is None and status is CallStatus.COMPLETE:
+        status = CallStatus.MALFORMED
+    problems = [p for p in (problem, header.problem, arguments.problem) if p]
+    return ToolCallAttempt(
+        name=header.name,
+        arguments=text[arguments.span.start : arguments.span.stop],
+        arguments_json=arguments.value,
+        id=header.id,
+        status=status,
+        place=Place.BODY,
+        char_span=Span(start, max(arguments.stop, start)),
+        name_span=header.name_span,
+        id_span=header.id_span,
+        arguments_span=arguments.span,
+        problem="; ".join(problems) or None,
+    )

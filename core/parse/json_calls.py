@@ -1,0 +1,245 @@
+r"""Read calls written as JSON objects between tags.
+
+    <tool_call>{"name": "NAME", "arguments": {…}}</tool_call>     one per tag
+    [TOOL_CALLS][{…}, {…}]                                        a list of them
+    <tool_calls>\n{…}\n{…}\n</tool_calls>                         several in a tag
+
+The JSON decides where a call ends, so that tags inside strings do no harm.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+from core.parse.call_object import CallKeys, break_call, call_from_object
+from core.parse.json_scan import scan_json
+from core.parse.reading import Scan, frame_spans
+from core.parse.scan import Finder, Hit, QuoteGuard, skip_space
+from core.parse.tools import tool_names
+from core.protocols import ReadContext
+from core.types import CallStatus, Place, Span, ToolCallAttempt
+
+_LONGEST_TAG = 64
+_OBJECT_LINE = re.compile(r"^[ \t]*+(?P<open>\{)", re.MULTILINE)
+_STOPS = ("</think>", "<|im_end|>", "<|eot_id|>")
+
+
+@dataclass(frozen=True, slots=True)
+class JSONCalls:
+    """A scanner for one family's tags.
+
+    Attributes:
+        openers: Tags that open a region of one or more calls.
+        closers: Tags that close it; empty if the family closes none.
+        keys: Which members of an object hold name, arguments and id.
+        guards_prose: True if the tags are ordinary text that a sentence may mention.
+        one_per_tag: True if a tag holds one call and belongs to it.
+        separators: Texts between calls of one region, besides commas and white space.
+        wrappers: Markers around visible text that belong to no call.
+    """
+
+    openers: tuple[str, ...]
+    closers: tuple[str, ...] = ()
+    keys: CallKeys = field(default_factory=CallKeys)
+    guards_prose: bool = False
+    one_per_tag: bool = True
+    separators: tuple[str, ...] = ()
+    wrappers: tuple[str, ...] = ()
+
+    def scan(self, text: str, region: Span, context: ReadContext) -> Scan:
+        """Find the calls in `text[region]`; never raises."""
+        return _JSONScan(self, text, region, context).run()
+
+
+class _JSONScan:
+    def __init__(self, family: JSONCalls, text: str, region: Span, context: ReadContext) -> None:
+        self._family = family
+        self._text = text
+        self._region = region
+        self._finder = Finder(text, region.stop)
+        self._guard = QuoteGuard(text, region.start, region.stop)
+        self._names = tool_names(context.tools)
+        self._is_cut = context.finish_reason == "length"
+        self._calls: list[ToolCallAttempt] = []
+        self._markup: list[Span] = []
+
+    def run(self) -> Scan:
+        family = self._family
+        position = self._region.start
+        markers = (*family.openers, *family.closers, *family.wrappers)
+        while (hit := self._finder.first(markers, position)) is not None:
+            if hit.marker in family.openers:
+                position = self._region_at(hit)
+            else:
+                self._take_headless(position, hit)
+                position = self._stray_marker(hit)
+        return Scan(tuple(self._calls), tuple(self._markup))
+
+    def _take_headless(self, start: int, closer: Hit) -> None:
+        """Take a call whose opening tag is missing: an object that ends right before a closing tag."""
+        if closer.marker in self._family.wrappers or not self._text[start : closer.start].rstrip().endswith("}"):
+            return
+        line = _OBJECT_LINE.search(self._text, start, closer.start)
+        first = start if line is None else line.start("open")
+        begin = self._text.find("{", first, closer.start)
+        scan = scan_json(self._text, begin, closer.start) if begin != -1 else None
+        if scan is None or self._text[scan.span.stop : closer.start].strip():
+            return
+        call = call_from_object(self._text, scan, self._family.keys)
+        span = Span(begin, closer.stop if self._family.one_per_tag else scan.span.stop)
+        if call.status is not CallStatus.COMPLETE or not call.arguments or self._guard.is_quoted(span):
+            return
+        self._calls.append(replace(call, char_span=span, problem="its opening tag is missing"))
+        self._guard.skip(span.stop)
+
+    def _stray_marker(self, hit: Hit) -> int:
+        """Take a closing tag without an opening one, or a wrapper."""
+        span = Span(hit.start, hit.stop)
+        if self._calls and self._calls[-1].char_span.stop >= hit.stop:
+            return hit.stop
+        line_start = self._text.rfind("\n", max(self._region.start, hit.start - 2), hit.start)
+        is_framing = (
+            hit.marker in self._family.wrappers
+            or line_start != -1
+            or hit.start == self._region.start
+            or self._follows_call(hit.start)
+        )
+        if is_framing and not self._guard.is_quoted(span):
+            self._markup.append(span)
+        return hit.stop
+
+    def _follows_call(self, position: int) -> bool:
+        stop = max((span.stop for span in (*self._markup[-1:], *(c.char_span for c in self._calls[-1:]))), default=-1)
+        return stop != -1 and not self._text[stop:position].strip()
+
+    def _region_at(self, opener: Hit) -> int:
+        """Read one region and return where to go on."""
+        calls, markup, stop = self._read_region(opener)
+        span = Span(opener.start, stop)
+        if not calls and not markup:
+            return opener.stop
+        is_example = self._family.guards_prose and any(_is_placeholder(call) for call in calls)
+        if is_example or self._guard.is_quoted(span, in_sentence=self._family.guards_prose):
+            return stop
+        self._guard.skip(stop)
+        self._calls += calls
+        self._markup += markup
+        return stop
+
+    def _read_region(self, opener: Hit) -> tuple[list[ToolCallAttempt], list[Span], int]:
+        text, stop = self._text, self._region.stop
+        position = skip_space(text, opener.stop, stop)
+        is_list = position < stop and text[position] == "["
+        position = skip_space(text, position + 1, stop) if is_list else position
+        calls: list[ToolCallAttempt] = []
+        while position < stop and text[position] == "{":
+            call, position = self._read_object(position)
+            calls.append(call)
+            if call.status is not CallStatus.COMPLETE:
+                break
+            position = self._skip_separators(position)
+        if not calls:
+            return self._read_without_object(opener, position)
+        end = calls[-1].char_span.stop
+        if is_list and position < stop and text[position] == "]":
+            end = position + 1
+        return self._close(opener, calls, end, is_list=is_list)
+
+    def _skip_separators(self, position: int) -> int:
+        text, stop = self._text, self._region.stop
+        while True:
+            position = skip_space(text, position, stop)
+            texts = (separator for separator in (",", *self._family.separators) if text.startswith(separator, position))
+            found = next(texts, None)
+            if found is None or position >= stop:
+                return position
+            position += len(found)
+
+    def _read_object(self, position: int) -> tuple[ToolCallAttempt, int]:
+        scan = scan_json(self._text, position, self._region.stop)
+        call = call_from_object(self._text, scan, self._family.keys)
+        if scan.status is not CallStatus.MALFORMED:
+            return call, scan.span.stop
+        # Broken JSON does not say where it ends: the next tag does.
+        hit = self._finder.first((*self._family.closers, *self._family.openers, *_STOPS), scan.span.start + 1)
+        stop = self._region.stop if hit is None else hit.start
+        call = break_call(self._text, call, stop, scan.problem or "no valid JSON")
+        return call, stop
+
+    def _close(
+        self, opener: Hit, calls: list[ToolCallAttempt], end: int, *, is_list: bool
+    ) -> tuple[list[ToolCallAttempt], list[Span], int]:
+        """End a region at its closer, if it is there."""
+        family, last = self._family, calls[-1]
+        if last.status is CallStatus.TRUNCATED:
+            # The JSON swallowed the rest; a closing tag in it says that its writer thought it finished.
+            hit = self._finder.first((*family.closers, *family.openers, *_STOPS), last.char_span.start)
+            if hit is not None:
+                calls[-1] = break_call(self._text, last, hit.start, f"no valid JSON: {last.problem}")
+                end = calls[-1].char_span.stop
+        position = skip_space(self._text, end, self._region.stop)
+        closer = next((tag for tag in family.closers if self._text.startswith(tag, position)), None)
+        closer = closer or self._miswritten_closer(position)
+        stop = end if closer is None else position + len(closer)
+        stop = min(stop, self._region.stop)
+        if closer is None and family.closers and not is_list and calls[-1].status is CallStatus.COMPLETE:
+            calls[-1] = self._unclosed(calls[-1])
+        if family.one_per_tag and len(calls) == 1:
+            calls[0] = replace(calls[0], char_span=Span(opener.start, stop))
+            return calls, [], stop
+        return calls, frame_spans(opener.start, calls, stop), stop
+
+    def _miswritten_closer(self, position: int) -> str | None:
+        """Return an opening tag that ends the text right behind a call: it was meant to close it."""
+        rest = self._text[position : min(self._region.stop, position + _LONGEST_TAG)]
+        is_last = self._family.closers and position + len(rest) == self._region.stop
+        return next((tag for tag in self._family.openers if is_last and rest.strip() == tag), None)
+
+    def _unclosed(self, call: ToolCallAttempt) -> ToolCallAttempt:
+        is_last = not self._text[call.char_span.stop : self._region.stop].strip()
+        if is_last and self._is_cut:
+            return replace(call, status=CallStatus.TRUNCATED, problem="cut before its closing tag")
+        missing = f"its closing tag {self._family.closers[0]!r} is missing"
+        return replace(call, problem=call.problem or missing)
+
+    def _read_without_object(self, opener: Hit, position: int) -> tuple[list[ToolCallAttempt], list[Span], int]:
+        """Read a tag with no object in it: cut, empty, or a broken call; prose gives nothing."""
+        closer = self._finder.first((*self._family.closers, *self._family.openers, *_STOPS), position)
+        if position >= self._region.stop and self._may_be_cut(opener):
+            call = ToolCallAttempt(
+                None, "", None, None, CallStatus.TRUNCATED, Place.BODY, Span(opener.start, opener.stop),
+                problem="cut behind its opening tag",
+            )  # fmt: skip
+            return [call], [], opener.stop
+        if closer is None or closer.marker not in self._family.closers:
+            return [], [], opener.stop
+        if closer.start == position or not self._text[opener.stop : closer.start].strip("[] \t\r\n"):
+            return [], [Span(opener.start, closer.stop)], closer.stop
+        return self._read_broken(opener, closer)
+
+    def _may_be_cut(self, opener: Hit) -> bool:
+        """Say whether an opening tag at the end of the text announces a call."""
+        before = self._text[max(self._region.start, opener.start - 1) : opener.start]
+        return opener.marker.startswith(("<|", "[")) or self._is_cut or before in ("", "\n", ">")
+
+    def _read_broken(self, opener: Hit, closer: Hit) -> tuple[list[ToolCallAttempt], list[Span], int]:
+        body = self._text[opener.stop : closer.start].strip()
+        if not any(body.startswith(name) for name in self._names):
+            return [], [], opener.stop
+        call = ToolCallAttempt(
+            next(name for name in sorted(self._names, key=len, reverse=True) if body.startswith(name)),
+            "", None, None, CallStatus.MALFORMED, Place.BODY, Span(opener.start, closer.stop),
+            problem="no JSON object stands between its tags",
+        )  # fmt: skip
+        return [call], [], closer.stop
+
+
+def _is_placeholder(call: ToolCallAttempt) -> bool:
+    """Say whether an object is a pattern to fill in, such as `{"name": <function-name>, …}`."""
+    no_name = call.name is None and call.status is CallStatus.MALFORMED
+    return (
+        no_name
+        and call.problem is not None
+        and call.problem.endswith(("unexpected '<'", "unexpected '…'", "unexpected '.'"))
+    )

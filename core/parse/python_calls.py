@@ -1,0 +1,218 @@
+"""Read calls written as Python calls.
+
+    [get_weather(city="Paris", days=3), ping()]
+
+bare or between markers, in a list or one per line. Nothing is evaluated. Bare
+ones are believed only where a call can stand: on a line of their own, naming a
+tool of the request where those are known.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from core.parse.python_values import read_python_value
+from core.parse.reading import Scan, frame_spans
+from core.parse.scan import Finder, Hit, QuoteGuard, skip_space
+from core.parse.tools import tool_names
+from core.protocols import ReadContext
+from core.types import JSON, CallStatus, Place, Span, ToolCallAttempt
+
+_CALL_START = re.compile(r"(?P<name>[A-Za-z_][\w.\-]*)\s*\(")
+_BARE_LIST = re.compile(r"\[\s*(?P<name>[A-Za-z_][\w.\-]*)\s*\(")
+_PARTIAL_NAME = re.compile(r"(?P<name>[A-Za-z_][\w.\-]*)\s*\Z")
+_KEYWORD = re.compile(r"(?P<key>[A-Za-z_]\w*|\"[^\"\n]*\"|'[^'\n]*')\s*=(?!=)\s*")
+_STOPS = ("</think>", "<|im_end|>", "<|eot_id|>")
+_SENTENCE_END = (".", "!", "?", ":", "\n", ">", "]")
+
+
+@dataclass(frozen=True, slots=True)
+class PythonCalls:
+    """A scanner for one family's Python calls.
+
+    Attributes:
+        openers: Markers that open a region of calls; empty if the family writes bare lists.
+        closers: Markers that close it.
+        reads_bare: True if a bare list on its own line is a region, too.
+    """
+
+    openers: tuple[str, ...] = ()
+    closers: tuple[str, ...] = ()
+    reads_bare: bool = False
+
+    def scan(self, text: str, region: Span, context: ReadContext) -> Scan:
+        """Find the calls in `text[region]`; never raises."""
+        return _PythonScan(self, text, region, context).run()
+
+
+class _PythonScan:
+    def __init__(self, family: PythonCalls, text: str, region: Span, context: ReadContext) -> None:
+        self._family = family
+        self._text = text
+        self._region = region
+        self._finder = Finder(text, region.stop)
+        self._guard = QuoteGuard(text, region.start, region.stop)
+        self._names = tool_names(context.tools)
+        self._calls: list[ToolCallAttempt] = []
+        self._markup: list[Span] = []
+
+    def run(self) -> Scan:
+        position = self._region.start
+        while True:
+            hit = self._finder.first((*self._family.openers, *self._family.closers), position)
+            if self._family.reads_bare:
+                position = self._take_bare(position, self._region.stop if hit is None else hit.start)
+                if hit is not None and hit.start < position:
+                    continue
+            if hit is None:
+                return Scan(tuple(self._calls), tuple(self._markup))
+            position = self._take_region(hit) if hit.marker in self._family.openers else self._take_closer(hit)
+
+    def _take_closer(self, hit: Hit) -> int:
+        if not self._guard.is_quoted(Span(hit.start, hit.stop)):
+            self._markup.append(Span(hit.start, hit.stop))
+        return hit.stop
+
+    def _take_region(self, opener: Hit) -> int:
+        calls, stop = self._read_list(opener.stop)
+        if not calls:
+            at_end = stop >= self._region.stop and opener.marker.startswith("<|")
+            if at_end:
+                calls = [_cut_call(self._text, Span(opener.start, opener.stop), "cut behind its opening marker")]
+                self._calls += calls
+            return opener.stop
+        closer = next((c for c in self._family.closers if self._text.startswith(c, stop)), None)
+        end = stop if closer is None else stop + len(closer)
+        if self._guard.is_quoted(Span(opener.start, end)):
+            return end
+        self._guard.skip(end)
+        if closer is None and calls[-1].status is CallStatus.COMPLETE and self._family.closers:
+            missing = f"the closing marker {self._family.closers[0]!r} is missing"
+            calls[-1] = replace(calls[-1], problem=calls[-1].problem or missing)
+        self._accept(opener.start, calls, end)
+        return end
+
+    def _take_bare(self, position: int, stop: int) -> int:
+        """Take bare lists before `stop`; return where to go on."""
+        while (match := _BARE_LIST.search(self._text, position, stop)) is not None:
+            calls, end = self._read_list(match.start()) if self._can_start(match) else ([], match.end())
+            span = Span(match.start(), max(end, match.end()))
+            if not calls or not self._can_end(match.start(), calls, end) or self._guard.is_quoted(span):
+                position = match.end()
+                continue
+            self._guard.skip(end)
+            self._accept(match.start(), calls, end)
+            position = max(end, match.end())
+        return max(position, stop)
+
+    def _accept(self, start: int, calls: list[ToolCallAttempt], stop: int) -> None:
+        self._calls += calls
+        self._markup += frame_spans(start, calls, stop)
+
+    def _can_start(self, match: re.Match[str]) -> bool:
+        if self._names and match.group("name") not in self._names:
+            return False
+        before = self._text[max(self._region.start, match.start() - 200) : match.start()]
+        if not before.strip() or before.rstrip(" \t").endswith("\n"):
+            return True
+        return bool(self._names) and before.rstrip().endswith(_SENTENCE_END)
+
+    def _can_end(self, start: int, calls: list[ToolCallAttempt], stop: int) -> bool:
+        """Say whether a bare list ends its line, or the text ends inside it."""
+        if self._names and any(call.name not in self._names for call in calls if call.status is CallStatus.COMPLETE):
+            return False
+        if calls[-1].status is CallStatus.TRUNCATED:
+            return bool(self._names)
+        if calls[-1].status is CallStatus.MALFORMED and not self._names:
+            return False
+        rest = self._text[stop : min(self._region.stop, stop + 200)]
+        on_line = not rest.partition("\n")[0].strip()
+        line_start = self._text.rfind("\n", self._region.start, start) + 1
+        starts_line = not self._text[max(line_start, self._region.start) : start].strip()
+        return on_line and (starts_line or not rest.strip())
+
+    def _read_list(self, start: int) -> tuple[list[ToolCallAttempt], int]:
+        """Read `[call, call]`, or calls one per line; return them and where they end."""
+        text, stop = self._text, self._region.stop
+        position = skip_space(text, start, stop)
+        in_list = text.startswith("[", position) and position < stop
+        position = skip_space(text, position + 1, stop) if in_list else position
+        calls: list[ToolCallAttempt] = []
+        while (match := _CALL_START.match(text, position, stop)) is not None:
+            call = self._read_call(match)
+            calls.append(call)
+            position = skip_space(text, call.char_span.stop, stop)
+            if call.status is not CallStatus.COMPLETE:
+                break
+            while position < stop and text[position] in ",;":
+                position = skip_space(text, position + 1, stop)
+        if in_list and calls and position < stop and (cut := _PARTIAL_NAME.match(text, position, stop)) is not None:
+            calls.append(_cut_call(text, Span(position, stop), "cut inside its name", Span(*cut.span("name"))))
+            return calls, stop
+        if in_list and position < stop and text[position] == "]":
+            return calls, skip_space(text, position + 1, stop) if self._family.openers else position + 1
+        return calls, position if calls else stop if position >= stop else start
+
+    def _read_call(self, match: re.Match[str]) -> ToolCallAttempt:
+        """Read one call, `name(` being matched."""
+        members: dict[str, JSON] = {}
+        start = position = skip_space(self._text, match.end(), self._region.stop)
+        problem: str | None = None
+        while position < self._region.stop and self._text[position] != ")":
+            keyword = _KEYWORD.match(self._text, position, self._region.stop)
+            value = read_python_value(self._text, position if keyword is None else keyword.end(), self._region.stop)
+            if value.problem is not None:
+                status = CallStatus.TRUNCATED if value.is_cut else CallStatus.MALFORMED
+                return self._broken(match, start, value.stop, status, value.problem)
+            if keyword is None:
+                problem = "an argument has no name"
+            else:
+                members[keyword.group("key").strip("\"'")] = value.value
+            position = skip_space(self._text, value.stop, self._region.stop)
+            if self._text.startswith(",", position) and position < self._region.stop:
+                position = skip_space(self._text, position + 1, self._region.stop)
+            elif position < self._region.stop and self._text[position] != ")":
+                return self._broken(match, start, position, CallStatus.MALFORMED, "a comma or ')' is missing")
+        if position >= self._region.stop:
+            return self._broken(match, start, position, CallStatus.TRUNCATED, "cut inside its arguments")
+        stop = start + len(self._text[start:position].rstrip())
+        call = self._call(match, Span(start, stop), position + 1)
+        if problem is not None:
+            return replace(call, status=CallStatus.MALFORMED, problem=problem)
+        return replace(call, arguments_json=members)
+
+    def _broken(
+        self, match: re.Match[str], start: int, position: int, status: CallStatus, problem: str
+    ) -> ToolCallAttempt:
+        stop = position
+        if status is CallStatus.MALFORMED:
+            line = self._text.find("\n", position, self._region.stop)
+            hit = self._finder.first((*self._family.closers, *_STOPS), position)
+            ends = [end for end in (line, -1 if hit is None else hit.start) if end != -1]
+            stop = min(ends, default=self._region.stop)
+        written = self._text[start:stop].rstrip()
+        if status is CallStatus.MALFORMED:
+            written = written.removesuffix("]").rstrip().removesuffix(")")
+        call = self._call(match, Span(start, start + len(written)), stop)
+        return replace(call, status=status, problem=problem)
+
+    def _call(self, match: re.Match[str], arguments: Span, stop: int) -> ToolCallAttempt:
+        return ToolCallAttempt(
+            name=match.group("name"),
+            arguments=self._text[arguments.start : arguments.stop],
+            arguments_json=None,
+            id=None,
+            status=CallStatus.COMPLETE,
+            place=Place.BODY,
+            char_span=Span(match.start(), max(stop, arguments.stop)),
+            name_span=Span(*match.span("name")),
+            arguments_span=arguments,
+        )
+
+
+def _cut_call(text: str, span: Span, problem: str, name_span: Span | None = None) -> ToolCallAttempt:
+    name = None if name_span is None else text[name_span.start : name_span.stop]
+    return ToolCallAttempt(
+        name, "", None, None, CallStatus.TRUNCATED, Place.BODY, span, name_span=name_span, problem=problem
+    )

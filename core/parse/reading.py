@@ -1,0 +1,347 @@
+"""Put a reading together: end tokens, reasoning, calls, and what is left is content.
+
+The order of work on one raw output:
+
+1. end-of-turn texts at its end are cut off;
+2. it is split into reasoning and body;
+3. a family's scanner finds the calls of each part;
+4. white space that only frames calls is markup, the rest of the body is content.
+
+Two things always hold: the segments tile the raw text, and content and
+reasoning are exactly the segments of their kind, joined.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from core.parse.reasoning import Part, ReasoningTags, Split, split_reasoning
+from core.protocols import ReadContext
+from core.types import CallStatus, ParsedMessage, Place, Segment, SegmentKind, Span, ToolCallAttempt
+
+# Texts that end a turn in one family or another.
+COMMON_ENDS = frozenset({
+    "<|im_end|>", "<|endoftext|>", "<|end_of_text|>", "<|eot_id|>", "<|eom_id|>", "<|eot|>", "<|eom|>", "</s>",
+    "<|end|>", "<|return|>", "<|call|>", "<end_of_turn>", "<turn|>", "<eos>", "[EOS]", "<｜end▁of▁sentence｜>",
+    "<|end_of_sentence|>", "<|END_OF_TURN_TOKEN|>", "<|END_OF_RESPONSE|>", "<|endofprompt|>", "<|im_sep|>",
+    "[e~[", "<seed:eos>", "<eoa>", "<|user|>", "<|observation|>", "<|end_of_role|>", "<|message_sep|>", "<|eos|>",
+    "</longcat_s>", "<SPECIAL_12>", "<|end_of_msg|>",
+    "<|endofresponse|>", "<|assistant_end|>", "<|role_end|>", "<|hy_eos|>", "<|hy_end|>", "<|tool_response>",
+})  # fmt: skip
+_MAX_SPACE_AFTER_END = 8
+# End tokens that no family writes for another purpose: markup even in the middle of a text.
+_TURN_ENDS = frozenset({"<|im_end|>", "<|eot_id|>", "<｜end▁of▁sentence｜>", "<|endoftext|>"})
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What a scanner found in one stretch of raw output.
+
+    Attributes:
+        calls: The calls, in order; spans are positions in the whole raw text.
+        markup: Wrappers that belong to no call, in order.
+    """
+
+    calls: tuple[ToolCallAttempt, ...] = ()
+    markup: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A stretch that is no content, and whether it belongs to a call or to a wrapper of calls."""
+
+    segment: Segment
+    frames_call: bool = False
+
+
+# Reads the calls of a stretch of raw output; never raises.
+CallScanner = Callable[[str, Span, ReadContext], Scan]
+
+
+@dataclass(frozen=True, slots=True)
+class Conventions:
+    """What a family does around reasoning and calls.
+
+    Attributes:
+        reasoning: Its reasoning tags; `None` if it has no reasoning.
+        ends: Texts that end its turn, besides the usual ones.
+        markers: Its structural texts, which are never end tokens.
+        before_call: Line breaks before a call that its template writes, at most.
+        after_call: Line breaks behind a call that its template writes before more text, at most.
+    """
+
+    reasoning: ReasoningTags | None = None
+    ends: frozenset[str] = frozenset()
+    markers: frozenset[str] = frozenset()
+    before_call: int = 0
+    after_call: int = 0
+
+
+def frame_spans(start: int, calls: Sequence[ToolCallAttempt], stop: int) -> list[Span]:
+    """Return what of the region `[start, stop)` lies before, between and behind its calls."""
+    spans: list[Span] = []
+    for call in calls:
+        spans.append(Span(start, call.char_span.start))
+        start = max(start, call.char_span.stop)
+    spans.append(Span(start, stop))
+    return [span for span in spans if span.start < span.stop]
+
+
+def no_calls(raw: str, region: Span, context: ReadContext) -> Scan:
+    """Find no calls: the scanner of a family without them."""
+    return Scan()
+
+
+def read_message(
+    name: str, raw: str, context: ReadContext, conventions: Conventions, scan: CallScanner = no_calls
+) -> ParsedMessage:
+    """Read a raw output by a family's conventions.
+
+    Args:
+        name: The family's name.
+        raw: The raw output.
+        context: Tools, end of the prompt, special tokens.
+        conventions: What the family does around calls.
+        scan: Finds the family's calls.
+
+    Returns:
+        The reading; never raises.
+    """
+    end_start = find_end(raw, context, conventions)
+    bounds = Span(0, end_start)
+    split = _split(raw, bounds, context, conventions, scan)
+    calls, marks = _scan_parts(raw, split, context, scan)
+    for part in split.parts:
+        if part.kind != "body":
+            kind = SegmentKind.MARKUP if part.kind == "tag" else SegmentKind.REASONING
+            marks.append(Stretch(Segment(part.span, kind)))
+    if end_start < len(raw):
+        marks.append(Stretch(Segment(Span(end_start, len(raw)), SegmentKind.END)))
+    return assemble_message(name, raw, marks, calls, context, conventions, has_reasoning=split.has_block)
+
+
+def assemble_message(
+    name: str,
+    raw: str,
+    stretches: Iterable[Stretch],
+    calls: tuple[ToolCallAttempt, ...],
+    context: ReadContext,
+    conventions: Conventions,
+    *,
+    has_reasoning: bool,
+    joiner: str = "",
+) -> ParsedMessage:
+    """Put a reading together from what is known not to be content.
+
+    Args:
+        name: The family's name.
+        raw: The raw output.
+        stretches: Stretches with a meaning of their own; what they leave free is content.
+        calls: The calls.
+        context: Special tokens, which are no content.
+        conventions: Framing line breaks.
+        has_reasoning: Whether there is reasoning at all, be it empty.
+        joiner: What stands between separate pieces of content or reasoning.
+    """
+    segments = _fill(raw, list(stretches), context, conventions)
+    return ParsedMessage(
+        format=name,
+        reasoning=_join(raw, segments, SegmentKind.REASONING, joiner) if has_reasoning else None,
+        content=_join(raw, segments, SegmentKind.CONTENT, joiner) or None,
+        calls=calls,
+        segments=segments,
+    )
+
+
+def find_end(raw: str, context: ReadContext, conventions: Conventions) -> int:
+    """Return where the end tokens at the end of `raw` begin; its length if there are none."""
+    ends, longest = _end_texts(context.special_texts, conventions)
+    found = len(raw)
+    while True:
+        stop = found
+        while stop > max(0, found - _MAX_SPACE_AFTER_END) and raw[stop - 1].isspace():
+            stop -= 1
+        tail = raw[max(0, stop - longest) : stop]
+        end = next((end for end in ends if tail.endswith(end)), None)
+        if end is None:
+            return found
+        found = stop - len(end)
+
+
+def segments_of_call(call: ToolCallAttempt, call_index: int) -> list[Segment]:
+    """Return the segments of one call: name, id, arguments, and markup between them."""
+    pieces = _named_pieces(call)
+    segments: list[Segment] = []
+    position = call.char_span.start
+    for span, kind in pieces:
+        if span.start > position:
+            segments.append(Segment(Span(position, span.start), SegmentKind.MARKUP, call_index))
+        segments.append(Segment(span, kind, call_index))
+        position = span.stop
+    if position < call.char_span.stop:
+        segments.append(Segment(Span(position, call.char_span.stop), SegmentKind.MARKUP, call_index))
+    return segments
+
+
+def _split(raw: str, bounds: Span, context: ReadContext, conventions: Conventions, scan: CallScanner) -> Split:
+    tags = conventions.reasoning
+    if tags is None:
+        return Split((Part(bounds, "body"),) if bounds.stop else (), has_block=False, is_open_at_end=False)
+    protected: list[Span] = []
+    if any(tag in raw for tag in (*tags.openers, *tags.closers)):
+        for call in scan(raw, bounds, context).calls:
+            if call.status is CallStatus.COMPLETE and call.arguments_span is not None:
+                protected.append(call.arguments_span)
+    split = split_reasoning(raw, bounds, tags, context.prompt_tail, protected)
+    return _end_at_call(raw, split, context, conventions, scan) if split.is_open_at_end else split
+
+
+def _end_at_call(raw: str, split: Split, context: ReadContext, conventions: Conventions, scan: CallScanner) -> Split:
+    """End reasoning that was never closed at the first call in it: the model went on to act."""
+    last = split.parts[-1]
+    found = scan(raw, last.span, context)
+    if not found.calls:
+        return split
+    start = min(span.start for span in (*(call.char_span for call in found.calls), *found.markup))
+    limit = max(last.span.start, start - conventions.before_call)
+    while start > limit and raw[start - 1] == "\n":
+        start -= 1
+    reasoning = Part(Span(last.span.start, start), "reasoning")
+    body = Part(Span(start, last.span.stop), "body")
+    return replace(split, parts=(*split.parts[:-1], reasoning, body))
+
+
+def _scan_parts(
+    raw: str, split: Split, context: ReadContext, scan: CallScanner
+) -> tuple[tuple[ToolCallAttempt, ...], list[Stretch]]:
+    calls: list[ToolCallAttempt] = []
+    marks: list[Stretch] = []
+    for part in split.parts:
+        if part.kind == "tag":
+            continue
+        found = scan(raw, part.span, context)
+        if part.kind == "reasoning":
+            calls += [replace(call, place=Place.REASONING) for call in found.calls]
+            continue
+        marks += [Stretch(Segment(span, SegmentKind.MARKUP), frames_call=True) for span in found.markup]
+        for call in found.calls:
+            marks += [Stretch(segment, frames_call=True) for segment in segments_of_call(call, len(calls))]
+            calls.append(call)
+    return tuple(calls), marks
+
+
+def _named_pieces(call: ToolCallAttempt) -> list[tuple[Span, SegmentKind]]:
+    pieces: list[tuple[Span, SegmentKind]] = []
+    name, identifier, arguments = call.name_span, call.id_span, call.arguments_span
+    if identifier is not None:
+        if name is not None and identifier.start <= name.start and name.stop <= identifier.stop:
+            pieces.append((Span(identifier.start, name.start), SegmentKind.CALL_ID))
+            pieces.append((Span(name.stop, identifier.stop), SegmentKind.CALL_ID))
+        else:
+            pieces.append((identifier, SegmentKind.CALL_ID))
+    if name is not None:
+        pieces.append((name, SegmentKind.CALL_NAME))
+    if arguments is not None:
+        pieces.append((arguments, SegmentKind.CALL_ARGUMENTS))
+    return sorted((piece for piece in pieces if piece[0].start < piece[0].stop), key=lambda piece: piece[0])
+
+
+def _fill(raw: str, marks: list[Stretch], context: ReadContext, conventions: Conventions) -> tuple[Segment, ...]:
+    """Tile `raw`: the marks, and content between them."""
+    segments: list[Segment] = []
+    position = 0
+    has_content = False
+    before = Stretch(Segment(Span(0, 0), SegmentKind.END))
+    at_end = Stretch(Segment(Span(len(raw), len(raw)), SegmentKind.END))
+    filled = (mark for mark in marks if mark.segment.char_span.start < mark.segment.char_span.stop)
+    for mark in (*sorted(filled, key=lambda mark: mark.segment.char_span), at_end):
+        start, stop = mark.segment.char_span
+        if start > position:
+            span = Span(position, start)
+            run = _content_run(raw, span, before, mark, conventions, is_first=not has_content)
+            run = _drop_specials(raw, run, context, conventions)
+            has_content = has_content or any(s.kind is SegmentKind.CONTENT for s in run)
+            segments += run
+            position = start
+        if stop > position:
+            segments.append(replace(mark.segment, char_span=Span(position, stop)))
+            position = stop
+        before = mark
+    return _merge(segments)
+
+
+def _content_run(
+    raw: str, span: Span, before: Stretch, after: Stretch, conventions: Conventions, *, is_first: bool
+) -> list[Segment]:
+    """Return a stretch between marks as content, its framing line breaks as markup."""
+    start, stop = span
+    if (before.frames_call or after.frames_call) and raw[start:stop].isspace():
+        return [Segment(span, SegmentKind.MARKUP)]
+    if before.frames_call:
+        limit = stop if is_first else min(stop, start + conventions.after_call)
+        while start < limit and raw[start] == "\n":
+            start += 1
+    if after.frames_call:
+        limit = max(start, stop - conventions.before_call)
+        while stop > limit and raw[stop - 1] == "\n":
+            stop -= 1
+    return [
+        Segment(Span(span.start, start), SegmentKind.MARKUP),
+        Segment(Span(start, stop), SegmentKind.CONTENT),
+        Segment(Span(stop, span.stop), SegmentKind.MARKUP),
+    ]
+
+
+def _drop_specials(raw: str, run: list[Segment], context: ReadContext, conventions: Conventions) -> list[Segment]:
+    """Take special tokens out of content: a server shows none of them."""
+    pattern = _special_pattern(context.special_texts, conventions.ends)
+    if pattern.search(raw, run[0].char_span.start, run[-1].char_span.stop) is None:
+        return run
+    split: list[Segment] = []
+    for segment in run:
+        start, stop = segment.char_span
+        if segment.kind is not SegmentKind.CONTENT:
+            split.append(segment)
+            continue
+        for match in pattern.finditer(raw, start, stop):
+            split.append(Segment(Span(start, match.start()), SegmentKind.CONTENT))
+            split.append(Segment(Span(match.start(), match.end()), SegmentKind.MARKUP))
+            start = match.end()
+        split.append(Segment(Span(start, stop), SegmentKind.CONTENT))
+    return split
+
+
+@lru_cache(maxsize=64)
+def _end_texts(special_texts: frozenset[str], conventions: Conventions) -> tuple[tuple[str, ...], int]:
+    """Return the texts that end a turn, longest first, and the length of the longest."""
+    ends = (COMMON_ENDS | special_texts | conventions.ends) - conventions.markers - {""}
+    if conventions.reasoning is not None:
+        ends -= {tag.strip() for tag in (*conventions.reasoning.openers, *conventions.reasoning.closers)}
+    ordered = tuple(sorted(ends, key=lambda end: (-len(end), end)))
+    return ordered, len(ordered[0])
+
+
+@lru_cache(maxsize=64)
+def _special_pattern(special_texts: frozenset[str], ends: frozenset[str]) -> re.Pattern[str]:
+    texts = sorted((special_texts | ends | _TURN_ENDS) - {""}, key=lambda text: (-len(text), text))
+    return re.compile("|".join(re.escape(text) for text in texts))
+
+
+def _merge(segments: Iterable[Segment]) -> tuple[Segment, ...]:
+    merged: list[Segment] = []
+    for segment in segments:
+        if segment.char_span.start == segment.char_span.stop:
+            continue
+        last = merged[-1] if merged else None
+        if last is not None and (last.kind, last.call_index) == (segment.kind, segment.call_index):
+            merged[-1] = replace(last, char_span=Span(last.char_span.start, segment.char_span.stop))
+        else:
+            merged.append(segment)
+    return tuple(merged)
+
+
+def _join(raw: str, segments: Iterable[Segment], kind: SegmentKind, joiner: str) -> str:
+    return joiner.join(raw[s.char_span.start : s.char_span.stop] for s in segments if s.kind is kind)

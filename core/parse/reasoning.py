@@ -1,0 +1,195 @@
+"""Split raw output into reasoning and body.
+
+    <think>REASONING</think>BODY          written in full
+    REASONING</think>BODY                 the prompt, or nobody, wrote the opener
+    <think>REASONING                      never closed
+    BODY … <think>REASONING</think> BODY  once more, later
+
+Tags that are quoted, or that stand inside the arguments of a call, are text.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from core.parse.scan import Finder, is_quoted_inline, skip_space
+from core.types import Span
+
+PartKind = Literal["reasoning", "body", "tag"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningTags:
+    """How a family marks reasoning, and which line breaks around it are framing.
+
+    Attributes:
+        openers: Texts that open a block; the first one is the usual one.
+        closers: Texts that close one.
+        after_open: Line breaks behind the opener that belong to the tag, at most.
+        before_close: Line breaks before the closer that belong to the tag, at most.
+        after_close: Line breaks behind the closer that belong to the tag, at most.
+        starts_open: True if the family reasons without ever writing an opener.
+    """
+
+    openers: tuple[str, ...] = ("<think>",)
+    closers: tuple[str, ...] = ("</think>",)
+    after_open: int = 0
+    before_close: int = 0
+    after_close: int = 0
+    starts_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A stretch of raw output: reasoning, body, or a tag with its framing line breaks."""
+
+    span: Span
+    kind: PartKind
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The parts of a raw output.
+
+    Attributes:
+        parts: Tile the stretch that was split, in order; empty ones only for reasoning.
+        has_block: Whether there is a reasoning block at all, be it empty.
+        is_open_at_end: Whether the last part is reasoning that was never closed.
+    """
+
+    parts: tuple[Part, ...]
+    has_block: bool
+    is_open_at_end: bool
+
+
+def reasoning_is_open(prompt_tail: str, tags: ReasoningTags) -> bool | None:
+    """Say whether the end of a prompt leaves reasoning open; `None` if it shows no tag."""
+    opener = max((prompt_tail.rfind(tag) + len(tag) if tag in prompt_tail else -1 for tag in tags.openers), default=-1)
+    closer = max((prompt_tail.rfind(tag) + len(tag) if tag in prompt_tail else -1 for tag in tags.closers), default=-1)
+    if max(opener, closer) == -1:
+        return None
+    if opener > closer and "<|" not in prompt_tail[opener:]:
+        return True
+    behind = prompt_tail[max(opener, closer) :]
+    return False if closer >= opener and not behind.strip() else None
+
+
+def split_reasoning(
+    raw: str, bounds: Span, tags: ReasoningTags, prompt_tail: str = "", protected: Sequence[Span] = ()
+) -> Split:
+    """Split `raw[bounds]` into reasoning and body.
+
+    Args:
+        raw: The whole raw output.
+        bounds: The stretch to split.
+        tags: The family's tags.
+        prompt_tail: End of the prompt.
+        protected: Spans in which tags are text, such as call arguments; in order.
+
+    Returns:
+        The parts; they tile `bounds`.
+    """
+    return _Splitter(raw, bounds, tags, protected).split(open_at_start=reasoning_is_open(prompt_tail, tags))
+
+
+class _Splitter:
+    def __init__(self, raw: str, bounds: Span, tags: ReasoningTags, protected: Sequence[Span]) -> None:
+        self._raw = raw
+        self._bounds = bounds
+        self._tags = tags
+        self._finder = Finder(raw, bounds.stop)
+        self._protected = tuple(protected)
+        self._protected_starts = [span.start for span in protected]
+        self._parts: list[Part] = []
+        self._has_block = False
+        self._is_open = False
+
+    def split(self, *, open_at_start: bool | None) -> Split:
+        position = self._first_block(open_at_start=open_at_start)
+        while (opener := self._next_opener(position)) is not None:
+            self._add(position, opener.start, "body")
+            position = self._block(opener.start, opener.stop)
+        self._add(position, self._bounds.stop, "body")
+        return Split(tuple(self._parts), self._has_block, self._is_open)
+
+    def _first_block(self, *, open_at_start: bool | None) -> int:
+        start = self._bounds.start
+        begin = skip_space(self._raw, start, self._bounds.stop)
+        for tag in sorted(self._tags.openers, key=len, reverse=True):
+            if self._raw.startswith(tag, begin, self._bounds.stop):
+                return self._block(start, begin + len(tag))
+        if open_at_start or (open_at_start is None and self._tags.starts_open):
+            return self._block(start, start)
+        closer = self._next_closer(start)
+        opener = self._finder.first(self._tags.openers, start)
+        if closer is None or (opener is not None and opener.start < closer.start):
+            return start
+        if closer.start == begin:
+            self._add(start, self._behind_closer(closer.stop), "tag")
+            return self._behind_closer(closer.stop)
+        return self._block(start, start)
+
+    def _block(self, tag_start: int, inner_start: int) -> int:
+        """Add one block and return where it ends."""
+        self._has_block = True
+        raw, stop = self._raw, self._bounds.stop
+        closer = self._next_closer(inner_start)
+        inner_stop = stop if closer is None else closer.start
+        inner_start = _skip_breaks(raw, inner_start, inner_stop, self._tags.after_open)
+        if closer is not None:
+            inner_stop = _drop_breaks(raw, inner_start, inner_stop, self._tags.before_close)
+        self._add(tag_start, inner_start, "tag")
+        self._add(inner_start, inner_stop, "reasoning")
+        if closer is None:
+            self._is_open = True
+            return stop
+        after = self._behind_closer(closer.stop)
+        self._add(inner_stop, after, "tag")
+        return after
+
+    def _behind_closer(self, position: int) -> int:
+        return _skip_breaks(self._raw, position, self._bounds.stop, self._tags.after_close)
+
+    def _next_closer(self, start: int) -> Span | None:
+        """Return the next closer that is no text; if every one is quoted, none."""
+        position = start
+        while (hit := self._finder.first(self._tags.closers, position)) is not None:
+            span = Span(hit.start, hit.stop)
+            if not self._is_protected(span) and not is_quoted_inline(self._raw, span, self._bounds.stop):
+                return span
+            position = hit.stop
+        return None
+
+    def _next_opener(self, start: int) -> Span | None:
+        """Return the next opener that begins a later block: at the start of a line or behind other markup."""
+        position = start
+        while (hit := self._finder.first(self._tags.openers, position)) is not None:
+            before = self._raw[max(self._bounds.start, hit.start - 1) : hit.start]
+            span = Span(hit.start, hit.stop)
+            if before in ("", "\n", ">", "]") and not self._is_protected(span):
+                return span
+            position = hit.stop
+        return None
+
+    def _is_protected(self, span: Span) -> bool:
+        index = bisect_right(self._protected_starts, span.start) - 1
+        return index >= 0 and span.start < self._protected[index].stop
+
+    def _add(self, start: int, stop: int, kind: PartKind) -> None:
+        if start < stop or kind == "reasoning":
+            self._parts.append(Part(Span(start, max(start, stop)), kind))
+
+
+def _skip_breaks(text: str, start: int, stop: int, at_most: int) -> int:
+    while at_most and start < stop and text[start] == "\n":
+        start, at_most = start + 1, at_most - 1
+    return start
+
+
+def _drop_breaks(text: str, start: int, stop: int, at_most: int) -> int:
+    while at_most and stop > start and text[stop - 1] == "\n":
+        stop, at_most = stop - 1, at_most - 1
+    return stop

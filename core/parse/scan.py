@@ -1,0 +1,174 @@
+"""Find markers in raw text: fast, in linear time, and without believing quotations.
+
+Owns searching and the question "is this quoted?". Knows no model family.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from core.types import Span
+
+_SPACE = re.compile(r"[ \t\r\n]*+")
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})([^\n]*)", re.MULTILINE)
+_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "「": "」"}
+_LOOK_CHARS = 400  # how far along a line the quotation test looks
+
+
+class Hit(NamedTuple):
+    """A marker found in a text: where it starts, where it stops, what it is."""
+
+    start: int
+    stop: int
+    marker: str
+
+
+class Finder:
+    """Repeated search in one text, remembering the next place of every marker.
+
+    Asked with growing positions, all searches together read the text once per
+    marker, however many there are: a marker that never comes is looked for once.
+    """
+
+    def __init__(self, text: str, stop: int | None = None) -> None:
+        self.text = text
+        self.stop = len(text) if stop is None else stop
+        self._known: dict[str, tuple[int, int]] = {}
+
+    def next(self, marker: str, start: int) -> int:
+        """Return where `marker` next starts at or after `start`, -1 if nowhere."""
+        searched_from, found = self._known.get(marker, (self.stop + 1, -1))
+        if searched_from <= start and (found >= start or found == -1):
+            return found
+        found = self.text.find(marker, start, self.stop)
+        self._known[marker] = (start, found)
+        return found
+
+    def first(self, markers: Iterable[str], start: int) -> Hit | None:
+        """Return the first of several markers; the longest one where two start together."""
+        best: Hit | None = None
+        for marker in markers:
+            found = self.next(marker, start)
+            if found == -1:
+                continue
+            if best is None or (found, -len(marker)) < (best.start, -len(best.marker)):
+                best = Hit(found, found + len(marker), marker)
+        return best
+
+
+class PatternFinder:
+    """The same for regular expressions: remembers the next match of every pattern."""
+
+    def __init__(self, text: str, stop: int) -> None:
+        self.text = text
+        self.stop = stop
+        self._known: dict[re.Pattern[str], tuple[int, re.Match[str] | None]] = {}
+
+    def next(self, pattern: re.Pattern[str], start: int) -> re.Match[str] | None:
+        """Return the next match of `pattern` that starts at or after `start`."""
+        if pattern in self._known:
+            searched_from, match = self._known[pattern]
+            if searched_from <= start and (match is None or match.start() >= start):
+                return match
+        match = pattern.search(self.text, start, self.stop)
+        self._known[pattern] = (start, match)
+        return match
+
+
+def skip_space(text: str, start: int, stop: int) -> int:
+    """Return the position of the first character at or after `start` that is no white space."""
+    match = _SPACE.match(text, start, stop)
+    return start if match is None else match.end()
+
+
+def trim_span(text: str, start: int, stop: int) -> Span:
+    """Return `[start, stop)` without white space at either end; empty at `start` if it is all white space."""
+    begin = skip_space(text, start, stop)
+    if begin == stop:
+        return Span(start, start)
+    length = len(text[begin:stop].rstrip(" \t\r\n"))
+    return Span(begin, begin + length)
+
+
+class QuoteGuard:
+    """Tells quoted calls from written ones, in one pass from left to right.
+
+    A call is quoted if it stands in a closed code fence, in inline code, between
+    quotation marks, or, where asked, in the middle of a sentence. Fences inside
+    accepted calls do not count: report every accepted call by `skip`.
+    """
+
+    def __init__(self, text: str, start: int, stop: int) -> None:
+        self._text = text
+        self._stop = stop
+        self._position = start
+        self._fence = ""
+        self._no_fence_after = stop + 1
+        self._floor = start
+
+    def skip(self, position: int) -> None:
+        """Go on behind an accepted call."""
+        self._position = max(self._position, position)
+        self._floor = self._position
+
+    def is_quoted(self, span: Span, *, in_sentence: bool = False) -> bool:
+        """Say whether the stretch `span` is quoted.
+
+        Args:
+            span: What looks like a call.
+            in_sentence: True if prose on both sides in the same line makes a quotation, too.
+        """
+        self._advance(span.start)
+        if self._fence and self._closes_after(span.stop):
+            return True
+        return is_quoted_inline(self._text, span, self._stop, floor=self._floor, in_sentence=in_sentence)
+
+    def _advance(self, position: int) -> None:
+        for match in _FENCE.finditer(self._text, self._position, max(self._position, position)):
+            ticks, rest = match.group(1), match.group(2)
+            if not self._fence:
+                self._fence = ticks
+            elif ticks.startswith(self._fence) and not rest.strip():
+                self._fence = ""
+        self._position = max(self._position, position)
+
+    def _closes_after(self, position: int) -> bool:
+        if position >= self._no_fence_after:
+            return False
+        if self._text.find(self._fence, position, self._stop) == -1:
+            self._no_fence_after = position
+            return False
+        return True
+
+
+def is_quoted_inline(text: str, span: Span, stop: int, *, floor: int = 0, in_sentence: bool = False) -> bool:
+    """Say whether `span` is quoted within its line: by back-ticks, quotation marks or a sentence around it.
+
+    Args:
+        text: The whole text.
+        span: What may be quoted.
+        stop: Where the text ends.
+        floor: Where it begins, as far as this question goes.
+        in_sentence: True if prose on both sides makes a quotation, too.
+    """
+    line_start = text.rfind("\n", max(0, span.start - _LOOK_CHARS), span.start) + 1
+    line_start = max(line_start, span.start - _LOOK_CHARS, min(floor, span.start))
+    before = text[line_start : span.start]
+    after = text[span.stop : min(stop, span.stop + _LOOK_CHARS)].partition("\n")[0]
+    if before.count("`") % 2 == 1 and "`" in after:
+        return True
+    if before and after and _QUOTES.get(before[-1]) == after[0]:
+        return True
+    return in_sentence and _ends_within_sentence(before) and _starts_within_sentence(after)
+
+
+def _ends_within_sentence(before: str) -> bool:
+    words = before.rstrip(" \t")
+    return bool(words) and words != before and (words[-1].isalnum() or words[-1] in ",;(")
+
+
+def _starts_within_sentence(after: str) -> bool:
+    words = after.lstrip(" \t")
+    return bool(words) and (words[0] in ".,;)" or (words != after and words[0].islower()))

@@ -1,0 +1,366 @@
+"""Read calls whose arguments are tagged values rather than JSON.
+
+    <function=NAME>                      <invoke name="NAME">
+    <parameter=KEY>VALUE</parameter>     <parameter name="KEY">VALUE</parameter>
+    </function>                          </invoke>
+
+Values are text as it stands; what type they have the tool's schema says, or an
+attribute. A closing tag inside a value does no harm as long as what follows it
+is no structure.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+from core.parse.arguments import Arguments
+from core.parse.header_calls import Header, build_call
+from core.parse.json_scan import decode_json, scan_json
+from core.parse.reading import Scan
+from core.parse.scan import PatternFinder, QuoteGuard, skip_space, trim_span
+from core.parse.tools import function_of, parameter_schemas
+from core.parse.typed_values import value_from_text
+from core.protocols import ReadContext
+from core.types import JSON, CallStatus, JSONObject, Place, Span, ToolCallAttempt
+
+_MAX_CLOSERS = 64  # closing tags inside one value that are looked at
+_STOPS = re.compile(r"</think>|<\|im_end\|>|<\|eot_id\|>|<｜end▁of▁sentence｜>|\[e~\[|<seed:eos>")
+_PARTIAL_TAG = re.compile(r"</?[^<>]{0,80}\Z")
+_NEVER = re.compile(r"(?!)")
+
+
+@dataclass(frozen=True, slots=True)
+class TagCalls:
+    """A scanner for one family's tags, all regular expressions.
+
+    Attributes:
+        opener: Opens a call; group `name`. It may end at the end of the text, then the call was cut there.
+        closer: Closes a call.
+        parameter: Opens a value; group `key`, and `string` or `type` where an attribute tells the type.
+        parameter_closer: Closes a value.
+        wrapper: Markup around calls; belongs to none.
+        partial: What a value that is cut inside its opening looks like at the end of the text.
+        trims_breaks: Line breaks at either end of a value that are framing, at most.
+        wraps_each: True if the wrapper holds exactly one call and belongs to it.
+        cut_wrapper: Wrappers that announce a call where the text ends behind them.
+        guards_prose: True if the tags are ordinary text that a sentence may mention.
+        decodes_untyped: True if a value that no schema types is decoded as JSON where it is JSON.
+        unescapes: Entities in keys and names, with their characters.
+    """
+
+    opener: re.Pattern[str]
+    closer: re.Pattern[str]
+    parameter: re.Pattern[str]
+    parameter_closer: re.Pattern[str]
+    wrapper: re.Pattern[str] = _NEVER
+    cut_wrapper: re.Pattern[str] = _NEVER
+    partial: re.Pattern[str] = _PARTIAL_TAG
+    trims_breaks: int = 0
+    wraps_each: bool = False
+    guards_prose: bool = False
+    decodes_untyped: bool = False
+    unescapes: tuple[tuple[str, str], ...] = field(default=())
+
+    def scan(self, text: str, region: Span, context: ReadContext) -> Scan:
+        """Find the calls in `text[region]`; never raises."""
+        return _TagScan(self, text, region, context).run()
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    key: str
+    text: str
+    stop: int
+    is_closed: bool
+    type: str | None
+
+
+class _TagScan:
+    def __init__(self, family: TagCalls, text: str, region: Span, context: ReadContext) -> None:
+        self._family = family
+        self._text = text
+        self._region = region
+        self._finder = PatternFinder(text, region.stop)
+        self._guard = QuoteGuard(text, region.start, region.stop)
+        self._context = context
+        self._is_cut = context.finish_reason == "length"
+        self._calls: list[ToolCallAttempt] = []
+        self._markup: list[Span] = []
+        self._pending: list[Span] = []
+
+    def run(self) -> Scan:
+        position = self._region.start
+        while True:
+            opener = self._finder.next(self._family.opener, position)
+            wrapper = self._finder.next(self._family.wrapper, position)
+            if wrapper is not None and (opener is None or wrapper.start() < opener.start()):
+                self._take_wrapper(Span(*wrapper.span()))
+                position = max(wrapper.end(), position + 1)
+            elif opener is not None:
+                position = self._take_call(opener)
+            else:
+                break
+        self._take_cut_wrapper()
+        return Scan(tuple(self._calls), tuple(sorted(self._markup)))
+
+    def _take_wrapper(self, span: Span) -> None:
+        """Take a wrapper, or hold it back until it is clear whether a call stands next to it."""
+        if not self._family.guards_prose:
+            if not self._guard.is_quoted(span):
+                self._markup.append(span)
+            return
+        last = max((s.stop for s in (*self._markup[-1:], *(c.char_span for c in self._calls[-1:]))), default=-1)
+        if last != -1 and not self._text[last : span.start].strip():
+            self._markup.append(span)
+            self._guard.skip(span.stop)
+            return
+        if self._pending and self._text[self._pending[-1].stop : span.start].strip():
+            self._pending.clear()
+        self._pending.append(span)
+
+    def _take_call(self, opener: re.Match[str]) -> int:
+        call = self._read_call(opener)
+        if call is None:
+            return max(opener.end(), opener.start() + 1)
+        wrappers = self._pending if self._pending and self._is_next_to(self._pending[-1].stop, opener.start()) else []
+        stop = call.char_span.stop
+        start = call.char_span.start
+        if self._family.wraps_each:
+            previous = wrappers or ([self._markup[-1]] if self._markup else [])
+            if previous and self._is_next_to(previous[-1].stop, start) and not self._owns(previous[-1]):
+                start = previous[-1].start
+                (wrappers if wrappers else self._markup).pop()
+            closing = self._family.wrapper.match(
+                self._text, skip_space(self._text, stop, self._region.stop), self._region.stop
+            )
+            stop = closing.end() if closing is not None and closing.group().startswith("</") else stop
+        span = Span(wrappers[0].start if wrappers else start, stop)
+        if self._guard.is_quoted(span, in_sentence=self._family.guards_prose):
+            self._pending.clear()
+            return max(stop, opener.end())
+        self._markup += wrappers
+        self._pending = []
+        self._calls.append(replace(call, char_span=Span(start, stop)))
+        self._guard.skip(stop)
+        return max(stop, opener.end())
+
+    def _owns(self, span: Span) -> bool:
+        return bool(self._calls) and self._calls[-1].char_span.stop >= span.stop
+
+    def _is_next_to(self, stop: int, start: int) -> bool:
+        return stop <= start and not self._text[stop:start].strip()
+
+    def _take_cut_wrapper(self) -> None:
+        """Take a wrapper that opens at the very end of the text: a call was about to come."""
+        if not self._pending and self._markup:
+            self._pending = [self._markup.pop()]
+            self._take_cut_wrapper()
+            self._markup += self._pending
+            return
+        if not self._pending or self._text[self._pending[-1].stop : self._region.stop].strip():
+            return
+        span = self._pending[-1]
+        before = self._text[self._region.start : span.start]
+        at_line_start = not before.strip(" ") or before.endswith("\n")
+        if self._family.cut_wrapper.fullmatch(self._text, *span) is None:
+            return
+        if self._family.guards_prose and not (at_line_start or self._is_cut):
+            return
+        self._markup += self._pending[:-1]
+        self._pending = []
+        problem = "cut behind its opening tag"
+        self._calls.append(
+            ToolCallAttempt(None, "", None, None, CallStatus.TRUNCATED, Place.BODY, span, problem=problem)
+        )
+
+    def _read_call(self, opener: re.Match[str]) -> ToolCallAttempt | None:
+        name_span = trim_span(self._text, *opener.span("name"))
+        name = self._unescape(self._text[name_span.start : name_span.stop])
+        if opener.end() == self._region.stop and not self._text.endswith((">", "]", "\n"), 0, opener.end()):
+            at_end = Arguments(
+                Span(opener.end(), opener.end()), None, CallStatus.TRUNCATED, "cut inside its name", opener.end()
+            )
+            return build_call(self._text, opener.start(), Header(name or None, name_span), at_end)
+        start = skip_space(self._text, opener.end(), self._region.stop)
+        header = Header(name or None, name_span if name else None, problem=None if name else "the name is missing")
+        is_json = self._text.startswith("{", start) and start < self._region.stop
+        arguments = self._read_json(start) if is_json else None
+        arguments = arguments or self._read_values(start, name)
+        is_empty = arguments.span.start == arguments.span.stop and arguments.problem is not None
+        if (
+            is_empty
+            and self._family.guards_prose
+            and arguments.status is not CallStatus.TRUNCATED
+            and self._goes_on(start)
+        ):
+            return None
+        return build_call(self._text, opener.start(), header, arguments)
+
+    def _goes_on(self, position: int) -> bool:
+        """Say whether text that is no structure follows."""
+        return position < self._region.stop and not self._is_structure(position)
+
+    def _read_json(self, start: int) -> Arguments | None:
+        """Read arguments that are written as JSON where tags are usual."""
+        scan = scan_json(self._text, start, self._region.stop)
+        if scan.status is not CallStatus.COMPLETE or not isinstance(scan.value, dict):
+            return None
+        behind = skip_space(self._text, scan.span.stop, self._region.stop)
+        closer = self._family.closer.match(self._text, behind, self._region.stop)
+        stop = scan.span.stop if closer is None else closer.end()
+        problem = None if closer is not None else "its closing tag is missing"
+        return Arguments(scan.span, scan.value, CallStatus.COMPLETE, problem, stop)
+
+    def _read_values(self, start: int, name: str) -> Arguments:
+        values: list[_Value] = []
+        problems: list[str] = []
+        position = start
+        end = start
+        while True:
+            position = skip_space(self._text, position, self._region.stop)
+            parameter = self._family.parameter.match(self._text, position, self._region.stop)
+            if parameter is None:
+                closer = self._find_close(position)
+                if closer is not None or position >= self._region.stop:
+                    break
+                if self._family.partial.match(self._text, position, self._region.stop):
+                    problems.append("cut inside a tag")
+                    position = self._region.stop
+                    break
+                skipped = self._skip_stray(position)
+                if skipped is None:
+                    break
+                problems.append(f"stray text between its values: {self._text[position:skipped][:40].strip()!r}")
+                position = end = skipped
+                continue
+            value = self._read_value(parameter)
+            values.append(value)
+            if not value.is_closed:
+                problems.append(f"the value of {value.key!r} is not closed")
+            position = end = value.stop
+        return self._finish(start, end, position, values, name, problems)
+
+    def _finish(
+        self, start: int, end: int, position: int, values: list[_Value], name: str, problems: list[str]
+    ) -> Arguments:
+        closer = self._find_close(position)
+        span = trim_span(self._text, start, end)
+        decoded = self._decode(values, name)
+        at_end = position >= self._region.stop
+        if at_end and (problems or not values or self._is_cut):
+            return Arguments(
+                span, None if problems else decoded, CallStatus.TRUNCATED, "cut inside its arguments", position
+            )
+        if closer is None:
+            ends_here = self._text[position : position + 30].strip()
+            note = (
+                "its closing tag is missing"
+                if at_end or not ends_here
+                else f"its closing tag is missing before {ends_here!r}"
+            )
+            problems_all = "; ".join([*problems, note])
+            status = CallStatus.MALFORMED if problems else CallStatus.COMPLETE
+            return Arguments(span, decoded, status, problems_all, end)
+        status = CallStatus.MALFORMED if problems else CallStatus.COMPLETE
+        return Arguments(span, decoded, status, "; ".join(problems) or None, closer.end())
+
+    def _find_close(self, position: int) -> re.Match[str] | None:
+        return self._family.closer.match(self._text, position, self._region.stop)
+
+    def _skip_stray(self, position: int) -> int | None:
+        """Return where structure goes on behind stray text in a call; `None` if it does not."""
+        candidates = [self._finder.next(pattern, position) for pattern in (self._family.parameter, self._family.closer)]
+        limits = [
+            self._finder.next(pattern, position) for pattern in (self._family.opener, self._family.wrapper, _STOPS)
+        ]
+        found = min((match.start() for match in candidates if match is not None), default=None)
+        limit = min((match.start() for match in limits if match is not None), default=self._region.stop)
+        return found if found is not None and found <= limit else None
+
+    def _read_value(self, parameter: re.Match[str]) -> _Value:
+        groups = parameter.groupdict()
+        kind = groups.get("type")
+        if groups.get("string") is not None:
+            kind = "string" if groups["string"] == "true" else "json"
+        start = parameter.end()
+        stop, after, is_closed = self._value_end(start)
+        text = self._text[start:stop]
+        for _ in range(self._family.trims_breaks):
+            text = text.removeprefix("\n").removesuffix("\n") if text != "\n" else ""
+        return _Value(self._unescape(groups["key"].strip()), text, after, is_closed, kind)
+
+    def _value_end(self, start: int) -> tuple[int, int, bool]:
+        """Return where a value ends, where its closing tag ends, and whether it has one."""
+        following = self._finder.next(self._family.parameter, start)
+        position, first = start, None
+        for _ in range(_MAX_CLOSERS):
+            closer = self._finder.next(self._family.parameter_closer, position)
+            if closer is None:
+                break
+            first = first or closer
+            if self._is_structure(closer.end()):
+                break_off = (
+                    following is not None and first is not closer and first.end() <= following.start() < closer.start()
+                )
+                chosen = first if break_off else closer
+                return self._before_call_end(start, chosen)
+            position = closer.end()
+        if first is not None:
+            return self._before_call_end(start, first)
+        limit = self._limit(start)
+        return limit, limit, False
+
+    def _before_call_end(self, start: int, closer: re.Match[str]) -> tuple[int, int, bool]:
+        """Return a value's end, unless the whole call ends before its closing tag."""
+        end = self._finder.next(self._family.closer, start)
+        if end is not None and end.start() < closer.start() and self._is_outside(end.end()):
+            return end.start(), end.start(), False
+        return closer.start(), closer.end(), True
+
+    def _limit(self, start: int) -> int:
+        patterns = (self._family.closer, self._family.parameter, self._family.opener, _STOPS)
+        matches = (self._finder.next(pattern, start) for pattern in patterns)
+        return min((match.start() for match in matches if match is not None), default=self._region.stop)
+
+    def _is_structure(self, position: int) -> bool:
+        """Say whether the next thing is a value, the end of the call, or the end of the text."""
+        position = skip_space(self._text, position, self._region.stop)
+        if position >= self._region.stop:
+            return True
+        patterns = (self._family.parameter, self._family.closer, self._family.wrapper, self._family.opener, _STOPS)
+        return any(pattern.match(self._text, position, self._region.stop) for pattern in patterns)
+
+    def _is_outside(self, position: int) -> bool:
+        """Say whether the next thing is no part of a call."""
+        position = skip_space(self._text, position, self._region.stop)
+        if position >= self._region.stop:
+            return True
+        patterns = (self._family.wrapper, self._family.opener, _STOPS)
+        return any(pattern.match(self._text, position, self._region.stop) for pattern in patterns)
+
+    def _decode(self, values: list[_Value], name: str) -> JSONObject:
+        schemas = parameter_schemas(self._context.tools, name)
+        root = next((p for p in map(_parameters, self._context.tools, [name] * len(self._context.tools)) if p), None)
+        return {value.key: self._decode_value(value, schemas.get(value.key), root) for value in values}
+
+    def _decode_value(self, value: _Value, schema: JSON, root: JSONObject | None) -> JSON:
+        if value.type == "string":
+            return value.text
+        if value.type is not None or (schema is None and self._family.decodes_untyped):
+            try:
+                return decode_json(value.text.strip())
+            except (ValueError, RecursionError):
+                return value.text
+        return value_from_text(value.text, schema, root)
+
+    def _unescape(self, text: str) -> str:
+        for entity, char in self._family.unescapes:
+            text = text.replace(entity, char)
+        return text
+
+
+def _parameters(tool: JSONObject, name: str) -> JSONObject | None:
+    function = function_of(tool)
+    parameters = function.get("parameters")
+    return parameters if function.get("name") == name and isinstance(parameters, dict) else None

@@ -1,0 +1,171 @@
+"""A parser that crashes, hangs or floods takes down its helper at most, and the next request works."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from core.errors import EngineError
+from core.parse.engines import VllmEngine, VllmOutcome
+
+pytestmark = pytest.mark.vllm
+
+ROOT = Path(__file__).resolve().parents[4]
+
+HERMES = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
+
+
+async def try_parser(engine: VllmEngine, name: str) -> VllmOutcome:
+    outcome = (await engine.parse_with([f"vllm:{name}"], HERMES, streaming=False))[f"vllm:{name}"]
+    assert isinstance(outcome, VllmOutcome)
+    return outcome
+
+
+async def works(engine: VllmEngine) -> bool:
+    return len((await try_parser(engine, "hermes")).tool_calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("parser", "words"),
+    [
+        ("endless", "took longer than 3 s"),
+        ("hungry", "MemoryError"),
+        ("wordy", "more than"),
+        ("complaining", "KeyError"),
+    ],
+)
+async def test_a_parser_that_fails_alone_is_an_outcome_and_the_helper_stays(
+    fragile_engine: VllmEngine, parser: str, words: str
+) -> None:
+    await fragile_engine.parsers()
+    before = fragile_engine.pid
+
+    outcome = await try_parser(fragile_engine, parser)
+
+    assert outcome.error is not None
+    assert words in outcome.error
+    assert await works(fragile_engine)
+    assert before == fragile_engine.pid
+
+
+async def test_what_a_parser_logs_is_kept_and_paths_are_not(fragile_engine: VllmEngine) -> None:
+    outcome = await try_parser(fragile_engine, "complaining")
+
+    assert outcome.log == ("warning: this is odd: 42",)
+    assert outcome.error == "KeyError: 'file.py'"
+
+
+async def test_what_a_parser_prints_disturbs_nobody(fragile_engine: VllmEngine) -> None:
+    outcome = await try_parser(fragile_engine, "printing")
+
+    assert (outcome.error, outcome.content) == (None, HERMES)
+
+
+@pytest.mark.parametrize(
+    ("parser", "words"),
+    [("stubborn", "no answer within 10 s"), ("crashing", "killed by signal 11"), ("leaving", "ended with status 3")],
+)
+async def test_a_parser_that_takes_the_helper_down_is_one_error_and_the_next_request_works(
+    fragile_engine: VllmEngine, parser: str, words: str
+) -> None:
+    await fragile_engine.parsers()
+    before = fragile_engine.pid
+
+    with pytest.raises(EngineError, match=words):
+        await try_parser(fragile_engine, parser)
+
+    assert await works(fragile_engine)
+    assert before != fragile_engine.pid
+
+
+async def test_a_helper_that_is_killed_between_requests_is_replaced(fragile_engine: VllmEngine) -> None:
+    assert await works(fragile_engine)
+    assert fragile_engine.pid is not None
+    os.kill(fragile_engine.pid, signal.SIGKILL)
+
+    with suppress(EngineError):  # the end may be noticed before the request or during it
+        await works(fragile_engine)
+
+    assert await works(fragile_engine)
+
+
+async def test_requests_from_several_tasks_are_answered_each_with_its_own(fragile_engine: VllmEngine) -> None:
+    texts = [f"text {index}" for index in range(8)]
+
+    outcomes = await asyncio.gather(
+        *(fragile_engine.parse_with(["vllm:hermes"], text, streaming=False) for text in texts)
+    )
+
+    assert texts == [outcome["vllm:hermes"].content for outcome in outcomes]
+
+
+def test_our_own_process_never_imports_vllm_and_its_helper_dies_with_it() -> None:
+    program = (
+        "import sys, time; from core.parse.engines import VllmEngine\n"
+        "engine = VllmEngine()\n"
+        "engine.wait(engine.parse_with(['vllm:hermes'], ''))\n"
+        "print([name for name in sys.modules if name.partition('.')[0] in ('vllm', 'torch', 'transformers')])\n"
+        "print(engine.pid, flush=True)\n"
+        "time.sleep(600)"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, cwd=ROOT) as parent:
+        assert parent.stdout is not None
+        imported, pid = parent.stdout.readline(), int(parent.stdout.readline())
+        assert is_alive(pid)
+
+        parent.kill()
+
+    assert imported == "[]\n"
+    deadline = time.monotonic() + 60
+    while is_alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not is_alive(pid)
+
+
+async def test_without_vllm_the_error_says_what_is_missing_and_how_to_get_it(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "$@"\n', encoding="utf-8")  # -S: no site-packages
+    python.chmod(0o755)
+
+    async with VllmEngine(python) as engine:
+        with pytest.raises(EngineError) as caught:
+            await engine.parsers()
+
+    assert "vLLM is not installed" in caught.value.message
+    assert "make setup" in caught.value.hint
+
+
+async def test_an_interpreter_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    async with VllmEngine(tmp_path / "nothing") as engine:
+        with pytest.raises(EngineError, match="cannot be started"):
+            await engine.parsers()
+
+
+async def test_a_vllm_that_cannot_be_imported_is_an_error_with_its_reason(tmp_path: Path) -> None:
+    (tmp_path / "vllm").mkdir()
+    (tmp_path / "vllm" / "__init__.py").write_text("raise ImportError('too old')", encoding="utf-8")
+
+    async with VllmEngine(overlay=[tmp_path]) as engine:
+        with pytest.raises(EngineError, match="ImportError: too old"):
+            await engine.parsers()
+
+
+async def test_a_raw_output_beyond_the_limit_is_refused(fragile_engine: VllmEngine) -> None:
+    with pytest.raises(EngineError, match="at most"):
+        await fragile_engine.parse_with(["vllm:hermes"], "x" * 4_000_001)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"

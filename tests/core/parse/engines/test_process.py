@@ -1,0 +1,72 @@
+"""The child process behind every engine, with children that need no vLLM."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from core.errors import EngineError
+from core.parse.engines.process import HelperProcess
+
+
+@contextmanager
+def child(program: str, *, max_answer_bytes: int = 10_000) -> Iterator[HelperProcess]:
+    environment = {"PATH": os.environ["PATH"]}
+    helper = HelperProcess([sys.executable, "-c", program], environment, max_answer_bytes=max_answer_bytes)
+    try:
+        yield helper
+    finally:
+        helper.stop()
+
+
+def test_a_question_is_answered() -> None:
+    with child("import sys\nfor line in sys.stdin: print(line, end='', flush=True)") as helper:
+        answers = [helper.exchange({"n": number, "text": "é" * 50}, 30) for number in range(3)]
+
+    assert [answer["n"] for answer in answers] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("program", "timeout_s", "words"),
+    [
+        ("import time; time.sleep(600)", 0.3, "no answer within 0.3 s"),
+        ("import sys\nwhile True: sys.stdout.write('x' * 1000)", 60, "wrote more than 10,000 bytes"),
+        ("print('hello', flush=True); input()", 60, "what is no answer"),
+        ("print('[1]', flush=True); input()", 60, "what is no answer"),
+        ("import sys; sys.exit(7)", 60, "ended with status 7"),
+        ("import os; os.kill(os.getpid(), 9)", 60, "killed by signal 9"),
+    ],
+)
+def test_a_child_that_does_not_answer_is_one_error_and_gone(program: str, timeout_s: float, words: str) -> None:
+    with child(program) as helper, pytest.raises(EngineError, match=words):
+        helper.receive(timeout_s)
+
+    assert not helper.is_running
+
+
+def test_a_child_that_reads_nothing_does_not_hold_us_up() -> None:
+    with child("import time; time.sleep(600)") as helper, pytest.raises(EngineError, match="did not read"):
+        helper.exchange({"text": "x" * 5_000_000}, 0.3)
+
+
+def test_a_child_that_floods_standard_error_can_still_answer() -> None:
+    program = "import sys\nsys.stderr.write('x' * 5_000_000)\nsys.stderr.flush()\nprint('{}', flush=True)"
+
+    with child(program) as helper:
+        assert helper.receive(60) == {}
+
+
+def test_a_child_that_stands_still_is_one_error_and_gone() -> None:
+    with child("import sys\nfor line in sys.stdin: print(line, end='', flush=True)") as helper:
+        assert helper.exchange({"n": 1}, 30) == {"n": 1}
+        os.kill(helper.pid, signal.SIGSTOP)
+
+        with pytest.raises(EngineError, match=r"no answer within 0\.3 s"):
+            helper.exchange({"n": 2}, 0.3)
+
+        assert not helper.is_running
