@@ -1,0 +1,105 @@
+"""What most family files are made of: marks that betray the family, conventions, a scanner.
+
+A family whose output is text with markers is one `TextFormat`; nothing here
+knows a particular one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from core.parse.reading import CallScanner, Conventions, no_calls, read_message
+from core.protocols import ReadContext
+from core.types import FormatScore, ParsedMessage
+
+# Scores of marks, from "only this family writes it" to "many do".
+CERTAIN, STRONG, FAIR, WEAK = 0.95, 0.8, 0.6, 0.3
+
+_TAIL_SCORE, _TAIL_BONUS = 0.4, 0.17  # a prompt that ends like the family's, alone and with a mark
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A sign that a family wrote a text.
+
+    Attributes:
+        text: A literal that must occur.
+        score: What it proves, 0 to 1.
+        pattern: A regular expression that must be found as well; "" for none.
+    """
+
+    text: str
+    score: float = CERTAIN
+    pattern: str = ""
+
+    def find(self, raw: str) -> str | None:
+        """Return the stretch of `raw` that shows this sign, `None` if it is not there."""
+        if self.text not in raw:
+            return None
+        if not self.pattern:
+            return self.text
+        match = re.search(self.pattern, raw)
+        return None if match is None else match.group()
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """A family that writes its calls as text between markers.
+
+    Attributes:
+        name: Short name, such as `kimi_k2`.
+        marks: Signs of the family; the best one found decides the score.
+        conventions: What it does around reasoning and calls.
+        scan: Finds its calls.
+        counts_calls: True if a mark counts only where the scanner finds a call, too.
+        tails: Texts at the end of the prompt that only this family's template writes.
+        bare_score: Score for a call found without any mark; 0 if its calls always have one.
+        bare_hints: Texts without which there can be no such call.
+        bare_excludes: Texts with which such a call is no evidence, such as code fences.
+    """
+
+    name: str
+    marks: tuple[Mark, ...] = ()
+    conventions: Conventions = field(default_factory=Conventions)
+    scan: CallScanner = no_calls
+    tails: tuple[str, ...] = ()
+    counts_calls: bool = False
+    bare_score: float = 0.0
+    bare_hints: tuple[str, ...] = ()
+    bare_excludes: tuple[str, ...] = ()
+
+    def match(self, raw: str, context: ReadContext) -> FormatScore:
+        """Say how well this format explains `raw`."""
+        best, evidence = 0.0, "none of its markers occurs"
+        for mark in self._ordered_marks:
+            shown = mark.find(raw)
+            if shown is not None:
+                best, evidence = mark.score, f"{shown[:60]!r} occurs"
+                break
+        tail = next((tail for tail in self.tails if tail in context.prompt_tail), None)
+        if tail is not None and best + _TAIL_BONUS > _TAIL_SCORE:
+            best, evidence = min(0.99, best + _TAIL_BONUS), f"{evidence}, and the prompt ends with {tail!r}"
+        elif tail is not None:
+            best, evidence = _TAIL_SCORE, f"the prompt ends with {tail!r}"
+        if (best and self.counts_calls) or (not best and self._may_be_bare(raw)):
+            n_calls = len(self.read(raw, context).calls)
+            if n_calls:
+                plural = "" if n_calls == 1 else "s"
+                return FormatScore(max(best, self.bare_score), f"{n_calls} tool call{plural} in its notation")
+            return FormatScore(min(best, WEAK), evidence)
+        return FormatScore(best, evidence)
+
+    def read(self, raw: str, context: ReadContext) -> ParsedMessage:
+        """Read `raw`; never raises on any text. Segments tile `raw`."""
+        return read_message(self.name, raw, context, self.conventions, self.scan)
+
+    def _may_be_bare(self, raw: str) -> bool:
+        if not self.bare_score or any(text in raw for text in self.bare_excludes):
+            return False
+        return all(hint in raw for hint in self.bare_hints)
+
+    @cached_property
+    def _ordered_marks(self) -> tuple[Mark, ...]:
+        return tuple(sorted(self.marks, key=lambda mark: -mark.score))

@@ -1,0 +1,32 @@
+r"""Apertus: a list of objects whose one key is the tool name.
+
+    <|inner_prefix|>REASONING<|inner_suffix|>CONTENT
+    <|tools_prefix|>[{"NAME": {ARGUMENTS}}, {"NAME": {ARGUMENTS}}]<|tools_suffix|><|assistant_end|>
+
+Drawn on two lines; written without line breaks. No white space is framing.
+
+Source: the chat template of Apertus-8B-Instruct, 2025-09.
+"""
+
+from __future__ import annotations
+
+from core.formats._family import Mark, TextFormat
+from core.parse.call_object import CallKeys
+from core.parse.json_calls import JSONCalls
+from core.parse.reading import Conventions
+from core.parse.reasoning import ReasoningTags
+from core.protocols import ModelFormat
+
+_OPEN, _CLOSE = "<|tools_prefix|>", "<|tools_suffix|>"
+
+FORMAT: ModelFormat = TextFormat(
+    name="apertus",
+    marks=(Mark(_OPEN), Mark(_CLOSE), Mark("<|inner_prefix|>"), Mark("<|inner_suffix|>")),
+    tails=("<|assistant_start|>",),
+    conventions=Conventions(
+        reasoning=ReasoningTags(("<|inner_prefix|>", "<think>"), ("<|inner_suffix|>", "</think>")),
+        ends=frozenset({"<|assistant_end|>"}),
+        markers=frozenset({_OPEN, _CLOSE}),
+    ),
+    scan=JSONCalls(openers=(_OPEN,), closers=(_CLOSE,), keys=CallKeys(name_is_key=True), one_per_tag=False).scan,
+)

@@ -1,0 +1,49 @@
+r"""Cohere Command R7B, A and later: blocks in special tokens.
+
+    <|START_THINKING|>REASONING<|END_THINKING|>
+    <|START_RESPONSE|>CONTENT<|END_RESPONSE|>                       also <|START_TEXT|>
+    <|START_ACTION|>[\n
+        {"tool_call_id": "0", "tool_name": "NAME", "parameters": {ARGUMENTS}},\n …\n
+    ]<|END_ACTION|><|END_OF_TURN_TOKEN|>
+
+Drawn on several lines. White space inside the action block is framing, other
+text is exact.
+
+Source: the chat templates of c4ai-command-r7b-12-2024 and its successors, as of 2026.
+"""
+
+from __future__ import annotations
+
+from core.formats._family import CERTAIN, STRONG, Mark, TextFormat
+from core.parse.call_object import CallKeys
+from core.parse.json_calls import JSONCalls
+from core.parse.reading import Conventions
+from core.parse.reasoning import ReasoningTags
+from core.protocols import ModelFormat
+
+_OPEN, _CLOSE = "<|START_ACTION|>", "<|END_ACTION|>"
+_WRAPPERS = ("<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>")
+
+FORMAT: ModelFormat = TextFormat(
+    name="cohere_command",
+    marks=(
+        Mark(_OPEN),
+        Mark("<|START_THINKING|>"),
+        Mark("<|END_THINKING|>"),
+        *(Mark(wrapper, CERTAIN) for wrapper in _WRAPPERS),
+        Mark("<|END_OF_TURN_TOKEN|>", STRONG),
+    ),
+    tails=("<|CHATBOT_TOKEN|>",),
+    conventions=Conventions(
+        reasoning=ReasoningTags(("<|START_THINKING|>",), ("<|END_THINKING|>",)),
+        ends=frozenset({"<|END_OF_TURN_TOKEN|>"}),
+        markers=frozenset({_OPEN, _CLOSE, *_WRAPPERS}),
+    ),
+    scan=JSONCalls(
+        openers=(_OPEN,),
+        closers=(_CLOSE,),
+        keys=CallKeys(name=("tool_name", "name"), arguments=("parameters", "arguments"), id=("tool_call_id", "id")),
+        one_per_tag=False,
+        wrappers=_WRAPPERS,
+    ).scan,
+)

@@ -1,0 +1,58 @@
+r"""DeepSeek V3 and R1: a type, a name, and the arguments in a code fence.
+
+    <think>\n
+    REASONING\n</think>\n\n
+    CONTENT<｜tool▁calls▁begin｜>
+    <｜tool▁call▁begin｜>function<｜tool▁sep｜>NAME\n
+    ```json\n
+    {ARGUMENTS}\n
+    ```<｜tool▁call▁end｜>\n
+    <｜tool▁call▁begin｜>…<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>
+
+Line breaks are those drawn as `\n`; the fence belongs to the markup.
+
+Source: the chat templates of DeepSeek-V3-0324 and DeepSeek-R1-0528, as of 2025-06.
+"""
+
+from __future__ import annotations
+
+from core.formats._family import FAIR, STRONG, Mark, TextFormat
+from core.parse.header_calls import Header, HeaderCalls, plain_header
+from core.parse.reading import Conventions
+from core.parse.reasoning import ReasoningTags
+from core.protocols import ModelFormat
+from core.types import Span
+
+SECTION_OPEN, SECTION_CLOSE = "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"
+CALL_OPEN, CALL_CLOSE, SEPARATOR = "<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", "<｜tool▁sep｜>"
+MARKERS = frozenset({SECTION_OPEN, SECTION_CLOSE, CALL_OPEN, CALL_CLOSE, SEPARATOR})
+
+
+def _read_header(text: str, span: Span, names: frozenset[str]) -> Header | None:
+    """Read `function<｜tool▁sep｜>NAME`."""
+    separator = text.find(SEPARATOR, span.start, span.stop)
+    start = span.start if separator == -1 else separator + len(SEPARATOR)
+    return plain_header(text, Span(start, span.stop), names)
+
+
+FORMAT: ModelFormat = TextFormat(
+    name="deepseek_v3",
+    marks=(
+        Mark(SEPARATOR, pattern=r"<｜tool▁sep｜>[^\n<]+\n```"),
+        Mark(CALL_OPEN, pattern=r"<｜tool▁call▁begin｜>function<｜tool▁sep｜>"),
+        Mark(SECTION_OPEN, STRONG),
+        Mark(CALL_OPEN, FAIR),
+    ),
+    conventions=Conventions(
+        reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
+        ends=frozenset({"<｜end▁of▁sentence｜>"}),
+        markers=MARKERS,
+    ),
+    scan=HeaderCalls(
+        opener=CALL_OPEN,
+        separators=("```json", "```"),
+        closers=("```" + CALL_CLOSE, "```\n" + CALL_CLOSE, CALL_CLOSE),
+        wrappers=(SECTION_OPEN, SECTION_CLOSE),
+        read_header=_read_header,
+    ).scan,
+)

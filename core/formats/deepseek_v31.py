@@ -1,0 +1,34 @@
+r"""DeepSeek V3.1: a name and JSON arguments between special tokens.
+
+    <think>REASONING</think>CONTENT<｜tool▁calls▁begin｜>
+    <｜tool▁call▁begin｜>NAME<｜tool▁sep｜>{ARGUMENTS}<｜tool▁call▁end｜>
+    <｜tool▁call▁begin｜>…<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>
+
+Drawn on several lines; written without line breaks. No white space is framing.
+
+Source: the chat template and the tokenizer notes of DeepSeek-V3.1, 2025-08.
+"""
+
+from __future__ import annotations
+
+from core.formats._family import STRONG, Mark, TextFormat
+from core.formats.deepseek_v3 import CALL_CLOSE, CALL_OPEN, MARKERS, SECTION_CLOSE, SECTION_OPEN, SEPARATOR
+from core.parse.header_calls import HeaderCalls
+from core.parse.reading import Conventions
+from core.parse.reasoning import ReasoningTags
+from core.protocols import ModelFormat
+
+FORMAT: ModelFormat = TextFormat(
+    name="deepseek_v31",
+    marks=(
+        Mark(SEPARATOR, pattern=r"<｜tool▁call▁begin｜>(?!function<)[^<\n]+<｜tool▁sep｜>(?!\s*```)"),
+        Mark(SECTION_OPEN, STRONG, r"<｜tool▁calls▁begin｜>(?:<｜tool▁call▁begin｜>(?!function))?"),
+    ),
+    conventions=Conventions(reasoning=ReasoningTags(), ends=frozenset({"<｜end▁of▁sentence｜>"}), markers=MARKERS),
+    scan=HeaderCalls(
+        opener=CALL_OPEN,
+        separators=(SEPARATOR,),
+        closers=(CALL_CLOSE,),
+        wrappers=(SECTION_OPEN, SECTION_CLOSE),
+    ).scan,
+)

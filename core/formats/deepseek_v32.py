@@ -1,0 +1,45 @@
+r"""DeepSeek V3.2 and V4: DSML, tags with typed parameters.
+
+    <think>REASONING</think>CONTENT\n\n
+    <｜DSML｜function_calls>\n                       V4: tool_calls
+    <｜DSML｜invoke name="NAME">\n
+    <｜DSML｜parameter name="KEY" string="true">TEXT</｜DSML｜parameter>\n
+    <｜DSML｜parameter name="KEY" string="false">JSON</｜DSML｜parameter>\n
+    </｜DSML｜invoke>\n
+    </｜DSML｜function_calls><｜end▁of▁sentence｜>
+
+The two line breaks before the section are framing. `string` tells text from
+JSON. Models vary the bars (`|`, `‖`, doubled, with spaces); all are read.
+
+Source: the chat templates of DeepSeek-V3.2 and DeepSeek-V4, as of 2026;
+reports of variants in lsdefine/GenericAgent#804, sgl-project/sglang#40236.
+"""
+
+from __future__ import annotations
+
+import re
+
+from core.formats._family import Mark, TextFormat
+from core.parse.reading import Conventions
+from core.parse.reasoning import ReasoningTags
+from core.parse.tag_calls import TagCalls
+from core.protocols import ModelFormat
+
+_BARS = r"[｜|‖]{1,2}"
+_DSML = rf"{_BARS}\s?DSML\s?{_BARS}\s?"
+
+FORMAT: ModelFormat = TextFormat(
+    name="deepseek_v32",
+    marks=(Mark("DSML", pattern=rf"</?{_DSML}"),),
+    conventions=Conventions(reasoning=ReasoningTags(), ends=frozenset({"<｜end▁of▁sentence｜>"}), before_call=2),
+    scan=TagCalls(
+        opener=re.compile(rf"<{_DSML}invoke name=\"?(?P<name>[^\">\n]*)(?:\"?\s*>|\Z)"),
+        closer=re.compile(rf"</{_DSML}invoke>"),
+        parameter=re.compile(
+            rf"<{_DSML}parameter name=\"(?P<key>[^\"\n]*)\"(?:\s+string=\"(?P<string>true|false)\")?\s*>"
+        ),
+        parameter_closer=re.compile(rf"</{_DSML}parameter>"),
+        wrapper=re.compile(rf"</?{_DSML}(?:function_calls|tool_calls|calls)>"),
+        cut_wrapper=re.compile(rf"<{_DSML}(?:function_calls|tool_calls|calls)>"),
+    ).scan,
+)

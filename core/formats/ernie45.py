@@ -1,0 +1,36 @@
+r"""ERNIE 4.5: Hermes calls after reasoning, visible text in a response block.
+
+    REASONING\n</think>\n\n
+    <tool_call>\n{"name": "NAME", "arguments": {ARGUMENTS}}\n</tool_call>\n
+    <response>\nCONTENT\n</response>\n</s>
+
+The line breaks drawn belong to the tags. The prompt opens the reasoning.
+
+Source: vLLM 0.32 `tool_parsers/ernie45_tool_parser.py`, `reasoning/ernie45_reasoning_parser.py`.
+"""
+
+from __future__ import annotations
+
+from core.formats._family import CERTAIN, STRONG, Mark, TextFormat
+from core.parse.json_calls import JSONCalls
+from core.parse.reading import Conventions
+from core.parse.reasoning import ReasoningTags
+from core.protocols import ModelFormat
+
+_OPEN, _CLOSE = "<tool_call>", "</tool_call>"
+_WRAPPERS = ("<response>", "</response>")
+
+FORMAT: ModelFormat = TextFormat(
+    name="ernie45",
+    marks=(
+        Mark("<response>", CERTAIN, r"(?:</think>\s*|\A\s*)<response>"),
+        Mark("</response>", STRONG, r"</response>\s*\Z"),
+    ),
+    conventions=Conventions(
+        reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
+        ends=frozenset({"</s>"}),
+        markers=frozenset({_OPEN, _CLOSE, *_WRAPPERS}),
+        before_call=1,
+    ),
+    scan=JSONCalls(openers=(_OPEN,), closers=(_CLOSE,), wrappers=_WRAPPERS, guards_prose=True).scan,
+)

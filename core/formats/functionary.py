@@ -1,0 +1,71 @@
+r"""Functionary v3.2: a recipient per message part.
+
+    >>>all\nCONTENT>>>NAME\n{ARGUMENTS}>>>NAME\n{ARGUMENTS}<|eot_id|>
+
+The first `>>>` stands in the prompt. `all` addresses the user. No white space
+but the line break behind a recipient is framing.
+
+Source: the chat template of functionary-medium-v3.2, 2024-08.
+"""
+
+from __future__ import annotations
+
+import re
+
+from core.formats._family import FAIR, STRONG, Mark, TextFormat
+from core.parse.arguments import read_arguments
+from core.parse.header_calls import Header, build_call
+from core.parse.reading import Conventions, Scan
+from core.parse.scan import Finder
+from core.parse.tools import tool_names
+from core.protocols import ModelFormat, ReadContext
+from core.types import CallStatus, Span, ToolCallAttempt
+
+_MARK = ">>>"
+_HEAD = re.compile(r"(?:>>>)?(?P<name>[A-Za-z_][\w.\-]*)\n")
+
+
+def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
+    """Read the parts of a message, one recipient each."""
+    finder = Finder(raw, region.stop)
+    names = tool_names(context.tools)
+    calls: list[ToolCallAttempt] = []
+    markup: list[Span] = []
+    position = region.start
+    is_first = context.prompt_tail.endswith(_MARK)
+    while position < region.stop:
+        start = position if is_first else finder.next(_MARK, position)
+        if start == -1:
+            break
+        head = _HEAD.match(raw, start, region.stop)
+        is_first = False
+        position = start + len(_MARK) if head is None else head.end()
+        if head is None:
+            continue
+        if head.group("name") == "all":
+            markup.append(Span(*head.span()))
+            continue
+        call = _read_call(raw, finder, head, is_cut=context.finish_reason == "length")
+        if call is not None and (not names or call.name in names or call.status is CallStatus.COMPLETE):
+            calls.append(call)
+            position = max(position, call.char_span.stop)
+    return Scan(tuple(calls), tuple(markup))
+
+
+def _read_call(raw: str, finder: Finder, head: re.Match[str], *, is_cut: bool) -> ToolCallAttempt | None:
+    if not raw.startswith("{", head.end()) and head.end() < finder.stop:
+        return None
+    arguments = read_arguments(finder, head.end(), closers=(), stops=(_MARK,), is_cut=is_cut)
+    header = Header(head.group("name"), Span(*head.span("name")))
+    return build_call(raw, head.start(), header, arguments)
+
+
+FORMAT: ModelFormat = TextFormat(
+    name="functionary",
+    conventions=Conventions(ends=frozenset({"<|eot_id|>"})),
+    scan=scan_calls,
+    marks=(Mark(">>>all", STRONG, r"\A>>>all\n"),),
+    tails=(">>>",),
+    bare_score=FAIR,
+    bare_hints=(">>>",),
+)

@@ -1,0 +1,27 @@
+r"""FunctionGemma: Gemma 4's notation with escape tags.
+
+    CONTENT<start_function_call>call:NAME{KEY:<escape>TEXT<escape>,KEY:42}<end_function_call><end_of_turn>
+
+No white space is framing. Bare words are typed by the tool's schema.
+
+Source: the model card of functiongemma-270m-it, 2025-12; vLLM 0.32 `tool_parsers/functiongemma_tool_parser.py`.
+"""
+
+from __future__ import annotations
+
+from core.formats._family import Mark, TextFormat
+from core.parse.brace_calls import BraceCalls
+from core.parse.reading import Conventions
+from core.protocols import ModelFormat
+
+_OPEN, _CLOSE, _QUOTE = "<start_function_call>", "<end_function_call>", "<escape>"
+
+FORMAT: ModelFormat = TextFormat(
+    name="functiongemma",
+    marks=(Mark(_OPEN), Mark(_CLOSE)),
+    tails=("<start_of_turn>model",),
+    conventions=Conventions(
+        ends=frozenset({"<end_of_turn>", "<start_function_response>"}), markers=frozenset({_OPEN, _CLOSE, _QUOTE})
+    ),
+    scan=BraceCalls(opener=_OPEN, closer=_CLOSE, quote=_QUOTE).scan,
+)

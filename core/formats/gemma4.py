@@ -1,0 +1,34 @@
+r"""Gemma 4: calls in a notation of its own, reasoning in a channel.
+
+    <|channel>thought\nREASONING\n<channel|>CONTENT
+    <|tool_call>call:NAME{KEY:<|"|>TEXT<|"|>,KEY:42,KEY:{KEY:true},KEY:[1,2]}<tool_call|><turn|>
+
+Drawn on two lines. The line breaks drawn belong to the channel; everything
+else is exact. Bare words are typed by the tool's schema.
+
+Source: the chat template of gemma-4-31B-it, 2026.
+"""
+
+from __future__ import annotations
+
+from core.formats._family import STRONG, Mark, TextFormat
+from core.parse.brace_calls import BraceCalls
+from core.parse.reading import Conventions
+from core.parse.reasoning import ReasoningTags
+from core.protocols import ModelFormat
+
+_OPEN, _CLOSE, _QUOTE = "<|tool_call>", "<tool_call|>", '<|"|>'
+
+FORMAT: ModelFormat = TextFormat(
+    name="gemma4",
+    marks=(Mark(_OPEN), Mark(_CLOSE), Mark("<|channel>"), Mark("<channel|>"), Mark(_QUOTE), Mark("<turn|>", STRONG)),
+    tails=("<|turn>model",),
+    conventions=Conventions(
+        reasoning=ReasoningTags(
+            ("<|channel>thought\n", "<|channel>thought", "<|channel>"), ("<channel|>",), before_close=1
+        ),
+        ends=frozenset({"<turn|>", "<|tool_response>"}),
+        markers=frozenset({_OPEN, _CLOSE, _QUOTE}),
+    ),
+    scan=BraceCalls(opener=_OPEN, closer=_CLOSE, quote=_QUOTE).scan,
+)

@@ -1,0 +1,30 @@
+"""Plain text: no calls that we could know, reasoning in the usual tags.
+
+    <think>REASONING</think>
+
+    CONTENT
+
+The reasoning block may have been opened by the prompt, or be missing. Line
+breaks next to the tags are framing, one inside and two behind, as most
+templates write them. Chosen only where no family's markers occur.
+"""
+
+from __future__ import annotations
+
+from core.formats._family import TextFormat
+from core.parse.reading import Conventions
+from core.parse.reasoning import ReasoningTags
+from core.protocols import ModelFormat, ReadContext
+from core.types import FormatScore
+
+_LEAST_SCORE = 0.1
+_CONVENTIONS = Conventions(reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2))
+
+
+class _PlainText(TextFormat):
+    def match(self, raw: str, context: ReadContext) -> FormatScore:
+        """Explain any text a little, so that something always does."""
+        return FormatScore(_LEAST_SCORE, "explains any text as content")
+
+
+FORMAT: ModelFormat = _PlainText(name="generic", conventions=_CONVENTIONS)

@@ -1,0 +1,44 @@
+r"""GigaChat 3: one call behind a token.
+
+    CONTENT<|function_call|>{"name": "NAME", "arguments": {ARGUMENTS}}<|message_sep|>\n\n
+
+Older checkpoints write `function call` and a line break for the token. No marker
+closes the call: its JSON does.
+
+Source: the chat template of GigaChat3.1-10B-A1.8B, 2026; vLLM 0.32 `tool_parsers/gigachat3_tool_parser.py`.
+"""
+
+from __future__ import annotations
+
+from core.formats._family import CERTAIN, STRONG, Mark, TextFormat
+from core.parse.json_calls import JSONCalls
+from core.parse.reading import Conventions
+from core.parse.reasoning import ReasoningTags
+from core.protocols import ModelFormat
+
+_TOKEN = "<|function_call|>"
+
+FORMAT: ModelFormat = TextFormat(
+    name="gigachat",
+    marks=(
+        Mark(_TOKEN),
+        Mark("function call", CERTAIN, r"function call(?:<\|role_sep\|>)?\s*\{\s*\"name\""),
+        Mark("<|message_sep|>", STRONG),
+    ),
+    tails=("<|role_sep|>",),
+    conventions=Conventions(
+        reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
+        ends=frozenset({"<|message_sep|>", "</s>"}),
+        markers=frozenset({_TOKEN}),
+    ),
+    scan=JSONCalls(
+        openers=(
+            _TOKEN,
+            "function call<|role_sep|>\n",
+            "function call<|role_sep|>",
+            "function call\n",
+            "function call",
+        ),
+        guards_prose=True,
+    ).scan,
+)

@@ -1,0 +1,182 @@
+r"""Harmony (gpt-oss): messages with a channel, and a recipient for calls.
+
+    <|channel|>analysis<|message|>REASONING<|end|>
+    <|start|>assistant<|channel|>commentary<|message|>CONTENT<|end|>
+    <|start|>assistant<|channel|>commentary to=functions.NAME <|constrain|>json<|message|>{ARGUMENTS}<|call|>
+    <|start|>assistant to=functions.NAME<|channel|>commentary json<|message|>{ARGUMENTS}<|call|>
+    <|start|>assistant<|channel|>final<|message|>CONTENT<|return|>
+
+Drawn on several lines; written without line breaks. No white space is framing.
+The prompt ends with `<|start|>assistant`. A message to anybody but `assistant`
+or `user` is a call, on whatever channel; the `functions.` before the name is
+decoration. Several messages of one kind are read joined by a line break, as
+servers show them.
+
+Source: the Harmony format guide (openai/harmony `docs/format.md`), 2025-08;
+header errors in vllm-project/vllm#23567, #35906, #35907, openai/harmony#38, #60.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from core.formats._family import STRONG, Mark, TextFormat
+from core.parse.arguments import read_arguments
+from core.parse.header_calls import Header, build_call
+from core.parse.reading import Conventions, Stretch, assemble_message, find_end, segments_of_call
+from core.parse.scan import Finder, Hit, is_quoted_inline
+from core.parse.tools import tool_names
+from core.protocols import ModelFormat, ReadContext
+from core.types import ParsedMessage, Segment, SegmentKind, Span, ToolCallAttempt
+
+_START, _CHANNEL, _MESSAGE, _CONSTRAIN = "<|start|>", "<|channel|>", "<|message|>", "<|constrain|>"
+_ENDS = ("<|end|>", "<|call|>", "<|return|>")
+_BODY_STOPS = (*_ENDS, _START, _CHANNEL)
+_RECIPIENT = re.compile(r"to=(?P<whole>(?:functions\.)?(?P<name>[^\s<]*))")
+_CHANNEL_NAME = re.compile(r"<\|channel\|>\s*(?P<name>[a-z]*)")
+_NOBODY = frozenset({"", "assistant", "user", "all"})
+_CONVENTIONS = Conventions(
+    ends=frozenset(_ENDS), markers=frozenset({_START, _CHANNEL, _MESSAGE, _CONSTRAIN, "<|end|>"})
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    span: Span
+    channel: str
+    name_span: Span | None
+    id_span: Span | None
+
+
+class _Harmony(TextFormat):
+    def read(self, raw: str, context: ReadContext) -> ParsedMessage:
+        """Read `raw`; never raises on any text. Segments tile `raw`."""
+        reader = _Reader(raw, context)
+        reader.run()
+        stretches = list(reader.stretches)
+        if reader.stop < len(raw):
+            stretches.append(Stretch(Segment(Span(reader.stop, len(raw)), SegmentKind.END)))
+        return assemble_message(
+            self.name,
+            raw,
+            stretches,
+            tuple(reader.calls),
+            context,
+            _CONVENTIONS,
+            has_reasoning=reader.has_reasoning,
+            joiner="\n",
+        )
+
+
+class _Reader:
+    def __init__(self, raw: str, context: ReadContext) -> None:
+        self._raw = raw
+        self._tail = context.prompt_tail
+        self._is_cut = context.finish_reason == "length"
+        self._names = tool_names(context.tools)
+        self.stop = find_end(raw, context, _CONVENTIONS)
+        # `<|call|>` ends a call; only what follows it ends the turn.
+        self._finder = Finder(raw, len(raw))
+        self.stretches: list[Stretch] = []
+        self.calls: list[ToolCallAttempt] = []
+        self.has_reasoning = False
+
+    def run(self) -> None:
+        position = self._open_body()
+        while position < self.stop and (hit := self._finder.first((_START, _CHANNEL, *_ENDS), position)) is not None:
+            if hit.start >= self.stop:
+                break
+            if is_quoted_inline(self._raw, Span(hit.start, hit.stop), self.stop):
+                position = hit.stop
+                continue
+            position = self._mark(hit) if hit.marker in _ENDS else self._message(hit)
+
+    def _mark(self, hit: Hit) -> int:
+        self.stretches.append(Stretch(Segment(Span(hit.start, hit.stop), SegmentKind.MARKUP)))
+        return hit.stop
+
+    def _open_body(self) -> int:
+        """Read the body of a message whose header stands in the prompt."""
+        if not self._tail.endswith(_MESSAGE):
+            return 0
+        start = max(self._tail.rfind(_START), 0)
+        channel = _CHANNEL_NAME.search(self._tail, start)
+        return self._body(0, "" if channel is None else channel.group("name"))
+
+    def _message(self, hit: Hit) -> int:
+        message = self._finder.next(_MESSAGE, hit.stop)
+        following = self._finder.first((*_ENDS, _START), hit.stop)
+        limit = self.stop if following is None else min(following.start, self.stop)
+        stop = limit if message == -1 or message > limit else message
+        header = self._header(Span(hit.start, stop))
+        if stop == limit and (message == -1 or message > limit):
+            return self._cut_header(header, stop)
+        if header.name_span is not None:
+            return self._call(header, message + len(_MESSAGE))
+        self.stretches.append(Stretch(Segment(Span(hit.start, message + len(_MESSAGE)), SegmentKind.MARKUP)))
+        return self._body(message + len(_MESSAGE), header.channel)
+
+    def _header(self, span: Span) -> _Header:
+        channel = _CHANNEL_NAME.search(self._raw, span.start, span.stop)
+        recipient = _RECIPIENT.search(self._raw, span.start, span.stop)
+        name = "" if channel is None else channel.group("name")
+        if recipient is None or recipient.group("whole") in _NOBODY:
+            return _Header(span, name, None, None)
+        name_span = Span(*recipient.span("name"))
+        return _Header(span, name, name_span, Span(*recipient.span("whole")))
+
+    def _cut_header(self, header: _Header, stop: int) -> int:
+        """Read a header that no message follows."""
+        if header.name_span is not None:
+            start = header.name_span.stop
+            arguments = read_arguments(Finder(self._raw, stop), stop, closers=("<|call|>",))
+            call_header = self._call_header(header)
+            call = build_call(self._raw, header.span.start, call_header, arguments, "cut inside its header")
+            self._add_call(call)
+            return max(stop, start)
+        self.stretches.append(Stretch(Segment(Span(header.span.start, stop), SegmentKind.MARKUP)))
+        return max(stop, header.span.start + 1)
+
+    def _call_header(self, header: _Header) -> Header:
+        span = header.name_span
+        name = None if span is None else self._raw[span.start : span.stop]
+        return Header(name or None, span if name else None)
+
+    def _call(self, header: _Header, body_start: int) -> int:
+        arguments = read_arguments(
+            self._finder,
+            body_start,
+            closers=("<|call|>", "<|end|>", "<|return|>"),
+            stops=(_START, _CHANNEL),
+            is_cut=self._is_cut,
+        )
+        call = build_call(self._raw, header.span.start, self._call_header(header), arguments)
+        self._add_call(call)
+        return max(call.char_span.stop, body_start)
+
+    def _add_call(self, call: ToolCallAttempt) -> None:
+        index = len(self.calls)
+        self.calls.append(call)
+        self.stretches += [Stretch(segment, frames_call=True) for segment in segments_of_call(call, index)]
+
+    def _body(self, start: int, channel: str) -> int:
+        """Read the text of a message that is no call."""
+        hit = self._finder.first(_BODY_STOPS, start)
+        stop = self.stop if hit is None else min(hit.start, self.stop)
+        if channel == "analysis":
+            self.has_reasoning = True
+            self.stretches.append(Stretch(Segment(Span(start, stop), SegmentKind.REASONING)))
+        return max(stop, start)
+
+
+FORMAT: ModelFormat = _Harmony(
+    name="harmony",
+    marks=(
+        Mark(_CHANNEL),
+        Mark("to=functions.", STRONG),
+        Mark(_MESSAGE, STRONG, r"<\|start\|>\s*assistant[^<]*<\|message\|>"),
+        Mark(_CONSTRAIN),
+    ),
+    tails=("<|start|>assistant",),
+)

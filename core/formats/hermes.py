@@ -1,0 +1,43 @@
+r"""Hermes, Qwen2.5 and Qwen3: a JSON object in `<tool_call>` tags, one per call.
+
+    <think>\n
+    REASONING
+    \n</think>\n\n
+    CONTENT
+    \n<tool_call>\n
+    {"name": "NAME", "arguments": {ARGUMENTS}}
+    \n</tool_call>\n
+    <tool_call>\n…\n</tool_call><|im_end|>
+
+Framing: the line breaks drawn as `\n` belong to the tags. One line break
+before `<tool_call>` is framing, any further one is content.
+
+Source: the chat templates published with Qwen2.5-7B-Instruct, Qwen3-8B and
+Hermes-3-Llama-3.1-8B (tool use), as of 2025-09; vLLM 0.32
+`tool_parsers/hermes_tool_parser.py` for what is read back.
+"""
+
+from __future__ import annotations
+
+from core.formats._family import CERTAIN, FAIR, Mark, TextFormat
+from core.parse.json_calls import JSONCalls
+from core.parse.reading import Conventions
+from core.parse.reasoning import ReasoningTags
+from core.protocols import ModelFormat
+
+_OPEN, _CLOSE = "<tool_call>", "</tool_call>"
+
+FORMAT: ModelFormat = TextFormat(
+    name="hermes",
+    marks=(
+        Mark(_OPEN, CERTAIN, r"<tool_call>\s*\{"),
+        Mark(_OPEN, FAIR),
+        Mark(_CLOSE, 0.85, r"\}\s*</tool_call>"),
+    ),
+    conventions=Conventions(
+        reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
+        markers=frozenset({_OPEN, _CLOSE}),
+        before_call=1,
+    ),
+    scan=JSONCalls(openers=(_OPEN,), closers=(_CLOSE,), guards_prose=True).scan,
+)

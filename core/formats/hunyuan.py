@@ -1,0 +1,37 @@
+r"""Hunyuan A13B: an answer block, and a section with a JSON list of calls.
+
+    <think>\nREASONING\n</think>\n
+    <answer>\nCONTENT\n</answer>
+    <tool_calls>[{"name": "NAME", "arguments": {ARGUMENTS}}]</tool_calls>
+
+The line breaks drawn belong to the tags.
+
+Source: the chat template of Hunyuan-A13B-Instruct, 2025-06; vLLM 0.32
+`tool_parsers/hunyuan_a13b_tool_parser.py`, `reasoning/hunyuan_a13b_reasoning_parser.py`.
+"""
+
+from __future__ import annotations
+
+from core.formats._family import CERTAIN, STRONG, Mark, TextFormat
+from core.formats.jamba import CLOSE, OPEN
+from core.parse.json_calls import JSONCalls
+from core.parse.reading import Conventions
+from core.parse.reasoning import ReasoningTags
+from core.protocols import ModelFormat
+
+_ANSWER_OPEN, _ANSWER_CLOSE = "<answer>", "</answer>"
+
+FORMAT: ModelFormat = TextFormat(
+    name="hunyuan",
+    marks=(
+        Mark(_ANSWER_OPEN, CERTAIN, r"(?:</think>\s*|\A\s*)<answer>"),
+        Mark(_ANSWER_CLOSE, STRONG, r"</answer>\s*(?:<\||\Z|<tool_calls>)"),
+    ),
+    conventions=Conventions(
+        reasoning=ReasoningTags(after_open=1, before_close=1, after_close=1),
+        ends=frozenset({"<|eos|>"}),
+        markers=frozenset({OPEN, CLOSE, _ANSWER_OPEN, _ANSWER_CLOSE}),
+        before_call=1,
+    ),
+    scan=JSONCalls(openers=(OPEN,), closers=(CLOSE,), one_per_tag=False, wrappers=(_ANSWER_OPEN, _ANSWER_CLOSE)).scan,
+)

@@ -1,0 +1,30 @@
+r"""InternLM 2: one call between action tokens.
+
+    CONTENT<|action_start|><|plugin|>\n{"name": "NAME", "parameters": {ARGUMENTS}}<|action_end|><|im_end|>
+
+White space inside the tokens is framing.
+
+Source: InternLM2's tool-calling guide (Lagent format), 2024-07; vLLM 0.32 `tool_parsers/internlm2_tool_parser.py`.
+"""
+
+from __future__ import annotations
+
+from core.formats._family import Mark, TextFormat
+from core.parse.json_calls import JSONCalls
+from core.parse.reading import Conventions
+from core.parse.reasoning import ReasoningTags
+from core.protocols import ModelFormat
+
+_OPENERS = ("<|action_start|><|plugin|>", "<|action_start|> <|plugin|>", "<|action_start|>\n<|plugin|>", "<|plugin|>")
+_CLOSE = "<|action_end|>"
+
+FORMAT: ModelFormat = TextFormat(
+    name="internlm2",
+    marks=(Mark("<|action_start|>"), Mark("<|plugin|>"), Mark(_CLOSE)),
+    conventions=Conventions(
+        reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
+        markers=frozenset({"<|action_start|>", "<|plugin|>", _CLOSE}),
+        before_call=1,
+    ),
+    scan=JSONCalls(openers=_OPENERS, closers=(_CLOSE,), wrappers=("<|action_start|>",)).scan,
+)

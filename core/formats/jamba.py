@@ -1,0 +1,28 @@
+r"""Jamba: one section with a JSON list of calls.
+
+    CONTENT<tool_calls>[\n    {"name": "NAME", "arguments": {ARGUMENTS}}\n]</tool_calls>
+
+White space inside the section is framing.
+
+Source: the chat template of AI21-Jamba-1.5-Mini, 2024-08; vLLM 0.32 `tool_parsers/jamba_tool_parser.py`.
+"""
+
+from __future__ import annotations
+
+from core.formats._family import CERTAIN, FAIR, Mark, TextFormat
+from core.parse.json_calls import JSONCalls
+from core.parse.reading import Conventions
+from core.parse.reasoning import ReasoningTags
+from core.protocols import ModelFormat
+
+OPEN, CLOSE = "<tool_calls>", "</tool_calls>"
+
+FORMAT: ModelFormat = TextFormat(
+    name="jamba",
+    marks=(Mark(OPEN, CERTAIN, r"<tool_calls>\s*\[\s*\{"), Mark(OPEN, FAIR), Mark(CLOSE, FAIR)),
+    conventions=Conventions(
+        reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
+        markers=frozenset({OPEN, CLOSE}),
+    ),
+    scan=JSONCalls(openers=(OPEN,), closers=(CLOSE,), guards_prose=True, one_per_tag=False).scan,
+)

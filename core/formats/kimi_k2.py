@@ -1,0 +1,61 @@
+r"""Kimi K2, K2-Thinking and K2.5: sections of calls in special tokens.
+
+    <think>REASONING</think>CONTENT
+    <|tool_calls_section_begin|>
+    <|tool_call_begin|>functions.NAME:N<|tool_call_argument_begin|>{ARGUMENTS}<|tool_call_end|>
+    <|tool_call_begin|>…<|tool_call_end|>
+    <|tool_calls_section_end|><|im_end|>
+
+Drawn on several lines; written without line breaks. There is no framing white
+space: content and reasoning are exact. The header is the call's id; the name
+is what is left of it without the `functions.` before and the `:N` behind.
+
+Off-pattern headers seen in reports and read all the same: no prefix, no index,
+`functions_NAME_3`, `functionsNAME5`, dotted and hyphenated names. A header
+that is an id without a name (`call_ab12`, `3`) gives a malformed call.
+
+Source: the chat template and the tool-calling guide published with
+Kimi-K2-Instruct, 2025-07; reports in vllm-project/vllm#27565, #32146, #38579,
+sgl-project/sglang#21377, #25362.
+"""
+
+from __future__ import annotations
+
+from core.formats._family import STRONG, Mark, TextFormat
+from core.formats._kimi_header import read_header
+from core.parse.header_calls import HeaderCalls
+from core.parse.reading import Conventions
+from core.parse.reasoning import ReasoningTags
+from core.protocols import ModelFormat
+
+_SECTION_OPENERS = ("<|tool_calls_section_begin|>", "<|tool_call_section_begin|>")
+_SECTION_CLOSERS = ("<|tool_calls_section_end|>", "<|tool_call_section_end|>")
+_CALL_OPEN, _ARGUMENTS, _CALL_CLOSE = "<|tool_call_begin|>", "<|tool_call_argument_begin|>", "<|tool_call_end|>"
+
+_CALLS = HeaderCalls(
+    opener=_CALL_OPEN,
+    separators=(_ARGUMENTS,),
+    closers=(_CALL_CLOSE,),
+    wrappers=(*_SECTION_OPENERS, *_SECTION_CLOSERS),
+    read_header=read_header,
+    reads_headless=True,
+)
+
+FORMAT: ModelFormat = TextFormat(
+    name="kimi_k2",
+    marks=(
+        Mark("<|tool_calls_section_begin|>"),
+        Mark("<|tool_call_section_begin|>"),
+        Mark(_ARGUMENTS),
+        Mark("<|tool_calls_section_end|>", STRONG),
+        Mark(_CALL_OPEN, STRONG),
+        Mark("<|im_assistant|>", STRONG),
+    ),
+    tails=("<|im_assistant|>",),
+    conventions=Conventions(
+        reasoning=ReasoningTags(),
+        ends=frozenset({"[EOS]", "<|im_end|>"}),
+        markers=frozenset({*_SECTION_OPENERS, *_SECTION_CLOSERS, _CALL_OPEN, _ARGUMENTS, _CALL_CLOSE}),
+    ),
+    scan=_CALLS.scan,
+)

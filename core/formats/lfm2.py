@@ -1,0 +1,40 @@
+r"""LFM2 and LFM2.5: a list of Python calls between special tokens.
+
+    <think>REASONING</think>
+    <|tool_call_start|>[NAME(KEY="text", KEY=3), NAME()]<|tool_call_end|>CONTENT<|im_end|>
+
+Some checkpoints write a JSON list there. Text may stand before and behind.
+
+Source: the chat template of LFM2.5-8B-A1B, 2026.
+"""
+
+from __future__ import annotations
+
+from core.formats._family import Mark, TextFormat
+from core.parse.json_calls import JSONCalls
+from core.parse.python_calls import PythonCalls
+from core.parse.reading import Conventions, Scan
+from core.parse.reasoning import ReasoningTags
+from core.protocols import ModelFormat, ReadContext
+from core.types import Span
+
+_OPEN, _CLOSE = "<|tool_call_start|>", "<|tool_call_end|>"
+_PYTHON = PythonCalls(openers=(_OPEN,), closers=(_CLOSE,))
+_JSON = JSONCalls(openers=(_OPEN,), closers=(_CLOSE,), one_per_tag=False)
+
+
+def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
+    """Read Python calls, or the JSON that some checkpoints write in their place."""
+    found = _PYTHON.scan(raw, region, context)
+    return found if found.calls else _JSON.scan(raw, region, context)
+
+
+FORMAT: ModelFormat = TextFormat(
+    name="lfm2",
+    marks=(Mark(_OPEN), Mark(_CLOSE)),
+    conventions=Conventions(
+        reasoning=ReasoningTags(after_open=1, before_close=1, after_close=1),
+        markers=frozenset({_OPEN, _CLOSE}),
+    ),
+    scan=scan_calls,
+)

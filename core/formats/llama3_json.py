@@ -1,0 +1,58 @@
+r"""Llama 3.1 to 3.3 (and Llama 4 JSON): bare JSON objects.
+
+    <|python_tag|>{"name": "NAME", "parameters": {ARGUMENTS}}; {"name": …}<|eom_id|>
+    <function=NAME>{ARGUMENTS}</function><|eot_id|>
+
+The token is mostly missing; then an object is believed only on a line of its
+own, with name and parameters, naming a tool of the request where those are
+known. Objects may be parted by semicolons.
+
+Source: the chat template of Llama-3.2-3B-Instruct, 2024-09; the prompt-format guide of Llama 3.1.
+"""
+
+from __future__ import annotations
+
+import re
+
+from core.formats._family import FAIR, STRONG, Mark, TextFormat
+from core.parse.bare_json import BareJSONCalls
+from core.parse.call_object import CallKeys
+from core.parse.reading import Conventions, Scan
+from core.parse.reasoning import ReasoningTags
+from core.parse.tag_calls import TagCalls
+from core.protocols import ModelFormat, ReadContext
+from core.types import Span
+
+_TAG = "<|python_tag|>"
+_BARE = BareJSONCalls(
+    keys=CallKeys(name=("name",), arguments=("parameters", "arguments")), prefixes=(_TAG,), in_list=False
+)
+_NEVER = re.compile(r"(?!)")
+_TAGGED = TagCalls(
+    opener=re.compile(r"<function=(?P<name>[^>\n]*)>(?=\s*\{)"),
+    closer=re.compile(r"</function>"),
+    parameter=_NEVER,
+    parameter_closer=_NEVER,
+    guards_prose=True,
+)
+
+
+def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
+    """Read bare objects, or the tagged ones of custom tools."""
+    found = _BARE.scan(raw, region, context)
+    return found if found.calls else _TAGGED.scan(raw, region, context)
+
+
+FORMAT: ModelFormat = TextFormat(
+    name="llama3_json",
+    marks=(Mark(_TAG), Mark("<function=", 0.97, r"<function=[^>\n]+>\s*\{"), Mark("<|eom_id|>", FAIR)),
+    conventions=Conventions(
+        reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
+        ends=frozenset({"<|eom_id|>", "<|eot_id|>"}),
+        markers=frozenset({_TAG}),
+        before_call=1,
+    ),
+    scan=scan_calls,
+    bare_score=STRONG,
+    bare_hints=('"name"', "{"),
+)

@@ -1,0 +1,30 @@
+r"""Llama 4: a list of Python calls between special tokens.
+
+    CONTENT<|python_start|>[NAME(KEY="text", KEY=3), NAME()]<|python_end|><|eom|>
+
+Without the tokens it is a bare list, read by the same rules as `pythonic`. No
+white space is framing but that around the list.
+
+Source: the prompt-format guide of Llama 4, 2025-04; vLLM 0.32 `tool_parsers/llama4_pythonic_tool_parser.py`.
+"""
+
+from __future__ import annotations
+
+from core.formats._family import Mark, TextFormat
+from core.parse.python_calls import PythonCalls
+from core.parse.reading import Conventions
+from core.parse.reasoning import ReasoningTags
+from core.protocols import ModelFormat
+
+_OPEN, _CLOSE = "<|python_start|>", "<|python_end|>"
+
+FORMAT: ModelFormat = TextFormat(
+    name="llama4_pythonic",
+    marks=(Mark(_OPEN), Mark(_CLOSE)),
+    conventions=Conventions(
+        reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
+        ends=frozenset({"<|eom|>", "<|eot|>"}),
+        markers=frozenset({_OPEN, _CLOSE}),
+    ),
+    scan=PythonCalls(openers=(_OPEN,), closers=(_CLOSE,), reads_bare=True).scan,
+)

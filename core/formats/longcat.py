@@ -1,0 +1,37 @@
+r"""LongCat Flash: Hermes calls in tags of their own.
+
+    <longcat_think>REASONING</longcat_think>CONTENT
+    <longcat_tool_call>\n{"name": "NAME", "arguments": {ARGUMENTS}}\n</longcat_tool_call></longcat_s>
+
+The line breaks inside the tags, and one before them, are framing.
+
+Source: the chat template of LongCat-Flash-Chat, 2025-09.
+"""
+
+from __future__ import annotations
+
+from core.formats._family import Mark, TextFormat
+from core.parse.json_calls import JSONCalls
+from core.parse.reading import Conventions
+from core.parse.reasoning import ReasoningTags
+from core.protocols import ModelFormat
+
+_OPEN, _CLOSE = "<longcat_tool_call>", "</longcat_tool_call>"
+
+FORMAT: ModelFormat = TextFormat(
+    name="longcat",
+    marks=(Mark(_OPEN), Mark(_CLOSE), Mark("<longcat_think>"), Mark("</longcat_think>")),
+    conventions=Conventions(
+        reasoning=ReasoningTags(
+            ("<longcat_think>", "<think>"),
+            ("</longcat_think>", "</think>"),
+            after_open=1,
+            before_close=1,
+            after_close=2,
+        ),
+        ends=frozenset({"</longcat_s>"}),
+        markers=frozenset({_OPEN, _CLOSE}),
+        before_call=1,
+    ),
+    scan=JSONCalls(openers=(_OPEN,), closers=(_CLOSE,)).scan,
+)

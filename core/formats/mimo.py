@@ -1,0 +1,42 @@
+r"""MiMo: Qwen3-Coder's tags without line breaks, values exact.
+
+    <think>\nREASONING\n</think>\n
+    CONTENT\n
+    <tool_call>\n<function=NAME>\n<parameter=KEY>VALUE</parameter>\n</function>\n</tool_call><|im_end|>
+
+Told from Qwen3-Coder by values that begin right behind their tag: there no line
+break is framing. MiMo-VL and MiMo-7B write Hermes calls.
+
+Source: vLLM 0.32 `parser/mimo.py`; the chat template of MiMo-VL, 2025-08.
+"""
+
+from __future__ import annotations
+
+import re
+
+from core.formats._family import Mark, TextFormat
+from core.formats.qwen3_coder import CLOSER, OPENER, PARAMETER, PARAMETER_CLOSER
+from core.parse.reading import Conventions
+from core.parse.reasoning import ReasoningTags
+from core.parse.tag_calls import TagCalls
+from core.protocols import ModelFormat
+
+FORMAT: ModelFormat = TextFormat(
+    name="mimo",
+    marks=(Mark("<parameter=", 0.9, r"<function=[^>\n]+>\s*<parameter=[^>\n]+>(?!\n)"),),
+    conventions=Conventions(
+        reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
+        markers=frozenset({"<tool_call>", "</tool_call>"}),
+        before_call=1,
+    ),
+    scan=TagCalls(
+        opener=OPENER,
+        closer=CLOSER,
+        parameter=PARAMETER,
+        parameter_closer=PARAMETER_CLOSER,
+        wrapper=re.compile(r"</?tool_call>"),
+        cut_wrapper=re.compile(r"<tool_call>"),
+        wraps_each=True,
+        guards_prose=True,
+    ).scan,
+)

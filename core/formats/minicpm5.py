@@ -1,0 +1,36 @@
+r"""MiniCPM 5: functions with named parameters.
+
+    <think>\nREASONING\n</think>\n\n
+    CONTENT
+    <function name="NAME"><param name="KEY">VALUE</param><param name="KEY"><![CDATA[VALUE]]></param></function>
+
+Values are typed by the tool's schema.
+
+Source: the chat template of MiniCPM5-1B, 2026; vLLM 0.32 `tool_parsers/minicpm5xml_tool_parser.py`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from core.formats._family import STRONG, Mark, TextFormat
+from core.parse.reading import Conventions
+from core.parse.reasoning import ReasoningTags
+from core.parse.tag_calls import TagCalls
+from core.protocols import ModelFormat
+
+FORMAT: ModelFormat = TextFormat(
+    name="minicpm5",
+    marks=(
+        Mark("<function name=", pattern=r"<function\s+name=[\"'][^\"']+[\"'][^>]*>\s*(?:<param|</function>)"),
+        Mark("<function name=", STRONG),
+    ),
+    conventions=Conventions(reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2)),
+    scan=TagCalls(
+        opener=re.compile(r"<function\s+name=[\"']?(?P<name>[^\"'>\n]*)(?:[\"'][^>\n]*>|\Z)"),
+        closer=re.compile(r"</function>"),
+        parameter=re.compile(r"<param\s+name=[\"'](?P<key>[^\"'\n]*)[\"']\s*>(?:<!\[CDATA\[)?"),
+        parameter_closer=re.compile(r"(?:\]\]>)?</param>"),
+        guards_prose=True,
+    ).scan,
+)

@@ -1,0 +1,33 @@
+r"""MiniMax M1: one section with a JSON object per line.
+
+    <think>\nREASONING\n</think>\n\n
+    CONTENT\n
+    <tool_calls>\n
+    {"name": "NAME", "arguments": {ARGUMENTS}}\n
+    {"name": "NAME", "arguments": {ARGUMENTS}}\n
+    </tool_calls>
+
+White space inside the section, and a line break before it, are framing.
+
+Source: the function-calling guide of MiniMax-M1, 2025-06.
+"""
+
+from __future__ import annotations
+
+from core.formats._family import CERTAIN, Mark, TextFormat
+from core.formats.jamba import CLOSE, OPEN
+from core.parse.json_calls import JSONCalls
+from core.parse.reading import Conventions
+from core.parse.reasoning import ReasoningTags
+from core.protocols import ModelFormat
+
+FORMAT: ModelFormat = TextFormat(
+    name="minimax_m1",
+    marks=(Mark(OPEN, CERTAIN, r"<tool_calls>\s*\{"),),
+    conventions=Conventions(
+        reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
+        markers=frozenset({OPEN, CLOSE}),
+        before_call=1,
+    ),
+    scan=JSONCalls(openers=(OPEN,), closers=(CLOSE,), guards_prose=True, one_per_tag=False).scan,
+)

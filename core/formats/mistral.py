@@ -1,0 +1,29 @@
+r"""Mistral before v11: one marker, then a JSON list of calls.
+
+    CONTENT[TOOL_CALLS] [{"name": "NAME", "arguments": {ARGUMENTS}, "id": "9 CHARS"}]</s>
+
+White space between marker and list is framing. The list's bracket ends the calls.
+
+Source: the chat template of Mistral-Nemo-Instruct-2407; mistral-common's
+tokenizers v2 to v7, as of 2025-06.
+"""
+
+from __future__ import annotations
+
+from core.formats._family import FAIR, STRONG, Mark, TextFormat
+from core.parse.json_calls import JSONCalls
+from core.parse.reading import Conventions
+from core.parse.reasoning import ReasoningTags
+from core.protocols import ModelFormat
+
+_MARKER = "[TOOL_CALLS]"
+
+FORMAT: ModelFormat = TextFormat(
+    name="mistral",
+    marks=(Mark(_MARKER, pattern=r"\[TOOL_CALLS\]\s*(?:\[\s*[\{\]]|\{)"), Mark(_MARKER, FAIR), Mark("[INST]", STRONG)),
+    conventions=Conventions(
+        reasoning=ReasoningTags(openers=("[THINK]", "<think>"), closers=("[/THINK]", "</think>")),
+        markers=frozenset({_MARKER}),
+    ),
+    scan=JSONCalls(openers=(_MARKER,), one_per_tag=False).scan,
+)

@@ -1,0 +1,52 @@
+r"""Mistral from v11 on (Small 3.2, Devstral, Magistral): one marker per call.
+
+    [THINK]REASONING[/THINK]CONTENT
+    [TOOL_CALLS]NAME[ARGS]{ARGUMENTS}[TOOL_CALLS]NAME[CALL_ID]ID[ARGS]{ARGUMENTS}</s>
+
+Drawn on several lines; written without line breaks. No marker closes a call:
+its JSON does. Some checkpoints leave `[ARGS]` out.
+
+Source: the chat templates of Mistral-Small-3.2-24B-Instruct-2506 and
+Devstral-Small-2507; mistral-common's tokenizers v11 and v13, as of 2025-09.
+"""
+
+from __future__ import annotations
+
+import re
+
+from core.formats._family import STRONG, Mark, TextFormat
+from core.parse.header_calls import Header, HeaderCalls, plain_header
+from core.parse.reading import Conventions
+from core.parse.reasoning import ReasoningTags
+from core.protocols import ModelFormat
+from core.types import Span
+
+_MARKER, _CALL_ID, _ARGUMENTS = "[TOOL_CALLS]", "[CALL_ID]", "[ARGS]"
+_WITH_ID = re.compile(r"(?P<name>.*?)\[CALL_ID\](?P<id>.*)", re.DOTALL)
+
+
+def _read_header(text: str, span: Span, names: frozenset[str]) -> Header | None:
+    """Read `NAME` or `NAME[CALL_ID]ID`."""
+    match = _WITH_ID.fullmatch(text, span.start, span.stop)
+    if match is None:
+        return plain_header(text, span, names)
+    header = plain_header(text, Span(*match.span("name")), names)
+    if header is None:
+        return None
+    return Header(header.name, header.name_span, match.group("id"), Span(*match.span("id")), header.problem)
+
+
+FORMAT: ModelFormat = TextFormat(
+    name="mistral_v11",
+    marks=(
+        Mark(_ARGUMENTS, pattern=r"\[TOOL_CALLS\]\s*[\w.\-]+\s*(?:\[CALL_ID\]\w*)?\[ARGS\]"),
+        Mark(_MARKER, pattern=r"\[TOOL_CALLS\]\s*[\w.\-]+\s*(?:\[ARGS\]|\[CALL_ID\]|\{|\Z)"),
+        Mark("[/THINK]", STRONG),
+        Mark("[THINK]", STRONG),
+    ),
+    conventions=Conventions(
+        reasoning=ReasoningTags(openers=("[THINK]", "<think>"), closers=("[/THINK]", "</think>")),
+        markers=frozenset({_MARKER, _CALL_ID, _ARGUMENTS}),
+    ),
+    scan=HeaderCalls(opener=_MARKER, separators=(_ARGUMENTS,), read_header=_read_header, needs_separator=False).scan,
+)

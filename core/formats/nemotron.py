@@ -1,0 +1,31 @@
+r"""Nemotron Nano v2 and Llama-Nemotron: a JSON list of calls in capitals.
+
+    <think>\nREASONING\n</think>\n\n
+    CONTENT<TOOLCALL>[{"name": "NAME", "arguments": {ARGUMENTS}}, …]</TOOLCALL><SPECIAL_12>
+
+Nemotron 3 writes Qwen3-Coder's tags instead. White space inside the section is framing.
+
+Source: the chat template of NVIDIA-Nemotron-Nano-9B-v2, 2025-08.
+"""
+
+from __future__ import annotations
+
+from core.formats._family import CERTAIN, FAIR, Mark, TextFormat
+from core.parse.json_calls import JSONCalls
+from core.parse.reading import Conventions
+from core.parse.reasoning import ReasoningTags
+from core.protocols import ModelFormat
+
+_OPEN, _CLOSE = "<TOOLCALL>", "</TOOLCALL>"
+
+FORMAT: ModelFormat = TextFormat(
+    name="nemotron",
+    marks=(Mark(_OPEN, CERTAIN, r"<TOOLCALL>\s*[\[{]"), Mark(_OPEN, FAIR), Mark(_CLOSE, FAIR)),
+    conventions=Conventions(
+        reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
+        ends=frozenset({"<SPECIAL_12>", "<SPECIAL_11>"}),
+        markers=frozenset({_OPEN, _CLOSE}),
+        before_call=1,
+    ),
+    scan=JSONCalls(openers=(_OPEN,), closers=(_CLOSE,), one_per_tag=False, guards_prose=True).scan,
+)

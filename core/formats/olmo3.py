@@ -1,0 +1,31 @@
+r"""OLMo 3: Python calls, one per line, in a section.
+
+    <think>REASONING</think>CONTENT
+    <function_calls>\nNAME(KEY="text", KEY=3)\nNAME()\n</function_calls><|im_end|>
+
+White space inside the section is framing. `true`, `false` and `null` are
+written as in JSON.
+
+Source: the chat template of Olmo-3-7B-Instruct, 2025-11; vLLM 0.32 `tool_parsers/olmo3_tool_parser.py`.
+"""
+
+from __future__ import annotations
+
+from core.formats._family import CERTAIN, FAIR, Mark, TextFormat
+from core.parse.python_calls import PythonCalls
+from core.parse.reading import Conventions
+from core.parse.reasoning import ReasoningTags
+from core.protocols import ModelFormat
+
+_OPEN, _CLOSE = "<function_calls>", "</function_calls>"
+
+FORMAT: ModelFormat = TextFormat(
+    name="olmo3",
+    marks=(Mark(_OPEN, CERTAIN, r"<function_calls>\s*\[?\s*[A-Za-z_][\w.\-]*\s*\("), Mark(_OPEN, FAIR)),
+    conventions=Conventions(
+        reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
+        markers=frozenset({_OPEN, _CLOSE}),
+        before_call=1,
+    ),
+    scan=PythonCalls(openers=(_OPEN,), closers=(_CLOSE,)).scan,
+)

@@ -1,0 +1,31 @@
+r"""Pythonic lists (ToolACE, Llama 3.2, Llama 4 without its tokens): a bare list of calls.
+
+    [NAME(KEY="text", KEY=3), NAME()]<|eot_id|>
+
+Believed on a line of its own, or at the very end behind a finished sentence,
+naming tools of the request where those are known; never in a code fence or a
+sentence. Values are Python literals; `true`, `false` and `null` are read, too.
+
+Source: the model cards of ToolACE-8B and Llama-3.2-3B-Instruct, 2024-09; vLLM 0.32
+`tool_parsers/pythonic_tool_parser.py`.
+"""
+
+from __future__ import annotations
+
+from core.formats._family import STRONG, TextFormat
+from core.parse.python_calls import PythonCalls
+from core.parse.reading import Conventions
+from core.parse.reasoning import ReasoningTags
+from core.protocols import ModelFormat
+
+FORMAT: ModelFormat = TextFormat(
+    name="pythonic",
+    conventions=Conventions(
+        reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
+        ends=frozenset({"<|eom_id|>", "<|eot_id|>"}),
+        before_call=1,
+    ),
+    scan=PythonCalls(reads_bare=True).scan,
+    bare_score=STRONG,
+    bare_hints=("[", "("),
+)

@@ -1,0 +1,58 @@
+r"""Qwen3-Coder, Qwen3.5 and who writes alike (Step 3.5, Nemotron 3): tagged values.
+
+    <think>\nREASONING\n</think>\n\n
+    CONTENT\n
+    <tool_call>\n
+    <function=NAME>\n
+    <parameter=KEY>\nVALUE\n</parameter>\n
+    </function>\n
+    </tool_call>\n
+    <tool_call>…</tool_call><|im_end|>
+
+One line break at either end of a value is framing, any further one is part of
+it. Values are typed by the tool's schema. `<tool_call>` is often left out
+(ollama/ollama#17742); the call is read all the same.
+
+Source: the chat templates of Qwen3-Coder-480B-A35B-Instruct and Step-3.5-Flash, as of 2026.
+"""
+
+from __future__ import annotations
+
+import re
+
+from core.formats._family import STRONG, Mark, TextFormat
+from core.parse.reading import Conventions
+from core.parse.reasoning import ReasoningTags
+from core.parse.tag_calls import TagCalls
+from core.protocols import ModelFormat
+
+OPENER = re.compile(r"<function(?:\s*=\s*|\s+)[\"']?(?P<name>[^>\n\"'<=]*)[\"']?\s*(?:>|(?=\n)|\Z)")
+CLOSER = re.compile(r"</function>")
+PARAMETER = re.compile(r"<parameter\s*=\s*[\"']?(?P<key>[^>\n\"'<]+)[\"']?\s*(?:>|(?=\n))")
+PARAMETER_CLOSER = re.compile(r"</parameter>")
+
+FORMAT: ModelFormat = TextFormat(
+    name="qwen3_coder",
+    marks=(
+        Mark("<function", pattern=r"<function\s*=\s*[^>\n]+>?\s*(?:<parameter|</function>)"),
+        Mark("<function", pattern=r"<tool_call>\s*<function"),
+        Mark("<function=", STRONG),
+        Mark("<parameter=", STRONG),
+    ),
+    conventions=Conventions(
+        reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
+        markers=frozenset({"<tool_call>", "</tool_call>"}),
+        before_call=2,
+    ),
+    scan=TagCalls(
+        opener=OPENER,
+        closer=CLOSER,
+        parameter=PARAMETER,
+        parameter_closer=PARAMETER_CLOSER,
+        wrapper=re.compile(r"</?tool_call>"),
+        cut_wrapper=re.compile(r"<tool_call>"),
+        trims_breaks=1,
+        wraps_each=True,
+        guards_prose=True,
+    ).scan,
+)

@@ -1,0 +1,52 @@
+r"""Seed-OSS: the tags of Qwen3-Coder under names of its own.
+
+    <seed:think>REASONING</seed:think>CONTENT
+    <seed:tool_call>\n
+    <function=NAME>\n
+    <parameter=KEY>VALUE</parameter>\n
+    </function>\n
+    </seed:tool_call><seed:eos>
+
+One line break at either end of a value is framing, and so is the one before
+the call. Values are typed by the tool's schema.
+
+Source: the chat template of Seed-OSS-36B-Instruct, 2025-08; vLLM 0.32 `parser/seed_oss.py`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from core.formats._family import Mark, TextFormat
+from core.formats.qwen3_coder import CLOSER, OPENER, PARAMETER, PARAMETER_CLOSER
+from core.parse.reading import Conventions
+from core.parse.reasoning import ReasoningTags
+from core.parse.tag_calls import TagCalls
+from core.protocols import ModelFormat
+
+FORMAT: ModelFormat = TextFormat(
+    name="seed_oss",
+    marks=(
+        Mark("<seed:tool_call>", 0.97),
+        Mark("</seed:tool_call>", 0.97),
+        Mark("<seed:think>"),
+        Mark("</seed:think>"),
+    ),
+    tails=("<seed:bos>",),
+    conventions=Conventions(
+        reasoning=ReasoningTags(("<seed:think>",), ("</seed:think>",), after_open=1, before_close=1, after_close=2),
+        ends=frozenset({"<seed:eos>"}),
+        markers=frozenset({"<seed:tool_call>", "</seed:tool_call>"}),
+        before_call=1,
+    ),
+    scan=TagCalls(
+        opener=OPENER,
+        closer=CLOSER,
+        parameter=PARAMETER,
+        parameter_closer=PARAMETER_CLOSER,
+        wrapper=re.compile(r"</?seed:tool_call>"),
+        cut_wrapper=re.compile(r"<seed:tool_call>"),
+        trims_breaks=1,
+        wraps_each=True,
+    ).scan,
+)

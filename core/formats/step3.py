@@ -1,0 +1,50 @@
+r"""Step 3: typed sections in special tokens around tagged values.
+
+    <think>REASONING</think>CONTENT
+    <｜tool_calls_begin｜>
+    <｜tool_call_begin｜>function<｜tool_sep｜>
+    <steptml:invoke name="NAME"><steptml:parameter name="KEY">VALUE</steptml:parameter></steptml:invoke>
+    <｜tool_call_end｜><｜tool_calls_end｜>
+
+Drawn on several lines; written without line breaks. Values are exact and
+typed by the tool's schema. The body may also stand in `<steptml:toolcall>`.
+
+Source: vLLM 0.32 `tool_parsers/step3_tool_parser.py`; sgl-project/sglang#34925.
+"""
+
+from __future__ import annotations
+
+import re
+
+from core.formats._family import STRONG, Mark, TextFormat
+from core.parse.reading import Conventions
+from core.parse.reasoning import ReasoningTags
+from core.parse.tag_calls import TagCalls
+from core.protocols import ModelFormat
+
+_TOKENS = (
+    "<｜tool_calls_begin｜>",
+    "<｜tool_calls_end｜>",
+    "<｜tool_call_begin｜>",
+    "<｜tool_call_end｜>",
+    "<｜tool_sep｜>",
+)
+
+FORMAT: ModelFormat = TextFormat(
+    name="step3",
+    marks=(Mark("<steptml:invoke"), Mark("<steptml:toolcall"), Mark("<｜tool_calls_begin｜>", STRONG)),
+    conventions=Conventions(
+        reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
+        markers=frozenset(_TOKENS),
+    ),
+    scan=TagCalls(
+        opener=re.compile(r"<steptml:invoke\s+name=\"?(?P<name>[^\">\n]*)(?:\"?\s*>|\Z)"),
+        closer=re.compile(r"</steptml:invoke>"),
+        parameter=re.compile(r"<steptml:parameter\s+name=\"?(?P<key>[^\">\n]+)\"?\s*>"),
+        parameter_closer=re.compile(r"</steptml:parameter>"),
+        wrapper=re.compile(
+            r"<｜tool_call_begin｜>(?:function)?(?:<｜tool_sep｜>)?|<｜tool_calls?_(?:begin|end)｜>|</?steptml:toolcall>"
+        ),
+        cut_wrapper=re.compile(r"<｜tool_calls?_begin｜>(?:function)?(?:<｜tool_sep｜>)?"),
+    ).scan,
+)

@@ -1,0 +1,45 @@
+r"""xLAM: a JSON list of calls, bare or in whatever wrapper.
+
+    <think>REASONING</think>
+    [{"name": "NAME", "arguments": {ARGUMENTS}}, …]
+
+Also in a code fence that is the whole message (which detection takes for a quotation), between `<tool_call>` tags or
+behind `[TOOL_CALLS]`. A bare list is believed only on a line of its own, naming
+tools of the request where those are known.
+
+Source: the model card of Llama-xLAM-2-8b-fc-r, 2025-04; vLLM 0.32 `tool_parsers/xlam_tool_parser.py`.
+"""
+
+from __future__ import annotations
+
+from core.formats._family import STRONG, TextFormat
+from core.parse.bare_json import BareJSONCalls
+from core.parse.json_calls import JSONCalls
+from core.parse.reading import Conventions, Scan
+from core.parse.reasoning import ReasoningTags
+from core.protocols import ModelFormat, ReadContext
+from core.types import Span
+
+_OPENERS, _CLOSE = ("<tool_call>", "[TOOL_CALLS]"), "</tool_call>"
+_BARE = BareJSONCalls(in_list=True, unwraps_fence=True)
+_TAGGED = JSONCalls(openers=_OPENERS, closers=(_CLOSE,), one_per_tag=False, guards_prose=True)
+
+
+def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
+    """Read tagged calls, or else bare ones."""
+    found = _TAGGED.scan(raw, region, context)
+    return found if found.calls else _BARE.scan(raw, region, context)
+
+
+FORMAT: ModelFormat = TextFormat(
+    name="xlam",
+    conventions=Conventions(
+        reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
+        markers=frozenset({*_OPENERS, _CLOSE}),
+        before_call=1,
+    ),
+    scan=scan_calls,
+    bare_score=STRONG - 0.1,
+    bare_excludes=("```",),
+    bare_hints=('"name"', "["),
+)

@@ -1,0 +1,66 @@
+"""Prose about calls, quoted examples and code are no calls."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.formats import FORMATS, pick_format
+from core.protocols import ReadContext
+from tests import strategies
+
+CONTEXT = ReadContext(tools=(strategies.tool_for("get_weather", {"city": "x"}),))
+CALL = '{"name": "get_weather", "arguments": {"city": "Paris"}}'
+
+PROSE = [
+    f"Here is the format: {CALL} Do not execute",
+    "Use <tool_call> and </tool_call> tags to call tools.",
+    f"The model writes <tool_call>{CALL}</tool_call> to call a tool.",
+    f"Example: `<tool_call>{CALL}</tool_call>`",
+    f'Say "<tool_call>{CALL}</tool_call>" aloud.',
+    f"Like this:\n```\n<tool_call>\n{CALL}\n</tool_call>\n```\nThat is all.",
+    f"```json\n{CALL}\n```\nThat is it.",
+    '```json\n{"name": "my-package", "version": "1.0"}\n```',
+    '{"name": "my-package", "parameters": {}}',
+    '{"name": "get_weather"}',
+    'I would call [get_weather(city="x")] now.',
+    'Call get_weather(city="x") for that.',
+    '```python\n[get_weather(city="x")]\n```',
+    "import functools\nfunctools.reduce(add, [1, 2])",
+    "Kimi uses <|tool_call_begin|>functions.x:0 to begin a call.",
+    "Sections open with `<|tool_calls_section_begin|>` there.",
+    "To do this, write:\n\n<function=get_weather>\n\nand close it.",
+    "The `[TOOL_CALLS]` marker precedes a list.",
+    "The <think> tag opens reasoning and </think> closes it.",
+    "GLM writes <tool_call>get_weather</tool_call> for no arguments.",
+    'A template: <tool_call>\n{"name": <function-name>, "arguments": <args-json-object>}\n</tool_call>',
+    "In harmony, `<|channel|>final` marks the answer.",
+    "｜DSML｜ is a marker.",
+    'Markup such as <invoke name="x"> is XML.',
+    "[1, 2, 3]",
+    '{"temperature": 21}',
+]
+
+
+@pytest.mark.parametrize("raw", PROSE)
+def test_prose_gives_no_call_and_stays_content(raw):
+    parsed = pick_format(raw, CONTEXT).read(raw, CONTEXT)
+
+    assert parsed.calls == ()
+    assert parsed.content == raw
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+@pytest.mark.parametrize("raw", PROSE[:4])
+def test_no_family_takes_a_quoted_example_for_a_call(name, raw):
+    parsed = FORMATS[name].read(raw, CONTEXT)
+
+    assert parsed.calls == ()
+
+
+def test_a_real_call_behind_a_quoted_one_is_found():
+    quoted = f"```\n<tool_call>\n{CALL}\n</tool_call>\n```"
+
+    parsed = pick_format(quoted, CONTEXT).read(f"{quoted}\nNow for real:\n<tool_call>\n{CALL}\n</tool_call>", CONTEXT)
+
+    assert len(parsed.calls) == 1
+    assert parsed.content == f"{quoted}\nNow for real:"
