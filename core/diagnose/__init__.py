@@ -1,0 +1,74 @@
+"""5 · `Trace` → findings and verdict.
+
+Rules are files in `rules/`, found by discovery. Each is asked on its own and
+guarded: one that crashes becomes a finding about itself, and the others run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import cast
+
+from core.diagnose import rules
+from core.diagnose.blame import mark_followers, worst_first
+from core.diagnose.verdict import reach_verdict
+from core.discover import discover
+from core.errors import PluginError, shorten
+from core.protocols import Rule
+from core.types import Certainty, Finding, Severity, Trace
+
+CRASH_CODE = "PD900"
+CRASH_NAME = "rule-crashed"
+
+
+def index_rules(found_rules: Iterable[Rule]) -> Mapping[str, Rule]:
+    """Return rules by code, in order of codes.
+
+    Raises:
+        PluginError: Two rules share a code.
+    """
+    found: dict[str, Rule] = {}
+    for rule in found_rules:
+        if rule.code in found:
+            raise PluginError(f"the code `{rule.code}` belongs to `{found[rule.code].name}` and to `{rule.name}`")
+        found[rule.code] = rule
+    return dict(sorted(found.items()))
+
+
+RULES: Mapping[str, Rule] = index_rules(cast("Rule", constant) for constant in discover(rules, "RULE").values())
+"""Every rule by its code, in order of codes."""
+
+
+def diagnose_trace(trace: Trace, ruleset: Mapping[str, Rule] = RULES) -> tuple[Finding, ...]:
+    """Ask every rule about a trace.
+
+    Args:
+        trace: What is known of a run; stages that have not run are `None`.
+        ruleset: The rules to ask, by code.
+
+    Returns:
+        Findings, worst first; `follows` names an earlier fault that may explain one.
+    """
+    findings = [finding for rule in ruleset.values() for finding in _ask(rule, trace)]
+    explains = {code: tuple(getattr(rule, "explains", ())) for code, rule in ruleset.items()}
+    return worst_first(mark_followers(findings, explains))
+
+
+def _ask(rule: Rule, trace: Trace) -> Iterator[Finding]:
+    """Yield what a rule reports; a crash is reported as such, behind what it had found."""
+    try:
+        yield from rule.check(trace)
+    except Exception as error:  # noqa: BLE001  # the guard: one bad rule must not hide the others
+        yield Finding(
+            code=CRASH_CODE,
+            name=CRASH_NAME,
+            severity=Severity.WARNING,
+            stage=rule.stage,
+            title=f"The rule {rule.code} {rule.name} crashed and could not check this run.",
+            detail=f"{type(error).__name__}: {shorten(str(error), 200)}",
+            fix="Report this with the trace: it is a fault of this program, not of the run.",
+            certainty=Certainty.OBSERVED,
+        )
+
+
+__all__ = ["CRASH_CODE", "CRASH_NAME", "RULES", "diagnose_trace", "index_rules", "reach_verdict"]

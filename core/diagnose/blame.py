@@ -1,0 +1,60 @@
+"""Who is to blame first, and which finding may follow from which.
+
+The order of blame is render → complete → parse → contract, then request. A
+prompt that is wrong explains whatever comes out of it; an output that was cut
+explains what a parser made of it; a lost call explains a broken promise. A
+fault of the request itself (a schema that no validator takes) is blamed only
+where nothing behind it broke, or where it explains what did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from core.types import Finding, Severity, Stage
+
+BLAME_ORDER = (Stage.RENDER, Stage.COMPLETE, Stage.PARSE, Stage.CONTRACT, Stage.REQUEST)
+_SEVERITIES = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
+
+
+def blame_rank(stage: Stage) -> int:
+    """Return the place of a stage in the order of blame, from 0."""
+    return BLAME_ORDER.index(stage)
+
+
+def worst_first(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return findings by severity, then by order of blame, then by code; else in the order given."""
+    return tuple(sorted(findings, key=lambda f: (_SEVERITIES.index(f.severity), blame_rank(f.stage), f.code)))
+
+
+def mark_followers(findings: Sequence[Finding], explains: Mapping[str, Sequence[str]]) -> tuple[Finding, ...]:
+    """Return findings with `follows` set where an earlier fault may explain them.
+
+    Args:
+        findings: What was found, in any order.
+        explains: For a code, the codes that it explains where both are there.
+
+    Returns:
+        The same findings. A named explanation wins; else an error of an
+        earlier stage explains errors and warnings of later ones.
+    """
+    return tuple(replace(finding, follows=_cause(finding, findings, explains)) for finding in findings)
+
+
+def _cause(finding: Finding, findings: Sequence[Finding], explains: Mapping[str, Sequence[str]]) -> str | None:
+    named = [other for other in findings if finding.code in explains.get(other.code, ()) and other is not finding]
+    if named:
+        return worst_first(named)[0].code
+    if finding.severity is Severity.NOTE or finding.stage is Stage.REQUEST:
+        return None
+    earlier = [
+        other
+        for other in findings
+        if other.severity is Severity.ERROR
+        and other.stage is not Stage.REQUEST
+        and blame_rank(other.stage) < blame_rank(finding.stage)
+    ]
+    if not earlier:
+        return None
+    return min(earlier, key=lambda other: (blame_rank(other.stage), other.code)).code

@@ -1,0 +1,182 @@
+"""Typed access to the JSON of requests and messages, with the path of every value.
+
+Bodies are data that somebody pasted or a server sent: a value of the wrong
+type is treated as absent here, and said by the stage that reads requests.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from core.types import JSON, JSONObject, Request, Trace
+
+
+class TextField(NamedTuple):
+    """A text of the request: its path, the role of its message, and the text."""
+
+    field: str
+    role: str
+    text: str
+
+
+class CallField(NamedTuple):
+    """A tool call as a message spells it.
+
+    Attributes:
+        field: Its path, such as `tool_calls[0]` or `messages[2].tool_calls[0]`.
+        id: Its id, `None` if absent.
+        name: Its tool, `None` if absent.
+        arguments: As given; a string by the protocol.
+    """
+
+    field: str
+    id: str | None
+    name: str | None
+    arguments: JSON
+
+
+class ToolField(NamedTuple):
+    """A tool spec of the request: its path, its name, and the schema of its arguments."""
+
+    field: str
+    name: str
+    parameters: JSON
+
+
+class Reasoning(NamedTuple):
+    """Reasoning of a message: the field it stands in, and the text."""
+
+    field: str
+    text: str
+
+
+def as_object(value: JSON) -> JSONObject:
+    """Return `value` if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: JSON) -> list[JSON]:
+    """Return `value` if it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def as_text(value: JSON) -> str | None:
+    """Return `value` if it is a string."""
+    return value if isinstance(value, str) else None
+
+
+def as_count(value: JSON) -> int | None:
+    """Return `value` if it is a whole number; booleans are none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def body_of(trace: Trace) -> JSONObject:
+    """Return the body that counts: what was sent, or what was pasted before sending."""
+    return trace.sent or trace.request.body
+
+
+def numbered_messages(request: Request) -> Iterator[tuple[int, JSONObject]]:
+    """Yield the messages that are objects with their index in the body."""
+    for index, message in enumerate(as_list(request.body.get("messages"))):
+        if isinstance(message, dict):
+            yield index, message
+
+
+def last_role(request: Request) -> str | None:
+    """Return the role of the last message."""
+    messages = request.messages
+    return as_text(messages[-1].get("role")) if messages else None
+
+
+def message_texts(request: Request) -> Iterator[TextField]:
+    """Yield every text of every message's content, text parts included, in order."""
+    for index, message in numbered_messages(request):
+        role = as_text(message.get("role")) or ""
+        content = message.get("content")
+        path = f"messages[{index}].content"
+        if isinstance(content, str):
+            yield TextField(path, role, content)
+        for part_index, part in enumerate(as_list(content)):
+            text = as_text(as_object(part).get("text"))
+            if text is not None:
+                yield TextField(f"{path}[{part_index}].text", role, text)
+
+
+def request_tools(request: Request) -> Iterator[ToolField]:
+    """Yield the tool specs that have a name."""
+    for index, tool in enumerate(as_list(request.body.get("tools"))):
+        function = as_object(as_object(tool).get("function"))
+        name = as_text(function.get("name"))
+        if name is not None:
+            yield ToolField(f"tools[{index}].function", name, function.get("parameters"))
+
+
+def calls_of_message(message: JSONObject, path: str = "") -> tuple[CallField, ...]:
+    """Return the tool calls of a message that are objects; `path` is the message's own path."""
+    calls = []
+    prefix = f"{path}." if path else ""
+    for index, call in enumerate(as_list(message.get("tool_calls"))):
+        if isinstance(call, dict):
+            function = as_object(call.get("function"))
+            calls.append(
+                CallField(
+                    f"{prefix}tool_calls[{index}]",
+                    as_text(call.get("id")),
+                    as_text(function.get("name")),
+                    function.get("arguments"),
+                )
+            )
+    return tuple(calls)
+
+
+def history_calls(request: Request) -> Iterator[CallField]:
+    """Yield the tool calls of earlier assistant messages."""
+    for index, message in numbered_messages(request):
+        yield from calls_of_message(message, f"messages[{index}]")
+
+
+def returned_calls(trace: Trace) -> tuple[CallField, ...]:
+    """Return the tool calls that the server answered with."""
+    return () if trace.chat is None else calls_of_message(trace.chat.message)
+
+
+def content_of(message: JSONObject) -> str | None:
+    """Return the visible text of a message; text parts are joined."""
+    content = message.get("content")
+    if isinstance(content, list):
+        return "".join(as_text(as_object(part).get("text")) or "" for part in content)
+    return as_text(content)
+
+
+def reasoning_of(message: JSONObject) -> Reasoning | None:
+    """Return the reasoning of a message, under either of its wire names."""
+    for field in ("reasoning", "reasoning_content"):
+        text = as_text(message.get(field))
+        if text is not None:
+            return Reasoning(field, text)
+    return None
+
+
+def decode_json(text: str) -> JSON:
+    """Return the JSON value of `text`, or `None` if it is not JSON."""
+    try:
+        value: JSON = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value
+
+
+def texts_inside(value: JSON) -> Iterator[str]:
+    """Yield every string and key inside a JSON value."""
+    pending: list[JSON] = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, list):
+            pending.extend(item)
+        elif isinstance(item, dict):
+            pending.extend(item)
+            pending.extend(item.values())

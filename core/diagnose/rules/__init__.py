@@ -1,0 +1,1 @@
+"""One file per rule; each defines `RULE`, nothing is registered elsewhere."""

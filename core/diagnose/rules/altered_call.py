@@ -1,0 +1,97 @@
+"""A tool call came back with another name or other arguments than the model wrote.
+
+What it finds:
+    A call of the message whose name differs from the written one, or whose
+    arguments decode to another value. Other spacing is no difference, nor is an
+    id of the server's own. Calls that were cut have a rule of their own.
+
+Why it matters:
+    Silent corruption: text loses its indent, a string becomes a number, a file
+    is cut where a delimiter happened to stand in it.
+
+Bad:
+    Written `{"count": "10"}`, returned `{"count": 10}`
+
+Good:
+    Equal values, strings equal in every character.
+
+Source:
+    tracker: vllm-project/vllm#48753, antirez/ds4#569, raullenchai/Rapid-MLX#1515.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.arguments import is_same_json
+from core.diagnose.fields import CallField, calls_of_message
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import comparison, in_message, in_raw, quote
+from core.protocols import Rule
+from core.text import first_divergence
+from core.types import CallStatus, Severity, Stage, ToolCallAttempt, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report every matched call that differs."""
+    certainty = comparison(trace)
+    if certainty is None or trace.parse is None or trace.chat is None:
+        return
+    returned = {call.field: call for call in calls_of_message(trace.chat.message)}
+    for match in trace.parse.ledger.matches:
+        if match.raw_index is None or match.message_index is None:
+            continue
+        written = trace.parse.parsed.calls[match.raw_index]
+        got = returned.get(f"tool_calls[{match.message_index}]")
+        if got is None or written.status is CallStatus.TRUNCATED:
+            continue
+        changed = altered_fields(written, got, match.altered)
+        if changed:
+            details = [_describe(field, written, got) for field in changed]
+            yield Report(
+                title=f"The server changed the {' and the '.join(changed)} of the call to `{written.name}`.",
+                detail=" ".join(details),
+                evidence=(
+                    in_raw(trace, written.arguments_span or written.char_span),
+                    in_message(f"{got.field}.function.{changed[-1]}", str(_value(got, changed[-1]))),
+                ),
+                fix="Take the arguments from the raw output; report the difference to the parser's authors.",
+                certainty=certainty,
+            )
+
+
+def altered_fields(written: ToolCallAttempt, got: CallField, candidates: tuple[str, ...]) -> tuple[str, ...]:
+    """Return which of name and arguments really differ, of those the ledger names."""
+    changed = []
+    if "name" in candidates and written.name != got.name:
+        changed.append("name")
+    if "arguments" in candidates and not is_same_json(written.arguments, got.arguments):
+        changed.append("arguments")
+    return tuple(changed)
+
+
+def _value(call: CallField, field: str) -> object:
+    return call.name if field == "name" else call.arguments
+
+
+def _describe(field: str, written: ToolCallAttempt, got: CallField) -> str:
+    if field == "name":
+        return f"Written name {written.name!r}, returned {got.name!r}."
+    returned = str(got.arguments)
+    at = first_divergence(written.arguments, returned) or 0
+    low = max(0, at - 30)
+    return (
+        f"Arguments part at character {at}: written …{quote(written.arguments[low : at + 40])!r}, "
+        f"returned …{quote(returned[low : at + 40])!r}."
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD402",
+    name="altered-call",
+    severity=Severity.ERROR,
+    stage=Stage.PARSE,
+    find=find,
+    threads=("vllm-project/vllm#48753", "antirez/ds4#569", "raullenchai/Rapid-MLX#1515"),
+    explains=("PD415", "PD416"),
+)

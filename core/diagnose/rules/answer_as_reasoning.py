@@ -1,0 +1,126 @@
+"""The reasoning parser took the whole answer for reasoning.
+
+What it finds:
+    A message without content whose reasoning is the whole raw output, although
+    the raw output holds no reasoning marker and the prompt leaves no reasoning
+    block open. Without the prompt it is a conclusion.
+
+Why it matters:
+    `content` is null; the user sees nothing. The template rendered thinking as
+    off, and the parser, which starts in thinking, was not told: it only knows
+    the template kwargs of the request and of the server's defaults.
+
+Bad:
+    Prompt `…<|im_assistant|>assistant<|im_middle|>`, raw `I am a helpful assistant.`,
+    message `{"reasoning": "I am a helpful assistant.", "content": null}`
+
+Good:
+    The same request with `"chat_template_kwargs": {"thinking": false}`
+
+Source:
+    tracker: vllm-project/vllm#53284, vllm-project/vllm#31581, vllm-project/vllm#17357.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from core.diagnose.fields import Reasoning, content_of, reasoning_of
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import (
+    THINK_PAIRS,
+    comparison,
+    end_texts,
+    in_message,
+    in_prompt,
+    in_raw,
+    open_think_tail,
+    prompt_of,
+)
+from core.protocols import Rule
+from core.types import Certainty, Prompt, Segment, SegmentKind, Severity, Span, Stage, Trace
+
+# The switch that each reasoning parser of vLLM looks at; without a known parser the template decides.
+_SWITCH_BY_PARSER = {
+    "kimi_k2": "thinking",
+    "deepseek_v3": "thinking",
+    "qwen3": "enable_thinking",
+    "glm45": "enable_thinking",
+}
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report an answer that stands in reasoning."""
+    certainty = comparison(trace)
+    reasoning = _swallowed(trace)
+    if certainty is None or trace.parse is None or reasoning is None:
+        return
+    opened = open_think_tail(trace)
+    if opened:
+        return
+    prompt = prompt_of(trace)
+    switch = _switch(trace, prompt)
+    parser = None if trace.server is None else trace.server.reasoning_parser
+    evidence = [in_message(reasoning.field, reasoning.text), in_raw(trace, Span(0, len(trace.parse.raw)))]
+    if prompt is not None:
+        evidence.append(in_prompt(prompt, Span(max(0, len(prompt.text) - 60), len(prompt.text))))
+    tail = "the prompt is not known" if prompt is None else f"the prompt ends with {prompt.text[-40:]!r}"
+    yield Report(
+        title="The answer was taken for reasoning: content is null.",
+        detail=f"All {len(reasoning.text)} characters of the answer are in `{reasoning.field}`. The raw output holds "
+        f"no reasoning marker, and {tail}: no reasoning was open"
+        + (f". The reasoning parser is `{parser}`, which starts in reasoning unless it is told." if parser else "."),
+        evidence=tuple(evidence),
+        fix=f'Send `"chat_template_kwargs": {{"{switch}": false}}`, or start the server with '
+        f"`--default-chat-template-kwargs '{{\"{switch}\": false}}'`.",
+        certainty=Certainty.INFERRED if prompt is None else certainty,
+    )
+
+
+def _swallowed(trace: Trace) -> Reasoning | None:
+    """Return the reasoning that is all of the raw output, if content is absent."""
+    if trace.chat is None or trace.parse is None or (content_of(trace.chat.message) or "").strip():
+        return None
+    reasoning = reasoning_of(trace.chat.message)
+    raw = trace.parse.raw
+    if reasoning is None or not reasoning.text.strip() or any(a in raw or b in raw for a, b in THINK_PAIRS):
+        return None
+    if prompt_of(trace) is None and trace.chat.finish_reason == "length":
+        return None
+    segments = trace.parse.parsed.segments
+    if not any(s.kind is SegmentKind.CONTENT and raw[s.char_span.start : s.char_span.stop].strip() for s in segments):
+        return None
+    ends = [segment for segment in segments if segment.kind is SegmentKind.END]
+    answer = _cut_end(raw, ends, end_texts(trace))
+    return reasoning if answer.strip() == reasoning.text.strip() else None
+
+
+def _cut_end(raw: str, ends: list[Segment], texts: tuple[str, ...]) -> str:
+    if ends and ends[-1].char_span.stop == len(raw):
+        raw = raw[: ends[-1].char_span.start]
+    for text in texts:
+        raw = raw.removesuffix(text)
+    return raw
+
+
+def _switch(trace: Trace, prompt: Prompt | None) -> str:
+    """Name the template kwarg that turns thinking off for this model."""
+    template = "" if prompt is None or prompt.template is None else prompt.template
+    if re.search(r"\benable_thinking\b", template):
+        return "enable_thinking"
+    if re.search(r"\bthinking\b", template):
+        return "thinking"
+    parser = None if trace.server is None else trace.server.reasoning_parser
+    return _SWITCH_BY_PARSER.get(parser or "", "enable_thinking")
+
+
+RULE: Rule = TraceRule(
+    code="PD408",
+    name="answer-as-reasoning",
+    severity=Severity.ERROR,
+    stage=Stage.PARSE,
+    find=find,
+    threads=("vllm-project/vllm#53284", "vllm-project/vllm#31581", "vllm-project/vllm#17357"),
+    explains=("PD413", "PD401"),
+)

@@ -1,0 +1,89 @@
+"""Returned arguments break the schema that the tool declares.
+
+What it finds:
+    Arguments of a returned call that decode to JSON and fail validation against
+    the tool's parameters. If what the model wrote fails as well, the model did
+    it; if only the returned arguments fail, the parser did. Silent where the
+    schema itself cannot be used, and for calls that were cut.
+
+Why it matters:
+    The tool fails, or works on wrong values. Which of model and parser is to
+    blame decides what to change.
+
+Bad:
+    Schema `{"required": ["city"]}`, arguments `{"town": "Paris"}`
+
+Good:
+    `{"city": "Paris"}`
+
+Source:
+    publisher: Kimi K2 report on the vLLM blog, 2025-10-28 (30 of 248 calls).
+    tracker: vllm-project/vllm#55558, vllm-project/vllm#41739.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.fields import as_text, decode_json, request_tools, returned_calls
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.schemas import violations
+from core.diagnose.sight import in_message, in_raw
+from core.protocols import Rule
+from core.types import JSON, CallStatus, FindingEvidence, Severity, Stage, ToolCallAttempt, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Validate every returned call of a known tool."""
+    schemas = {tool.name: (tool.field, tool.parameters) for tool in request_tools(trace.request)}
+    for index, call in enumerate(returned_calls(trace)):
+        field, schema = schemas.get(call.name or "", ("", None))
+        arguments = decode_json(as_text(call.arguments) or "")
+        written = _written(trace, index)
+        if not isinstance(arguments, dict) or (written is not None and written.status is CallStatus.TRUNCATED):
+            continue
+        broken = violations(arguments, schema)
+        if not broken:
+            continue
+        path = f"{call.field}.function.arguments"
+        evidence = [in_message(path, as_text(call.arguments)), FindingEvidence("request", field=f"{field}.parameters")]
+        if written is not None:
+            evidence.append(in_raw(trace, written.arguments_span or written.char_span))
+        yield Report(
+            title=f"The arguments of the call to `{call.name}` break the tool's schema.",
+            detail="; ".join(f"{item.path}: {item.message[:160]}" for item in broken[:3])
+            + f". {_blame(written, schema)}",
+            evidence=tuple(evidence),
+            fix="Constrain the arguments with `strict: true`, name required properties first, or describe them better.",
+        )
+
+
+def _written(trace: Trace, message_index: int) -> ToolCallAttempt | None:
+    if trace.parse is None:
+        return None
+    for match in trace.parse.ledger.matches:
+        if match.message_index == message_index and match.raw_index is not None:
+            return trace.parse.parsed.calls[match.raw_index]
+    return None
+
+
+def _blame(written: ToolCallAttempt | None, schema: JSON) -> str:
+    if written is None or written.arguments_json is None:
+        return "What the model wrote is not known."
+    if violations(written.arguments_json, schema):
+        return "The model wrote them so."
+    return "What the model wrote is valid: the parser changed it."
+
+
+RULE: Rule = TraceRule(
+    code="PD502",
+    name="arguments-violate-schema",
+    severity=Severity.ERROR,
+    stage=Stage.CONTRACT,
+    find=find,
+    threads=(
+        "vllm-project/vllm-project.github.io#110",
+        "vllm-project/vllm#55558",
+        "vllm-project/vllm#41739",
+    ),
+)

@@ -1,0 +1,83 @@
+"""What every rule is made of: its identity, and what it reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from core.types import Certainty, Finding, FindingEvidence, Severity, Stage, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a rule saw, before its code and name are put on it.
+
+    Attributes:
+        title: One sentence with a full stop that can be quoted alone.
+        detail: What was seen, with the values.
+        evidence: Where to look, most telling first.
+        fix: What to change.
+        certainty: Seen or concluded.
+        severity: Wins over the rule's own, where one defect has milder forms.
+    """
+
+    title: str
+    detail: str
+    evidence: tuple[FindingEvidence, ...] = ()
+    fix: str = ""
+    certainty: Certainty = Certainty.OBSERVED
+    severity: Severity | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TraceRule:
+    """A rule that looks at a trace; implements `core.protocols.Rule`.
+
+    Attributes:
+        code: Stable code such as `PD201`.
+        name: The defect in kebab case.
+        severity: How bad it is as a rule.
+        stage: The stage at fault.
+        find: Reports what is wrong; pure, tolerates absent stages, never raises.
+        threads: Known reports of the same fault, as `owner/repo#number`.
+        explains: Codes of findings that this one explains where both are there.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    stage: Stage
+    find: Callable[[Trace], Iterator[Report]]
+    threads: tuple[str, ...] = ()
+    explains: tuple[str, ...] = ()
+
+    def check(self, trace: Trace) -> Iterator[Finding]:
+        """Report what is wrong, in the order in which it was found."""
+        for report in self.find(trace):
+            yield Finding(
+                code=self.code,
+                name=self.name,
+                severity=report.severity or self.severity,
+                stage=self.stage,
+                title=report.title,
+                detail=report.detail,
+                evidence=report.evidence,
+                fix=report.fix,
+                links=self.links,
+                certainty=report.certainty,
+            )
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """Addresses of the known reports."""
+        return tuple(thread_url(thread) for thread in self.threads)
+
+
+def thread_url(thread: str) -> str:
+    """Return the address of a GitHub thread.
+
+    >>> thread_url("vllm-project/vllm#16976")
+    'https://github.com/vllm-project/vllm/issues/16976'
+    """
+    repository, _, number = thread.partition("#")
+    return f"https://github.com/{repository}/issues/{number}"

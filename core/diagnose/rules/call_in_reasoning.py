@@ -1,0 +1,83 @@
+"""A tool call lies inside reasoning.
+
+What it finds:
+    A finished call inside a reasoning block. If the block never closes behind
+    it and the call was not returned, the model meant it and the server did not
+    look there. If the block does close and the call was returned all the same,
+    a draft was taken for a command. A draft that was left alone is no finding.
+
+Why it matters:
+    The one loses an action, the other carries out a thought.
+
+Bad:
+    `<think>I should look. <tool_call>{…}</tool_call>` and no call returned.
+
+Good:
+    `<think>I should look.</think><tool_call>{…}</tool_call>`
+
+Source:
+    tracker: vllm-project/vllm#55759, PrimeIntellect-ai/renderers#80, verl-project/verl#4757.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import THINK_PAIRS, comparison, in_message, in_raw, message_index_of, open_think_tail
+from core.protocols import Rule
+from core.types import CallStatus, Place, Severity, Stage, ToolCallAttempt, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report swallowed calls and executed drafts."""
+    certainty = comparison(trace)
+    if certainty is None or trace.parse is None:
+        return
+    raw = trace.parse.raw
+    for index, call in enumerate(trace.parse.parsed.calls):
+        if call.status is CallStatus.TRUNCATED:
+            continue
+        returned = message_index_of(trace, index)
+        is_draft = call.place is Place.REASONING and _closes(raw[call.char_span.stop :])
+        if is_draft and returned is not None:
+            yield Report(
+                title=f"A draft of a call to `{call.name}` inside reasoning was returned as a call.",
+                detail=f"{_where(call, raw)}; the reasoning block closes behind it.",
+                evidence=(in_raw(trace, call.char_span), in_message(f"tool_calls[{returned}]")),
+                fix="Do not execute it; use a parser that looks for calls behind the end of reasoning only.",
+                certainty=certainty,
+            )
+        elif not is_draft and returned is None and _is_reasoning_open(trace, raw[: call.char_span.start]):
+            yield Report(
+                title=f"The call to `{call.name}` lies inside unfinished reasoning, and the server did not return it.",
+                detail=f"{_where(call, raw)}; the reasoning block never closes before it.",
+                evidence=(in_raw(trace, call.char_span),),
+                fix="Use a parser that takes the start of a call for the end of reasoning, or switch thinking off.",
+                certainty=certainty,
+            )
+
+
+def _where(call: ToolCallAttempt, raw: str) -> str:
+    return f"Characters {call.char_span.start} to {call.char_span.stop} of {len(raw)}"
+
+
+def _closes(text: str) -> bool:
+    return any(closing in text for _, closing in THINK_PAIRS)
+
+
+def _is_reasoning_open(trace: Trace, before: str) -> bool:
+    """Tell whether the text in front of a call opened reasoning and did not close it."""
+    opened = bool(open_think_tail(trace)) or any(before.lstrip().startswith(opening) for opening, _ in THINK_PAIRS)
+    return opened and not _closes(before)
+
+
+RULE: Rule = TraceRule(
+    code="PD410",
+    name="call-in-reasoning",
+    severity=Severity.ERROR,
+    stage=Stage.PARSE,
+    find=find,
+    threads=("vllm-project/vllm#55759", "PrimeIntellect-ai/renderers#80", "verl-project/verl#4757"),
+    explains=("PD401", "PD412"),
+)

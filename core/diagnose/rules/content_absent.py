@@ -1,0 +1,118 @@
+"""A text of the request does not occur in the prompt.
+
+What it finds:
+    For every text of every message, tool results included: does it occur in the
+    prompt, as it is, trimmed, JSON-escaped, or with its white space changed? A
+    text that does not is reported with its message. Assistant text is compared
+    without its reasoning block, which templates leave out on purpose.
+
+Why it matters:
+    The model answers a question it has not read, or calls a tool again whose
+    result has vanished. The server says nothing.
+
+Bad:
+    Request `{"role": "tool", "content": "15 °C"}`, prompt `<tool_response></tool_response>`
+
+Good:
+    Prompt `<tool_response>15 °C</tool_response>`
+
+Source:
+    tracker: vllm-project/vllm#39614, vllm-project/vllm#9294, sgl-project/sglang#22595.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from core.diagnose.fields import TextField, decode_json, message_texts
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import THINK_PAIRS, in_request, prompt_of, quote
+from core.protocols import Rule
+from core.types import Prompt, Severity, Stage, Trace
+
+_THINK_BLOCK = re.compile("|".join(f"{re.escape(a)}.*?{re.escape(b)}" for a, b in THINK_PAIRS[:2]), re.DOTALL)
+_TRIED_PREFIX = 4000
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report the texts that the prompt lacks, in one report."""
+    prompt = prompt_of(trace)
+    if prompt is None:
+        return
+    haystack = _squeezed(prompt.text)
+    absent = [field for field in message_texts(trace.request) if not _occurs(field, prompt, haystack)]
+    if not absent:
+        return
+    first = absent[0]
+    paths = ", ".join(field.field for field in absent[:4]) + ("…" if len(absent) > 4 else "")
+    read = _longest_prefix(first.text, prompt.text)
+    yield Report(
+        title=f"The prompt does not hold {paths}.",
+        detail=f"{first.field} ({first.role}) is {quote(first.text)!r}; "
+        + (
+            f"only its first {read} characters occur in the prompt."
+            if read >= 8
+            else "it does not occur in the prompt."
+        ),
+        evidence=tuple(in_request(field.field, field.text) for field in absent),
+        fix="If content is a list of parts, send it as one string, or start vLLM with "
+        "`--chat-template-content-format string`; if the conversation was cut, raise the context length; "
+        "else the template leaves this role out.",
+        severity=Severity.WARNING if all(field.role == "assistant" for field in absent) else None,
+    )
+
+
+def _occurs(field: TextField, prompt: Prompt, squeezed_prompt: str) -> bool:
+    text = _THINK_BLOCK.sub("", field.text) if field.role == "assistant" else field.text
+    if field.role == "assistant" and "</think>" in text:
+        text = text.rpartition("</think>")[2]
+    core = text.strip()
+    if not core or core in prompt.text:
+        return True
+    if any(json.dumps(core, ensure_ascii=ascii_only)[1:-1] in prompt.text for ascii_only in (True, False)):
+        return True
+    if _squeezed(core) in squeezed_prompt:
+        return True
+    return _occurs_as_json(core, squeezed_prompt)
+
+
+def _occurs_as_json(text: str, squeezed_prompt: str) -> bool:
+    """Tell whether a text that is JSON stands in the prompt written in another way."""
+    value = decode_json(text) if text[:1] in "[{" else None
+    if value is None:
+        return False
+    return any(
+        _squeezed(json.dumps(value, ensure_ascii=ascii_only, sort_keys=sort_keys)) in squeezed_prompt
+        for ascii_only in (True, False)
+        for sort_keys in (True, False)
+    )
+
+
+def _squeezed(text: str) -> str:
+    """Return `text` without white space."""
+    return "".join(text.split())
+
+
+def _longest_prefix(text: str, haystack: str) -> int:
+    """Return the length of the longest beginning of `text` that occurs, by halving."""
+    low, high = 0, min(len(text), _TRIED_PREFIX)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if text[:middle] in haystack:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+RULE: Rule = TraceRule(
+    code="PD206",
+    name="content-absent",
+    severity=Severity.ERROR,
+    stage=Stage.RENDER,
+    find=find,
+    threads=("vllm-project/vllm#39614", "vllm-project/vllm#9294", "sgl-project/sglang#22595"),
+    explains=("PD210",),
+)

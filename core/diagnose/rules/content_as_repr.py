@@ -1,0 +1,98 @@
+"""A message's content stands in the prompt as the text of a Python list.
+
+What it finds:
+    `[{'type': 'text', …}]` (or its JSON form) in the prompt where no text of the
+    request holds it. An empty content leaves `[{'type': 'text', 'text': ''}]`.
+
+Why it matters:
+    Server and template disagree whether content is a string or a list of
+    parts. The model reads program text in the middle of the conversation; an
+    agent that called tools well starts to describe calls in prose.
+
+Bad:
+    `<|im_assistant|>assistant<|im_middle|>[{'type': 'text', 'text': ''}]<|tool_calls_section_begin|>`
+
+Good:
+    `<|im_assistant|>assistant<|im_middle|><|tool_calls_section_begin|>`
+
+Source:
+    publisher: Kimi K2 report on the vLLM blog, 2025-10-28.
+    tracker: vllm-project/vllm#10324, vllm-project/vllm#39614.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from core.diagnose.fields import as_list, as_object, decode_json, numbered_messages, texts_inside
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import in_prompt, in_request, prompt_of
+from core.protocols import Rule
+from core.types import JSON, FindingEvidence, Prompt, Severity, Span, Stage, Trace
+
+_HEAD = re.compile(r"\[\{(?:'type': '|\"type\": ?\")(?:text|image_url|input_text|thinking)['\"]")
+_LONGEST = 2000
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report lists of content parts that the prompt holds and no text of the request does."""
+    prompt = prompt_of(trace)
+    if prompt is None:
+        return
+    found = [match.start() for match in _HEAD.finditer(prompt.text)]
+    if not found:
+        return
+    expected = sum(len(_HEAD.findall(text)) for text in _texts_that_may_stand_there(trace.request.body))
+    if len(found) <= expected:
+        return
+    spans = [_span(prompt, start) for start in found]
+    first = prompt.text[spans[0].start : spans[0].stop]
+    times = "" if len(spans) == 1 else f", {len(spans)} times"
+    yield Report(
+        title=f"Content became program text in the prompt: `{first[:60]}{'…' if len(first) > 60 else ''}`.",
+        detail=f"At character {spans[0].start}{times} the prompt holds a printed list of content parts that no text of "
+        "the request holds: the server passes content as a list, the template prints it as a string.",
+        evidence=(*(in_prompt(prompt, span) for span in spans), *_suspects(trace)),
+        fix="Send `content: null` instead of an empty string beside tool calls, or plain strings instead of parts; "
+        "or start vLLM with `--chat-template-content-format string`; or let the template print a list part by part.",
+    )
+
+
+def _texts_that_may_stand_there(body: JSON) -> Iterator[str]:
+    """Yield every text of the request, and the JSON of whatever a template prints as JSON."""
+    yield from texts_inside(body)
+    for text in texts_inside(body):
+        decoded = decode_json(text) if text[:1] in "[{" and text else None
+        if decoded is not None:
+            yield json.dumps(decoded)
+    for message in as_list(as_object(body).get("messages")):
+        for call in as_list(as_object(message).get("tool_calls")):
+            arguments = as_object(as_object(call).get("function")).get("arguments")
+            yield json.dumps(None if isinstance(arguments, str) else arguments)
+    yield json.dumps(as_object(body).get("tools"))
+
+
+def _span(prompt: Prompt, start: int) -> Span:
+    stop = prompt.text.find("}]", start, start + _LONGEST)
+    return Span(start, stop + 2 if stop >= 0 else min(len(prompt.text), start + 40))
+
+
+def _suspects(trace: Trace) -> Iterator[FindingEvidence]:
+    """Yield the contents that a server may have turned into a list."""
+    for index, message in numbered_messages(trace.request):
+        content = message.get("content")
+        if content == "" or isinstance(content, list):
+            yield in_request(f"messages[{index}].content", json.dumps(content, ensure_ascii=False))
+
+
+RULE: Rule = TraceRule(
+    code="PD205",
+    name="content-as-repr",
+    severity=Severity.ERROR,
+    stage=Stage.RENDER,
+    find=find,
+    threads=("vllm-project/vllm#10324", "vllm-project/vllm-project.github.io#110", "vllm-project/vllm#39614"),
+    explains=("PD210",),
+)

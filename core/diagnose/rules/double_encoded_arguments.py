@@ -1,0 +1,54 @@
+r"""Tool call arguments are JSON inside a JSON string.
+
+What it finds:
+    Returned arguments that decode to a string which is itself a JSON object.
+
+Why it matters:
+    A client decodes once, as the protocol says, and gets a string where it
+    expects an object; sent back in the history it becomes `{}`.
+
+Bad:
+    `"arguments": "\"{\\\"city\\\": \\\"Paris\\\"}\""`
+
+Good:
+    `"arguments": "{\"city\": \"Paris\"}"`
+
+Source:
+    tracker: vllm-project/vllm#25729, vllm-project/vllm#54964.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.fields import as_text, decode_json, returned_calls
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import in_message
+from core.protocols import Rule
+from core.types import Severity, Stage, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report returned arguments that are encoded twice."""
+    for call in returned_calls(trace):
+        once = decode_json(as_text(call.arguments) or "")
+        if not isinstance(once, str) or not isinstance(decode_json(once), dict):
+            continue
+        field = f"{call.field}.function.arguments"
+        yield Report(
+            title=f"The arguments of the call to `{call.name}` are encoded twice.",
+            detail=f"{field} decodes to the string {once[:80]!r}, which is JSON itself.",
+            evidence=(in_message(field, as_text(call.arguments)),),
+            fix="Decode once more; the parser should pass on a string that is JSON already.",
+        )
+
+
+RULE: Rule = TraceRule(
+    code="PD415",
+    name="double-encoded-arguments",
+    severity=Severity.ERROR,
+    stage=Stage.PARSE,
+    find=find,
+    threads=("vllm-project/vllm#25729", "vllm-project/vllm#54964"),
+    explains=("PD502",),
+)

@@ -1,0 +1,82 @@
+"""The server did not return a tool call that the model wrote.
+
+What it finds:
+    A finished tool call outside reasoning that no tool call of the message
+    answers to. Calls that were cut have a rule of their own, and so have the
+    further calls of a request that allows one only.
+
+Why it matters:
+    The agent believes that the model chose not to act. There is no error
+    anywhere: finish_reason is `stop`.
+
+Bad:
+    Raw `<|tool_call_begin|>get_weather<|tool_call_argument_begin|>{"city": "Paris"}<|tool_call_end|>`,
+    message `{"content": "", "tool_calls": []}`
+
+Good:
+    One call written, one returned.
+
+Source:
+    publisher: Kimi K2 report on the vLLM blog, 2025-10-28.
+    tracker: vllm-project/vllm#27565, vllm-project/vllm#34968, sgl-project/sglang#40236.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.fields import body_of, returned_calls
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import body_calls, comparison, dropped_calls, fates_within, in_message, in_raw
+from core.diagnose.words import counted, listed
+from core.protocols import Rule
+from core.types import Fate, Segment, SegmentKind, Severity, Span, Stage, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report the calls that are missing from the message, in one report."""
+    certainty = comparison(trace)
+    dropped = dropped_calls(trace)
+    body = body_of(trace)
+    written, returned = len(body_calls(trace)), len(returned_calls(trace))
+    if certainty is None or trace.chat is None or not dropped:
+        return
+    if body.get("parallel_tool_calls") is False and returned == 1:
+        return
+    unwanted = body.get("tool_choice") == "none"
+    names = listed([call.name or "a call without a name" for _, call in dropped])
+    yield Report(
+        title=f"The model wrote {counted(written, 'tool call')}, the server returned {returned or 'none'}.",
+        detail=f"Not returned: {names}. {_whereabouts(trace, [call.char_span for _, call in dropped])}"
+        + (f" finish_reason is `{trace.chat.finish_reason}`." if trace.chat.finish_reason else "")
+        + (" The request says `tool_choice: none`." if unwanted else ""),
+        evidence=(*(in_raw(trace, call.char_span) for _, call in dropped), in_message("tool_calls")),
+        fix="Leave `tools` out of requests that must not call, or start vLLM with "
+        "`--exclude-tools-when-tool-choice-none`."
+        if unwanted
+        else "Read the call from the raw output, and see the finding that says why this parser did not take it.",
+        certainty=certainty,
+        severity=Severity.WARNING if unwanted else None,
+    )
+
+
+def _whereabouts(trace: Trace, spans: list[Span]) -> str:
+    """Say what became of the characters of the calls."""
+    counts: dict[Fate, int] = {}
+    for span in spans:
+        for part, fate in fates_within(trace, Segment(span, SegmentKind.MARKUP)):
+            counts[fate] = counts.get(fate, 0) + part.stop - part.start
+    places = [f"{counts[fate]} in {fate.value}" for fate in (Fate.CONTENT, Fate.REASONING) if fate in counts]
+    lost = sum(counts.values()) - sum(counts.get(fate, 0) for fate in (Fate.CONTENT, Fate.REASONING))
+    return f"Of its {sum(counts.values())} characters {', '.join([*places, f'{lost} nowhere'])}."
+
+
+RULE: Rule = TraceRule(
+    code="PD401",
+    name="dropped-call",
+    severity=Severity.ERROR,
+    stage=Stage.PARSE,
+    find=find,
+    threads=("vllm-project/vllm#27565", "vllm-project/vllm#34968", "sgl-project/sglang#40236"),
+    explains=("PD412", "PD413", "PD504"),
+)

@@ -1,0 +1,60 @@
+"""Two tool calls of the answer share one id.
+
+What it finds:
+    A tool call id that the message uses for more than one call, or that a call
+    of the request's history has already.
+
+Why it matters:
+    A tool result names the call it answers by this id. With two calls of one
+    id, results go to the wrong call or are refused.
+
+Bad:
+    `functions.get_weather:0` twice in one message.
+
+Good:
+    `functions.get_weather:0`, `functions.get_weather:1`
+
+Source:
+    derived: vLLM 0.32 keeps the id that the model wrote, also when it is there twice.
+    tracker: mudler/LocalAI#9722.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from core.diagnose.fields import history_calls, returned_calls
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import in_message
+from core.protocols import Rule
+from core.types import Severity, Stage, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report each repeated id once."""
+    calls = [call for call in returned_calls(trace) if call.id]
+    earlier = {call.id for call in history_calls(trace.request) if call.id}
+    for call_id, times in Counter(call.id for call in calls).items():
+        if times < 2 and call_id not in earlier:
+            continue
+        fields = [call.field for call in calls if call.id == call_id]
+        yield Report(
+            title=f"The tool call id `{call_id}` is not unique.",
+            detail=f"{', '.join(fields)} {'share it' if times > 1 else 'has it'}"
+            + (", and so does a call of the history." if call_id in earlier else "."),
+            evidence=tuple(in_message(f"{field}.id", call_id) for field in fields),
+            fix="Give the calls ids of your own before sending results back, in the call and in the result alike.",
+            # An id from an earlier turn is answered already; servers pair results by turn.
+            severity=None if times > 1 else Severity.NOTE,
+        )
+
+
+RULE: Rule = TraceRule(
+    code="PD414",
+    name="duplicate-call-id",
+    severity=Severity.WARNING,
+    stage=Stage.PARSE,
+    find=find,
+    threads=("mudler/LocalAI#9722",),
+)

@@ -1,0 +1,54 @@
+"""The request names a stop twice, or an empty one.
+
+What it finds:
+    Equal entries in `stop` or in `stop_token_ids`, and empty stop strings.
+
+Why it matters:
+    A stop that is there twice does nothing more; it usually shows that two
+    layers of a client each add theirs. An empty one is refused by some servers
+    and ends the answer at once on others.
+
+Bad:
+    `"stop": ["</s>", "</s>", ""]`
+
+Good:
+    `"stop": ["</s>"]`
+
+Source:
+    derived: two entries that are equal cannot mean two things.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.fields import as_list
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import in_request
+from core.protocols import Rule
+from core.types import JSON, Severity, Stage, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report repeated and empty stops of either list."""
+    for field in ("stop", "stop_token_ids"):
+        values: JSON = trace.request.body.get(field)
+        entries = [values] if isinstance(values, str) else as_list(values)
+        repeated = [entry for index, entry in enumerate(entries) if entry in entries[:index]]
+        if repeated or "" in entries:
+            what = f"{repeated[0]!r} more than once" if repeated else "an empty string"
+            yield Report(
+                title=f"`{field}` names {what}.",
+                detail=f"`{field}` is {entries!r}.",
+                evidence=(in_request(field, repr(entries)),),
+                fix=f"Keep each entry of `{field}` once, and no empty one.",
+            )
+
+
+RULE: Rule = TraceRule(
+    code="PD107",
+    name="duplicate-stop",
+    severity=Severity.NOTE,
+    stage=Stage.REQUEST,
+    find=find,
+)

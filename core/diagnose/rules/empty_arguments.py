@@ -1,0 +1,59 @@
+"""A tool call came back without arguments.
+
+What it finds:
+    A returned call whose `arguments` is absent, null or an empty string. A call
+    without parameters has the arguments `{}`.
+
+Why it matters:
+    Clients decode the field as JSON; an empty string fails there, on the very
+    calls that need no arguments.
+
+Bad:
+    `{"name": "ping", "arguments": ""}`
+
+Good:
+    `{"name": "ping", "arguments": "{}"}`
+
+Source:
+    tracker: vllm-project/vllm#28806, sgl-project/sglang#34925.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.fields import calls_of_message
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import in_message
+from core.protocols import Rule
+from core.types import Severity, Stage, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report calls without arguments in the whole answer, or else in the stream."""
+    for result in (trace.chat, trace.chat_stream):
+        if result is None or result.error:
+            continue
+        empty = [call for call in calls_of_message(result.message) if call.arguments in (None, "")]
+        for call in empty:
+            what = "an empty string" if call.arguments == "" else "absent"
+            field = f"{call.field}.function.arguments"
+            yield Report(
+                title=f"The call to `{call.name}` came back without arguments.",
+                detail=f"{field} is {what}; by the protocol it is a JSON object as text, `{{}}` at least.",
+                evidence=(in_message(field, ""),),
+                fix="Read an empty string as `{}`, once the raw output shows that none were written.",
+            )
+        if empty:
+            return
+
+
+RULE: Rule = TraceRule(
+    code="PD416",
+    name="empty-arguments",
+    severity=Severity.ERROR,
+    stage=Stage.PARSE,
+    find=find,
+    threads=("vllm-project/vllm#28806", "sgl-project/sglang#34925"),
+    explains=("PD502",),
+)

@@ -1,0 +1,59 @@
+"""The model ended its turn at once: it wrote nothing.
+
+What it finds:
+    Raw output that holds nothing but end tokens and white space.
+
+Why it matters:
+    The message is empty and looks as if a parser had lost it. The model had
+    nothing to say at that place, which usually means that the prompt was
+    already finished: no generation prompt, or a doubled one.
+
+Bad:
+    Raw `<|im_end|>`, message `{"content": ""}`
+
+Good:
+    Raw `15 °C.<|im_end|>`
+
+Source:
+    tracker: ollama/ollama#14958.
+    derived: an end token is no text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import end_texts, in_raw
+from core.protocols import Rule
+from core.types import SegmentKind, Severity, Span, Stage, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report an output without any text."""
+    if trace.raw is None:
+        return
+    text = trace.raw.text
+    for end in end_texts(trace):
+        text = text.replace(end, "")
+    if trace.parse is not None and all(s.kind is SegmentKind.END for s in trace.parse.parsed.segments):
+        text = ""
+    # Without ids a server that gave no text may simply not show it.
+    if text.strip() or (trace.raw.token_ids is None and not trace.raw.text):
+        return
+    yield Report(
+        title="The model ended its turn at once: it wrote nothing.",
+        detail=f"The raw output is {trace.raw.text!r}.",
+        evidence=(in_raw(trace, Span(0, len(trace.raw.text))),),
+        fix="Look at the end of the prompt: it should open the assistant's turn, once.",
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD303",
+    name="empty-output",
+    severity=Severity.WARNING,
+    stage=Stage.COMPLETE,
+    find=find,
+    threads=("ollama/ollama#14958",),
+)

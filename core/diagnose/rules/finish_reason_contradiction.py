@@ -1,0 +1,89 @@
+"""finish_reason says something else than the message.
+
+What it finds:
+    `tool_calls` without a call; calls with `stop` (but for a tool that the
+    request names, where `stop` is the protocol's word); no finish_reason on a
+    complete answer; and an output that stopped at the token limit under
+    another word than `length` (where no call was cut: that has its own rule).
+
+Why it matters:
+    Agent loops branch on this word. With `stop` beside a call the call is never
+    executed; with `tool_calls` and an empty list the loop fails or spins.
+
+Bad:
+    `{"finish_reason": "stop", "message": {"tool_calls": [{…}]}}`
+
+Good:
+    `{"finish_reason": "tool_calls", "message": {"tool_calls": [{…}]}}`
+
+Source:
+    tracker: sgl-project/sglang#7934, vllm-project/vllm#53255, vllm-project/vllm#25054.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.fields import body_of, calls_of_message
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import comparison, in_message, max_tokens_of, why_cut
+from core.protocols import Rule
+from core.types import CallStatus, Certainty, ChatResult, Severity, Stage, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report the contradiction of the whole answer, or of the stream alone."""
+    for result, name in ((trace.chat, "answer"), (trace.chat_stream, "stream")):
+        if result is None or result.error:
+            continue
+        problem = _problem(trace, result)
+        if problem is not None:
+            yield Report(
+                title=f"finish_reason `{result.finish_reason}` of the {name} contradicts the message: {problem}.",
+                detail=f"finish_reason is `{result.finish_reason}`, and the message holds "
+                f"{len(calls_of_message(result.message))} tool calls.",
+                evidence=(in_message("finish_reason", str(result.finish_reason)), in_message("tool_calls")),
+                fix="Branch on `message.tool_calls` and on the last token, not on finish_reason.",
+            )
+            return
+    yield from _hidden_limit(trace)
+
+
+def _problem(trace: Trace, result: ChatResult) -> str | None:
+    calls = calls_of_message(result.message)
+    names_a_tool = isinstance(body_of(trace).get("tool_choice"), dict)
+    if result.finish_reason == "tool_calls" and not calls:
+        return "it holds no tool call"
+    # Offline, `stop` may be the word of the raw completion, which knows no calls.
+    if result.finish_reason == "stop" and calls and not names_a_tool and trace.server is not None:
+        return "it holds tool calls"
+    if result.finish_reason is None and (result.body or result.token_ids):
+        return "a complete answer has a reason"
+    return None
+
+
+def _hidden_limit(trace: Trace) -> Iterator[Report]:
+    chat = trace.chat
+    if chat is None or chat.finish_reason in ("length", None) or comparison(trace) is not Certainty.OBSERVED:
+        return
+    if trace.parse is not None and any(call.status is CallStatus.TRUNCATED for call in trace.parse.parsed.calls):
+        return
+    reason = why_cut(trace)
+    if reason is not None and max_tokens_of(trace) is not None:
+        yield Report(
+            title=f"finish_reason `{chat.finish_reason}` hides that the token limit ended the output.",
+            detail=f"{reason[0].upper()}{reason[1:]}.",
+            evidence=(in_message("finish_reason", chat.finish_reason),),
+            fix="Compare the number of output tokens with max_tokens before trusting the answer to be whole.",
+            severity=Severity.WARNING,
+        )
+
+
+RULE: Rule = TraceRule(
+    code="PD412",
+    name="finish-reason-contradiction",
+    severity=Severity.ERROR,
+    stage=Stage.PARSE,
+    find=find,
+    threads=("sgl-project/sglang#7934", "vllm-project/vllm#53255", "vllm-project/vllm#25054"),
+)

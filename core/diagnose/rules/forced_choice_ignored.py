@@ -1,0 +1,58 @@
+"""A forced tool choice was not honoured.
+
+What it finds:
+    `tool_choice: "required"` and an answer without a call, or a named tool and
+    an answer without a call to it. Silent for an answer that was cut.
+
+Why it matters:
+    The caller has no path for prose; code that takes the first call fails.
+
+Bad:
+    `"tool_choice": "required"`, message `{"content": "Sure!", "tool_calls": []}`
+
+Good:
+    One call at least.
+
+Source:
+    tracker: vllm-project/vllm#53363, vllm-project/vllm#53255, ollama/ollama#14958.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.fields import as_object, as_text, body_of, returned_calls
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import in_message, in_request, why_cut
+from core.protocols import Rule
+from core.types import Severity, Stage, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Compare the calls of the answer with the forced choice."""
+    choice = body_of(trace).get("tool_choice")
+    named = as_text(as_object(as_object(choice).get("function")).get("name"))
+    if trace.chat is None or trace.chat.error or (choice != "required" and named is None):
+        return
+    names = [call.name for call in returned_calls(trace)]
+    if (names and named is None) or named in names:
+        return
+    if why_cut(trace) is not None:
+        return
+    wanted = f"a call to `{named}`" if named else "a tool call"
+    yield Report(
+        title=f"The request demands {wanted}, and the answer holds {'another one' if names else 'none'}.",
+        detail=f"`tool_choice` is {choice!r}; returned: {', '.join(str(name) for name in names) or 'no call'}.",
+        evidence=(in_request("tool_choice", str(named or choice)), in_message("tool_calls")),
+        fix="Check that the server constrains the output for this tool parser; else ask again or use `auto`.",
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD504",
+    name="forced-choice-ignored",
+    severity=Severity.ERROR,
+    stage=Stage.CONTRACT,
+    find=find,
+    threads=("vllm-project/vllm#53363", "vllm-project/vllm#53255", "ollama/ollama#14958"),
+)

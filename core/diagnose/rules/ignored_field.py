@@ -1,0 +1,56 @@
+"""The server does not know a field of the request.
+
+What it finds:
+    Fields that were sent and that a chat completion server of this kind
+    accepts without using, as noted while the request was read.
+
+Why it matters:
+    Most servers take unknown fields with status 200 and do nothing: a setting
+    that was meant to change the run changes nothing, and nobody is told.
+
+Bad:
+    `{"guided_json": {…}}` (removed from vLLM), `{"enable_thinking": false}` at
+    the top level.
+
+Good:
+    `{"structured_outputs": {"json": {…}}}`,
+    `{"chat_template_kwargs": {"enable_thinking": false}}`
+
+Source:
+    derived: vLLM 0.32 accepts any extra field; the known ones are listed in the request reader.
+    tracker: vllm-project/vllm#54616, ggml-org/llama.cpp#27129.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import in_request
+from core.protocols import Rule
+from core.types import Severity, Stage, Trace
+
+_IGNORED = re.compile(r"\b(?:ignores|drops)\b")
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report every notice of the request that speaks of an unused field."""
+    for notice in trace.request.notices:
+        if notice.field and _IGNORED.search(notice.message):
+            yield Report(
+                title=f"The server ignores `{notice.field}`.",
+                detail=notice.message,
+                evidence=(in_request(notice.field),),
+                fix=f"Leave `{notice.field}` out, or send what this server reads instead.",
+            )
+
+
+RULE: Rule = TraceRule(
+    code="PD105",
+    name="ignored-field",
+    severity=Severity.NOTE,
+    stage=Stage.REQUEST,
+    find=find,
+    threads=("vllm-project/vllm#54616", "ggml-org/llama.cpp#27129"),
+)

@@ -1,0 +1,67 @@
+"""A tool schema breaks JSON Schema in another way than by an unknown type.
+
+What it finds:
+    Parameters that the meta-schema of JSON Schema 2020-12 refuses: `required:
+    true` on a property, `enum` that is no list, `properties` that is a list.
+    Unknown type names have a rule of their own.
+
+Why it matters:
+    A backend that turns schemas into a grammar refuses the whole request, or
+    drops the constraint without a word; a client that checks arguments fails
+    on every call.
+
+Bad:
+    `{"properties": {"city": {"type": "string", "required": true}}}`
+
+Good:
+    `{"properties": {"city": {"type": "string"}}, "required": ["city"]}`
+
+Source:
+    publisher: JSON Schema 2020-12, meta-schema.
+    tracker: ggml-org/llama.cpp#25923, mlc-ai/xgrammar#192.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.fields import request_tools
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.schemas import schema_faults
+from core.diagnose.sight import in_request
+from core.protocols import Rule
+from core.types import Severity, Stage, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report each tool whose parameters the meta-schema refuses."""
+    for tool in request_tools(trace.request):
+        if tool.parameters is None:
+            continue
+        faults = [fault for fault in schema_faults(tool.parameters) if not _is_type(fault.path)]
+        if faults:
+            field = f"{tool.field}.parameters"
+            places = [field + fault.path.removeprefix("$") for fault in faults]
+            yield Report(
+                title=f"The schema of tool `{tool.name}` is no valid JSON Schema.",
+                detail="; ".join(
+                    f"{place}: {fault.message}" for place, fault in zip(places[:3], faults[:3], strict=True)
+                ),
+                evidence=tuple(in_request(place) for place in places),
+                fix=f"Mend {places[0]}.",
+            )
+
+
+def _is_type(path: str) -> bool:
+    return path.endswith(".type") or ".type[" in path.rpartition(".")[0] + path[path.rfind(".") :]
+
+
+RULE: Rule = TraceRule(
+    code="PD108",
+    name="invalid-tool-schema",
+    severity=Severity.WARNING,
+    stage=Stage.REQUEST,
+    find=find,
+    threads=("ggml-org/llama.cpp#25923", "mlc-ai/xgrammar#192"),
+    explains=("PD502",),
+)

@@ -1,0 +1,72 @@
+"""The model wrote tool call arguments that are no JSON object.
+
+What it finds:
+    A finished tool call outside reasoning whose arguments, as written, do not
+    decode to a JSON object. Empty arguments and calls that were cut have rules
+    of their own; so have arguments that are JSON in a string.
+
+Why it matters:
+    One parser hands the broken text on, another drops this call, a third turns
+    all calls of the message into content. The model wrote it, so no parser
+    setting mends it.
+
+Bad:
+    `{"city": "Paris"` … `<|tool_call_end|>`
+
+Good:
+    `{"city": "Paris"}`
+
+Source:
+    tracker: vllm-project/vllm#41739, ollama/ollama#17914.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from core.diagnose.fields import decode_json
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import body_calls, in_raw
+from core.protocols import Rule
+from core.types import Severity, Stage, ToolCallAttempt, Trace
+
+# Formats whose arguments are JSON text as written.
+_JSON_FORMATS = frozenset({"kimi_k2", "hermes", "llama3_json", "mistral", "deepseek_v3", "deepseek_v31"})
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report finished calls with undecodable arguments."""
+    if trace.parse is None or trace.parse.parsed.format not in _JSON_FORMATS:
+        return
+    for _, call in body_calls(trace):
+        if call.arguments_json is not None or not call.arguments.strip():
+            continue
+        if isinstance(decode_json(call.arguments), str):
+            continue
+        yield Report(
+            title=f"The model wrote arguments for `{call.name}` that are no JSON object.",
+            detail=f"{call.arguments[:120]!r}: {_why(call)}.",
+            evidence=(in_raw(trace, call.arguments_span or call.char_span),),
+            fix="Lower the temperature, shorten the context, or constrain arguments with `strict: true` in the tool.",
+        )
+
+
+def _why(call: ToolCallAttempt) -> str:
+    try:
+        json.loads(call.arguments)
+    except json.JSONDecodeError as error:
+        return f"{error.msg} at character {error.pos}"
+    except (ValueError, RecursionError):
+        return "it cannot be decoded"
+    return "it is JSON, but no object"
+
+
+RULE: Rule = TraceRule(
+    code="PD308",
+    name="malformed-arguments",
+    severity=Severity.ERROR,
+    stage=Stage.COMPLETE,
+    find=find,
+    threads=("vllm-project/vllm#41739", "ollama/ollama#17914"),
+)

@@ -1,0 +1,137 @@
+"""Structural markers are left in a field of the message.
+
+What it finds:
+    With raw output: characters that the format's own rules read as markup and
+    that stand in content, reasoning, a name, an id or arguments of the answer.
+    Without raw output: a marker of some family in a tool's name, or in content
+    outside code and quotation marks that the request does not hold either (a
+    conclusion, and a warning). A marker that prose quotes is no finding.
+
+Why it matters:
+    Users see `<|tool_calls_section_begin|>`; an agent looks up a tool whose
+    name ends in a marker and tries again for ever.
+
+Bad:
+    `"name": "manage_cart<|channel|>commentary"`
+
+Good:
+    `"name": "manage_cart"`
+
+Source:
+    tracker: MoonshotAI/Kimi-K2#89, vllm-project/vllm#31207, vllm-project/vllm#35906.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.fields import body_of, content_of, returned_calls, texts_inside
+from core.diagnose.markers import find_markers, find_unquoted_markers
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import THINK_PAIRS, comparison, fates_within, in_message, in_raw
+from core.diagnose.words import listed
+from core.protocols import Rule
+from core.types import Certainty, Fate, FindingEvidence, SegmentKind, Severity, Span, Stage, Trace
+
+_VISIBLE = {
+    Fate.CONTENT: "content",
+    Fate.REASONING: "reasoning",
+    Fate.CALL_NAME: "name",
+    Fate.CALL_ID: "id",
+    Fate.CALL_ARGUMENTS: "arguments",
+}
+_THINK = frozenset(marker for pair in THINK_PAIRS for marker in pair)
+_FIX = (
+    "Use the parser of this model's family in a current release; stripping the marker in the client hides the "
+    "loss of structure behind it."
+)
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report what is left, from the best evidence there is."""
+    names = list(_garbled_names(trace))
+    yield from names
+    certainty = comparison(trace)
+    if certainty is not None:
+        yield from _from_ledger(trace, certainty)
+    elif not names:
+        yield from _from_message(trace)
+
+
+def _garbled_names(trace: Trace) -> Iterator[Report]:
+    for call in returned_calls(trace):
+        span = next(find_markers(call.name or ""), None)
+        if call.name is not None and span is not None:
+            marker = call.name[span.start : span.stop]
+            field = f"{call.field}.function.name"
+            yield Report(
+                title=f"The marker `{marker}` is left in the name of a tool call.",
+                detail=f"{field} is {call.name!r}.",
+                evidence=(in_message(field, call.name, span),),
+                fix=_FIX,
+            )
+
+
+def _from_ledger(trace: Trace, certainty: Certainty) -> Iterator[Report]:
+    """Report markup of our own reading that the server put into a visible field."""
+    assert trace.parse is not None
+    found: dict[str, list[Span]] = {}
+    for segment in trace.parse.parsed.segments:
+        asked_for = segment.kind is SegmentKind.END and body_of(trace).get("skip_special_tokens") is False
+        if segment.kind not in (SegmentKind.MARKUP, SegmentKind.END) or asked_for:
+            continue
+        for span, fate in fates_within(trace, segment):
+            text = trace.parse.raw[span.start : span.stop].strip()
+            if fate in _VISIBLE and text and text not in _THINK and _is_marker(trace, text):
+                found.setdefault(_VISIBLE[fate], []).append(span)
+    for field, spans in found.items():
+        texts = list(dict.fromkeys(trace.parse.raw[a:b].strip() for a, b in spans))
+        yield Report(
+            title=f"Markers are left in {field}: {listed(texts, 2)}.",
+            detail=f"{len(spans)} stretches of markup of the format `{trace.parse.parsed.format}` stand in {field}: "
+            f"{listed(texts, 8)}.",
+            evidence=(*(in_raw(trace, span) for span in spans), *_in_content(trace, field, texts[0])),
+            fix=_FIX,
+            certainty=certainty,
+        )
+
+
+def _is_marker(trace: Trace, text: str) -> bool:
+    special = () if trace.vocabulary is None else trace.vocabulary.special.values()
+    return any(True for _ in find_markers(text)) or any(marker in text for marker in special if marker)
+
+
+def _in_content(trace: Trace, field: str, text: str) -> tuple[FindingEvidence, ...]:
+    content = None if trace.chat is None or field != "content" else content_of(trace.chat.message)
+    start = -1 if content is None else content.find(text)
+    return (in_message("content", text, Span(start, start + len(text))),) if start >= 0 else ()
+
+
+def _from_message(trace: Trace) -> Iterator[Report]:
+    """Report unquoted markers of content where no raw output is there to prove it."""
+    content = None if trace.chat is None else content_of(trace.chat.message)
+    if not content or trace.parse is not None:
+        return
+    asked = "\n".join(texts_inside(trace.request.body))
+    spans = [span for span in find_unquoted_markers(content) if content[span.start : span.stop] not in asked]
+    if spans:
+        marker = content[spans[0].start : spans[0].stop]
+        yield Report(
+            title=f"The marker `{marker}` stands in content.",
+            detail=f"At character {spans[0].start} of content; without raw output it is not certain that it is markup.",
+            evidence=tuple(in_message("content", content[a:b], Span(a, b)) for a, b in spans),
+            fix=_FIX,
+            certainty=Certainty.INFERRED,
+            severity=Severity.WARNING,
+        )
+
+
+RULE: Rule = TraceRule(
+    code="PD406",
+    name="marker-left",
+    severity=Severity.ERROR,
+    stage=Stage.PARSE,
+    find=find,
+    threads=("MoonshotAI/Kimi-K2#89", "vllm-project/vllm#31207", "vllm-project/vllm#35906"),
+    explains=("PD501",),
+)

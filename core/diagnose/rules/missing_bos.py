@@ -1,0 +1,68 @@
+"""The prompt has no BOS though this model expects one.
+
+What it finds:
+    A prompt whose first id is not BOS, while the tokenizer is set to add BOS
+    or the template names `bos_token`. A template may print it on a condition,
+    so this is a conclusion and a warning.
+
+Why it matters:
+    Some models write repetitive garbage without BOS, others only get a little
+    worse; nothing says so.
+
+Bad:
+    `The capital of France is` (first id is a word)
+
+Good:
+    `<bos>The capital of France is`
+
+Source:
+    tracker: vllm-project/vllm#52304, unslothai/unsloth#10312.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import in_prompt, prompt_of
+from core.protocols import Rule
+from core.types import Certainty, Severity, Stage, Trace
+
+_JINJA_COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Compare the first id with what tokenizer and template promise."""
+    prompt, vocabulary = prompt_of(trace), trace.vocabulary
+    if prompt is None or not prompt.tokens or vocabulary is None or vocabulary.bos_id is None:
+        return
+    first = prompt.tokens[0]
+    template = _JINJA_COMMENT.sub("", prompt.template or "")
+    reasons = [
+        reason
+        for reason, holds in (
+            ("the tokenizer is set to add BOS", vocabulary.adds_bos),
+            ("the template names `bos_token`", "bos_token" in template),
+        )
+        if holds
+    ]
+    if not reasons or first.id == vocabulary.bos_id:
+        return
+    yield Report(
+        title="The prompt does not start with BOS.",
+        detail=f"The first id is {first.id} ({first.text!r}), BOS is {vocabulary.bos_id}; yet {' and '.join(reasons)}.",
+        evidence=(in_prompt(prompt, first.char_span),),
+        fix="Let the template print `{{ bos_token }}`, or send `add_special_tokens: true`; one of them, not both.",
+        certainty=Certainty.INFERRED,
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD202",
+    name="missing-bos",
+    severity=Severity.WARNING,
+    stage=Stage.RENDER,
+    find=find,
+    threads=("vllm-project/vllm#52304", "unslothai/unsloth#10312"),
+)

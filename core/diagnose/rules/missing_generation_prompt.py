@@ -1,0 +1,88 @@
+"""The prompt ends without opening the assistant's turn.
+
+What it finds:
+    The template, rendered with and without `add_generation_prompt`, gives the
+    assistant header. A prompt that does not end with it is reported, unless
+    the last message is the assistant's own (a prefill). Reasoning markers
+    after the header are allowed. A template that has no header at all is
+    reported only if the prompt ends with a closed turn: families that answer
+    straight after the user's turn need none.
+
+Why it matters:
+    The model carries on as whoever spoke last: it ends at once, or speaks as
+    the user, and tool calls become rare. The fault lies in the prompt, so the
+    stage is `render`, also where a field of the request asked for it; the fix
+    names that field.
+
+Bad:
+    `…<|im_user|>user<|im_middle|>Weather?<|im_end|>`
+
+Good:
+    `…Weather?<|im_end|><|im_assistant|>assistant<|im_middle|>`
+
+Source:
+    publisher: Kimi K2 report on the vLLM blog, 2025-10-28.
+    tracker: huggingface/transformers#34253, oobabooga/textgen#7565.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.fields import as_text, body_of, last_role
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import in_message, in_prompt, in_request
+from core.diagnose.tail import Tail, read_tail
+from core.protocols import Rule
+from core.types import Severity, Stage, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report a prompt that does not end with the assistant header."""
+    tail = read_tail(trace)
+    if tail is None or tail.repeats or not (tail.header or tail.turn_end):
+        return
+    asked = body_of(trace).get("add_generation_prompt") is False
+    role = last_role(trace.request) or "last"
+    expected = f"`{tail.header}`" if tail.header else "an assistant header, which this template has not"
+    evidence = [in_prompt(tail.prompt, tail.end)]
+    speaker = None if trace.chat is None else as_text(trace.chat.message.get("role"))
+    if speaker not in (None, "assistant"):
+        evidence.append(in_message("role", speaker))
+    if asked:
+        evidence.append(in_request("add_generation_prompt", "false"))
+    yield Report(
+        title=f"The prompt ends at a {role} turn: no generation prompt.",
+        detail=f"The prompt ends with {tail.prompt.text[-40:]!r}; expected was {expected}."
+        + (" The request sets `add_generation_prompt` to false." if asked else "")
+        + (f" The answer says it is the {speaker}'s." if speaker not in (None, "assistant") else ""),
+        evidence=tuple(evidence),
+        fix=_fix(tail, asked=asked),
+        # Rendering training data without the header is a thing people do on purpose; asking a model is not.
+        severity=Severity.NOTE if asked and tail.prompt.source == "local" else None,
+    )
+
+
+def _fix(tail: Tail, *, asked: bool) -> str:
+    if asked:
+        return "Leave out `add_generation_prompt: false`, or set it to true."
+    if not tail.header:
+        return "Give the template a branch for `add_generation_prompt` that opens the assistant's turn."
+    return (
+        "The template has the header, so `add_generation_prompt` did not reach it: "
+        "use a tokenizer that names this argument, or send `add_generation_prompt: true`."
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD203",
+    name="missing-generation-prompt",
+    severity=Severity.ERROR,
+    stage=Stage.RENDER,
+    find=find,
+    threads=(
+        "vllm-project/vllm-project.github.io#110",
+        "huggingface/transformers#34253",
+        "oobabooga/textgen#7565",
+    ),
+)

@@ -1,0 +1,75 @@
+"""The answer is not the JSON that `response_format` promises.
+
+What it finds:
+    With `response_format` of type `json_object` or `json_schema`, an answer
+    without tool calls whose content is no JSON, or breaks the schema. Silent
+    for an answer that was cut.
+
+Why it matters:
+    The caller decodes without looking. Typical causes are JSON that went into
+    reasoning, and a constraint that the server dropped silently.
+
+Bad:
+    `"response_format": {"type": "json_object"}`, content `Here is the JSON: {…}`
+
+Good:
+    Content `{…}`
+
+Source:
+    tracker: vllm-project/vllm#50948, vllm-project/vllm#47027, mlc-ai/xgrammar#192.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from core.diagnose.fields import as_object, as_text, body_of, content_of, reasoning_of, returned_calls
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.schemas import violations
+from core.diagnose.sight import in_message, in_request, why_cut
+from core.protocols import Rule
+from core.types import JSON, Severity, Stage, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Decode and validate the content that was promised as JSON."""
+    wanted = as_object(body_of(trace).get("response_format"))
+    kind = as_text(wanted.get("type"))
+    if trace.chat is None or trace.chat.error or kind not in ("json_object", "json_schema") or returned_calls(trace):
+        return
+    if why_cut(trace) is not None:
+        return
+    content = content_of(trace.chat.message) or ""
+    problem = _problem(content, as_object(wanted.get("json_schema")).get("schema"))
+    if problem is None:
+        return
+    reasoning = reasoning_of(trace.chat.message)
+    in_thoughts = reasoning is not None and not content.strip() and reasoning.text.strip()[:1] in ("{", "[")
+    yield Report(
+        title="The answer is not the JSON that `response_format` promises.",
+        detail=f"Content is {content[:80]!r}: {problem}." + (" The JSON is in reasoning." if in_thoughts else ""),
+        evidence=(in_message("content", content), in_request("response_format", kind)),
+        fix="Enable the reasoning parser, so that the constraint waits for it, or switch thinking off."
+        if in_thoughts
+        else "Check that the server supports this schema: some drop an unsupported constraint silently.",
+    )
+
+
+def _problem(content: str, schema: JSON) -> str | None:
+    try:
+        value: JSON = json.loads(content)
+    except (ValueError, RecursionError):
+        return "it is no JSON"
+    broken = violations(value, schema)
+    return f"{broken[0].path}: {broken[0].message[:120]}" if broken else None
+
+
+RULE: Rule = TraceRule(
+    code="PD505",
+    name="not-the-promised-json",
+    severity=Severity.ERROR,
+    stage=Stage.CONTRACT,
+    find=find,
+    threads=("vllm-project/vllm#50948", "vllm-project/vllm#47027", "mlc-ai/xgrammar#192"),
+)

@@ -1,0 +1,76 @@
+"""The model wrote a Kimi K2 call header that is not `functions.NAME:N`.
+
+What it finds:
+    In Kimi K2's format, a finished call whose header, between
+    `<|tool_call_begin|>` and `<|tool_call_argument_begin|>`, is off the pattern.
+    An error where the call was dropped by a parser of this family, else a
+    warning. The finding says what the deviation does.
+
+Why it matters:
+    Parsers take the tool's name out of this header. `search:2` made vLLM up to
+    0.11 fail; a header without an index is dropped by current ones, silently.
+
+Bad:
+    `<|tool_call_begin|>search<|tool_call_argument_begin|>`
+
+Good:
+    `<|tool_call_begin|>functions.search:0<|tool_call_argument_begin|>`
+
+Source:
+    publisher: Kimi K2 report on the vLLM blog, 2025-10-28.
+    tracker: vllm-project/vllm#27565, vllm-project/vllm#32146, sgl-project/sglang#21377, ggml-org/llama.cpp#17376.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.fields import history_calls
+from core.diagnose.parser_names import kimi_id_problem
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import body_calls, comparison, dropped_calls, in_raw
+from core.protocols import Rule
+from core.types import Certainty, Severity, Stage, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report every off-pattern header."""
+    if trace.parse is None or trace.parse.parsed.format != "kimi_k2":
+        return
+    is_read = trace.server is None or trace.server.tool_parser in (None, "kimi_k2")
+    dropped = {index for index, _ in dropped_calls(trace)} if is_read else set()
+    taught = any(kimi_id_problem(call.id) for call in history_calls(trace.request) if call.id)
+    for index, call in body_calls(trace):
+        header = call.id if call.id is not None else (call.name or "")
+        problem = kimi_id_problem(header)
+        if problem is None:
+            continue
+        gone = index in dropped and comparison(trace) is not None
+        yield Report(
+            title=f"The call header `{header}` is not `functions.NAME:N`.",
+            detail=f"In `{header}`, {problem}."
+            + (" This call was not returned." if gone else "")
+            + (" The history of the request holds ids of this kind." if taught else ""),
+            evidence=(in_raw(trace, call.id_span or call.name_span or call.char_span),),
+            fix=("Rewrite the ids of the history as `functions.NAME:N`. " if taught else "")
+            + "Use a parser that takes the name out of any header, or read the call from the raw output.",
+            certainty=comparison(trace) or Certainty.OBSERVED,
+            severity=None if gone else Severity.WARNING,
+        )
+
+
+RULE: Rule = TraceRule(
+    code="PD404",
+    name="off-pattern-call-id",
+    severity=Severity.ERROR,
+    stage=Stage.PARSE,
+    find=find,
+    threads=(
+        "vllm-project/vllm#27565",
+        "vllm-project/vllm#32146",
+        "sgl-project/sglang#21377",
+        "ggml-org/llama.cpp#17376",
+        "vllm-project/vllm-project.github.io#110",
+    ),
+    explains=("PD401",),
+)

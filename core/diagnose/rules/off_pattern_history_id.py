@@ -1,0 +1,87 @@
+"""The history holds tool call ids that are not Kimi K2's.
+
+What it finds:
+    For a model that writes Kimi K2's format, a tool call id in the request's
+    messages that is not `functions.NAME:N`. That the model is one of the
+    family is taken from the prompt, from the raw output or from the server's
+    parser, never guessed.
+
+Why it matters:
+    The template prints the ids into the prompt and the model imitates them:
+    it writes its next header in the foreign form, and the server's parser may
+    drop that call. One foreign id from another provider's session is enough.
+
+Bad:
+    `"tool_calls": [{"id": "search", …}]` or `{"id": "call_a1b2", …}`
+
+Good:
+    `"tool_calls": [{"id": "functions.search:0", …}]`, and the same id in the
+    tool message that answers it.
+
+Source:
+    publisher: Kimi K2 report on the vLLM blog, 2025-10-28.
+    tracker: vllm-project/vllm#27565, sgl-project/sglang#25362, exo-explore/exo#2282.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.fields import history_calls
+from core.diagnose.parser_names import kimi_id_problem
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import in_prompt, in_request, prompt_of
+from core.protocols import Rule
+from core.types import FindingEvidence, Severity, Span, Stage, Trace
+
+# Other families have `<|tool_call_end|>`, too.
+_KIMI_ONLY = ("<|tool_call_argument_begin|>", "<|tool_calls_section_begin|>")
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report the foreign ids of the history in one report."""
+    if not _is_kimi(trace):
+        return
+    foreign = [(call, kimi_id_problem(call.id)) for call in history_calls(trace.request) if call.id]
+    bad = [(call, problem) for call, problem in foreign if problem is not None]
+    if not bad:
+        return
+    listed = ", ".join(f"`{call.id}`" for call, _ in bad[:4]) + ("…" if len(bad) > 4 else "")
+    evidence = [in_request(f"{call.field}.id", call.id) for call, _ in bad]
+    call, problem = bad[0]
+    yield Report(
+        title=f"The history teaches tool call ids that Kimi K2 does not use: {listed}.",
+        detail=f"{call.field}.id is `{call.id}`: {problem}. The model imitates what the history shows.",
+        evidence=(*evidence, *_place_in_prompt(trace, call.id or "")),
+        fix=f"Write `functions.{call.name or 'NAME'}:N` in the call and in the tool message that answers it, "
+        "with N counting all calls of the conversation from 0.",
+    )
+
+
+def _is_kimi(trace: Trace) -> bool:
+    if trace.server is not None and trace.server.tool_parser == "kimi_k2":
+        return True
+    if trace.parse is not None and trace.parse.parsed.format == "kimi_k2" and trace.parse.parsed.calls:
+        return True
+    prompt = prompt_of(trace)
+    return prompt is not None and any(marker in prompt.text for marker in _KIMI_ONLY)
+
+
+def _place_in_prompt(trace: Trace, call_id: str) -> tuple[FindingEvidence, ...]:
+    prompt = prompt_of(trace)
+    start = -1 if prompt is None else prompt.text.find(f"<|tool_call_begin|>{call_id}")
+    if prompt is None or start < 0:
+        return ()
+    start += len("<|tool_call_begin|>")
+    return (in_prompt(prompt, Span(start, start + len(call_id))),)
+
+
+RULE: Rule = TraceRule(
+    code="PD104",
+    name="off-pattern-history-id",
+    severity=Severity.WARNING,
+    stage=Stage.REQUEST,
+    find=find,
+    threads=("vllm-project/vllm#27565", "sgl-project/sglang#25362", "exo-explore/exo#2282"),
+    explains=("PD404",),
+)

@@ -1,0 +1,83 @@
+"""The promise of `parallel_tool_calls: false` is kept after the fact, or not at all.
+
+What it finds:
+    With `parallel_tool_calls: false`: several calls in the raw output of which
+    one was returned (a warning: the others were written, paid for and dropped),
+    or several returned (an error: the promise is broken).
+
+Why it matters:
+    Dropped calls are in no history: the model believes that it made them. Two
+    calls where one was promised break clients that take the first.
+
+Bad:
+    Raw two calls, message one.
+
+Good:
+    A model that writes one call, because the output was constrained to one.
+
+Source:
+    tracker: vllm-project/vllm#9451, vllm-project/vllm#26233, sgl-project/sglang#9696.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.fields import body_of, returned_calls
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import body_calls, comparison, dropped_calls, in_message, in_raw, in_request
+from core.diagnose.words import counted, listed
+from core.protocols import Rule
+from core.types import Certainty, FindingEvidence, Severity, Stage, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report the calls beyond the one that was allowed."""
+    if body_of(trace).get("parallel_tool_calls") is not False or trace.chat is None:
+        return
+    asked = in_request("parallel_tool_calls", "false")
+    returned = returned_calls(trace)
+    certainty = comparison(trace)
+    dropped = dropped_calls(trace)
+    if len(returned) > 1:
+        yield _report(
+            f"One tool call was allowed, {len(returned)} were returned.",
+            f"Returned: {listed([call.name or call.field for call in returned])}.",
+            (*(in_message(call.field, call.name) for call in returned), asked),
+            severity=Severity.ERROR,
+        )
+    elif len(returned) == 1 and dropped and certainty is not None:
+        yield _report(
+            f"The model wrote {counted(len(body_calls(trace)), 'tool call')}; the server kept one, as was asked.",
+            f"Written and dropped: {listed([call.name or 'a call' for _, call in dropped])}.",
+            (*(in_raw(trace, call.char_span) for _, call in dropped), asked),
+            certainty=certainty,
+        )
+
+
+def _report(
+    title: str,
+    detail: str,
+    evidence: tuple[FindingEvidence, ...],
+    *,
+    certainty: Certainty = Certainty.OBSERVED,
+    severity: Severity | None = None,
+) -> Report:
+    return Report(
+        title=title,
+        detail=detail,
+        evidence=evidence,
+        fix="Tell the model in the system message to call one tool at a time, or constrain the output to one call.",
+        certainty=certainty,
+        severity=severity,
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD503",
+    name="parallel-calls-dropped",
+    severity=Severity.WARNING,
+    stage=Stage.CONTRACT,
+    find=find,
+    threads=("vllm-project/vllm#9451", "vllm-project/vllm#26233", "sgl-project/sglang#9696"),
+)

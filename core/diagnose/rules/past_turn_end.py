@@ -1,0 +1,77 @@
+"""The model wrote on behind the end of its turn.
+
+What it finds:
+    An end token of this vocabulary in the raw output with text behind it, or a
+    control token that opens another turn. Only control tokens count where ids
+    are known: a marker spelled with ordinary tokens is prose. An end token that
+    is merely repeated is a note.
+
+Why it matters:
+    The set of stop tokens lacks the one that this template ends turns with, or
+    the prompt left the model as the wrong speaker: it plays both sides of the
+    conversation up to the limit, and the caller reads invented turns.
+
+Bad:
+    `15 °C.<|im_end|><|im_user|>user<|im_middle|>And in Rome?`
+
+Good:
+    `15 °C.<|im_end|>`
+
+Source:
+    tracker: vllm-project/vllm#4180, vllm-project/vllm#4182, Blaizzy/mlx-vlm#2112.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import end_texts, in_raw
+from core.diagnose.turns import end_spans, header_spans
+from core.protocols import Rule
+from core.types import Severity, Span, Stage, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report the first place behind which nothing should follow."""
+    if trace.raw is None:
+        return
+    text = trace.raw.text
+    headers = header_spans(trace)
+    ends = end_spans(trace)
+    first_end = ends[0] if ends else None
+    rest = "" if first_end is None else text[first_end.stop :]
+    for end in end_texts(trace):
+        rest = rest.replace(end, "")
+    if headers:
+        span = headers[0]
+        title = f"The model opened another turn: it wrote `{text[span.start : span.stop]}`."
+    elif first_end is not None and rest.strip():
+        span = first_end
+        title = f"The model wrote on behind its end token `{text[span.start : span.stop]}`."
+    elif first_end is not None and len(ends) > 1:
+        span = ends[1]
+        title = f"The output ends with {len(ends)} end tokens."
+    else:
+        return
+    repeated = not headers and not rest.strip()
+    yield Report(
+        title=title,
+        detail=f"At character {span.start} of {len(text)}: {text[span.start : span.start + 60]!r}.",
+        evidence=(in_raw(trace, Span(span.start, len(text))),),
+        fix="Nothing to do unless a client shows it."
+        if repeated
+        else "Check that the prompt opens the assistant's turn, and that the model's generation config lists this end "
+        "token; else send its id in `stop_token_ids`.",
+        severity=Severity.NOTE if repeated else None,
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD304",
+    name="past-turn-end",
+    severity=Severity.ERROR,
+    stage=Stage.COMPLETE,
+    find=find,
+    threads=("vllm-project/vllm#4180", "vllm-project/vllm#4182", "Blaizzy/mlx-vlm#2112"),
+)

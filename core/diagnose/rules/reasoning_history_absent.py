@@ -1,0 +1,70 @@
+"""Reasoning of earlier assistant turns is not in the prompt.
+
+What it finds:
+    `reasoning` or `reasoning_content` of assistant messages that the prompt
+    lacks. Before the last user message most templates leave it out on purpose:
+    a note. After it, in a tool loop that is still running, the model loses the
+    thread: a warning.
+
+Why it matters:
+    Between tool calls the model starts its thinking anew; and the next prompt
+    is no longer a continuation of what was cached.
+
+Bad:
+    A tool loop whose assistant message carries `reasoning_content`, and a
+    prompt with an empty `<think></think>`.
+
+Good:
+    The field under the name that this server reads, and the text in the prompt.
+
+Source:
+    tracker: vllm-project/vllm#38488, QwenLM/qwen-code#4285.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.fields import numbered_messages, reasoning_of
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import in_request, prompt_of
+from core.protocols import Rule
+from core.types import Severity, Stage, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report the reasoning that the prompt lacks, in one report."""
+    prompt = prompt_of(trace)
+    if prompt is None:
+        return
+    last_user = -1
+    absent: list[tuple[int, str, str]] = []
+    for index, message in numbered_messages(trace.request):
+        if message.get("role") == "user":
+            last_user = index
+        reasoning = reasoning_of(message) if message.get("role") == "assistant" else None
+        if reasoning is not None and reasoning.text.strip() and reasoning.text.strip() not in prompt.text:
+            absent.append((index, f"messages[{index}].{reasoning.field}", reasoning.text))
+    if not absent:
+        return
+    running = [field for index, field, _ in absent if index > last_user]
+    where = "the tool loop that is still running" if running else "turns before the last user message"
+    yield Report(
+        title=f"Reasoning of {where} is not in the prompt.",
+        detail=f"Absent: {', '.join(running or [field for _, field, _ in absent])}."
+        + ("" if running else " Most templates leave it out there on purpose."),
+        evidence=tuple(in_request(field, text) for _, field, text in absent),
+        fix="Send it under the other name (`reasoning` or `reasoning_content`); "
+        "some templates keep it only with a kwarg such as `preserve_thinking`.",
+        severity=None if running else Severity.NOTE,
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD211",
+    name="reasoning-history-absent",
+    severity=Severity.WARNING,
+    stage=Stage.RENDER,
+    find=find,
+    threads=("vllm-project/vllm#38488", "QwenLM/qwen-code#4285"),
+)

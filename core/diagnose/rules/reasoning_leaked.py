@@ -1,0 +1,107 @@
+r"""Reasoning of the model stands in content.
+
+What it finds:
+    Characters that the format's own rules read as reasoning and that the
+    message has in content; without raw output, a content that starts with an
+    opening reasoning marker, or closes one that it never opened (a conclusion,
+    and a warning). Markers in code or quotation marks are no finding.
+
+Why it matters:
+    Users read the model's thoughts, and the next request carries them back as
+    if they had been said.
+
+Bad:
+    `"content": "They ask for the weather.</think>\n\n15 °C."`
+
+Good:
+    `"reasoning": "They ask for the weather.", "content": "15 °C."`
+
+Source:
+    tracker: vllm-project/vllm#12999, deepseek-ai/DeepSeek-R1#350, vllm-project/vllm#13125.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.fields import content_of
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import comparison, fates_within, in_message, in_raw, open_think_tail
+from core.protocols import Rule
+from core.types import Certainty, Fate, SegmentKind, Severity, Span, Stage, Trace
+
+_OPEN, _CLOSE = "<think>", "</think>"
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report leaked reasoning, from the best evidence there is."""
+    certainty = comparison(trace)
+    if certainty is not None and trace.parse is not None:
+        yield from _from_ledger(trace, certainty)
+    elif trace.parse is None and trace.chat is not None:
+        yield from _from_message(trace)
+
+
+def _from_ledger(trace: Trace, certainty: Certainty) -> Iterator[Report]:
+    assert trace.parse is not None
+    leaked = [
+        span
+        for segment in trace.parse.parsed.segments
+        if segment.kind is SegmentKind.REASONING
+        for span, fate in fates_within(trace, segment)
+        if fate is Fate.CONTENT and trace.parse.raw[span.start : span.stop].strip()
+    ]
+    if leaked:
+        count = sum(stop - start for start, stop in leaked)
+        yield Report(
+            title=f"{count} characters of reasoning stand in content.",
+            detail=_cause(trace),
+            evidence=(*(in_raw(trace, span) for span in leaked), in_message("content")),
+            fix=_fix(trace),
+            certainty=certainty,
+        )
+
+
+def _from_message(trace: Trace) -> Iterator[Report]:
+    assert trace.chat is not None
+    content = content_of(trace.chat.message) or ""
+    starts_open = content.lstrip().startswith(_OPEN)
+    at = content.find(_CLOSE)
+    closes_unopened = at > 0 and _OPEN not in content and content[at - 1] not in "`\"'" and "```" not in content[:at]
+    if not starts_open and not (closes_unopened and open_think_tail(trace) != ""):
+        return
+    marker = _OPEN if starts_open else _CLOSE
+    at = content.find(marker)
+    yield Report(
+        title="Content holds a reasoning block.",
+        detail=f"`{marker}` stands at character {at} of content. {_cause(trace)}",
+        evidence=(in_message("content", marker, Span(at, at + len(marker))),),
+        fix=_fix(trace),
+        certainty=Certainty.INFERRED,
+        severity=Severity.WARNING,
+    )
+
+
+def _cause(trace: Trace) -> str:
+    server = trace.server
+    if server is not None and server.has_reasoning_parser is False:
+        return "The server runs no reasoning parser."
+    if open_think_tail(trace):
+        return "The prompt opens the reasoning block, so the output holds the closing marker only."
+    return "The server's parser did not split this output."
+
+
+def _fix(trace: Trace) -> str:
+    if trace.server is not None and trace.server.has_reasoning_parser is False:
+        return "Start the server with the `--reasoning-parser` of this model's family."
+    return "Use a reasoning parser that counts the block as open from the start where the template opens it."
+
+
+RULE: Rule = TraceRule(
+    code="PD409",
+    name="reasoning-leaked",
+    severity=Severity.ERROR,
+    stage=Stage.PARSE,
+    find=find,
+    threads=("vllm-project/vllm#12999", "deepseek-ai/DeepSeek-R1#350", "vllm-project/vllm#13125"),
+)

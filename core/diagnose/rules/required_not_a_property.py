@@ -1,0 +1,84 @@
+"""A tool schema requires a key that it does not declare.
+
+What it finds:
+    A name in `required` that is no key of `properties` in the same schema, in
+    a tool's parameters at any depth. Schemas with `patternProperties`, a
+    reference or a combination (`allOf`, …) are left alone: the key may be
+    declared there.
+
+Why it matters:
+    The model sees a key that it must give and no word of what it is, often a
+    typing error. With `additionalProperties: false` no arguments at all can
+    satisfy the schema.
+
+Bad:
+    `{"properties": {"city": {…}}, "required": ["cty"]}`
+
+Good:
+    `{"properties": {"city": {…}}, "required": ["city"]}`
+
+Source:
+    publisher: JSON Schema 2020-12, validation vocabulary, section 6.5.3 `required`.
+    tracker: ggml-org/llama.cpp#25923.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from core.diagnose.fields import as_list, as_object, request_tools
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.schemas import Subschema, walk_schema
+from core.diagnose.sight import in_request
+from core.protocols import Rule
+from core.types import Severity, Stage, Trace
+
+_ELSEWHERE = ("$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties", "dependentSchemas")
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report each schema that requires undeclared keys."""
+    for tool in request_tools(trace.request):
+        for inner in walk_schema(tool.parameters, f"{tool.field}.parameters"):
+            missing = _undeclared(inner)
+            if missing:
+                yield _report(tool.name, inner, missing)
+
+
+def _undeclared(inner: Subschema) -> list[str]:
+    schema = inner.schema
+    properties = schema.get("properties")
+    if not isinstance(properties, dict) or any(key in schema for key in _ELSEWHERE):
+        return []
+    required = as_list(schema.get("required"))
+    return [key for key in required if isinstance(key, str) and key not in properties]
+
+
+def _report(tool: str, inner: Subschema, missing: list[str]) -> Report:
+    known = list(as_object(inner.schema.get("properties")))
+    closed = inner.schema.get("additionalProperties") is False
+    closest = {key: get_close_matches(key, known, n=1) for key in missing}
+    hints = [f"`{key}` looks like `{near[0]}`" for key, near in closest.items() if near]
+    listed = ", ".join(f"`{key}`" for key in missing)
+    return Report(
+        title=f"Tool `{tool}` requires {listed}, which it does not declare.",
+        detail=f"{inner.path} declares {', '.join(f'`{key}`' for key in known) or 'no properties'}"
+        + (" and allows no others, so no arguments can satisfy it" if closed else "")
+        + ".",
+        evidence=(in_request(f"{inner.path}.required", ", ".join(missing)),),
+        fix="Declare the key under `properties`, or take it out of `required`"
+        + (f": {'; '.join(hints)}." if hints else "."),
+        severity=Severity.ERROR if closed else None,
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD102",
+    name="required-not-a-property",
+    severity=Severity.WARNING,
+    stage=Stage.REQUEST,
+    find=find,
+    threads=("ggml-org/llama.cpp#25923",),
+    explains=("PD502",),
+)

@@ -1,0 +1,71 @@
+"""Special tokens were stripped before the tool parser saw the output.
+
+What it finds:
+    Calls in the raw output that were not returned, whose markers are special
+    tokens of this vocabulary, and a content that equals the raw output with
+    exactly the special tokens taken out. The raw tokens were right, so the
+    stage is `parse`. Silent where the server's parser is of another family:
+    that explains it.
+
+Why it matters:
+    The parser looks for markers that the detokenizer has removed. What is left
+    reads like broken prose: `functions.get_weather:0{"city": "Paris"}`.
+
+Bad:
+    `skip_special_tokens: true` with a parser that does not switch it off.
+
+Good:
+    `skip_special_tokens: false` for requests with tools.
+
+Source:
+    tracker: vllm-project/vllm#16190, vllm-project/vllm#25281, vllm-project/vllm#39352.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.fields import content_of
+from core.diagnose.parser_names import PARSERS_BY_FORMAT
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import comparison, dropped_calls, in_message, in_raw
+from core.diagnose.words import listed
+from core.protocols import Rule
+from core.types import Severity, Stage, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Compare content with the raw output without special tokens."""
+    certainty = comparison(trace)
+    dropped = dropped_calls(trace)
+    if certainty is None or trace.parse is None or trace.chat is None or trace.vocabulary is None or not dropped:
+        return
+    parser = None if trace.server is None else trace.server.tool_parser
+    if parser is not None and parser not in PARSERS_BY_FORMAT.get(trace.parse.parsed.format, (parser,)):
+        return
+    raw, content = trace.parse.raw, content_of(trace.chat.message) or ""
+    gone = [text for text in trace.vocabulary.special.values() if text and text in raw]
+    markup = "".join(raw[call.char_span.start : call.char_span.stop] for _, call in dropped)
+    stripped = raw
+    for text in sorted(gone, key=len, reverse=True):
+        stripped = stripped.replace(text, "")
+    if not any(text in markup for text in gone) or not content.strip() or content.strip() != stripped.strip():
+        return
+    yield Report(
+        title="Special tokens were stripped before the tool parser saw the output.",
+        detail=f"Content is the raw output without {listed([text for text in gone if text in markup], 6)}.",
+        evidence=(*(in_raw(trace, call.char_span) for _, call in dropped), in_message("content", content)),
+        fix="Send `skip_special_tokens: false` with this request, or use a server release whose parser does so itself.",
+        certainty=certainty,
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD407",
+    name="special-tokens-stripped",
+    severity=Severity.ERROR,
+    stage=Stage.PARSE,
+    find=find,
+    threads=("vllm-project/vllm#16190", "vllm-project/vllm#25281", "vllm-project/vllm#39352"),
+    explains=("PD401", "PD402", "PD413"),
+)

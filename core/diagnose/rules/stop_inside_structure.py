@@ -1,0 +1,72 @@
+r"""A stop string of the request fired inside reasoning or inside a tool call.
+
+What it finds:
+    The server names a string of `stop` as the reason of the end, and the raw
+    output ends in an open reasoning block or in the middle of a tool call.
+
+Why it matters:
+    Stop strings that suit an answer (two line breaks, a backtick fence) are
+    ordinary text in thoughts and arguments. The answer never comes.
+
+Bad:
+    `"stop": ["\n\n"]` with a model that thinks in paragraphs.
+
+Good:
+    No stop string, or one that cannot occur before the answer.
+
+Source:
+    tracker: vllm-project/vllm#14170, vllm-project/vllm#52599.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.fields import as_list, body_of
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import THINK_PAIRS, in_raw, in_request, open_think_tail
+from core.protocols import Rule
+from core.types import CallStatus, Severity, Span, Stage, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report a stop string that ended the output inside a structure."""
+    stop = body_of(trace).get("stop")
+    asked = [stop] if isinstance(stop, str) else as_list(stop)
+    fired = next((r.stop_reason for r in (trace.chat, trace.raw) if r is not None and r.stop_reason is not None), None)
+    if trace.raw is None or not isinstance(fired, str) or fired not in asked:
+        return
+    text = trace.raw.text
+    where = None
+    if _is_reasoning_open(trace, text):
+        where = "reasoning"
+    elif trace.parse is not None and any(c.status is CallStatus.TRUNCATED for c in trace.parse.parsed.calls):
+        where = "a tool call"
+    if where is None:
+        return
+    yield Report(
+        title=f"The stop string {fired!r} fired inside {where}.",
+        detail=f"The output ends at character {len(text)} with {text[-60:]!r}; the server names {fired!r}.",
+        evidence=(in_raw(trace, Span(max(0, len(text) - 60), len(text))), in_request("stop", fired)),
+        fix=f"Take {fired!r} out of `stop`, or cut the answer on the client's side.",
+    )
+
+
+def _is_reasoning_open(trace: Trace, text: str) -> bool:
+    opened_before = open_think_tail(trace)
+    for opening, closing in THINK_PAIRS:
+        opened = opening == opened_before or text.lstrip().startswith(opening)
+        if opened and closing not in text:
+            return True
+    return False
+
+
+RULE: Rule = TraceRule(
+    code="PD305",
+    name="stop-inside-structure",
+    severity=Severity.ERROR,
+    stage=Stage.COMPLETE,
+    find=find,
+    threads=("vllm-project/vllm#14170", "vllm-project/vllm#52599"),
+    explains=("PD301",),
+)

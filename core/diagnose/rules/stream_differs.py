@@ -1,0 +1,107 @@
+"""The streamed answer differs from the whole one, for the same tokens.
+
+What it finds:
+    Content, reasoning, calls or finish_reason that differ between the assembled
+    stream and the whole answer, where both runs wrote the same token ids. Two
+    runs that wrote different tokens are never compared. A difference in white
+    space alone is a note: several parsers strip it in one mode only.
+
+Why it matters:
+    Streaming and whole answers go through different code in the server; a
+    client that works in one mode loses calls or their arguments in the other.
+
+Bad:
+    Whole `{"city": "Paris"}`, stream `{"city": "Paris"`
+
+Good:
+    Equal messages.
+
+Source:
+    tracker: vllm-project/vllm#32152, vllm-project/vllm#10395, sgl-project/sglang#35625.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from core.diagnose.arguments import is_same_json
+from core.diagnose.fields import calls_of_message, content_of, reasoning_of
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import in_message, quote
+from core.diagnose.words import listed
+from core.protocols import Rule
+from core.types import ChatResult, Severity, Stage, Trace
+
+
+class _Difference(NamedTuple):
+    """A field that differs, as text: whole answer, stream."""
+
+    field: str
+    whole: str
+    stream: str
+
+    @property
+    def is_white_space(self) -> bool:
+        """Whether white space is all that differs."""
+        return "".join(self.whole.split()) == "".join(self.stream.split())
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Compare the two answers field by field."""
+    chat, stream = trace.chat, trace.chat_stream
+    if chat is None or stream is None or chat.error or stream.error:
+        return
+    if not chat.token_ids or chat.token_ids != stream.token_ids:
+        return
+    differences = tuple(_differences(chat, stream))
+    if not differences:
+        return
+    fields = [difference.field for difference in differences]
+    minor = all(difference.is_white_space for difference in differences)
+    yield Report(
+        title=f"Stream and whole answer differ in {listed(fields)}, for the same tokens.",
+        detail="; ".join(
+            f"{field}: whole {quote(whole)!r}, stream {quote(streamed)!r}" for field, whole, streamed in differences[:4]
+        )
+        + (" (white space only)." if minor else "."),
+        evidence=tuple(in_message(difference.field, difference.stream) for difference in differences),
+        fix="Rely on the mode that agrees with the raw output; report the parser's other mode.",
+        severity=Severity.NOTE if minor else None,
+    )
+
+
+def _differences(chat: ChatResult, stream: ChatResult) -> Iterator[_Difference]:
+    whole_calls, stream_calls = calls_of_message(chat.message), calls_of_message(stream.message)
+    pairs = [
+        ("content", content_of(chat.message) or "", content_of(stream.message) or ""),
+        ("reasoning", _reasoning(chat), _reasoning(stream)),
+        ("finish_reason", str(chat.finish_reason), str(stream.finish_reason)),
+    ]
+    for field, whole, streamed in pairs:
+        if whole != streamed:
+            yield _Difference(field, whole, streamed)
+    if len(whole_calls) != len(stream_calls):
+        yield _Difference("tool_calls", f"{len(whole_calls)} calls", f"{len(stream_calls)} calls")
+        return
+    for whole_call, stream_call in zip(whole_calls, stream_calls, strict=True):
+        if whole_call.name != stream_call.name:
+            yield _Difference(f"{whole_call.field}.function.name", str(whole_call.name), str(stream_call.name))
+        if not is_same_json(whole_call.arguments, stream_call.arguments):
+            field = f"{whole_call.field}.function.arguments"
+            yield _Difference(field, str(whole_call.arguments), str(stream_call.arguments))
+
+
+def _reasoning(result: ChatResult) -> str:
+    reasoning = reasoning_of(result.message)
+    return "" if reasoning is None else reasoning.text
+
+
+RULE: Rule = TraceRule(
+    code="PD411",
+    name="stream-differs",
+    severity=Severity.ERROR,
+    stage=Stage.PARSE,
+    find=find,
+    threads=("vllm-project/vllm#32152", "vllm-project/vllm#10395", "sgl-project/sglang#35625"),
+)

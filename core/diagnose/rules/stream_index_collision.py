@@ -1,0 +1,76 @@
+"""Deltas of different tool calls share an index in the stream.
+
+What it finds:
+    In the streamed events, one index with two ids or two names, one id under
+    two indexes, or a tool call delta without an index.
+
+Why it matters:
+    Clients put arguments together by index: two calls become one with
+    `{"path": "a"}{"path": "b"}`.
+
+Bad:
+    `{"index": 0, "id": "a", …}`, `{"index": 0, "id": "b", …}`
+
+Good:
+    `{"index": 0, "id": "a", …}`, `{"index": 1, "id": "b", …}`
+
+Source:
+    tracker: sgl-project/sglang#35625, apache/maka#1976, mudler/LocalAI#9722.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.fields import as_count, as_list, as_object, as_text
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import in_message
+from core.protocols import Rule
+from core.types import Severity, Stage, StreamDelta, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Walk the events once and report the first collision."""
+    if trace.chat_stream is None:
+        return
+    ids: dict[int, str] = {}
+    names: dict[int, str] = {}
+    for event, (index, call_id, name) in _tool_deltas(trace.chat_stream.deltas):
+        problem = None
+        if index is None:
+            problem = "a tool call delta has no index"
+        elif call_id and ids.setdefault(index, call_id) != call_id:
+            problem = f"index {index} belongs to `{ids[index]}` and to `{call_id}`"
+        elif call_id and any(other == call_id and at != index for at, other in ids.items()):
+            problem = f"id `{call_id}` has several indexes"
+        elif name and names.setdefault(index, name) != name:
+            problem = f"index {index} is named `{names[index]}` and `{name}`"
+        if problem is not None:
+            yield Report(
+                title=f"Stream deltas of tool calls collide: {problem}.",
+                detail=f"First at event {event} of {len(trace.chat_stream.deltas)}.",
+                evidence=(in_message("tool_calls"),),
+                fix="Put the calls together by id; or ask without streaming.",
+            )
+            return
+
+
+def _tool_deltas(deltas: tuple[StreamDelta, ...]) -> Iterator[tuple[int, tuple[int | None, str | None, str | None]]]:
+    """Yield the event's number with index, id and name of each tool call delta."""
+    for event, delta in enumerate(deltas):
+        for call in as_list(delta.delta.get("tool_calls")):
+            entry = as_object(call)
+            if entry:
+                name = as_text(as_object(entry.get("function")).get("name"))
+                yield event, (as_count(entry.get("index")), as_text(entry.get("id")), name)
+
+
+RULE: Rule = TraceRule(
+    code="PD417",
+    name="stream-index-collision",
+    severity=Severity.ERROR,
+    stage=Stage.PARSE,
+    find=find,
+    threads=("sgl-project/sglang#35625", "apache/maka#1976", "mudler/LocalAI#9722"),
+    explains=("PD411",),
+)

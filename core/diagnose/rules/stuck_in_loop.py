@@ -1,0 +1,77 @@
+"""The output ends in one piece of text, repeated up to the limit.
+
+What it finds:
+    A cut output whose end is a unit of up to 120 characters written eight times
+    or more in a row (at least 80 characters), or 50 characters of white space.
+
+Why it matters:
+    A grammar that allows white space without end, or no way to finish, traps
+    the model; so does a prompt it cannot make sense of. Raising the limit only
+    makes the loop longer.
+
+Bad:
+    `{"city":                                                        …`
+
+Good:
+    An output that ends by itself.
+
+Source:
+    tracker: mlc-ai/xgrammar#695, mlc-ai/xgrammar#802, vllm-project/vllm#50399.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import in_raw, why_cut
+from core.protocols import Rule
+from core.types import Severity, Span, Stage, Trace
+
+MIN_REPEATS = 8
+MAX_UNIT = 120
+MIN_CHARS = 80
+MIN_WHITE_SPACE = 50
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report a cut output that ends in a loop."""
+    if trace.raw is None or (reason := why_cut(trace)) is None:
+        return
+    text = trace.raw.text
+    length = _looping_length(text)
+    if not length:
+        return
+    yield Report(
+        title=f"The output ends in a loop of {length} characters.",
+        detail=f"It ends with {text[-60:]!r}, and {reason}.",
+        evidence=(in_raw(trace, Span(len(text) - length, len(text))),),
+        fix="If a schema or a forced tool choice constrained the output, try without it or with a newer backend; "
+        "give tools without arguments a property.",
+    )
+
+
+def _looping_length(text: str) -> int:
+    """Return how many characters at the end are one repeated unit; 0 if they are none."""
+    white = len(text) - len(text.rstrip())
+    if white >= MIN_WHITE_SPACE:
+        return white
+    for unit in range(1, MAX_UNIT + 1):
+        piece = text[-unit:]
+        repeats = 0
+        while len(piece) == unit and text.endswith(piece, 0, len(text) - repeats * unit):
+            repeats += 1
+        if repeats >= MIN_REPEATS and repeats * unit >= MIN_CHARS and piece.strip():
+            return repeats * unit
+    return 0
+
+
+RULE: Rule = TraceRule(
+    code="PD307",
+    name="stuck-in-loop",
+    severity=Severity.WARNING,
+    stage=Stage.COMPLETE,
+    find=find,
+    threads=("mlc-ai/xgrammar#695", "mlc-ai/xgrammar#802", "vllm-project/vllm#50399"),
+    explains=("PD301", "PD302"),
+)

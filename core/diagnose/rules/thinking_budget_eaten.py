@@ -1,0 +1,59 @@
+"""Reasoning used the whole token budget; no answer was written.
+
+What it finds:
+    An output that was cut by its limit while a reasoning block was open: the
+    prompt or the raw output opens it and the raw output never closes it.
+
+Why it matters:
+    `content` is null, which looks like a parser that swallowed the answer.
+    There is none: the parser is right.
+
+Bad:
+    `<think>First I should …` and finish_reason `length`
+
+Good:
+    `<think>…</think>15 °C in Paris.`
+
+Source:
+    tracker: vllm-project/vllm#52640, kekzl/imp#1442.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import THINK_PAIRS, completion_tokens, in_raw, open_think_tail, why_cut
+from core.protocols import Rule
+from core.types import Severity, Span, Stage, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report a cut output that never left its reasoning."""
+    if trace.raw is None or (reason := why_cut(trace)) is None:
+        return
+    text = trace.raw.text
+    opened = open_think_tail(trace) or next((a for a, _ in THINK_PAIRS if text.lstrip().startswith(a)), "")
+    if not opened:
+        return
+    closing = next(b for a, b in THINK_PAIRS if a == opened)
+    if closing in text:
+        return
+    count = completion_tokens(trace)
+    amount = f"{len(text)} characters" if count is None else f"{count} tokens"
+    yield Report(
+        title=f"Reasoning used the whole budget of {amount}; no answer was written.",
+        detail=f"`{opened}` was opened and `{closing}` never came: {reason}.",
+        evidence=(in_raw(trace, Span(max(0, len(text) - 80), len(text))),),
+        fix="Raise max_tokens, lower the reasoning effort, or switch thinking off in `chat_template_kwargs`.",
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD302",
+    name="thinking-budget-eaten",
+    severity=Severity.ERROR,
+    stage=Stage.COMPLETE,
+    find=find,
+    threads=("vllm-project/vllm#52640", "kekzl/imp#1442"),
+)

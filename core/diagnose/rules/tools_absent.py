@@ -1,0 +1,72 @@
+"""The tools of the request never reach the prompt.
+
+What it finds:
+    Names of the request's tools that do not occur in the prompt. Silent with
+    `tool_choice: "none"`, where a server may leave them out.
+
+Why it matters:
+    The model cannot call what it has not read of. Servers whose template has
+    no place for tools accept them with status 200 and say nothing.
+
+Bad:
+    `"tools": [{… "name": "get_weather" …}]`, and no `get_weather` in the prompt.
+
+Good:
+    A declaration of every tool in the prompt.
+
+Source:
+    tracker: ggml-org/llama.cpp#27129, ggml-org/llama.cpp#10920, huggingface/text-generation-inference#2375.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from core.diagnose.fields import body_of, request_tools
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import in_request, prompt_of
+from core.protocols import Rule
+from core.types import Prompt, Severity, Stage, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report the tools whose names the prompt lacks."""
+    prompt = prompt_of(trace)
+    tools = tuple(request_tools(trace.request))
+    if prompt is None or not tools or body_of(trace).get("tool_choice") == "none":
+        return
+    absent = [tool for tool in tools if not _is_named(tool.name, prompt)]
+    if not absent:
+        return
+    names = ", ".join(f"`{tool.name}`" for tool in absent[:6])
+    all_gone = len(absent) == len(tools)
+    deaf = prompt.template is not None and re.search(r"\btools\b", prompt.template) is None
+    yield Report(
+        title="The prompt holds none of the tools." if all_gone else f"The prompt lacks the tools {names}.",
+        detail=f"{len(tools)} tools were sent, {len(absent)} do not occur in the prompt: {names}."
+        + (" The template does not use `tools` at all." if deaf else ""),
+        evidence=tuple(in_request(f"{tool.field}.name", tool.name) for tool in absent),
+        fix="Use a chat template that prints `tools` (the model's tool template; `--jinja` for llama-server), "
+        "or describe the tools in the system message.",
+    )
+
+
+def _is_named(name: str, prompt: Prompt) -> bool:
+    return name in prompt.text or json.dumps(name)[1:-1] in prompt.text
+
+
+RULE: Rule = TraceRule(
+    code="PD207",
+    name="tools-absent",
+    severity=Severity.ERROR,
+    stage=Stage.RENDER,
+    find=find,
+    threads=(
+        "ggml-org/llama.cpp#27129",
+        "ggml-org/llama.cpp#10920",
+        "huggingface/text-generation-inference#2375",
+    ),
+    explains=("PD210",),
+)

@@ -1,0 +1,82 @@
+"""A tool call was cut by the token limit.
+
+What it finds:
+    A tool call in the raw output that breaks off where the output ends. An
+    error where the server returned it as a call or named another finish_reason
+    than `length`; a warning where the server said plainly that it was cut.
+
+Why it matters:
+    The caller gets half a command and a word that says it is whole:
+    `{"path": "a.py", "content": "def` is executed, or replayed in the history
+    as broken JSON. The output stopped too early, so the stage is `complete`;
+    the server's wrong label follows from it and is reported beside it.
+
+Bad:
+    16 tokens allowed, raw `…get_weather:0<|tool_call_argument_begin|>{"city": "Par`,
+    finish_reason `tool_calls`.
+
+Good:
+    A limit that leaves room for the call; finish_reason `length` where it did not.
+
+Source:
+    tracker: vllm-project/vllm#53269, vllm-project/vllm#58228.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import comparison, in_message, in_raw, in_request, max_tokens_of, message_index_of, why_cut
+from core.protocols import Rule
+from core.types import CallStatus, Certainty, Severity, Stage, ToolCallAttempt, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report every call that breaks off at the end of a cut output."""
+    reason = why_cut(trace)
+    if trace.parse is None:
+        return
+    for raw_index, call in enumerate(trace.parse.parsed.calls):
+        if call.status is CallStatus.TRUNCATED and (reason is not None or _says_complete(trace)):
+            yield _report(trace, raw_index, call, reason)
+
+
+def _says_complete(trace: Trace) -> bool:
+    return trace.chat is not None and trace.chat.finish_reason in ("tool_calls", "stop")
+
+
+def _report(trace: Trace, raw_index: int, call: ToolCallAttempt, reason: str | None) -> Report:
+    chat = trace.chat
+    index = message_index_of(trace, raw_index)
+    hidden = _says_complete(trace)
+    written = call.arguments or "no arguments yet"
+    limit = max_tokens_of(trace)
+    by = "max_tokens" if limit is not None else "the token limit"
+    ending = "and returned as complete" if index is not None and hidden else "before it was whole"
+    evidence = [in_raw(trace, call.char_span)]
+    if index is not None:
+        evidence.append(in_message(f"tool_calls[{index}]", call.arguments))
+    if limit is not None:
+        evidence.append(in_request("max_tokens", str(limit)))
+    said = "" if chat is None else f" The server says finish_reason `{chat.finish_reason}`."
+    return Report(
+        title=f"The tool call was cut by {by} {ending}.",
+        detail=f"`{call.name or 'a call'}` breaks off at character {call.char_span.stop} with {written[-60:]!r}."
+        f"{said} Cut because {reason or 'the text ends inside the call'}.",
+        evidence=tuple(evidence),
+        fix=f"Raise max_tokens{'' if limit is None else f' ({limit} now)'}; do not execute this call and do not replay "
+        "it in the history. Decide by the last token and the limit, not by finish_reason.",
+        certainty=comparison(trace) or Certainty.OBSERVED,
+        severity=None if hidden or chat is None else Severity.WARNING,
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD301",
+    name="truncated-call",
+    severity=Severity.ERROR,
+    stage=Stage.COMPLETE,
+    find=find,
+    threads=("vllm-project/vllm#53269", "vllm-project/vllm#58228"),
+)

@@ -1,0 +1,68 @@
+"""The answer calls a tool that the request does not offer.
+
+What it finds:
+    A returned call whose name is none of the request's tools. Silent where the
+    request has no tools. Names that hold markers have a rule of their own.
+
+Why it matters:
+    The agent has nothing to execute. Some servers drop such calls without a
+    word, others hand them on.
+
+Bad:
+    Tools `View`, `Edit`; call to `Read`.
+
+Good:
+    A call to a tool of the request.
+
+Source:
+    tracker: sgl-project/sglang#40817, vllm-project/vllm#15931.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from core.diagnose.fields import body_of, request_tools, returned_calls
+from core.diagnose.markers import find_markers
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import in_message
+from core.diagnose.words import listed
+from core.protocols import Rule
+from core.types import Severity, Stage, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report every returned call to a tool that is not offered."""
+    known = [tool.name for tool in request_tools(trace.request)]
+    if not known or not body_of(trace).get("tools"):
+        return
+    for call in returned_calls(trace):
+        if call.name is None or call.name in known or any(True for _ in find_markers(call.name)):
+            continue
+        field = f"{call.field}.function.name"
+        near = _nearest(call.name, known)
+        yield Report(
+            title=f"The answer calls `{call.name}`, which the request does not offer.",
+            detail=f"Offered: {listed(known, 8)}." + (f" Closest: `{near}`." if near else ""),
+            evidence=(in_message(field, call.name),),
+            fix="Send an error as the tool's result that names the offered tools"
+            + (f", or map the name to `{near}`." if near else "."),
+        )
+
+
+def _nearest(name: str, known: list[str]) -> str | None:
+    bare = name.rpartition(".")[2].rpartition(":")[0] or name.rpartition(".")[2]
+    if bare in known:
+        return bare
+    return next(iter(get_close_matches(name, known, n=1)), None)
+
+
+RULE: Rule = TraceRule(
+    code="PD501",
+    name="unknown-tool",
+    severity=Severity.ERROR,
+    stage=Stage.CONTRACT,
+    find=find,
+    threads=("sgl-project/sglang#40817", "vllm-project/vllm#15931"),
+)

@@ -1,0 +1,76 @@
+"""A tool result in the history answers no call, or a call has two results.
+
+What it finds:
+    A message of role `tool` whose `tool_call_id` is the id of no call made
+    before it; two tool messages with one id; two calls of one assistant
+    message with one id. Calls without a result are left alone: a run may stop
+    there on purpose.
+
+Why it matters:
+    The template prints the result next to the wrong call or refuses the
+    request; where it works by position, the model reads the answer to another
+    question, and nothing fails.
+
+Bad:
+    Call id `functions.search:0`, result with `"tool_call_id": "call_1"`.
+
+Good:
+    Call and result share one id.
+
+Source:
+    tracker: JustVugg/colibri#118, openai/harmony#63.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from core.diagnose.fields import as_text, calls_of_message, numbered_messages
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import in_request
+from core.protocols import Rule
+from core.types import Severity, Stage, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Walk the messages once and report ids that do not pair up."""
+    open_ids: Counter[str] = Counter()
+    known: list[str] = []
+    for index, message in numbered_messages(trace.request):
+        ids = [call.id for call in calls_of_message(message) if call.id]
+        for call_id, times in Counter(ids).items():
+            if times > 1:
+                yield _report(f"messages[{index}].tool_calls", call_id, "is the id of several calls of one message")
+        open_ids.update(set(ids))
+        known += ids
+        result_id = as_text(message.get("tool_call_id"))
+        if message.get("role") != "tool" or result_id is None:
+            continue
+        if not known:
+            continue
+        field = f"messages[{index}].tool_call_id"
+        if result_id not in known:
+            yield _report(field, result_id, f"is the id of no call before it (known: {', '.join(known[-4:])})")
+        elif open_ids[result_id] == 0:
+            yield _report(field, result_id, "was answered before")
+        open_ids[result_id] = max(0, open_ids[result_id] - 1)
+
+
+def _report(field: str, call_id: str, what: str) -> Report:
+    return Report(
+        title=f"Tool call id `{call_id}` does not pair a call with its result.",
+        detail=f"{field}: `{call_id}` {what}.",
+        evidence=(in_request(field, call_id),),
+        fix="Give every call of the conversation an id of its own, and its result the same id.",
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD106",
+    name="unpaired-tool-result",
+    severity=Severity.WARNING,
+    stage=Stage.REQUEST,
+    find=find,
+    threads=("JustVugg/colibri#118", "openai/harmony#63"),
+)

@@ -1,0 +1,134 @@
+"""The server's tool parser does not read the format that the model writes.
+
+What it finds:
+    Finished calls in the raw output, none of them returned, and one of these:
+    the server's parser is known and is none of those that read this format; or
+    an offline run shows that another parser reads the calls and the server's
+    does not; or, where the parser is unknown, the markup of the calls stands
+    unread in the message's content.
+
+Why it matters:
+    Every call of every request is lost, and some parsers delete the text as
+    well: not even the content shows that there was a call.
+
+Bad:
+    `--tool-call-parser hermes` for a model that writes `<|tool_calls_section_begin|>…`
+
+Good:
+    `--tool-call-parser kimi_k2`
+
+Source:
+    tracker: vllm-project/vllm#46863, vllm-project/vllm#39294, MiniMax-AI/MiniMax-M2#14.
+    derived: vLLM 0.32, every parser run on every format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from core.diagnose.fields import content_of, returned_calls
+from core.diagnose.parser_names import PARSERS_BY_FORMAT
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import comparison, dropped_calls, in_message, in_raw
+from core.protocols import Rule
+from core.types import Certainty, FindingEvidence, ParserOutcome, Severity, Stage, ToolCallAttempt, Trace
+
+MIN_SCORE = 0.5
+
+
+class _Cause(NamedTuple):
+    title: str
+    detail: str
+    certainty: Certainty
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report that the parser and the format do not belong together."""
+    certainty = comparison(trace)
+    dropped = dropped_calls(trace)
+    if certainty is None or trace.parse is None or not dropped or returned_calls(trace):
+        return
+    name = trace.parse.parsed.format
+    score = trace.parse.format_scores.get(name)
+    if score is not None and score.score < MIN_SCORE:
+        return
+    calls = [call for _, call in dropped]
+    cause = _cause(trace, name, calls)
+    if cause is None:
+        return
+    readers = _readers(trace, calls) or list(PARSERS_BY_FORMAT.get(name, ()))
+    yield Report(
+        title=cause.title,
+        detail=cause.detail
+        + (f" Parsers that read it: {', '.join(f'`{reader}`' for reader in readers)}." if readers else ""),
+        evidence=(*(in_raw(trace, call.char_span) for call in calls), *_residue(trace)),
+        fix=f"Start the server with `--enable-auto-tool-choice --tool-call-parser {readers[0]}`."
+        if readers
+        else "Start the server with the tool parser of this model's family.",
+        certainty=Certainty.INFERRED if certainty is Certainty.INFERRED else cause.certainty,
+    )
+
+
+def _cause(trace: Trace, name: str, calls: list[ToolCallAttempt]) -> _Cause | None:
+    """Say what shows the mismatch; `None` if nothing does."""
+    parser = None if trace.server is None else trace.server.tool_parser
+    known = PARSERS_BY_FORMAT.get(name, ())
+    if parser is not None:
+        readers = _readers(trace, calls)
+        if parser in known or parser in readers or not (known or readers):
+            return None
+        return _Cause(
+            f"The parser `{parser}` does not read the format `{name}` that the model writes.",
+            f"The server runs `{parser}`; the raw output is `{name}`.",
+            Certainty.OBSERVED,
+        )
+    content = "" if trace.chat is None else content_of(trace.chat.message) or ""
+    if all(_written(trace, call) in content for call in calls):
+        return _Cause(
+            f"No parser took the `{name}` calls: their markup stands in content.",
+            "The server's tool parser is not known; the whole markup of the calls is in content.",
+            Certainty.INFERRED,
+        )
+    return None
+
+
+def _readers(trace: Trace, calls: list[ToolCallAttempt]) -> list[str]:
+    """Return the parsers that, run offline, returned exactly these calls by name."""
+    if trace.parse is None:
+        return []
+    names = sorted(call.name or "" for call in calls)
+    return [
+        parser.removeprefix("vllm:")
+        for parser, outcome in trace.parse.parsers.items()
+        if outcome.error is None and sorted(_names(outcome)) == names
+    ]
+
+
+def _names(outcome: ParserOutcome) -> list[str]:
+    found = []
+    for call in outcome.tool_calls:
+        function = call.get("function")
+        name = function.get("name") if isinstance(function, dict) else None
+        found.append(name if isinstance(name, str) else "")
+    return found
+
+
+def _written(trace: Trace, call: ToolCallAttempt) -> str:
+    return "" if trace.parse is None else trace.parse.raw[call.char_span.start : call.char_span.stop].strip()
+
+
+def _residue(trace: Trace) -> tuple[FindingEvidence, ...]:
+    content = None if trace.chat is None else content_of(trace.chat.message)
+    return (in_message("content", content),) if content else ()
+
+
+RULE: Rule = TraceRule(
+    code="PD405",
+    name="wrong-parser",
+    severity=Severity.ERROR,
+    stage=Stage.PARSE,
+    find=find,
+    threads=("vllm-project/vllm#46863", "vllm-project/vllm#39294", "MiniMax-AI/MiniMax-M2#14"),
+    explains=("PD401", "PD402", "PD403", "PD406", "PD412", "PD413"),
+)

@@ -1,0 +1,87 @@
+"""JSON Schema as tool specs use it: walking a schema, and checking arguments against it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError, UnknownType
+from referencing import Registry
+from referencing.exceptions import Unresolvable
+
+from core.types import JSON, JSONObject
+
+KNOWN_TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
+_SCHEMAS_BY_NAME = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+_SCHEMA_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
+_SINGLE_SCHEMAS = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames")
+_MAX_DEPTH = 40
+_UNREADABLE = (SchemaError, UnknownType, Unresolvable, RecursionError, re.error)
+
+
+class Subschema(NamedTuple):
+    """A schema inside a schema, with its path."""
+
+    path: str
+    schema: JSONObject
+
+
+class Violation(NamedTuple):
+    """What an instance does against its schema: the place in the instance, and the message."""
+
+    path: str
+    message: str
+
+
+def walk_schema(schema: JSON, path: str, depth: int = 0) -> Iterator[Subschema]:
+    """Yield a schema and every schema inside it, outermost first."""
+    if not isinstance(schema, dict) or depth > _MAX_DEPTH:
+        return
+    yield Subschema(path, schema)
+    for key in _SCHEMAS_BY_NAME:
+        group = schema.get(key)
+        if isinstance(group, dict):
+            for name, inner in group.items():
+                yield from walk_schema(inner, f"{path}.{key}.{name}", depth + 1)
+    for key in _SCHEMA_LISTS:
+        alternatives = schema.get(key)
+        if isinstance(alternatives, list):
+            for index, inner in enumerate(alternatives):
+                yield from walk_schema(inner, f"{path}.{key}[{index}]", depth + 1)
+    for key in _SINGLE_SCHEMAS:
+        yield from walk_schema(schema.get(key), f"{path}.{key}", depth + 1)
+
+
+def types_of(schema: JSONObject) -> tuple[str, ...]:
+    """Return the type names that a schema declares."""
+    declared = schema.get("type")
+    if isinstance(declared, str):
+        return (declared,)
+    return tuple(name for name in declared if isinstance(name, str)) if isinstance(declared, list) else ()
+
+
+def schema_faults(schema: JSON) -> tuple[Violation, ...]:
+    """Return where a schema breaks the rules of JSON Schema 2020-12."""
+    validator = Draft202012Validator(Draft202012Validator.META_SCHEMA)
+    try:
+        return tuple(Violation(error.json_path, error.message) for error in validator.iter_errors(schema))
+    except _UNREADABLE:
+        return ()
+
+
+def violations(instance: JSON, schema: JSON) -> tuple[Violation, ...] | None:
+    """Return how an instance breaks a schema; `None` if the schema itself cannot be used.
+
+    References are resolved inside the schema only: nothing is fetched.
+    """
+    if not isinstance(schema, dict):
+        return None
+    if any(set(types_of(inner.schema)) - KNOWN_TYPES for inner in walk_schema(schema, "$")) or schema_faults(schema):
+        return None
+    validator = Draft202012Validator(schema, registry=Registry())
+    try:
+        return tuple(Violation(error.json_path, error.message) for error in validator.iter_errors(instance))
+    except _UNREADABLE:
+        return None

@@ -1,0 +1,239 @@
+"""What a trace lets a rule see: which prompt, how sure, how the output ended.
+
+A rule that compares raw output with a message must ask `comparison` first:
+two outputs that were sampled separately may differ without any fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from core.diagnose.fields import as_count, as_list, as_object, as_text, body_of
+from core.types import (
+    CallStatus,
+    Certainty,
+    Evidence,
+    Fate,
+    FindingEvidence,
+    JSONObject,
+    Place,
+    Prompt,
+    Segment,
+    Span,
+    Token,
+    ToolCallAttempt,
+    Trace,
+)
+
+QUOTE_CHARS = 120
+# Harmony is not among them: its closing token ends turns in other families.
+THINK_PAIRS = (
+    ("<think>", "</think>"),
+    ("◁think▷", "◁/think▷"),
+    ("[THINK]", "[/THINK]"),
+    ("<seed:think>", "</seed:think>"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
+    ("<|channel>thought", "<channel|>"),
+)
+
+
+def prompt_of(trace: Trace) -> Prompt | None:
+    """Return the prompt the model read, or our own render where no server was asked."""
+    return trace.prompt if trace.prompt is not None else trace.local_prompt
+
+
+def comparison(trace: Trace) -> Certainty | None:
+    """Say how surely raw output and chat message belong to one generation.
+
+    Returns:
+        `OBSERVED` for one run (or a pair that somebody handed over together),
+        `INFERRED` for two runs that had to agree: temperature 0 or a seed, the
+        same constraint, and no token count that shows otherwise;
+        `None` if there is nothing to compare, or two runs that may differ.
+    """
+    if trace.chat is None or trace.parse is None:
+        return None
+    if trace.evidence in (None, Evidence.SAME_RUN):
+        return Certainty.OBSERVED
+    body = body_of(trace)
+    is_repeatable = body.get("temperature") in (0, 0.0) or as_count(body.get("seed")) is not None
+    lacks_constraint = may_constrain(body) and (trace.raw is None or trace.raw.constraint is None)
+    if not is_repeatable or lacks_constraint or _counts_differ(trace):
+        return None
+    return Certainty.INFERRED
+
+
+def may_constrain(body: JSONObject) -> bool:
+    """Tell whether a server may put a grammar on the chat output that raw completion lacks."""
+    if body.get("tool_choice") == "required" or isinstance(body.get("tool_choice"), dict):
+        return True
+    functions = (as_object(as_object(tool).get("function")) for tool in as_list(body.get("tools")))
+    return body.get("parallel_tool_calls") is False or any(function.get("strict") is True for function in functions)
+
+
+def quote(text: str, limit: int = QUOTE_CHARS) -> str:
+    """Return `text`, cut to `limit` characters."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def token_span(tokens: Sequence[Token] | None, span: Span) -> Span | None:
+    """Return the tokens that touch a stretch of characters."""
+    if tokens is None:
+        return None
+    touching = [
+        index
+        for index, token in enumerate(tokens)
+        if token.char_span.start < span.stop and token.char_span.stop > span.start
+    ]
+    return Span(touching[0], touching[-1] + 1) if touching else None
+
+
+def in_prompt(prompt: Prompt, span: Span, field: str | None = None) -> FindingEvidence:
+    """Return evidence at a stretch of the prompt."""
+    text = quote(prompt.text[span.start : span.stop])
+    return FindingEvidence(
+        "prompt", char_span=span, token_span=token_span(prompt.tokens, span), field=field, quote=text
+    )
+
+
+def in_raw(trace: Trace, span: Span) -> FindingEvidence:
+    """Return evidence at a stretch of the raw output."""
+    text = "" if trace.parse is None else trace.parse.raw
+    if trace.parse is None and trace.raw is not None:
+        text = trace.raw.text
+    tokens = None if trace.raw is None else trace.raw.tokens
+    return FindingEvidence(
+        "raw", char_span=span, token_span=token_span(tokens, span), quote=quote(text[span.start : span.stop])
+    )
+
+
+def in_message(field: str, text: str | None = None, span: Span | None = None) -> FindingEvidence:
+    """Return evidence at a field of the answer."""
+    return FindingEvidence("message", char_span=span, field=field, quote=None if text is None else quote(text))
+
+
+def in_request(field: str, text: str | None = None) -> FindingEvidence:
+    """Return evidence at a field of the request."""
+    return FindingEvidence("request", field=field, quote=None if text is None else quote(text))
+
+
+def body_calls(trace: Trace) -> tuple[tuple[int, ToolCallAttempt], ...]:
+    """Return the calls outside reasoning that the model finished writing, with their index."""
+    if trace.parse is None:
+        return ()
+    return tuple(
+        (index, call)
+        for index, call in enumerate(trace.parse.parsed.calls)
+        if call.place is Place.BODY and call.status is not CallStatus.TRUNCATED
+    )
+
+
+def message_index_of(trace: Trace, raw_index: int) -> int | None:
+    """Return the message's tool call that answers to a raw one; `None` if there is none."""
+    if trace.parse is None:
+        return None
+    found = [match.message_index for match in trace.parse.ledger.matches if match.raw_index == raw_index]
+    return next((index for index in found if index is not None), None)
+
+
+def dropped_calls(trace: Trace) -> tuple[tuple[int, ToolCallAttempt], ...]:
+    """Return the finished calls outside reasoning that the message lacks; nothing without a message."""
+    if trace.chat is None:
+        return ()
+    return tuple((index, call) for index, call in body_calls(trace) if message_index_of(trace, index) is None)
+
+
+def fates_within(trace: Trace, segment: Segment) -> Iterator[tuple[Span, Fate]]:
+    """Yield what became of the parts of a segment."""
+    if trace.parse is None:
+        return
+    for entry in trace.parse.ledger.entries:
+        start = max(entry.char_span.start, segment.char_span.start)
+        stop = min(entry.char_span.stop, segment.char_span.stop)
+        if start < stop:
+            yield Span(start, stop), entry.fate
+
+
+def max_tokens_of(trace: Trace) -> int | None:
+    """Return the cap on output tokens that the request sets."""
+    body = body_of(trace)
+    caps = (as_count(body.get("max_completion_tokens")), as_count(body.get("max_tokens")))
+    return next((cap for cap in caps if cap is not None), None)
+
+
+def why_cut(trace: Trace) -> str | None:
+    """Return what shows that the output was cut by a length limit; `None` if nothing does."""
+    raw, chat, stream = trace.raw, trace.chat, trace.chat_stream
+    if raw is not None and raw.finish_reason == "length":
+        return "the raw completion says finish_reason `length`"
+    if chat is not None and chat.finish_reason == "length":
+        return "finish_reason is `length`"
+    if stream is not None and stream.finish_reason == "length" and _is_same_output(trace):
+        return "the stream of the same tokens says finish_reason `length`"
+    cap = max_tokens_of(trace)
+    count = completion_tokens(trace)
+    if cap is not None and count is not None and count >= cap and not ends_with_stop(trace):
+        return f"{count} tokens were written, max_tokens is {cap}, and the last one is no end token"
+    return None
+
+
+def completion_tokens(trace: Trace) -> int | None:
+    """Return how many tokens the model wrote, by ids or by the server's accounting."""
+    if trace.raw is not None and trace.raw.token_ids is not None:
+        return len(trace.raw.token_ids)
+    for result in (trace.chat, trace.raw):
+        if result is not None and result.usage is not None and result.usage.completion_tokens is not None:
+            return result.usage.completion_tokens
+    return None
+
+
+def end_texts(trace: Trace) -> tuple[str, ...]:
+    """Return the texts of the tokens that end a turn in this vocabulary."""
+    vocabulary = trace.vocabulary
+    if vocabulary is None:
+        return ()
+    texts = (vocabulary.special.get(token_id) for token_id in vocabulary.eos_ids)
+    return tuple(text for text in texts if text)
+
+
+def ends_with_stop(trace: Trace) -> bool:
+    """Tell whether the raw output ends with an end token or at a stop that was asked for."""
+    raw = trace.raw
+    if raw is None:
+        return False
+    if raw.stop_reason is not None or (trace.chat is not None and trace.chat.stop_reason is not None):
+        return True
+    if trace.vocabulary is not None and raw.token_ids and raw.token_ids[-1] in trace.vocabulary.eos_ids:
+        return True
+    return any(raw.text.endswith(text) for text in end_texts(trace))
+
+
+def open_think_tail(trace: Trace) -> str | None:
+    """Return the marker of a reasoning block that the prompt leaves open; "" if none, `None` if unseen."""
+    prompt = prompt_of(trace)
+    if prompt is None:
+        return None
+    tail = prompt.text.rstrip()
+    if body_of(trace).get("continue_final_message") is True:
+        last = trace.request.messages[-1] if trace.request.messages else {}
+        written = as_text(last.get("content")) or ""
+        tail = tail[-len(written) :] if written else tail
+        return next((a for a, b in THINK_PAIRS if tail.rfind(a) > tail.rfind(b)), "")
+    return next((a for a, _ in THINK_PAIRS if tail.endswith(a)), "")
+
+
+def _is_same_output(trace: Trace) -> bool:
+    chat, stream = trace.chat, trace.chat_stream
+    if chat is None or stream is None:
+        return False
+    return chat.token_ids is not None and chat.token_ids == stream.token_ids
+
+
+def _counts_differ(trace: Trace) -> bool:
+    """Tell whether the token counts of chat and raw run show two prompts or two outputs."""
+    chat = None if trace.chat is None else trace.chat.usage
+    raw = None if trace.raw is None else trace.raw.usage
+    if chat is None or raw is None:
+        return False
+    pairs = ((chat.prompt_tokens, raw.prompt_tokens), (chat.completion_tokens, raw.completion_tokens))
+    return any(left is not None and right is not None and left != right for left, right in pairs)

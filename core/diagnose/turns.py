@@ -1,0 +1,43 @@
+"""Control tokens of this vocabulary in raw output: ends of turns, and headers of turns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from core.diagnose.sight import end_texts
+from core.types import Span, Token, TokenKind, Trace
+
+_HEADER = re.compile(r"<\|im_(?:start|user|assistant|system)\|>|<\|start_header_id\|>|<start_of_turn>|<\|turn>")
+
+
+def end_spans(trace: Trace) -> tuple[Span, ...]:
+    """Return where end tokens stand in the raw output, in order."""
+    return tuple(_special_spans(trace, frozenset(end_texts(trace))))
+
+
+def header_spans(trace: Trace) -> tuple[Span, ...]:
+    """Return where tokens that open a turn stand in the raw output, in order."""
+    vocabulary = trace.vocabulary
+    if vocabulary is None:
+        return ()
+    texts = frozenset(text for text in vocabulary.special.values() if _HEADER.fullmatch(text))
+    return tuple(_special_spans(trace, texts))
+
+
+def _special_spans(trace: Trace, texts: frozenset[str]) -> Iterator[Span]:
+    raw = trace.raw
+    if raw is None or not texts:
+        return
+    if raw.tokens is not None:
+        yield from _by_token(raw.tokens, texts)
+        return
+    for match in re.finditer("|".join(re.escape(text) for text in sorted(texts)), raw.text):
+        yield Span(*match.span())
+
+
+def _by_token(tokens: Sequence[Token], texts: frozenset[str]) -> Iterator[Span]:
+    """Yield control tokens only: the same text spelled with ordinary tokens is prose."""
+    for token in tokens:
+        if token.text in texts and token.kind in (TokenKind.SPECIAL, TokenKind.ADDED):
+            yield token.char_span

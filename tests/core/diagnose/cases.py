@@ -1,0 +1,351 @@
+"""Compact case descriptions → traces.
+
+A case is a mapping; everything in it is optional. Messages may spell their tool
+calls as `calls: [[name, arguments, id], …]`.
+
+    request             fields laid over a one-message request
+    tools               names of standard tools, put into the request
+    notices             [{field, message}] of the request
+    special             texts of the special tokens; default: Kimi K2's
+    bos, eos, adds_bos  texts and flag of the vocabulary; `vocabulary: none` leaves it out
+    prompt              the server's prompt as text
+    local_prompt        our render as text
+    template, unread, generation_prompt, difference
+    raw                 raw output, special tokens spelled out; `ids: false` leaves its ids out
+    raw_finish_reason, stop_reason, raw_usage, raw_again
+    message             the assistant message; finish_reason, chat_stop_reason, chat_error, usage
+    stream              {message, finish_reason, same_tokens, deltas}
+    server              fields of `Server`
+    evidence            default: same-run
+    format              reads raw with this format; default: auto
+    parsers             outcomes of offline parsers, by name
+    refusal             {status, message, field}
+    notes               what could not be had
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+from core.formats import pick_format, score_formats
+from core.parse import build_ledger
+from core.protocols import ReadContext
+from core.types import (
+    JSON,
+    ChatResult,
+    Completion,
+    Evidence,
+    JSONObject,
+    Notice,
+    Parse,
+    ParserOutcome,
+    Prompt,
+    PromptDifference,
+    PromptSpan,
+    Refusal,
+    Request,
+    Server,
+    Span,
+    SpanKind,
+    StreamDelta,
+    Token,
+    TokenKind,
+    Trace,
+    Usage,
+    Vocabulary,
+)
+
+FIRST_SPECIAL_ID = 500
+VOCABULARY_SIZE = 600
+KIMI_SPECIAL = (
+    "[BOS]",
+    "[EOS]",
+    "<|im_end|>",
+    "<|im_user|>",
+    "<|im_assistant|>",
+    "<|im_system|>",
+    "<|im_middle|>",
+    "<|tool_calls_section_begin|>",
+    "<|tool_calls_section_end|>",
+    "<|tool_call_begin|>",
+    "<|tool_call_argument_begin|>",
+    "<|tool_call_end|>",
+)
+TOOLS: Mapping[str, JSONObject] = {
+    "get_weather": {
+        "type": "object",
+        "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+        "required": ["city"],
+    },
+    "search": {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]},
+    "ping": {"type": "object", "properties": {}},
+}
+RULES_FOLDER = Path(__file__).resolve().parents[2] / "rules"
+
+Case = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class RuleCase:
+    """A case of a rule's file: which rule, whether it must fire, and what is expected."""
+
+    code: str
+    fires: bool
+    name: str
+    case: Case
+
+    def __str__(self) -> str:
+        return f"{self.code} {'fires' if self.fires else 'silent'}: {self.name}"
+
+
+def load_rule_cases() -> list[RuleCase]:
+    """Return every case of `tests/rules`."""
+    found = []
+    for path in sorted(RULES_FOLDER.glob("PD*.yml")):
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+        for kind in ("fires", "silent"):
+            found += [RuleCase(path.stem, kind == "fires", case["name"], case) for case in document[kind]]
+    return found
+
+
+def load_cases(path: Path) -> list[Case]:
+    """Return the cases of a file that holds a plain list."""
+    cases: list[Case] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return cases
+
+
+def build_trace(case: Case) -> Trace:
+    """Build the trace that a case describes."""
+    request = _request(case)
+    special = tuple(case.get("special", KIMI_SPECIAL))
+    vocabulary = _vocabulary(case, special)
+    raw = _raw(case, special)
+    chat = _chat(case, raw)
+    prompt = _prompt(case, "prompt", "server", request, special)
+    parse = None if raw is None else _parse(case, raw, request, chat, prompt, special)
+    difference = case.get("difference")
+    refusal = case.get("refusal")
+    stream = _stream(case, raw)
+    if parse is not None and stream is not None and chat is not None and stream.token_ids == chat.token_ids:
+        ledger = build_ledger(parse.raw, parse.parsed, stream.message)
+        parse = Parse(parse.raw, parse.format_scores, parse.parsed, parse.ledger, ledger, parse.parsers)
+    return Trace(
+        request=request,
+        server=None if "server" not in case else Server("http://127.0.0.1:1/v1", **case["server"]),
+        evidence=Evidence(str(case.get("evidence", "same-run"))) if chat is not None else None,
+        prompt=prompt,
+        local_prompt=_prompt(case, "local_prompt", "local", request, special),
+        prompt_difference=None if difference is None else PromptDifference(**difference),
+        generation_prompt=case.get("generation_prompt"),
+        vocabulary=vocabulary,
+        refusal=None if refusal is None else Refusal(**refusal),
+        notes=tuple(case.get("notes", ())),
+        raw=raw,
+        raw_again=None
+        if "raw_again" not in case
+        else _completion(str(case["raw_again"]), None, special, Evidence.OWN_RENDER),
+        chat=chat,
+        chat_stream=stream,
+        parse=parse,
+    )
+
+
+def tokenize(text: str, special: Sequence[str]) -> tuple[Token, ...]:
+    """Cut a text into special tokens and words with the space before them."""
+    marks = "|".join(re.escape(mark) for mark in sorted(special, key=len, reverse=True)) or r"(?!)"
+    tokens = []
+    for match in re.finditer(rf"({marks})|\s*(?:(?!{marks})\S)+|\s+", text):
+        piece = match.group()
+        is_special = match.group(1) is not None
+        token_id = (
+            FIRST_SPECIAL_ID + special.index(piece) if is_special else zlib.crc32(piece.encode()) % FIRST_SPECIAL_ID
+        )
+        kind = TokenKind.SPECIAL if is_special else TokenKind.TEXT
+        tokens.append(Token(token_id, piece, Span(*match.span()), kind, piece.encode()))
+    return tuple(tokens)
+
+
+def tool(name: str) -> JSONObject:
+    """Return a standard tool spec."""
+    return {
+        "type": "function",
+        "function": {"name": name, "description": f"The {name} tool.", "parameters": TOOLS[name]},
+    }
+
+
+def _request(case: Case) -> Request:
+    body: JSONObject = {"messages": [{"role": "user", "content": "Weather in Paris?"}], "temperature": 0}
+    if "tools" in case:
+        body["tools"] = [tool(name) for name in case["tools"]]
+    body.update(case.get("request", {}))
+    body["messages"] = [_message(message) if isinstance(message, dict) else message for message in _list(body)]
+    notices = tuple(Notice(**notice) for notice in case.get("notices", ()))
+    return Request(body=body, text="", notices=notices)
+
+
+def _list(body: JSONObject) -> list[JSON]:
+    messages = body["messages"]
+    return messages if isinstance(messages, list) else []
+
+
+def _message(message: JSONObject) -> JSONObject:
+    """Spell out the short form of tool calls."""
+    calls = message.get("calls")
+    if not isinstance(calls, list):
+        return message
+    spelled: list[JSON] = []
+    for index, call in enumerate(calls):
+        assert isinstance(call, list)
+        name, arguments, call_id = [*call, f"call_{index}"][:3]
+        spelled.append({"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}})
+    return {**{key: value for key, value in message.items() if key != "calls"}, "tool_calls": spelled}
+
+
+def _vocabulary(case: Case, special: tuple[str, ...]) -> Vocabulary | None:
+    if case.get("vocabulary") == "none":
+        return None
+    bos = case.get("bos", "[BOS]")
+    eos: Sequence[str] = case.get("eos", ["<|im_end|>", "[EOS]"])
+    return Vocabulary(
+        size=VOCABULARY_SIZE,
+        special={FIRST_SPECIAL_ID + index: text for index, text in enumerate(special)},
+        bos_id=FIRST_SPECIAL_ID + special.index(str(bos)) if bos in special else None,
+        eos_ids=tuple(FIRST_SPECIAL_ID + special.index(text) for text in eos if text in special),
+        adds_bos=bool(case.get("adds_bos", False)),
+    )
+
+
+def _prompt(
+    case: Case, key: str, source: Literal["local", "server"], request: Request, special: tuple[str, ...]
+) -> Prompt | None:
+    text = case.get(key)
+    if not isinstance(text, str):
+        return None
+    owned = _owned_spans(text, request)
+    tokens = tuple(_attributed(token, owned) for token in tokenize(text, special))
+    whole = () if not text else (PromptSpan(Span(0, len(text)), SpanKind.UNKNOWN),)
+    return Prompt(
+        source=source,
+        text=text,
+        spans=whole,
+        tokens=None if case.get("ids") is False else tokens,
+        unread=tuple(case.get("unread", ())),
+        template=case.get("template"),
+    )
+
+
+def _owned_spans(text: str, request: Request) -> list[tuple[Span, str]]:
+    spans = []
+    for index, message in enumerate(request.messages):
+        content = message.get("content")
+        start = text.find(content) if isinstance(content, str) and content else -1
+        if start >= 0:
+            spans.append((Span(start, start + len(str(content))), f"messages[{index}].content"))
+    return spans
+
+
+def _attributed(token: Token, owned: list[tuple[Span, str]]) -> Token:
+    for span, field in owned:
+        if span.start <= token.char_span.start and token.char_span.stop <= span.stop:
+            injected = token.kind is TokenKind.SPECIAL
+            return Token(token.id, token.text, token.char_span, token.kind, token.piece, field, None, injected)
+    return token
+
+
+def _completion(text: str, finish_reason: object, special: tuple[str, ...], evidence: Evidence) -> Completion:
+    tokens = tokenize(text, special)
+    return Completion(
+        text=text,
+        token_ids=tuple(token.id for token in tokens),
+        finish_reason=None if finish_reason is None else str(finish_reason),
+        evidence=evidence,
+        tokens=tokens,
+    )
+
+
+def _raw(case: Case, special: tuple[str, ...]) -> Completion | None:
+    if "raw" not in case:
+        return None
+    whole = _completion(str(case["raw"]), case.get("raw_finish_reason"), special, Evidence.SAME_RUN)
+    stop_reason: str | int | None = case.get("stop_reason")
+    keep = case.get("ids") is not False
+    return Completion(
+        whole.text,
+        whole.token_ids if keep else None,
+        whole.finish_reason,
+        stop_reason,
+        whole.evidence,
+        usage=None if "raw_usage" not in case else Usage(**case["raw_usage"]),
+        tokens=whole.tokens if keep else None,
+    )
+
+
+def _chat(case: Case, raw: Completion | None) -> ChatResult | None:
+    if "message" not in case:
+        return None
+    usage = case.get("usage")
+    return ChatResult(
+        message=_message({"role": "assistant", **case["message"]}),
+        finish_reason=case.get("finish_reason", "stop"),
+        stop_reason=case.get("chat_stop_reason"),
+        token_ids=None if raw is None else raw.token_ids,
+        usage=None if usage is None else Usage(**usage),
+        body="{}",
+        error=case.get("chat_error"),
+    )
+
+
+def _stream(case: Case, raw: Completion | None) -> ChatResult | None:
+    stream = case.get("stream")
+    if not isinstance(stream, dict):
+        return None
+    ids = None if raw is None or raw.token_ids is None else raw.token_ids
+    if stream.get("same_tokens", True) is False:
+        ids = (1, 2, 3)
+    deltas = tuple(StreamDelta(delta, None, None, 0.0) for delta in stream.get("deltas", ()))
+    return ChatResult(
+        message=_message({"role": "assistant", **stream.get("message", {})}),
+        finish_reason=stream.get("finish_reason", "stop"),
+        token_ids=ids,
+        deltas=deltas,
+        error=stream.get("error"),
+    )
+
+
+def _parse(
+    case: Case,
+    raw: Completion,
+    request: Request,
+    chat: ChatResult | None,
+    prompt: Prompt | None,
+    special: tuple[str, ...],
+) -> Parse:
+    context = ReadContext(
+        tools=request.tools,
+        prompt_tail="" if prompt is None else prompt.text[-200:],
+        finish_reason=raw.finish_reason,
+        special_texts=frozenset(special),
+    )
+    parsed = pick_format(raw.text, context, wanted=str(case.get("format", "auto"))).read(raw.text, context)
+    ledger = build_ledger(raw.text, parsed, None if chat is None else chat.message)
+    outcomes: Mapping[str, dict[str, Any]] = case.get("parsers", {})
+    parsers = {name: _outcome(outcome) for name, outcome in outcomes.items()}
+    return Parse(raw.text, score_formats(raw.text, context), parsed, ledger, parsers=parsers)
+
+
+def _outcome(outcome: dict[str, Any]) -> ParserOutcome:
+    calls = outcome.get("tool_calls", [])
+    assert isinstance(calls, list)
+    return ParserOutcome(
+        reasoning=None,
+        content=None,
+        tool_calls=tuple(call for call in calls if isinstance(call, dict)),
+        error=outcome.get("error"),
+    )

@@ -1,0 +1,95 @@
+"""The runner: guard, order, and which finding follows from which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from core.diagnose import CRASH_CODE, RULES, diagnose_trace, index_rules
+from core.diagnose.blame import mark_followers, worst_first
+from core.diagnose.rules.base import Report, TraceRule
+from core.errors import PluginError
+from core.types import Finding, Request, Severity, Stage, Trace
+
+EMPTY = Trace(request=Request(body={}, text=""))
+
+
+def finding(code: str, severity: Severity, stage: Stage) -> Finding:
+    return Finding(code=code, name=code.lower(), severity=severity, stage=stage, title="It is so.", detail="")
+
+
+def test_a_crashing_rule_is_reported_and_the_others_still_run() -> None:
+    def crash(trace: Trace) -> Iterator[Report]:
+        yield Report("Seen before the crash.", "")
+        raise KeyError("content")
+
+    bad = TraceRule("PD499", "bad-rule", Severity.ERROR, Stage.PARSE, crash)
+
+    found = diagnose_trace(
+        EMPTY, {"PD499": bad, "PD400": replace(bad, code="PD400", find=lambda _: iter([Report("Fine.", "")]))}
+    )
+
+    assert {item.code for item in found} == {"PD400", "PD499", CRASH_CODE}
+    crashed = next(item for item in found if item.code == CRASH_CODE)
+    assert "PD499 bad-rule" in crashed.title
+    assert "KeyError: \"'content'\"" in crashed.detail or "KeyError" in crashed.detail
+    assert crashed.severity is Severity.WARNING
+
+
+def test_order_is_severity_then_blame_then_code() -> None:
+    found = [
+        finding("PD501", Severity.ERROR, Stage.CONTRACT),
+        finding("PD101", Severity.ERROR, Stage.REQUEST),
+        finding("PD402", Severity.ERROR, Stage.PARSE),
+        finding("PD202", Severity.WARNING, Stage.RENDER),
+        finding("PD401", Severity.ERROR, Stage.PARSE),
+        finding("PD203", Severity.ERROR, Stage.RENDER),
+    ]
+
+    assert [item.code for item in worst_first(found)] == ["PD203", "PD401", "PD402", "PD501", "PD101", "PD202"]
+
+
+def test_an_error_of_an_earlier_stage_may_explain_later_findings() -> None:
+    found = [
+        finding("PD203", Severity.ERROR, Stage.RENDER),
+        finding("PD303", Severity.WARNING, Stage.COMPLETE),
+        finding("PD401", Severity.ERROR, Stage.PARSE),
+        finding("PD309", Severity.NOTE, Stage.COMPLETE),
+        finding("PD101", Severity.ERROR, Stage.REQUEST),
+    ]
+
+    follows = {item.code: item.follows for item in mark_followers(found, {})}
+
+    assert follows == {"PD203": None, "PD303": "PD203", "PD401": "PD203", "PD309": None, "PD101": None}
+
+
+def test_a_named_explanation_wins_over_the_order_of_stages() -> None:
+    found = [
+        finding("PD203", Severity.ERROR, Stage.RENDER),
+        finding("PD404", Severity.ERROR, Stage.PARSE),
+        finding("PD401", Severity.ERROR, Stage.PARSE),
+    ]
+
+    follows = {item.code: item.follows for item in mark_followers(found, {"PD404": ("PD401",)})}
+
+    assert follows["PD401"] == "PD404"
+
+
+def test_a_warning_of_an_earlier_stage_explains_nothing_by_itself() -> None:
+    found = [finding("PD210", Severity.WARNING, Stage.RENDER), finding("PD401", Severity.ERROR, Stage.PARSE)]
+
+    assert {item.follows for item in mark_followers(found, {})} == {None}
+
+
+def test_two_rules_with_one_code_are_refused() -> None:
+    first = next(iter(RULES.values()))
+
+    with pytest.raises(PluginError, match=f"`{first.code}` belongs to"):
+        index_rules([first, first])
+
+
+def test_rules_are_in_order_of_their_codes() -> None:
+    assert list(RULES) == sorted(RULES)
+    assert all(code == rule.code for code, rule in RULES.items())

@@ -1,0 +1,97 @@
+"""Every rule against its cases, and what holds for all of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.diagnose import RULES, diagnose_trace
+from core.types import Finding, Request, Severity, Trace
+from tests.conftest import ROOT
+from tests.core.diagnose.cases import RULES_FOLDER, Case, RuleCase, build_trace, load_cases, load_rule_cases
+
+CASES = load_rule_cases()
+HEALTHY = load_cases(ROOT / "tests" / "core" / "diagnose" / "healthy.yml")
+
+
+def findings_of(rule_case: RuleCase) -> list[Finding]:
+    return list(RULES[rule_case.code].check(build_trace(rule_case.case)))
+
+
+@pytest.mark.parametrize("rule_case", [case for case in CASES if case.fires], ids=str)
+def test_a_rule_fires_on_the_fault_it_is_for(rule_case: RuleCase) -> None:
+    expected = rule_case.case["expect"]
+    assert isinstance(expected, dict)
+
+    findings = findings_of(rule_case)
+
+    assert findings, "silent"
+    assert len(findings) == expected.get("count", 1)
+    first = findings[0]
+    said = f"{first.title} {first.detail} {first.fix}"
+    for text in expected.get("says", ()):
+        assert text in said
+    assert first.severity.value == expected.get("severity", first.severity.value)
+    assert first.certainty.value == expected.get("certainty", first.certainty.value)
+    assert first.evidence[0].where == expected.get("in", first.evidence[0].where)
+    assert first.evidence[0].quote == expected.get("quote", first.evidence[0].quote)
+
+
+@pytest.mark.parametrize("rule_case", [case for case in CASES if not case.fires], ids=str)
+def test_a_rule_is_silent_on_a_near_miss(rule_case: RuleCase) -> None:
+    assert findings_of(rule_case) == []
+
+
+@pytest.mark.parametrize("rule_case", [case for case in CASES if case.fires], ids=str)
+def test_evidence_points_at_what_it_quotes(rule_case: RuleCase) -> None:
+    trace = build_trace(rule_case.case)
+    prompt = trace.prompt or trace.local_prompt
+    texts = {"prompt": prompt.text if prompt else "", "raw": trace.raw.text if trace.raw else ""}
+
+    for finding in RULES[rule_case.code].check(trace):
+        assert finding.evidence
+        for item in finding.evidence:
+            if item.where in texts and item.char_span is not None and item.quote is not None:
+                start, stop = item.char_span
+                assert texts[item.where][start:stop].startswith(item.quote.removesuffix("…"))
+
+
+@pytest.mark.parametrize("rule_case", [case for case in CASES if case.fires], ids=str)
+def test_a_finding_reads_well(rule_case: RuleCase) -> None:
+    for finding in findings_of(rule_case):
+        assert finding.title.endswith(".")
+        assert "\n" not in finding.title
+        assert "!" not in finding.title.replace("Sure!", "")
+        assert len(finding.title) <= 240
+        assert finding.detail
+        assert finding.fix
+        assert finding.code == rule_case.code
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_every_rule_has_cases_of_both_kinds(code: str) -> None:
+    kinds = {case.fires for case in CASES if case.code == code}
+
+    assert kinds == {True, False}
+
+
+def test_every_case_file_belongs_to_a_rule() -> None:
+    assert sorted(path.stem for path in RULES_FOLDER.glob("*.yml")) == sorted(RULES)
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_every_rule_is_silent_on_an_empty_trace(code: str) -> None:
+    assert list(RULES[code].check(Trace(request=Request(body={}, text="")))) == []
+
+
+@pytest.mark.parametrize("case", HEALTHY, ids=lambda case: str(case["name"]))
+def test_nothing_is_found_in_a_healthy_run(case: Case) -> None:
+    findings = diagnose_trace(build_trace(case))
+
+    assert [(finding.code, finding.title) for finding in findings if finding.severity is not Severity.NOTE] == []
+    assert [finding.code for finding in findings] == list(case.get("notes", []))
+
+
+def test_a_quotation_of_every_marker_is_no_finding() -> None:
+    case = next(case for case in HEALTHY if case["name"] == "prose that quotes every marker")
+
+    assert build_trace(case).parse is not None

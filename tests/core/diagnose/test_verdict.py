@@ -1,0 +1,63 @@
+"""The sentence people quote: for each worked case, and where little was seen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from core.diagnose import diagnose_trace, reach_verdict
+from core.types import Stage, Trace, Verdict
+from tests.conftest import ROOT
+from tests.core.diagnose.cases import Case, build_trace, load_cases
+
+CASES = load_cases(ROOT / "tests" / "core" / "diagnose" / "verdicts.yml")
+
+
+def judged(case: Case) -> Trace:
+    trace = build_trace(case)
+    trace = replace(trace, findings=diagnose_trace(trace))
+    return replace(trace, verdict=reach_verdict(trace))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["name"]))
+def test_the_verdict_is_the_one_that_a_person_would_give(case: Case) -> None:
+    expected = case["verdict"]
+    assert isinstance(expected, dict)
+
+    verdict = judged(case).verdict
+
+    stage = None if verdict is None or verdict.stage is None else verdict.stage.value
+    assert isinstance(verdict, Verdict)
+    assert verdict.sentence == expected["sentence"]
+    assert [verdict.dropped_calls, verdict.altered_calls, verdict.invented_calls] == expected["counts"]
+    assert stage == expected["stage"]
+
+
+def test_lost_calls_are_never_passed_over_even_without_findings() -> None:
+    case = next(case for case in CASES if case["name"] == "dropped-call")
+
+    verdict = reach_verdict(build_trace(case))
+
+    assert verdict.sentence == "Of the calls, 1 were dropped, 0 altered, 0 invented. Guilty stage: parse."
+    assert verdict.stage is Stage.PARSE
+
+
+def test_a_raw_output_that_was_not_read_proves_nothing() -> None:
+    case = next(case for case in CASES if case["name"] == "healthy-call")
+
+    verdict = reach_verdict(replace(build_trace(case), parse=None))
+    alone = reach_verdict(replace(build_trace(case), parse=None, chat=None))
+
+    assert verdict.sentence == "The raw output was not read, so whether anything was lost cannot be said."
+    assert alone.sentence == "The model answered; the output was not read and no message is there to compare with."
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if "follows" in case], ids=lambda case: str(case["name"]))
+def test_later_findings_name_the_one_they_may_follow_from(case: Case) -> None:
+    expected = case["follows"]
+    assert isinstance(expected, dict)
+
+    follows = {finding.code: finding.follows for finding in judged(case).findings}
+
+    assert expected.items() <= follows.items()
