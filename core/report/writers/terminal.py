@@ -1,0 +1,129 @@
+"""A trace as plain text for a terminal: verdict first, then the stages, then the findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.text import visible_whitespace
+from core.types import CallStatus, Fate, Finding, Parse, Prompt, Span, TokenKind, Trace
+
+_MARKS = {
+    Fate.LOST: ("[LOST ", "]"),
+    Fate.ALTERED: ("[ALTERED ", "]"),
+}
+
+
+def trace_to_terminal(trace: Trace) -> str:
+    """Return the run as plain text; control characters in data are shown, never sent to the terminal."""
+    return "\n".join(_lines(trace)) + "\n"
+
+
+def prompt_to_terminal(prompt: Prompt, findings: tuple[Finding, ...] = ()) -> str:
+    """Return a prompt as plain text with its token count, what was not read, and the findings."""
+    lines = [safe(prompt.text), "", _prompt_line(prompt)]
+    if prompt.unread:
+        lines.append("never read by the template: " + ", ".join(prompt.unread))
+    return "\n".join([*lines, *_findings(findings)]) + "\n"
+
+
+def parse_to_terminal(parse: Parse, findings: tuple[Finding, ...] = ()) -> str:
+    """Return the census and the ledger of one raw output as plain text."""
+    lines = [f"format {parse.parsed.format}", *_calls(parse), "", *_ledger(parse)]
+    for name, outcome in parse.parsers.items():
+        made = outcome.error or f"{len(outcome.tool_calls)} calls, content {outcome.content!r}"
+        lines.append(f"{name}: {made}")
+    return "\n".join([*lines, *_findings(findings)]) + "\n"
+
+
+def safe(text: str) -> str:
+    """Return `text` with control characters (but newline and tab) shown as escapes."""
+    return "".join(char if char in "\n\t" or char.isprintable() else f"\\u{ord(char):04x}" for char in text)
+
+
+def finding_lines(finding: Finding) -> Iterator[str]:
+    """Yield one finding, its place in the pipeline and its fix."""
+    follows = f" (may follow from {finding.follows})" if finding.follows else ""
+    head = f"{finding.severity.value}[{finding.code} {finding.name}] {finding.stage.value}"
+    yield f"{head}: {safe(finding.title)}{follows}"
+    if finding.detail:
+        yield f"    {safe(finding.detail)}"
+    for item in finding.evidence[:3]:
+        place = item.field or (_range(item.char_span) if item.char_span else "")
+        quote = f" {visible_whitespace(safe(item.quote))!r}" if item.quote is not None else ""
+        yield f"    in {item.where} {place}{quote}"
+    if finding.fix:
+        yield f"    fix: {safe(finding.fix)}"
+
+
+def _lines(trace: Trace) -> Iterator[str]:
+    yield trace.verdict.sentence if trace.verdict is not None else "No verdict: the run did not finish."
+    yield ""
+    if trace.server is not None:
+        server = trace.server
+        parsers = ", ".join(part for part in (server.tool_parser, server.reasoning_parser) if part) or "unknown"
+        yield f"target    {server.kind} {server.version or ''} · {server.model} · parsers {parsers}"
+    if trace.evidence is not None:
+        yield f"evidence  {trace.evidence.value}"
+    if trace.prompt is not None:
+        yield f"render    {_prompt_line(trace.prompt)}"
+    if trace.raw is not None:
+        count = "" if trace.raw.token_ids is None else f"{len(trace.raw.token_ids)} tokens, "
+        yield f"complete  {count}{len(trace.raw.text)} characters, finish_reason {trace.raw.finish_reason}"
+    if trace.parse is not None:
+        yield "parse     " + "; ".join(_calls(trace.parse))
+        yield ""
+        yield from _ledger(trace.parse)
+        yield from _readers(trace.parse)
+    yield from _findings(trace.findings)
+
+
+def _readers(parse: Parse) -> Iterator[str]:
+    """Yield which other parsers find the calls that the raw output holds, if any were asked."""
+    if not parse.parsers:
+        return
+    n_calls = len(parse.parsed.calls)
+    reading = [name for name, outcome in parse.parsers.items() if len(outcome.tool_calls) == n_calls]
+    yield ""
+    yield f"{len(reading)} of {len(parse.parsers)} parsers return {n_calls} calls: " + (", ".join(reading) or "none")
+
+
+def _findings(findings: tuple[Finding, ...]) -> Iterator[str]:
+    for finding in findings:
+        yield ""
+        yield from finding_lines(finding)
+
+
+def _prompt_line(prompt: Prompt) -> str:
+    if prompt.tokens is None:
+        return f"{len(prompt.text)} characters, tokens unknown (no tokenizer)"
+    special = sum(token.kind is TokenKind.SPECIAL for token in prompt.tokens)
+    injected = sum(token.injected for token in prompt.tokens)
+    forged = f", {injected} written by request data" if injected else ""
+    return f"{len(prompt.tokens)} tokens, {special} special{forged}"
+
+
+def _calls(parse: Parse) -> list[str]:
+    if not parse.parsed.calls:
+        return ["no tool call in the raw output"]
+    lines = []
+    for call in parse.parsed.calls:
+        problem = "" if call.status is CallStatus.COMPLETE else f" [{call.status.value}: {call.problem}]"
+        lines.append(f"call {call.name} {safe(call.arguments)} id {call.id}{problem}")
+    return lines
+
+
+def _ledger(parse: Parse) -> Iterator[str]:
+    """Yield the raw output with lost and altered stretches marked, then the sum."""
+    parts = []
+    counts: dict[Fate, int] = {}
+    for entry in parse.ledger.entries:
+        start, stop = entry.char_span
+        counts[entry.fate] = counts.get(entry.fate, 0) + stop - start
+        before, after = _MARKS.get(entry.fate, ("", ""))
+        parts.append(before + safe(parse.raw[start:stop]) + after)
+    yield "raw: " + "".join(parts)
+    yield "     " + ", ".join(f"{fate.value} {count}" for fate, count in counts.items())
+
+
+def _range(span: Span) -> str:
+    return f"characters {span.start}–{span.stop}"
