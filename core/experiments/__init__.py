@@ -1,0 +1,51 @@
+"""Experiments on rendering: the request again, with one thing set otherwise.
+
+what_if    every switch that applies, and what it does to the tokens
+compare    two templates or two tokenizers on one request
+oracle     which render explains the number of prompt tokens that a server counted
+turns      where a prompt stops beginning with the one before it, and why
+
+All of them render a `Variant` (`variant`), change it by named switches (`switches`)
+and tell two renders apart (`difference`). Nothing is asked of a server.
+"""
+
+from core.experiments.compare import Comparison, compare_setups
+from core.experiments.difference import Hunk, Place, TokenDifference
+from core.experiments.json import answer_to_json, comparison_to_json, turns_to_json, what_if_to_json
+from core.experiments.oracle import CountAnswer, Explanation, agree, explain_count
+from core.experiments.switches import Switch, Topic
+from core.experiments.turn_causes import BreakCause, FoundCause
+from core.experiments.turns import Turn, TurnBreak, TurnReport, follow_turns
+from core.experiments.variant import RenderFailure, RenderSetup, Variant
+from core.experiments.what_if import Effect, EffectKind, WhatIf, try_switches
+
+__all__ = [
+    "BreakCause",
+    "Comparison",
+    "CountAnswer",
+    "Effect",
+    "EffectKind",
+    "Explanation",
+    "FoundCause",
+    "Hunk",
+    "Place",
+    "RenderFailure",
+    "RenderSetup",
+    "Switch",
+    "TokenDifference",
+    "Topic",
+    "Turn",
+    "TurnBreak",
+    "TurnReport",
+    "Variant",
+    "WhatIf",
+    "agree",
+    "answer_to_json",
+    "compare_setups",
+    "comparison_to_json",
+    "explain_count",
+    "follow_turns",
+    "try_switches",
+    "turns_to_json",
+    "what_if_to_json",
+]

@@ -1,0 +1,24 @@
+"""The lab model's template and tokenizer as setups."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.experiments import RenderSetup
+from core.render import load_template, load_tokenizer
+
+
+@pytest.fixture(scope="session")
+def lab(lab_model_dir: Path) -> RenderSetup:
+    template = load_template(lab_model_dir)
+    assert template is not None
+    return RenderSetup(template, load_tokenizer(lab_model_dir))
+
+
+@pytest.fixture(scope="session")
+def mended(lab: RenderSetup, lab_model_dir: Path) -> RenderSetup:
+    """The lab with the template that has no fault."""
+    return replace(lab, template=(lab_model_dir / "chat_template.mended.jinja").read_text(encoding="utf-8"))
