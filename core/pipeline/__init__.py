@@ -1,0 +1,31 @@
+"""The stages in order: request → render → complete → parse → diagnose.
+
+`debug_request` runs a request against a server and yields the trace as it
+fills; `run_request` waits for the end. `render_case` and `CaseParser` run
+one stage alone, from a line of a case file. No logic of a stage lives here.
+"""
+
+from core.pipeline.cases import CaseParser, case_setup, render_case
+from core.pipeline.constrained import judge_constrained
+from core.pipeline.examples import EXAMPLE_NAMES, Example, find_example, load_examples
+from core.pipeline.parsers import ask_parsers
+from core.pipeline.run import Progress, debug_request, run_request
+from core.pipeline.server_render import render_on_server
+from core.pipeline.target import Target
+
+__all__ = [
+    "EXAMPLE_NAMES",
+    "CaseParser",
+    "Example",
+    "Progress",
+    "Target",
+    "ask_parsers",
+    "case_setup",
+    "debug_request",
+    "find_example",
+    "judge_constrained",
+    "load_examples",
+    "render_case",
+    "render_on_server",
+    "run_request",
+]

@@ -1,0 +1,262 @@
+"""One stage alone, from a line of a case file: `render_case` and `CaseParser`."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+from core.diagnose import diagnose_trace
+from core.errors import RenderError, RequestError, shorten
+from core.experiments import RenderSetup
+from core.lab import packaged_model_dir
+from core.parse.engines import VllmEngine, VllmReleases
+from core.pipeline.census import PROMPT_TAIL_CHARS, read_raw
+from core.protocols import ReadContext, Tokenizer
+from core.render import generation_prompt, load_template, load_tokenizer, render_local
+from core.types import (
+    JSON,
+    ChatResult,
+    Completion,
+    Finding,
+    JSONObject,
+    Parse,
+    ParserOutcome,
+    Prompt,
+    Request,
+    Token,
+    Trace,
+)
+
+T = TypeVar("T")
+
+LAB_MODEL_NAME = "lab-model"
+
+
+def render_case(case: JSONObject) -> tuple[Prompt, tuple[Finding, ...]]:
+    """Render the request of a case.
+
+    Args:
+        case: `request`, and optionally `chat_template`, `tokenizer`, `special_tokens`,
+            `template_kwargs`, `add_generation_prompt`, as the outside contract names them.
+
+    Returns:
+        The prompt and what there is to say about it.
+
+    Raises:
+        RequestError: A field is missing or of the wrong kind.
+        RenderError: There is no template, or it failed.
+    """
+    body, setup = case_setup(case)
+    tokenizer = setup.tokenizer
+    prompt = render_local(
+        body,
+        template=setup.template,
+        tokenizer=tokenizer,
+        special_tokens=setup.special_tokens,
+        template_kwargs=setup.template_kwargs,
+        add_generation_prompt=_take(case, "add_generation_prompt", bool, None),
+    )
+    vocabulary = None if tokenizer is None else tokenizer.vocabulary
+    trace = Trace(
+        request=Request(body=body, text=""),
+        local_prompt=prompt,
+        prompt=prompt,
+        vocabulary=vocabulary,
+        generation_prompt=_generation_prompt(setup.template, body, tokenizer),
+    )
+    return prompt, diagnose_trace(trace)
+
+
+def case_setup(case: JSONObject) -> tuple[JSONObject, RenderSetup]:
+    """Return the request of a case and what it is rendered with.
+
+    Raises:
+        RequestError: A field is missing or of the wrong kind.
+        RenderError: There is no template, or the tokenizer cannot be loaded.
+    """
+    body = _take(case, "request", dict, None)
+    if body is None:
+        raise RequestError("the case has no `request`", "Put the chat completion body there.", field="request")
+    source = _take(case, "tokenizer", str, None)
+    tokenizer = None if source is None else cached_tokenizer(source)
+    template = _take(case, "chat_template", str, None)
+    if template is None and source is not None:
+        template = _cached_template(source)
+    if template is None:
+        raise RenderError("there is no chat template", "Give `chat_template`, or a `tokenizer` that has one.")
+    special = _take(case, "special_tokens", dict, {}) or {}
+    return body, RenderSetup(
+        template=template,
+        tokenizer=tokenizer,
+        special_tokens={name: text for name, text in special.items() if isinstance(text, str)},
+        template_kwargs=_take(case, "template_kwargs", dict, {}) or {},
+    )
+
+
+class CaseParser:
+    """Reads raw outputs, one after the other; keeps the parser helper warm between them.
+
+    Use as a context manager: leaving it ends the helper.
+    """
+
+    def __init__(self) -> None:
+        self._engine: VllmReleases | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._engine is not None:
+            self._engine.close()
+
+    def parse(self, case: JSONObject) -> tuple[Parse, tuple[Finding, ...]]:
+        """Read the raw output of a case.
+
+        Args:
+            case: `raw`, and optionally `token_ids`, `tokenizer`, `tools`, `format`, `prompt_tail`,
+                `finish_reason`, `message`, `parsers`, as the outside contract names them.
+
+        Returns:
+            Census, ledger and parsers' outcomes; and the findings. The ledger is against `message`,
+            else against the result of the first of `parsers`, else says where each character should go.
+
+        Raises:
+            RequestError: A field is missing or of the wrong kind.
+            RenderError: The tokenizer cannot be loaded.
+            EngineError: A parser was asked for and the helper cannot run.
+        """
+        raw = _take(case, "raw", str, None)
+        if raw is None:
+            raise RequestError("the case has no `raw`", "Put the raw output of the model there.", field="raw")
+        source = _take(case, "tokenizer", str, None)
+        tokenizer = None if source is None else cached_tokenizer(source)
+        token_ids = _token_ids(case.get("token_ids"))
+        tokens = _tokens(raw, token_ids, tokenizer)
+        message = _take(case, "message", dict, None)
+        context = _context(case, tokenizer)
+        outcomes = self._ask_parsers(case, raw, token_ids, source)
+        if message is None and outcomes:
+            message = message_from_outcome(next(iter(outcomes.values())))
+        parse = read_raw(
+            raw, context, message=message, tokens=tokens, wanted=_take(case, "format", str, "auto") or "auto"
+        )
+        parse = Parse(parse.raw, parse.format_scores, parse.parsed, parse.ledger, parsers=outcomes)
+        return parse, diagnose_trace(_trace(case, parse, token_ids, message, tokenizer))
+
+    def _ask_parsers(
+        self, case: JSONObject, raw: str, token_ids: tuple[int, ...] | None, source: str | None
+    ) -> dict[str, ParserOutcome]:
+        """Return what the parsers that the case names made of the raw output."""
+        names = [name for name in _take(case, "parsers", list, None) or [] if isinstance(name, str)]
+        if not names:
+            return {}
+        if self._engine is None:
+            self._engine = VllmReleases()
+        call = self._engine.parse_with(
+            names,
+            raw,
+            tools=_tools(case) if "tools" in case else None,
+            token_ids=token_ids,
+            prompt_text=_take(case, "prompt_tail", str, None),
+            tokenizer=None if source is None else tokenizer_source(source),
+            finish_reason=_take(case, "finish_reason", str, None),
+        )
+        return VllmEngine.wait(call)
+
+
+def message_from_outcome(outcome: ParserOutcome) -> JSONObject:
+    """Return what a parser made of a raw text as an assistant message."""
+    message: JSONObject = {"role": "assistant", "content": outcome.content}
+    if outcome.reasoning is not None:
+        message["reasoning"] = outcome.reasoning
+    if outcome.tool_calls:
+        message["tool_calls"] = [dict(call) for call in outcome.tool_calls]
+    return message
+
+
+@lru_cache(maxsize=8)
+def cached_tokenizer(source: str) -> Tokenizer:
+    """Return the tokenizer of a folder or hub id; `lab-model` is the lab's own."""
+    return load_tokenizer(tokenizer_source(source))
+
+
+@lru_cache(maxsize=8)
+def _cached_template(source: str) -> str | None:
+    return load_template(tokenizer_source(source))
+
+
+def tokenizer_source(source: str) -> str | Path:
+    """Return where the tokenizer called `source` lies."""
+    return packaged_model_dir() if source == LAB_MODEL_NAME else source
+
+
+def _generation_prompt(template: str, body: JSONObject, tokenizer: Tokenizer | None) -> str | None:
+    try:
+        return generation_prompt(template, body, tokenizer=tokenizer)
+    except RenderError:
+        return None
+
+
+def _take(case: JSONObject, key: str, kind: type[T], default: T | None) -> T | None:
+    value = case.get(key)
+    if value is None:
+        return default
+    if not isinstance(value, kind):
+        raise RequestError(f"`{key}` is {shorten(value)}, expected {kind.__name__}", field=key)
+    return value
+
+
+def _token_ids(value: JSON) -> tuple[int, ...] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(type(item) is int for item in value):
+        raise RequestError(f"`token_ids` is {shorten(value)}, expected a list of integers", field="token_ids")
+    return tuple(item for item in value if isinstance(item, int))
+
+
+def _tokens(raw: str, token_ids: tuple[int, ...] | None, tokenizer: Tokenizer | None) -> tuple[Token, ...] | None:
+    """Return the token table of `raw`; the given ids count only if they spell it."""
+    if tokenizer is None:
+        return None
+    if token_ids is not None:
+        text, tokens = tokenizer.tokens_of_ids(token_ids)
+        if text == raw:
+            return tokens
+    return tokenizer.tokens_of_text(raw)
+
+
+def _context(case: JSONObject, tokenizer: Tokenizer | None) -> ReadContext:
+    special = frozenset[str]() if tokenizer is None else frozenset(tokenizer.vocabulary.special.values())
+    return ReadContext(
+        tools=_tools(case),
+        prompt_tail=(_take(case, "prompt_tail", str, "") or "")[-PROMPT_TAIL_CHARS:],
+        finish_reason=_take(case, "finish_reason", str, None),
+        special_texts=special,
+    )
+
+
+def _tools(case: JSONObject) -> tuple[JSONObject, ...]:
+    return tuple(tool for tool in _take(case, "tools", list, None) or [] if isinstance(tool, dict))
+
+
+def _trace(
+    case: JSONObject,
+    parse: Parse,
+    token_ids: tuple[int, ...] | None,
+    message: JSONObject | None,
+    tokenizer: Tokenizer | None,
+) -> Trace:
+    """Return what rules may see of a case: no server, and only as much of the prompt as was given."""
+    finish_reason = _take(case, "finish_reason", str, None)
+    body: JSONObject = {"tools": list(_tools(case))} if _tools(case) else {}
+    return Trace(
+        request=Request(body=body, text=""),
+        vocabulary=None if tokenizer is None else tokenizer.vocabulary,
+        raw=Completion(parse.raw, token_ids, finish_reason),
+        chat=None if message is None else ChatResult(message, finish_reason),
+        parse=parse,
+    )

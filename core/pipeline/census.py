@@ -1,0 +1,67 @@
+"""Stage C put together: format, reading, ledger, and token spans of the calls."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+
+from core.formats import pick_format, score_formats
+from core.parse import build_ledger
+from core.protocols import ReadContext
+from core.types import JSONObject, Parse, ParsedMessage, Span, Token, Trace
+
+PROMPT_TAIL_CHARS = 200
+
+
+def take_census(trace: Trace, *, special_texts: frozenset[str], wanted: str = "auto") -> Parse:
+    """Read the raw output of a trace and account for it against the chat message.
+
+    Args:
+        trace: With `raw`; `chat` if there is a message to account against.
+        special_texts: Texts of the tokenizer's special tokens.
+        wanted: Format to read with; `auto` takes the best score.
+
+    Returns:
+        Census, ledger and scores.
+    """
+    raw = trace.raw
+    if raw is None:
+        raise ValueError("a census needs a raw output")
+    prompt_text = "" if trace.prompt is None else trace.prompt.text
+    context = ReadContext(
+        tools=trace.request.tools,
+        prompt_tail=prompt_text[-PROMPT_TAIL_CHARS:],
+        finish_reason=raw.finish_reason,
+        special_texts=special_texts,
+    )
+    message = None if trace.chat is None else trace.chat.message
+    return read_raw(raw.text, context, message=message, tokens=raw.tokens, wanted=wanted)
+
+
+def read_raw(
+    raw: str,
+    context: ReadContext,
+    *,
+    message: JSONObject | None,
+    tokens: Sequence[Token] | None = None,
+    wanted: str = "auto",
+) -> Parse:
+    """Read a raw text by the best or the wanted format, and account for it against a message."""
+    scores = score_formats(raw, context)
+    parsed = pick_format(raw, context, wanted=wanted).read(raw, context)
+    if tokens is not None:
+        parsed = with_token_spans(parsed, tokens)
+    return Parse(raw=raw, format_scores=scores, parsed=parsed, ledger=build_ledger(raw, parsed, message))
+
+
+def with_token_spans(parsed: ParsedMessage, tokens: Sequence[Token]) -> ParsedMessage:
+    """Return `parsed` with the token span of every call filled in."""
+    starts = [token.char_span.start for token in tokens]
+    stops = [token.char_span.stop for token in tokens]
+
+    def token_span(char_span: Span) -> Span:
+        return Span(bisect_right(stops, char_span.start), bisect_left(starts, char_span.stop))
+
+    calls = tuple(replace(call, token_span=token_span(call.char_span)) for call in parsed.calls)
+    return replace(parsed, calls=calls)

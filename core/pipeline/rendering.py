@@ -1,0 +1,138 @@
+"""Stage A put together: which template and tokenizer a run uses, and what they give.
+
+A run against an endpoint of which nothing is at hand still goes on: without a
+template there is no local prompt, without a tokenizer there are no tokens, and
+`Renderer.note` says why.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from core.complete import Gathered
+from core.errors import RenderError
+from core.pipeline.target import Target
+from core.protocols import Tokenizer
+from core.render import (
+    compare_prompts,
+    explain_server_prompt,
+    generation_prompt,
+    load_template,
+    load_tokenizer,
+    render_local,
+)
+from core.types import Completion, JSONObject, Prompt, PromptDifference, Server, Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Renderer:
+    """A template and a tokenizer, either of which may be missing.
+
+    Attributes:
+        template: Jinja source.
+        tokenizer: The vocabulary.
+        note: Where they come from, or why one is missing.
+    """
+
+    template: str | None
+    tokenizer: Tokenizer | None
+    note: str = ""
+
+    @property
+    def vocabulary(self) -> Vocabulary | None:
+        """What rules may know of the tokenizer."""
+        return None if self.tokenizer is None else self.tokenizer.vocabulary
+
+    @property
+    def special_texts(self) -> frozenset[str]:
+        """Texts of the special tokens."""
+        return frozenset() if self.tokenizer is None else frozenset(self.tokenizer.vocabulary.special.values())
+
+    def render_local(self, body: JSONObject) -> Prompt | None:
+        """Render the request as pasted; `None` without a template or if the template refuses it."""
+        if self.template is None:
+            return None
+        try:
+            return render_local(body, template=self.template, tokenizer=self.tokenizer)
+        except RenderError:
+            return None
+
+    def generation_prompt(self, body: JSONObject) -> str | None:
+        """Return the text that opens the assistant turn; `None` without a template."""
+        if self.template is None:
+            return None
+        try:
+            return generation_prompt(self.template, body, tokenizer=self.tokenizer)
+        except RenderError:
+            return None
+
+    def explain_server(self, body: JSONObject, gathered: Gathered) -> Prompt | None:
+        """Return the prompt that the server used, attributed as far as it can be proved."""
+        if gathered.prompt_token_ids is None and gathered.prompt_text is None:
+            return None
+        return explain_server_prompt(
+            body,
+            token_ids=gathered.prompt_token_ids,
+            text=gathered.prompt_text,
+            template=self.template,
+            tokenizer=self.tokenizer,
+        )
+
+    def compare(self, server: Prompt | None, local: Prompt | None) -> PromptDifference | None:
+        """Return where the two prompts part, if both are known."""
+        return None if server is None or local is None else compare_prompts(server, local)
+
+    def with_tokens(self, completion: Completion | None) -> Completion | None:
+        """Return a completion with its token table, where ids and tokenizer are at hand."""
+        if completion is None or completion.token_ids is None or self.tokenizer is None:
+            return completion
+        text, tokens = self.tokenizer.tokens_of_ids(completion.token_ids)
+        return replace(completion, text=text, tokens=tokens)
+
+
+def load_renderer(target: Target, server: Server, tokenizer_info: JSONObject | None = None) -> Renderer:
+    """Find template and tokenizer: what the person named first, then what the server says.
+
+    Args:
+        target: May name a tokenizer and a template.
+        server: May say where its model lies.
+        tokenizer_info: The server's tokenizer settings, which may hold its template.
+
+    Returns:
+        The renderer; a missing part is `None` and said in `note`.
+
+    Raises:
+        RenderError: The person named a tokenizer that cannot be loaded.
+    """
+    template = target.chat_template
+    if template is None and tokenizer_info is not None:
+        found = tokenizer_info.get("chat_template")
+        template = found if isinstance(found, str) else None
+    source = target.tokenizer or _believable_root(server)
+    if source is None:
+        return Renderer(template, None, "The server does not say where its tokenizer lies: name one.")
+    try:
+        tokenizer = load_tokenizer(source)
+        return Renderer(template or load_template(source), tokenizer, f"Tokenizer {Path(str(source)).name}.")
+    except RenderError as error:
+        if target.tokenizer is not None:
+            raise
+        return Renderer(template, None, f"The server's tokenizer {str(source)!r} is not at hand: {error.message}")
+
+
+def _believable_root(server: Server) -> str | None:
+    """Return where the server says its model lies, unless that is a folder and the server is elsewhere.
+
+    A stranger's server has no say in which folders of this machine are read.
+    """
+    root = server.model_root
+    if root is None:
+        return None
+    is_here = urlsplit(server.base_url).hostname in ("localhost", "127.0.0.1", "::1")
+    return root if is_here or _HUB_ID.fullmatch(root) else None
+
+
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")

@@ -1,0 +1,233 @@
+"""One request through all stages: a trace that fills up as they finish."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from core.complete import Gathered, ServerClient, gather
+from core.diagnose import diagnose_trace, reach_verdict
+from core.errors import BackendError, DebuggerError
+from core.lab import LabPool, LabProgress
+from core.parse import build_ledger
+from core.pipeline.census import take_census
+from core.pipeline.rendering import Renderer, load_renderer
+from core.pipeline.target import Target
+from core.types import ChatResult, JSONObject, Request, Server, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is.
+
+    Attributes:
+        trace: What is known so far; stages that have not run are `None`.
+        sentence: What is happening, in plain words.
+        fraction: Part of the lab's boot that is done, 0 to 1; `None` outside a boot.
+        raw_text: Raw completion as far as it has streamed.
+        chat_text: Visible text of the streamed chat so far.
+    """
+
+    trace: Trace
+    sentence: str
+    fraction: float | None = None
+    raw_text: str = ""
+    chat_text: str = ""
+
+
+async def debug_request(request: Request, target: Target, labs: LabPool) -> AsyncIterator[Progress]:
+    """Run a request and yield the trace as it fills; the last one is complete.
+
+    Closing the iterator cancels the run and its connections.
+
+    Args:
+        request: What to run.
+        target: Where to.
+        labs: Labs that may be booted for it.
+
+    Yields:
+        Progress, at least once per stage.
+
+    Raises:
+        DebuggerError: The run could not be done; what it had found is in the last item.
+    """
+    queue: asyncio.Queue[Progress | None] = asyncio.Queue()
+    task = asyncio.create_task(_Run(request, target, labs, queue.put_nowait).go())
+    task.add_done_callback(lambda _: queue.put_nowait(None))
+    try:
+        while (progress := await queue.get()) is not None:
+            yield progress
+        await task
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError, DebuggerError):
+            await task
+
+
+async def run_request(
+    request: Request, target: Target, labs: LabPool, on_progress: Callable[[Progress], None] | None = None
+) -> Trace:
+    """Run a request to its end and return the complete trace.
+
+    Raises:
+        DebuggerError: The run could not be done.
+    """
+    trace = Trace(request=request)
+    async for progress in debug_request(request, target, labs):
+        trace = progress.trace
+        if on_progress is not None:
+            on_progress(progress)
+    return trace
+
+
+@dataclass(slots=True)
+class _Run:
+    """One run; its only state is the last progress that was told."""
+
+    request: Request
+    target: Target
+    labs: LabPool
+    tell: Callable[[Progress], None]
+    now: Progress = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.now = Progress(Trace(request=self.request), "Starting")
+
+    async def go(self) -> None:
+        async with AsyncExitStack() as stack:
+            client, server, target = await self.connect(stack)
+            self.update("Loading the tokenizer", server=server)
+            tokenizer_info = None if target.tokenizer else await _tokenizer_info(client, server)
+            renderer = await asyncio.to_thread(load_renderer, target, server, tokenizer_info)
+            body = _body_to_send(self.request, target, server)
+            await self.render(renderer, body)
+            await self.complete(client, server, renderer, body)
+            self.parse(renderer)
+            await asyncio.to_thread(self.diagnose)
+
+    async def connect(self, stack: AsyncExitStack) -> tuple[ServerClient, Server, Target]:
+        """Boot the lab if there is no endpoint; then see what answers."""
+        target = self.target
+        base_url = target.base_url
+        if base_url is None:
+            lab = await stack.enter_async_context(self.labs.lease(target.lab, self.on_lab_progress))
+            base_url = lab.base_url
+            target = replace(target, tokenizer=target.tokenizer or Path(target.lab.model_dir), model=lab.model)
+        self.update(f"Asking {base_url} what it is", fraction=None)
+        client = await stack.enter_async_context(ServerClient(base_url, api_key=target.api_key))
+        server = await client.probe()
+        server = replace(
+            server,
+            model=target.model or server.model,
+            tool_parser=target.tool_parser or server.tool_parser,
+            reasoning_parser=target.reasoning_parser or server.reasoning_parser,
+        )
+        if self.target.base_url is None:
+            spec = target.lab
+            server = replace(server, is_lab=True, tool_parser=spec.tool_parser, reasoning_parser=spec.reasoning_parser)
+        return client, server, target
+
+    async def render(self, renderer: Renderer, body: JSONObject) -> None:
+        """Stage A on our side: the request as pasted, through the model's own template."""
+        self.update("Rendering", vocabulary=renderer.vocabulary, sent=body)
+        local = await asyncio.to_thread(renderer.render_local, self.request.body)
+        if local is None:
+            self.update("Rendering", notes=(renderer.note,))
+        generation_prompt = await asyncio.to_thread(renderer.generation_prompt, self.request.body)
+        self.update("Rendered", local_prompt=local, generation_prompt=generation_prompt)
+
+    async def complete(self, client: ServerClient, server: Server, renderer: Renderer, body: JSONObject) -> None:
+        """Stage B: raw and chat side by side, then the server's own prompt."""
+        self.update("Asking the model")
+        gathered = await gather(
+            client,
+            server,
+            body,
+            tokenizer=renderer.tokenizer,
+            local_prompt=self.now.trace.local_prompt,
+            on_raw_text=self.on_raw_text,
+            on_chat_text=self.on_chat_text,
+        )
+        prompt = await asyncio.to_thread(renderer.explain_server, body, gathered)
+        difference = renderer.compare(prompt, self.now.trace.local_prompt)
+        self.update(
+            "The server refused the request" if gathered.refusal else "The model answered",
+            sent=gathered.sent,
+            evidence=gathered.evidence,
+            raw=renderer.with_tokens(gathered.raw),
+            raw_again=gathered.raw_again,
+            chat=gathered.chat,
+            chat_stream=gathered.chat_stream,
+            prompt=prompt,
+            prompt_difference=difference,
+            refusal=gathered.refusal,
+            server=_with_observation(server, gathered),
+            notes=(*self.now.trace.notes, *gathered.notes),
+        )
+
+    def parse(self, renderer: Renderer) -> None:
+        """Stage C: our census, and the account of every character."""
+        trace = self.now.trace
+        if trace.raw is None:
+            return
+        parse = take_census(trace, special_texts=renderer.special_texts)
+        stream = trace.chat_stream
+        if stream is not None and _same_ids(trace.chat, stream):
+            parse = replace(parse, stream_ledger=build_ledger(parse.raw, parse.parsed, stream.message))
+        self.update("Read the output", parse=parse)
+
+    def diagnose(self) -> None:
+        """Findings, then the run in one sentence."""
+        trace = replace(self.now.trace, findings=diagnose_trace(self.now.trace))
+        self.update("Done", findings=trace.findings, verdict=reach_verdict(trace))
+
+    def update(self, sentence: str, *, fraction: float | None = None, **changes: object) -> None:
+        """Add to the trace and tell."""
+        trace = replace(self.now.trace, **changes)  # type: ignore[arg-type]  # names are the fields of Trace
+        self.now = replace(self.now, trace=trace, sentence=sentence, fraction=fraction)
+        self.tell(self.now)
+
+    def on_lab_progress(self, progress: LabProgress) -> None:
+        """Pass the lab's boot on."""
+        self.now = replace(self.now, sentence=progress.sentence, fraction=progress.fraction)
+        self.tell(self.now)
+
+    def on_raw_text(self, text: str) -> None:
+        """Show raw text as it streams."""
+        self.now = replace(self.now, raw_text=text)
+        self.tell(self.now)
+
+    def on_chat_text(self, text: str) -> None:
+        """Show chat text as it streams."""
+        self.now = replace(self.now, chat_text=text)
+        self.tell(self.now)
+
+
+def _with_observation(server: Server, gathered: Gathered) -> Server:
+    """Return the server with what only an answer shows: whether it has a reasoning parser."""
+    seen = None if gathered.server is None else gathered.server.has_reasoning_parser
+    return server if seen is None else replace(server, has_reasoning_parser=seen)
+
+
+def _same_ids(chat: ChatResult | None, stream: ChatResult) -> bool:
+    return chat is not None and chat.token_ids is not None and chat.token_ids == stream.token_ids
+
+
+def _body_to_send(request: Request, target: Target, server: Server) -> JSONObject:
+    """Return the body with the model's name the server knows; everything else stays as pasted."""
+    body = dict(request.body)
+    if target.model is not None or not isinstance(body.get("model"), str):
+        body["model"] = target.model or server.model
+    return body
+
+
+async def _tokenizer_info(client: ServerClient, server: Server) -> JSONObject | None:
+    if "tokenizer_info" not in server.features:
+        return None
+    try:
+        return await client.tokenizer_info()
+    except BackendError:
+        return None

@@ -1,0 +1,33 @@
+"""What a run is aimed at: an endpoint, or a lab that is booted for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from core.lab import LabSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a request is sent, and what it is rendered with.
+
+    Attributes:
+        base_url: Server address, up to and including `/v1`; `None` means the lab.
+        model: Model name to send; `None` keeps the request's own, or takes the server's first.
+        api_key: Sent as bearer token; never shown.
+        tokenizer: Folder or hub id; `None` means what the server says of its model.
+        chat_template: Jinja source that wins over the tokenizer's own.
+        tool_parser: Name of the server's tool parser, if the person knows it.
+        reasoning_parser: Name of the server's reasoning parser, likewise.
+        lab: The lab to boot when there is no `base_url`.
+    """
+
+    base_url: str | None = None
+    model: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    tokenizer: str | Path | None = None
+    chat_template: str | None = None
+    tool_parser: str | None = None
+    reasoning_parser: str | None = None
+    lab: LabSpec = field(default_factory=LabSpec)

@@ -1,0 +1,90 @@
+"""Single stages from case lines: what is taken, what is refused."""
+
+import pytest
+
+from core.errors import RenderError, RequestError
+from core.pipeline import CaseParser, render_case
+from core.types import Fate
+
+TEMPLATE = (
+    "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}"
+    "{% if add_generation_prompt %}[assistant]{% endif %}"
+)
+BODY = {"messages": [{"role": "user", "content": "hi"}]}
+CALL = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
+
+
+def test_a_template_alone_gives_text_and_spans_and_no_tokens():
+    prompt, _ = render_case({"request": BODY, "chat_template": TEMPLATE})
+
+    assert prompt.text == "[user]hi[assistant]"
+    assert prompt.tokens is None
+
+
+def test_add_generation_prompt_and_kwargs_of_the_case_win():
+    prompt, _ = render_case(
+        {
+            "request": BODY,
+            "chat_template": TEMPLATE + "{{ mood }}",
+            "add_generation_prompt": False,
+            "template_kwargs": {"mood": "!"},
+        }
+    )
+
+    assert prompt.text == "[user]hi!"
+
+
+@pytest.mark.parametrize(
+    ("case", "error"),
+    [
+        ({}, RequestError),
+        ({"request": 7, "chat_template": TEMPLATE}, RequestError),
+        ({"request": BODY}, RenderError),
+        ({"request": BODY, "chat_template": "{{ 1 +"}, RenderError),
+        ({"request": BODY, "tokenizer": "/no/such/folder"}, RenderError),
+    ],
+)
+def test_what_cannot_be_rendered_is_an_error_that_names_its_kind(case, error):
+    with pytest.raises(error):
+        render_case(case)
+
+
+def test_without_a_message_the_ledger_says_where_characters_should_go():
+    with CaseParser() as parser:
+        parse, findings = parser.parse({"raw": "ok " + CALL})
+
+    assert parse.parsed.calls[0].name == "f"
+    assert Fate.LOST not in {entry.fate for entry in parse.ledger.entries}
+    assert [finding for finding in findings if finding.severity == "error"] == []
+
+
+def test_with_a_message_that_lacks_the_call_it_is_lost():
+    with CaseParser() as parser:
+        parse, findings = parser.parse({"raw": CALL, "message": {"role": "assistant", "content": None}})
+
+    assert Fate.LOST in {entry.fate for entry in parse.ledger.entries}
+    assert "dropped-call" in {finding.name for finding in findings}
+
+
+def test_token_spans_come_from_the_tokenizer():
+    with CaseParser() as parser:
+        parse, _ = parser.parse({"raw": CALL, "tokenizer": "lab-model"})
+
+    assert parse.parsed.calls[0].token_span.start == 0
+
+
+@pytest.mark.parametrize("case", [{}, {"raw": 5}, {"raw": "x", "tools": "y"}, {"raw": "x", "token_ids": ["a"]}])
+def test_a_bad_case_is_a_request_error(case):
+    with CaseParser() as parser, pytest.raises(RequestError):
+        parser.parse(case)
+
+
+@pytest.mark.vllm
+def test_a_parser_that_drops_a_call_is_held_against_the_raw_text():
+    raw = CALL.replace('"a": 1}}', '"a": 1}')
+
+    with CaseParser() as parser:
+        parse, findings = parser.parse({"raw": raw, "parsers": ["vllm:hermes"], "tools": []})
+
+    assert parse.parsers["vllm:hermes"].tool_calls == ()
+    assert findings is not None
