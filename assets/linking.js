@@ -1,0 +1,176 @@
+// What ties the views of a page together: mounting, the open panel, jumps, links between views, the inspector.
+// Knows no Gradio; the page's adapter and an exported report both call `attach`.
+"use strict";
+(function (global) {
+  const pd = (global.PromptDebugger = global.PromptDebugger || {});
+  pd.builders = pd.builders || {};
+  const controllers = new Map();
+  const places = {};
+  const lighters = new Set();
+  let pinned = null;
+  let pinnedFacts = null;
+
+  // Makes an element; text goes in as text, never as markup, and nothing in it hides or reorders.
+  function make(tag, className, text) {
+    const element = document.createElement(tag);
+    if (className) element.className = className;
+    if (text !== undefined) element.textContent = pd.visibleText(String(text), false);
+    return element;
+  }
+
+  // A sentence of ours: what stands in backticks is set as code; everything goes in as text.
+  function prose(tag, className, text) {
+    const element = make(tag, className);
+    pd.visibleText(text, false).split("`").forEach((part, i, all) => {
+      const isCode = i % 2 === 1 && i < all.length - 1;
+      if (isCode) element.append(make("code", "pd-inline-code", part));
+      else element.append((i % 2 === 1 ? "`" : "") + part);
+    });
+    return element;
+  }
+
+  function button(label, className, onClick, title) {
+    const element = make("button", "pd-button " + (className || ""), label);
+    element.type = "button";
+    if (title) element.title = title;
+    element.addEventListener("click", onClick);
+    return element;
+  }
+
+  async function copyText(text, element) {
+    if (navigator.clipboard) await navigator.clipboard.writeText(text);
+    else copyBySelection(text); // a page that came over plain http
+    const before = element.textContent;
+    element.textContent = "copied";
+    setTimeout(() => (element.textContent = before), 1200);
+  }
+
+  function copyBySelection(text) {
+    const area = make("textarea", "pd-live", "");
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+
+  // Mounts view `name` of kind `kind` into `root`; returns its controller with `set(payload)`.
+  function attach(root, kind, name) {
+    const controller = pd.builders[kind](root, name);
+    let sequence = 0;
+    let shown = null;
+    let ready = Promise.resolve();
+    async function draw(payload) {
+      const mine = ++sequence;
+      if (payload === shown) return;
+      const decoded = payload ? await pd.decodePayload(payload) : null;
+      if (mine !== sequence) return; // a newer payload won
+      shown = payload;
+      controller.show(decoded);
+      root.dataset.shown = String(mine);
+    }
+    const outer = {
+      jump: (evidence) => controller.jump && ready.then(() => controller.jump(evidence)),
+      set: (payload) => (ready = draw(payload)),
+    };
+    controllers.set(name, outer);
+    return outer;
+  }
+
+  // Opens one panel and closes its siblings.
+  function open(panel) {
+    document.querySelectorAll("[id^='pd-panel-']").forEach((element) => {
+      const isOpen = element.id === "pd-panel-" + panel;
+      element.classList.toggle("pd-closed", !isOpen);
+      element.setAttribute("role", "tabpanel");
+      element.setAttribute("aria-labelledby", "pd-tab-" + element.id.slice("pd-panel-".length));
+    });
+    document.querySelectorAll("[data-opens]").forEach((tab) => {
+      const isOpen = tab.dataset.opens === panel;
+      tab.setAttribute("aria-selected", String(isOpen));
+      tab.tabIndex = isOpen ? 0 : -1;
+    });
+    document.documentElement.dataset.panel = panel;
+  }
+
+  const PLACES = {
+    prompt: ["render", "prompt_tokens"],
+    raw: ["parse", "ledger"],
+    message: ["parse", "ledger"],
+    request: [null, "request"],
+    server: [null, "header"],
+  };
+
+  function placeOf(evidence) {
+    const isByToken = evidence.in === "raw" && evidence.token_span && !evidence.char_span;
+    return isByToken ? ["complete", "raw_tokens"] : PLACES[evidence.in] || [null, null];
+  }
+
+  function panelOf(evidence) {
+    return placeOf(evidence)[0];
+  }
+
+  // Goes to a piece of evidence, wherever it is: {in, char_span?, token_span?, field?, quote?}.
+  // `quiet` leaves the focus where it is: the end of a run shows, it does not interrupt.
+  function jump(evidence) {
+    const [panel, name] = placeOf(evidence);
+    if (panel) open(panel);
+    const target = controller(name);
+    // Two frames: the panel has its size, and views that change together have all begun to.
+    if (target) requestAnimationFrame(() => requestAnimationFrame(() => target.jump(evidence)));
+  }
+
+  // Facts of the thing under the cursor go to the inspector and to every view that can light them.
+  // facts: {parts: [[label, value], …], template_line?, field?, target?, id?}
+  function point(source, facts) {
+    if (pinned && facts !== pinnedFacts) return;
+    inspect(facts ? facts.parts : []);
+    lighters.forEach((light) => light(source, facts || {}));
+  }
+
+  function pin(source, facts) {
+    pinned = null;
+    pinnedFacts = facts;
+    point(source, facts);
+    pinned = source;
+    document.documentElement.classList.add("pd-pinned");
+  }
+
+  function release() {
+    pinned = pinnedFacts = null;
+    document.documentElement.classList.remove("pd-pinned");
+    point(null, null);
+  }
+
+  function inspect(parts) {
+    const line = document.getElementById("pd-inspector");
+    if (!line) return;
+    if (!parts.length) {
+      line.replaceChildren(make("span", "pd-muted", "Point at a token, a character or a field: everything known of it stands here."));
+      return;
+    }
+    line.replaceChildren(
+      ...parts.map(([label, value, mark]) => {
+        const part = make("span", "pd-fact" + (mark ? " pd-fact-" + mark : ""));
+        if (label) part.append(make("span", "pd-fact-label", label), " ");
+        part.append(make("span", "pd-fact-value", pd.visibleText(String(value), mark === "text").replace(/\n/g, "")));
+        return part;
+      }),
+    );
+  }
+
+  function onLight(light) {
+    lighters.add(light);
+  }
+
+  // Offers a place that is no view of ours, such as the page's editor.
+  function offerPlace(name, jumpThere) {
+    places[name] = { jump: jumpThere };
+  }
+
+  function controller(name) {
+    return controllers.get(name) || places[name];
+  }
+
+  Object.assign(pd, { make, prose, button, copyText, attach, open, jump, panelOf, point, pin, release, inspect, onLight, offerPlace, controller });
+})(globalThis);

@@ -1,0 +1,121 @@
+// What only the page has: the editor as a place to jump to, the lines under it, the lab's line, keyboard shortcuts.
+"use strict";
+(function (global) {
+  const pd = (global.PromptDebugger = global.PromptDebugger || {});
+  const { make, prose, button } = pd;
+
+  // The editor's CodeMirror view; its property has had two names.
+  function editorView() {
+    const content = document.querySelector("#pd-request .cm-content");
+    const tile = content && (content.cmView || content.cmTile);
+    return tile ? tile.view || tile.root?.view || tile.rootView?.view || null : null;
+  }
+
+  function select(view, from, to) {
+    view.dispatch({ selection: { anchor: from, head: to }, scrollIntoView: true });
+    view.focus();
+  }
+
+  function lineStart(text, line) {
+    let at = 0;
+    for (let i = 1; i < line; i++) {
+      const next = text.indexOf("\n", at);
+      if (next < 0) break;
+      at = next + 1;
+    }
+    return at;
+  }
+
+  // Shows a place of the request: {line, column?}, {field} or {quote}.
+  function jumpToRequest(evidence) {
+    const view = editorView();
+    if (!view) return;
+    const text = view.state.doc.toString();
+    if (evidence.line) {
+      const start = lineStart(text, evidence.line);
+      const end = text.indexOf("\n", start) < 0 ? text.length : text.indexOf("\n", start);
+      return select(view, Math.min(start + (evidence.column || 1) - 1, end), end);
+    }
+    const span = evidence.field ? pd.locateField(text, evidence.field) : null;
+    if (span) return select(view, span[0], span[1]);
+    const at = evidence.quote ? text.indexOf(evidence.quote) : -1;
+    if (at >= 0) select(view, at, at + evidence.quote.length);
+  }
+
+  pd.builders.notices = (root, name) => {
+    root.classList.add("pd-notices");
+    return {
+      show(decoded) {
+        if (!decoded) return root.replaceChildren();
+        const { state, summary, items } = decoded.header;
+        root.dataset.state = state;
+        root.replaceChildren();
+        if (summary) root.append(make("p", "pd-counts", summary));
+        items.forEach((item) => root.append(notice(item)));
+      },
+    };
+  };
+
+  function notice(item) {
+    const row = make("p", "pd-notice");
+    const place = item.line ? "line " + item.line + (item.column ? ", column " + item.column : "") : item.field;
+    if (place) row.append(button(place, "pd-jump", () => jumpToRequest(item), "Show it in the request"));
+    row.append(prose("span", "", (item.line && item.field ? item.field + ": " : "") + item.message));
+    return row;
+  }
+
+  pd.builders.lab = (root) => {
+    root.classList.add("pd-labline");
+    const line = make("span", "pd-labline-text");
+    line.setAttribute("role", "status");
+    root.append(line, pd.themeButton());
+    return {
+      show(decoded) {
+        const lab = decoded ? decoded.header : { state: "ready" };
+        root.dataset.state = lab.state;
+        line.replaceChildren();
+        if (lab.state === "ready") return;
+        line.append(prose("span", "pd-lab-text", lab.sentence));
+        if (lab.fraction === null) return;
+        const meter = make("progress", "pd-meter");
+        meter.setAttribute("aria-label", "Boot of the lab");
+        meter.max = 1;
+        meter.value = lab.fraction;
+        line.append(meter);
+      },
+    };
+  };
+
+  document.addEventListener(
+    "keydown",
+    (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+        event.preventDefault();
+        event.stopPropagation();
+        const run = document.getElementById("pd-run");
+        if (run && !run.disabled) setTimeout(() => run.click(), 60); // the editor tells gradio its text first
+      } else if (event.key === "Escape") {
+        pd.release();
+      }
+    },
+    true,
+  );
+
+  // Gradio gives every editor the same name; screen readers need this one's own.
+  function nameEditor() {
+    const content = document.querySelector("#pd-request .cm-content");
+    if (!content) return setTimeout(nameEditor, 100);
+    content.setAttribute("aria-label", "Request: JSON, curl or Python");
+    const scroller = document.querySelector("#pd-request .cm-scroller");
+    if (scroller) scroller.tabIndex = -1;
+    const run = document.getElementById("pd-run");
+    if (run && /Mac|iPhone|iPad/.test(navigator.platform)) run.textContent = "Run  \u2318\u21b5";
+    pd.inspect([]);
+    if (!document.documentElement.dataset.panel) pd.open("render");
+    document.documentElement.dataset.ready = "true";
+  }
+
+  pd.offerPlace("request", jumpToRequest);
+  pd.ready = true;
+  nameEditor();
+})(globalThis);

@@ -1,0 +1,88 @@
+// Payloads and visible text. Pure functions, usable in the page, in an exported report and under `node --test`.
+//
+// A payload is one string: base64(gzip(u32 header length | JSON header | binary columns)).
+"use strict";
+(function (global) {
+  const pd = (global.PromptDebugger = global.PromptDebugger || {});
+
+  function bytesOfBase64(text) {
+    const binary = atob(text);
+    const bytes = new Uint8Array(binary.length);
+    for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+    return bytes;
+  }
+
+  // Returns {header, columns}: the JSON header and the bytes behind it, aligned to 4.
+  async function decodePayload(text) {
+    const stream = new Blob([bytesOfBase64(text)]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const buffer = await new Response(stream).arrayBuffer();
+    const length = new DataView(buffer).getUint32(0, true);
+    const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
+    return { header, columns: buffer.slice(4 + length) };
+  }
+
+  // Characters that would hide, or reorder what stands around them: always drawn by name.
+  const HIDDEN = new Map([
+    [0x00ad, "SHY"], [0x061c, "ALM"], [0x180e, "MVS"], [0x200b, "ZWSP"], [0x200c, "ZWNJ"], [0x200e, "LRM"],
+    [0x200f, "RLM"], [0x202a, "LRE"], [0x202b, "RLE"], [0x202c, "PDF"], [0x202d, "LRO"], [0x202e, "RLO"],
+    [0x2028, "LS"], [0x2029, "PS"], [0x2060, "WJ"], [0x2066, "LRI"], [0x2067, "RLI"], [0x2068, "FSI"],
+    [0x2069, "PDI"], [0xfeff, "BOM"],
+  ]);
+
+  function visibleCharacter(code, whitespace) {
+    if (code === 0x20) return whitespace ? "\u00b7" : " ";
+    if (code === 0x0a) return whitespace ? "\u21b5\n" : "\n";
+    if (code === 0x09) return whitespace ? "\u2192\t" : "\t";
+    if (code === 0xa0) return whitespace ? "\u237d" : "\u00a0";
+    if (code < 0x20) return String.fromCharCode(0x2400 + code);
+    if (code === 0x7f) return "\u2421";
+    if (HIDDEN.has(code)) return "\u27e8" + HIDDEN.get(code) + "\u27e9";
+    if ((code >= 0x80 && code < 0xa0) || (code >= 0xd800 && code < 0xe000) || (code >= 0xe0000 && code < 0xe0080)) {
+      return "\u27e8U+" + code.toString(16).toUpperCase().padStart(4, "0") + "\u27e9";
+    }
+    return String.fromCodePoint(code);
+  }
+
+  // Text as it may be drawn: nothing in it hides or reorders; white space as marks on demand.
+  function visibleText(text, whitespace) {
+    let shown = "";
+    for (const character of text) shown += visibleCharacter(character.codePointAt(0), whitespace);
+    return shown;
+  }
+
+  function isWide(code) {
+    return (
+      code >= 0x1100 &&
+      (code <= 0x115f || (code >= 0x2e80 && code <= 0xa4cf) || (code >= 0xac00 && code <= 0xd7a3) ||
+        (code >= 0xf900 && code <= 0xfaff) || (code >= 0xfe30 && code <= 0xfe6f) || (code >= 0xff00 && code <= 0xff60) ||
+        (code >= 0xffe0 && code <= 0xffe6) || (code >= 0x1f300 && code <= 0x1faff) || (code >= 0x20000 && code <= 0x3fffd))
+    );
+  }
+
+  // Cells of the character grid that a code point takes.
+  function cellsOf(code) {
+    if (code < 0x300) return 1;
+    if ((code >= 0x300 && code <= 0x36f) || (code >= 0xfe00 && code <= 0xfe0f) || code === 0x200d) return 0;
+    return isWide(code) ? 2 : 1;
+  }
+
+  function hexOfText(text) {
+    return Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, "0")).join(" ");
+  }
+
+  // Offset in UTF-16 units of a code point offset.
+  function unitsOfPoints(text, points) {
+    let units = 0;
+    for (const character of text) {
+      if (points-- <= 0) break;
+      units += character.length;
+    }
+    return units;
+  }
+
+  function plural(count, word) {
+    return count + " " + word + (count === 1 ? "" : "s");
+  }
+
+  Object.assign(pd, { decodePayload, visibleText, cellsOf, hexOfText, unitsOfPoints, plural });
+})(globalThis);

@@ -1,0 +1,157 @@
+// Header, verdict strip and stage cards: what is under test, the run in one sentence, the way to each stage.
+"use strict";
+(function (global) {
+  const pd = (global.PromptDebugger = global.PromptDebugger || {});
+  const { make, prose, button } = pd;
+  pd.builders = pd.builders || {};
+
+  function themeButton() {
+    const theme = button("\u25d0", "pd-small pd-theme", () => document.body.classList.toggle("dark"), "Light or dark");
+    theme.setAttribute("aria-label", "Light or dark");
+    return theme;
+  }
+
+  pd.themeButton = themeButton;
+
+  pd.builders.header = (root) => {
+    root.classList.add("pd-header");
+    const target = make("div", "pd-target");
+    const title = make("h1", "pd-title", "Prompt Debugger");
+    root.append(title, target);
+    if (!document.getElementById("pd-lab")) root.append(themeButton()); // a report has no line about a lab
+    return {
+      show(decoded) {
+        const facts = decoded ? decoded.header.facts : [];
+        target.replaceChildren(
+          ...facts.map(([label, value, hint]) => {
+            const fact = make("span", "pd-fact");
+            if (label) fact.append(make("span", "pd-fact-label", label), " ");
+            fact.append(make("span", "pd-fact-value", value));
+            if (hint) fact.title = hint;
+            return fact;
+          }),
+        );
+      },
+      jump() {
+        target.animate([{ opacity: 0.2 }, { opacity: 1 }], 400);
+      },
+    };
+  };
+
+  function meter(fraction, label) {
+    const bar = make("progress", "pd-meter");
+    bar.setAttribute("aria-label", label);
+    if (fraction !== null) {
+      bar.max = 1;
+      bar.value = fraction;
+    }
+    return bar;
+  }
+
+  pd.builders.verdict = (root) => {
+    root.classList.add("pd-verdict");
+    root.setAttribute("aria-live", "polite");
+    let shownRun = null;
+    return {
+      show(decoded) {
+        const verdict = decoded ? decoded.header : null;
+        if (!verdict) return root.replaceChildren();
+        root.dataset.state = verdict.state;
+        if (verdict.state !== "running") settleStages();
+        if (verdict.state === "idle" || verdict.run !== shownRun) pd.release();
+        root.dataset.tone = verdict.tone;
+        const text = make("div", "pd-verdict-text");
+        text.append(prose("p", "pd-sentence", verdict.sentence));
+        if (verdict.detail) text.append(prose("p", "pd-detail", verdict.detail));
+        if (verdict.log) text.append(logBox(verdict.log));
+        root.replaceChildren(make("span", "pd-badge", verdict.badge), text, actions(verdict));
+        if (verdict.state === "running") root.append(meter(verdict.fraction, "Progress of the run"));
+        if (verdict.state === "running" && shownRun !== verdict.run) pd.panelChosen = false;
+        if (verdict.state === "done" && verdict.open && !pd.panelChosen) {
+          pd.open(verdict.open);
+          if (verdict.evidence && pd.panelOf(verdict.evidence) === verdict.open) pd.jump({ ...verdict.evidence, quiet: true });
+        }
+        shownRun = verdict.run;
+      },
+    };
+  };
+
+  function logBox(log) {
+    const box = make("details", "pd-log");
+    box.append(make("summary", "", "Last lines of the log"), make("pre", "", log));
+    return box;
+  }
+
+  function actions(verdict) {
+    const box = make("div", "pd-actions");
+    if (verdict.place) {
+      const { line, column } = verdict.place;
+      const go = () => pd.controller("request") && pd.controller("request").jump({ line, column });
+      box.append(button("Go to line " + line, "", go));
+    }
+    if (verdict.evidence) box.append(button("Show evidence", "", () => pd.jump(verdict.evidence)));
+    if (verdict.quotable) {
+      box.append(button("Copy sentence", "", (event) => pd.copyText(verdict.sentence, event.currentTarget)));
+    }
+    return box;
+  }
+
+  // A run that ended early leaves no card running.
+  function settleStages() {
+    document.querySelectorAll(".pd-stage-running").forEach((tab) => {
+      const hasFigures = tab.querySelector(".pd-figure") !== null;
+      tab.classList.replace("pd-stage-running", hasFigures ? "pd-stage-note" : "pd-stage-idle");
+      const mark = tab.querySelector(".pd-stage-mark");
+      mark.textContent = hasFigures ? MARKS.note : MARKS.idle;
+      mark.title = hasFigures ? "the run ended behind this" : "has not run";
+      mark.setAttribute("aria-label", mark.title);
+    });
+  }
+
+  const MARKS = { ok: "\u2713", guilty: "\u2715", follows: "~", idle: "\u25cb", running: "\u2026", unknown: "?", note: "!" };
+
+  pd.builders.stages = (root) => {
+    root.classList.add("pd-stages");
+    root.setAttribute("role", "tablist");
+    root.setAttribute("aria-label", "Stages of the run");
+    root.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (!step) return;
+      const tabs = [...root.querySelectorAll("[role=tab]")];
+      const next = tabs[(tabs.indexOf(document.activeElement) + step + tabs.length) % tabs.length];
+      next.click();
+      next.focus();
+    });
+    return {
+      show(decoded) {
+        const cards = decoded ? decoded.header.cards : [];
+        const focused = document.activeElement && root.contains(document.activeElement) ? document.activeElement.id : null;
+        root.replaceChildren(...cards.map(card));
+        pd.open(document.documentElement.dataset.panel || (cards[0] && cards[0].opens));
+        if (focused && document.getElementById(focused)) document.getElementById(focused).focus();
+      },
+    };
+  };
+
+  function card(stage) {
+    const tab = make("button", "pd-stage pd-stage-" + stage.state);
+    tab.type = "button";
+    tab.id = "pd-tab-" + stage.opens;
+    tab.dataset.opens = stage.opens;
+    tab.setAttribute("role", "tab");
+    tab.setAttribute("aria-controls", "pd-panel-" + stage.opens);
+    const head = make("span", "pd-stage-head");
+    head.append(make("span", "pd-stage-title", stage.title), make("span", "pd-stage-mark", MARKS[stage.state]));
+    head.lastChild.title = stage.word;
+    head.lastChild.setAttribute("aria-label", stage.word);
+    head.lastChild.setAttribute("role", "img");
+    tab.append(head);
+    stage.figures.forEach((figure) => tab.append(make("span", "pd-figure", figure)));
+    if (stage.hint) tab.append(make("span", "pd-hint", stage.hint));
+    tab.addEventListener("click", () => {
+      pd.panelChosen = true;
+      pd.open(stage.opens);
+    });
+    return tab;
+  }
+})(globalThis);

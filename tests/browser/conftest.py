@@ -1,0 +1,122 @@
+"""A browser, pages that fail on any console error or outside request, and the program's own page."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from core.lab import LabPool
+from core.types import Trace
+from tests.browser.page import DebuggerPage
+from tests.browser.static_page import build_static_page
+
+_VIEWS_URL = "http://localhost/views"  # never asked for: the test answers itself
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put browser tests last: playwright keeps an event loop running, under which no async test can run."""
+    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+
+
+@pytest.fixture(scope="session")
+def base_url() -> str:
+    """In place of the one of pytest-base-url, at which pytest 9 warns; pages here name their own address."""
+    return ""
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    path = next((path for name in CHROMIUM_NAMES if (path := shutil.which(name))), None)
+    if path is None:
+        pytest.skip("no Chromium: install it, or run `make browser`")
+    arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+    return {**browser_type_launch_args, "executable_path": path, "args": arguments}
+
+
+@pytest.fixture(scope="session")
+def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **browser_context_args,
+        "viewport": {"width": 1440, "height": 900},
+        "permissions": ["clipboard-read", "clipboard-write"],
+        "reduced_motion": "reduce",
+    }
+
+
+@pytest.fixture
+def watched(page: Any) -> Iterator[Any]:
+    """A page that fails the test on a console error, a script error, or a request to another machine."""
+    faults: list[str] = []
+    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: faults.append(f"script error: {error}"))
+    page.on("dialog", lambda dialog: faults.append(f"dialog: {dialog.message}"))
+    page.on("request", lambda request: faults.append(f"outside: {request.url}") if _is_outside(request.url) else None)
+    yield page
+    assert faults == []
+
+
+@pytest.fixture
+def show(watched: Any) -> Callable[..., DebuggerPage]:
+    """Return a function that shows the views of a trace on a page without gradio."""
+
+    def show_trace(trace: Trace, *, dark: bool = False) -> DebuggerPage:
+        body = build_static_page(trace, dark=dark)
+        watched.route(_VIEWS_URL, lambda route: route.fulfill(body=body, content_type="text/html; charset=utf-8"))
+        watched.goto(_VIEWS_URL)
+        watched.wait_for_selector("html[data-ready=true]")
+        return DebuggerPage(watched)
+
+    return show_trace
+
+
+@pytest.fixture(scope="session")
+def bare_url() -> Iterator[str]:
+    """The program's page without a lab: for whatever needs no model."""
+    from ui.web import PageSettings, build_app
+    from ui.web.launch import serve_app
+
+    settings = PageSettings(port=0, lab=False)
+    app = build_app(settings)
+    yield serve_app(app, settings)[1].rstrip("/")
+    app.close(verbose=False)
+
+
+@pytest.fixture(scope="session")
+def lab_url() -> Iterator[str]:
+    """The program's page with its lab, which boots at the first run; stopped at the end."""
+    from ui.web import PageSettings, build_app
+    from ui.web.labs import PageLabs
+    from ui.web.launch import serve_app
+
+    settings = PageSettings(port=0)
+    labs = PageLabs(LabPool(), enabled=True)
+    if not labs.enabled:
+        pytest.skip("vLLM is not installed")
+    app = build_app(settings, labs)
+    yield serve_app(app, settings)[1].rstrip("/")
+    app.close(verbose=False)
+    labs.close()
+
+
+@pytest.fixture
+def bare(watched: Any, bare_url: str) -> DebuggerPage:
+    page = DebuggerPage(watched, bare_url)
+    page.load()
+    return page
+
+
+@pytest.fixture
+def lab_page(watched: Any, lab_url: str) -> DebuggerPage:
+    page = DebuggerPage(watched, lab_url)
+    page.load()
+    return page
+
+
+def _is_outside(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme not in ("data", "blob", "about") and parts.hostname not in ("127.0.0.1", "localhost")

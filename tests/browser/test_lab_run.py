@@ -1,0 +1,83 @@
+"""A run on the real lab, as a newcomer does it: open the page, press Run, read."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.axe import violations
+from tests.browser.page import DebuggerPage
+from tests.browser.test_page import GRADIO_RULES
+
+pytestmark = [pytest.mark.browser, pytest.mark.lab]
+
+
+@pytest.fixture
+def dropped(lab_page: DebuggerPage) -> DebuggerPage:
+    lab_page.run()
+    return lab_page
+
+
+def test_the_preloaded_case_says_what_was_dropped_and_where(dropped: DebuggerPage) -> None:
+    assert dropped.badge() == "DROPPED"
+    assert dropped.sentence().startswith("The model wrote 1 tool call, the server returned none. Guilty stage: parse.")
+    assert dropped.opened_stage() == "parse"
+    assert dropped.stage_word("parse") == "the guilty stage"
+    assert dropped.figures("parse")[0] == "1 call written, 0 returned"
+    assert "".join(dropped.lost_text()).startswith("get_weather")
+    assert '"tool_calls"' not in dropped.message_text()
+    assert "same run" in dropped.page.inner_text("#pd-header")
+
+    dropped.open_stage("findings")
+    assert "PD401 dropped-call" in dropped.finding_codes()
+
+
+def test_the_prompt_is_there_token_by_token_with_its_template_lines(dropped: DebuggerPage) -> None:
+    dropped.open_stage("render")
+    dropped.page.locator("#pd-prompt-tokens [data-at='0']").hover()
+
+    assert dropped.tokens()[0] == "<|im_system|>"
+    assert "".join(dropped.tokens()).endswith("<|im_assistant|>assistant<|im_middle|>")
+    assert "special" in dropped.inspector()
+    assert dropped.page.locator("#pd-template .pd-lit").count() == 1
+
+
+def test_every_piece_of_evidence_leads_somewhere(dropped: DebuggerPage) -> None:
+    dropped.open_stage("findings")
+    buttons = dropped.page.locator("#pd-findings .pd-jump")
+    expect(buttons.first).to_be_visible()
+    for index in range(buttons.count()):
+        label = buttons.nth(index).inner_text()
+        buttons.nth(index).click()
+        if "request" in label:
+            dropped.wait_for_selection()
+        else:
+            assert dropped.opened_stage() != "findings"
+        dropped.open_stage("findings")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_page_full_of_results_breaks_no_accessibility_rule(lab_page: DebuggerPage, theme: str) -> None:
+    lab_page.load(theme)
+    lab_page.run()
+    found = []
+    for stage in ("render", "complete", "parse", "findings"):
+        lab_page.open_stage(stage)
+        found += violations(lab_page.page, "body", GRADIO_RULES)
+
+    assert found == []
+
+
+def test_choosing_another_case_clears_the_results_of_the_last(dropped: DebuggerPage) -> None:
+    dropped.choose("A healthy tool call")
+
+    assert dropped.state() == "idle"
+    dropped.open_stage("parse")
+    assert dropped.lost_text() == []
+
+
+def test_a_dropped_call_is_shown_to_other_parsers_too(dropped: DebuggerPage) -> None:
+    table = dropped.page.get_by_role("region", name="Other parsers")
+
+    expect(table).to_contain_text("vllm:kimi_k2", timeout=120_000)
+    expect(table.get_by_role("row")).to_have_count(55)

@@ -1,0 +1,158 @@
+"""The program's page in a browser, without a model: loading, editing, errors, stopping."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.axe import violations
+from tests.browser.page import DebuggerPage
+from tests.ui.present.strategies import HOSTILE
+
+pytestmark = pytest.mark.browser
+
+REQUEST = '{"messages": [{"role": "user", "content": "PASTED BY ME"}]}'
+# Of gradio's own parts: its editor scrolls without a tab stop of its own, and its status boxes carry no label.
+GRADIO_RULES = frozenset({"scrollable-region-focusable"})
+
+
+@pytest.fixture
+def silent_endpoint() -> Iterator[str]:
+    """A server that takes a connection and never answers; no real server can be made to do that."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    connections: list[socket.socket] = []
+
+    def accept() -> None:
+        while True:
+            try:
+                connections.append(listener.accept()[0])
+            except OSError:
+                return
+
+    threading.Thread(target=accept, daemon=True).start()
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+    listener.close()
+    for connection in connections:
+        connection.close()
+
+
+@pytest.fixture
+def dead_endpoint() -> str:
+    """An address at which nobody listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+
+
+def test_the_page_opens_on_a_case_that_is_ready_to_run(bare: DebuggerPage) -> None:
+    assert bare.state() == "idle"
+    assert '"messages"' in bare.request_text()
+    assert bare.opened_stage() == "render"
+    assert bare.page.inner_text("#pd-notices .pd-counts") == "5 messages, 2 tools"
+
+
+def test_every_worked_case_is_one_click_away(bare: DebuggerPage) -> None:
+    before = bare.request_text()
+    bare.page.click("#pd-case input")
+    expect(bare.page.get_by_role("option")).to_have_count(9)
+
+    bare.page.get_by_role("option", name="A healthy tool call", exact=True).click()
+
+    expect(bare.page.locator(".pd-detail")).to_contain_text("Nothing is wrong here")
+    assert bare.request_text() != before
+
+
+def test_an_error_names_its_place_and_keeps_the_request(bare: DebuggerPage) -> None:
+    broken = '{\n  "messages": [\n    {"role": "user" "content": "x"}\n  ]\n}'
+    bare.paste(broken)
+    bare.run()
+
+    assert bare.state() == "error"
+    assert bare.sentence().startswith("Line 3, column 21")
+    assert bare.request_text() == broken
+
+    bare.page.get_by_role("button", name="Go to line 3").click()
+    assert bare.selected_text() == '"content": "x"}'
+
+
+def test_what_is_wrong_is_said_while_typing(bare: DebuggerPage) -> None:
+    bare.paste('{"messages": [}')
+
+    expect(bare.page.locator("#pd-notices")).to_contain_text("line 1, column 15")
+
+
+def test_an_endpoint_that_nobody_serves_is_one_message(bare: DebuggerPage, dead_endpoint: str) -> None:
+    bare.paste(REQUEST)
+    bare.aim_at(dead_endpoint)
+    bare.run()
+
+    assert (bare.state(), bare.badge()) == ("error", "SERVER")
+    assert bare.request_text() == REQUEST
+
+
+def test_stop_ends_a_run_that_hangs(bare: DebuggerPage, silent_endpoint: str) -> None:
+    bare.paste(REQUEST)
+    bare.aim_at(silent_endpoint)
+    bare.page.click("#pd-run")
+    expect(bare.page.locator(".pd-verdict")).to_have_attribute("data-state", "running")
+
+    bare.page.click("#pd-stop")
+
+    expect(bare.page.locator(".pd-verdict")).to_have_attribute("data-state", "stopped")
+    expect(bare.page.locator("#pd-run")).to_be_enabled()
+    assert bare.page.locator(".pd-stage-running").count() == 0
+    assert bare.request_text() == REQUEST
+
+
+def test_control_enter_runs_from_inside_the_editor(bare: DebuggerPage) -> None:
+    bare.paste("not a request")
+    bare.page.keyboard.press("Control+Enter")
+    bare.wait_for_end(timeout_ms=20_000)
+
+    assert bare.state() == "error"
+    assert bare.request_text() == "not a request"
+
+
+def test_five_megabytes_of_garbage_are_one_message(bare: DebuggerPage) -> None:
+    bare.paste("x{" * 2_500_000)
+    bare.run()
+
+    assert bare.state() == "error"
+    assert len(bare.request_text()) == 5_000_000
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_hostile_request_does_nothing(bare: DebuggerPage, text: str) -> None:
+    bare.paste(text)
+    bare.run()
+
+    assert bare.page.evaluate("globalThis.__ran") is None
+    assert bare.state() == "error"
+
+
+def test_dark_and_light_change_at_a_click(bare: DebuggerPage) -> None:
+    ground = "getComputedStyle(document.querySelector('.pd-verdict')).backgroundColor"
+    light = bare.page.evaluate(ground)
+    bare.page.get_by_role("button", name="Light or dark").click()
+
+    assert bare.page.evaluate(ground) != light
+
+
+@pytest.mark.parametrize("width", [1440, 1024, 400])
+def test_nothing_is_wider_than_the_window(bare: DebuggerPage, width: int) -> None:
+    bare.page.set_viewport_size({"width": width, "height": 850})
+    for stage in ("render", "complete", "parse", "findings"):
+        bare.open_stage(stage)
+
+        assert bare.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_page_breaks_no_accessibility_rule(bare: DebuggerPage, theme: str) -> None:
+    bare.load(theme)
+
+    assert violations(bare.page, "body", GRADIO_RULES) == []

@@ -1,0 +1,37 @@
+"""The pure parts of the page's scripts, under node; and what holds for all scripts."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPTS = sorted((ROOT / "assets").glob("*.js"))
+
+
+@pytest.mark.parametrize("path", sorted(Path(__file__).parent.glob("*.test.mjs")), ids=lambda path: path.name)
+def test_scripts_under_node(path):
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+
+    done = subprocess.run([node, "--test", str(path)], capture_output=True, text=True, timeout=120, check=False)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_no_script_makes_markup_from_text(path):
+    makers = re.findall(
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|srcdoc|createContextualFragment",
+        path.read_text("utf-8"),
+    )
+
+    assert makers == []
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_no_script_names_another_server(path):
+    assert re.findall(r"\bfetch\(|XMLHttpRequest|https?://[a-z]", path.read_text("utf-8")) == []

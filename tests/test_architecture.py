@@ -1,0 +1,73 @@
+"""What holds the shape of the project together: names, places, promises of the README."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import ROOT
+
+CODE = [path for folder in ("core", "ui") for path in (ROOT / folder).rglob("*.py")]
+TRACKED_TEXT = [
+    path
+    for path in subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout.splitlines()
+    if not path.endswith((".safetensors", ".png", ".woff2"))
+]
+
+
+@pytest.mark.parametrize("path", CODE, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_module_outgrows_its_idea(path):
+    allowed = {"core/types.py": 800}  # the values of all stages, on one page on purpose
+
+    assert len(path.read_text().splitlines()) <= allowed.get(str(path.relative_to(ROOT)), 400)
+
+
+@pytest.mark.parametrize("path", CODE, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_module_says_what_it_is(path):
+    assert path.read_text().lstrip().startswith(('"""', 'r"""', "#")), f"{path} has no docstring"
+
+
+def test_nothing_names_a_registry_or_a_folder_of_some_machine():
+    hosts = re.compile(r"pypi\.org|pythonhosted|deb\.debian\.org|registry\.npmjs|/ro" + r"ot/|/wo" + r"rk/")
+
+    bad = [path for path in TRACKED_TEXT if hosts.search((ROOT / path).read_text("utf-8", "replace"))]
+
+    assert [path for path in bad if path != "tests/test_architecture.py"] == []
+
+
+def test_the_core_does_not_import_the_page_or_heavy_libraries():
+    code = "import core.pipeline, sys; print([m for m in ('gradio', 'torch', 'vllm', 'ui') if m in sys.modules])"
+
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_worked_cases_of_the_contract_exist():
+    from core.pipeline import EXAMPLE_NAMES
+
+    assert set(EXAMPLE_NAMES) == {
+        "healthy-call", "parallel-calls", "missing-generation-prompt", "polluted-content", "dropped-call",
+        "truncated-call", "wrong-parser", "answer-swallowed-as-reasoning", "tutorial-tool-types",
+    }  # fmt: skip
+    for name in EXAMPLE_NAMES:
+        case = json.loads((ROOT / "assets" / "examples" / f"{name}.json").read_text())
+        assert case["name"] == name
+        assert case["title"]
+        assert case["story"]
+
+
+def test_every_target_of_the_makefile_is_described():
+    targets = re.findall(r"^([a-z-]+):(?!=)(.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+    assert [name for name, rest in targets if "##" not in rest and name != "lint"] == []
+
+
+def test_the_lock_holds_names_and_versions_only():
+    lines = (ROOT / "requirements.lock").read_text().splitlines()
+
+    assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.+!_-]+", line)] == []

@@ -1,0 +1,142 @@
+"""The commands as a script drives them: JSON on stdout, one clear line on stderr, exit status."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import ROOT
+
+TEMPLATE = (
+    "{% for m in messages %}<{{ m.role }}>{{ m.content }}\n{% endfor %}"
+    "{% if add_generation_prompt %}<assistant>{% endif %}"
+)
+REQUEST = {"messages": [{"role": "user", "content": "hi"}]}
+CALL = (
+    "<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>"
+    '{"city": "Paris"}<|tool_call_end|><|tool_calls_section_end|>'
+)
+
+
+def run(*arguments, text=""):
+    command = [sys.executable, "app.py", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, input=text, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_render_reads_standard_input_and_traces_every_character(tmp_path):
+    template = tmp_path / "t.jinja"
+    template.write_text(TEMPLATE)
+
+    done = run("render", "-", "--chat-template", template, "--json", text=json.dumps(REQUEST))
+
+    document = json.loads(done.stdout)
+    assert done.returncode == 0, done.stderr
+    assert document["text"] == "<user>hi\n<assistant>"
+    assert document["identical"] is True
+    assert document["tokens"] is None
+    content = next(span for span in document["spans"] if span["field"] == "messages[0].content")
+    assert document["text"][slice(*content["char_span"])] == "hi"
+    assert (content["kind"], content["field_span"], content["template_line"]) == ("request", [0, 2], 1)
+
+
+def test_render_with_the_lab_model_gives_tokens():
+    done = run("render", "-", "--json", text=json.dumps(REQUEST))
+
+    tokens = json.loads(done.stdout)["tokens"]
+    assert [token["text"] for token in tokens][-3:] == ["<|im_assistant|>", "assistant", "<|im_middle|>"]
+    assert tokens[-3]["kind"] == "special"
+    assert "lab model" in done.stderr
+
+
+def test_cases_keep_order_and_survive_bad_lines(tmp_path):
+    cases = tmp_path / "cases.jsonl"
+    good = {"request": REQUEST, "chat_template": TEMPLATE}
+    lines = [{"id": "a", **good}, "{broken", {"id": "b", **good, "chat_template": "{% if %}"}, 7, {"id": "c", **good}]
+    cases.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines))
+
+    done = run("render", "--cases", cases)
+
+    documents = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [document["id"] for document in documents] == ["a", None, "b", None, "c"]
+    assert [document.get("error") is None for document in documents] == [True, False, False, False, True]
+    assert documents[2]["error"]["template_line"] == 1
+    assert done.returncode == 1
+
+
+def test_parse_finds_the_call_and_accounts_for_the_message(tmp_path):
+    message = tmp_path / "message.json"
+    message.write_text(json.dumps({"role": "assistant", "content": None}))
+
+    done = run("parse", "-", "--json", "--message", message, "--finish-reason", "stop", text=CALL)
+
+    document = json.loads(done.stdout)
+    assert document["format"] == "kimi_k2"
+    assert document["calls"][0]["arguments_json"] == {"city": "Paris"}
+    assert "".join(CALL[slice(*entry["char_span"])] for entry in document["ledger"]) == CALL
+    assert "lost" in {entry["fate"] for entry in document["ledger"]}
+    assert "dropped-call" in {finding["name"] for finding in document["findings"]}
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [('{"messages": [}', "line 1"), ("", ""), ('{"messages": [{"content": "x"}]}', "messages[0]")],
+)
+def test_bad_input_is_one_line_and_an_error_object(text, place):
+    done = run("run", "-", "--json", text=text)
+
+    error = json.loads(done.stdout)["error"]
+    assert done.returncode == 2
+    assert error["type"] == "RequestError"
+    assert place in json.dumps(error) or place in done.stderr or str(error.get("line")) in place
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_an_unreachable_endpoint_is_status_2_and_names_the_address():
+    done = run("run", "-", "--endpoint", "http://127.0.0.1:9/v1", "--json", text=json.dumps(REQUEST))
+
+    error = json.loads(done.stdout)["error"]
+    assert done.returncode == 2
+    assert (error["type"], error["kind"]) == ("BackendError", "unreachable")
+    assert "127.0.0.1:9" in error["message"]
+
+
+def test_an_unknown_example_lists_the_known_ones():
+    done = run("run", "--example", "nope")
+
+    assert done.returncode == 2
+    assert "dropped-call" in done.stderr
+
+
+def test_render_tries_switches_counts_and_turns():
+    request = {
+        **REQUEST,
+        "messages": [*REQUEST["messages"], {"role": "assistant", "content": "ho"}, *REQUEST["messages"]],
+    }
+
+    done = run("render", "-", "--json", "--what-if", "--prompt-tokens", 7, "--turns", text=json.dumps(request))
+
+    document = json.loads(done.stdout)
+    assert done.returncode == 0, done.stderr
+    assert "no-generation-prompt" in json.dumps(document["what_if"])
+    assert document["prompt_tokens"]["counted"] == 7
+    assert len(document["turns"]["turns"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "variable", "expected"),
+    [
+        ("https://api.example/v1", None, "k"),
+        ("http://127.0.0.1:8000/v1", None, "k"),
+        ("http://192.0.2.7:8000/v1", None, None),
+        ("http://192.0.2.7:8000/v1", "OPENAI_API_KEY", "k"),
+        (None, None, None),
+    ],
+)
+def test_a_key_that_nobody_named_is_not_sent_in_clear(monkeypatch, endpoint, variable, expected):
+    from ui.cli.run import api_key_for
+
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+
+    assert api_key_for(endpoint, variable) == expected

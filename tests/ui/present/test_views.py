@@ -1,0 +1,307 @@
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import BackendError, LabError, RequestError
+from core.request import read_request
+from core.types import JSON, CallMatch, Fate, Ledger, LedgerEntry, Request, Severity, Span, Stage, Trace, Verdict
+from tests.ui.present.strategies import hostile_texts
+from tests.ui.present.traces import RAW_TEXT, dropped_call_trace
+from ui.present import (
+    VIEWS,
+    RunView,
+    completion_payload,
+    difference_payload,
+    error_payload,
+    findings_payload,
+    ledger_payload,
+    notices_payload,
+    running_payload,
+    stages_payload,
+    template_payload,
+    unpack_payload,
+    verdict_payload,
+)
+from ui.present.completion import mark_special
+from ui.present.json_text import json_segments
+
+NOTHING = Trace(request=Request(body={}, text=""))
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | hostile_texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(hostile_texts, inner, max_size=3),
+    max_leaves=12,
+)
+
+
+def header(payload):
+    return unpack_payload(payload)[0]
+
+
+def card(trace, opens, **options):
+    return next(card for card in header(stages_payload(trace, **options))["cards"] if card["opens"] == opens)
+
+
+# --- verdict and stages ------------------------------------------------------
+
+
+def test_a_dropped_call_is_said_first_and_opens_its_stage():
+    strip = header(verdict_payload(dropped_call_trace()))
+
+    assert strip["badge"] == "DROPPED"
+    assert strip["sentence"] == "The model wrote 1 tool call, the server returned none. Guilty stage: parse."
+    assert strip["open"] == "parse"
+    assert strip["evidence"]["char_span"] == [RAW_TEXT.index("get_weather"), RAW_TEXT.index("get_weather") + 11]
+
+
+def test_a_healthy_run_claims_nothing_but_what_was_counted():
+    verdict = Verdict(0, 0, 0, None, "Nothing lost: 156 of 156 characters accounted for.")
+    strip = header(verdict_payload(replace(dropped_call_trace(), findings=(), verdict=verdict)))
+
+    assert (strip["badge"], strip["tone"]) == ("NOTHING LOST", "neutral")
+
+
+def test_cards_before_between_and_behind_the_guilty_stage():
+    guilty_render = replace(dropped_call_trace(), verdict=Verdict(0, 0, 0, Stage.RENDER, "…"), findings=())
+
+    states = [card(guilty_render, name)["state"] for name in ("render", "complete", "parse")]
+
+    assert states == ["guilty", "follows", "follows"]
+
+
+def test_a_stage_that_was_not_checked_is_not_ticked_off():
+    trace = replace(dropped_call_trace(), prompt=None, local_prompt=None, prompt_difference=None)
+
+    assert card(trace, "render")["state"] == "unknown"
+
+
+def test_a_local_render_alone_is_no_check_of_the_server():
+    trace = replace(dropped_call_trace(), prompt=None, prompt_difference=None)
+
+    assert card(trace, "render")["state"] == "unknown"
+    assert "local render" in card(trace, "render")["figures"]
+
+
+def test_cards_of_an_empty_trace_teach():
+    assert [one["state"] for one in header(stages_payload(NOTHING))["cards"]] == ["idle"] * 4
+    assert card(NOTHING, "render", running=True)["state"] == "running"
+    assert card(NOTHING, "render")["hint"]
+
+
+def test_figures_carry_their_units():
+    trace = dropped_call_trace()
+
+    assert card(trace, "render")["figures"] == ["30 tokens · 8 special", "differs from local at token 9"]
+    assert card(trace, "complete")["figures"] == ["19 tokens · stop", "412 ms"]
+    assert card(trace, "parse")["figures"] == ["1 call written, 0 returned", "28 of 156 characters lost"]
+    assert card(trace, "findings")["figures"] == ["2", "1 error, 1 warning"]
+
+
+# --- ledger ------------------------------------------------------------------
+
+
+def test_the_ledger_shows_every_character_once():
+    account = header(ledger_payload(dropped_call_trace()))["accounts"][0]
+
+    assert "".join(segment["text"] for segment in account["segments"]) == RAW_TEXT
+    assert account["legend"] == [["markup", "markup", 118], ["end", "end token", 10], ["lost", "lost", 28]]
+
+
+def test_a_dropped_call_is_a_row_of_the_call_table():
+    calls = header(ledger_payload(dropped_call_trace()))["calls"]
+
+    assert calls["caption"] == "Tool calls: 1 written, 0 returned"
+    assert calls["rows"][0]["written"] == 'get_weather({"city": "Paris"}) · id get_weather'
+    assert calls["rows"][0]["returned"] == "—"
+    assert calls["rows"][0]["state"] == "dropped"
+
+
+def test_an_invented_call_is_a_row_too():
+    trace = dropped_call_trace()
+    message: dict[str, JSON] = {"tool_calls": [{"id": "c1", "function": {"name": "f", "arguments": "{}"}}]}
+    ledger = Ledger((LedgerEntry(Span(0, len(RAW_TEXT)), Fate.CONTENT),), (CallMatch(None, 0),), ("tool_calls[0]",))
+    trace = replace(trace, chat=replace(trace.chat, message=message), parse=replace(trace.parse, ledger=ledger))
+
+    shown = header(ledger_payload(trace))
+
+    assert [row["state"] for row in shown["calls"]["rows"]] == ["invented"]
+    assert "tool_calls[0]" in shown["accounts"][0]["missing"]
+
+
+def test_a_message_that_is_no_message_is_shown_all_the_same():
+    trace = dropped_call_trace()
+    for calls in ("text", [1, None, {"function": 3}], {"a": 1}):
+        odd = replace(trace, chat=replace(trace.chat, message={"tool_calls": calls}))
+
+        assert header(ledger_payload(odd))["accounts"][0]["message"]
+
+
+# --- the rest ----------------------------------------------------------------
+
+
+@given(json_values)
+def test_pretty_json_joins_to_json(value):
+    text = "".join(segment.text for segment in json_segments(value))
+
+    again = json.dumps(json.loads(text))  # joins surrogate pairs, as JavaScript does
+    assert json.loads(again) == json.loads(json.dumps(value))
+
+
+def test_pretty_json_knows_its_paths():
+    segments = json_segments({"tool_calls": [{"function": {"name": "f"}}]})
+
+    assert [(s.text, s.path) for s in segments if s.role == "string"] == [('"f"', "tool_calls[0].function.name")]
+
+
+@given(hostile_texts, st.lists(hostile_texts, max_size=4))
+def test_marking_control_tokens_alters_nothing(text, special):
+    assert "".join(part for part, _ in mark_special(text, special)) == text
+
+
+def test_the_longest_control_token_wins():
+    assert mark_special("<a><a>b", ["<a>", "<a><a>"]) == [["<a><a>", "special"], ["b", ""]]
+
+
+def test_the_difference_is_cut_to_what_differs():
+    shown = header(difference_payload(dropped_call_trace()))
+
+    assert shown["texts"][0][1] == ["a helpful assistant", "", "<|im_end|>"]
+    assert shown["texts"][1][1] == ["a helpful assistant", ".", "<|im_end|>"]
+    assert shown["first_token"] == 9
+
+
+def test_equal_prompts_are_said_to_be_equal():
+    trace = replace(dropped_call_trace(), prompt_difference=None)
+
+    assert header(difference_payload(trace))["sentence"] == "Server and local render are the same 30 tokens."
+
+
+def test_the_template_knows_the_lines_that_ran():
+    shown = header(template_payload(dropped_call_trace().prompt))
+
+    assert shown["ran"] == [2, 3]
+    assert shown["lines"][0].startswith("{%- for message")
+
+
+def test_streaming_text_is_replaced_by_what_was_finished():
+    live = header(completion_payload(NOTHING, raw_text="abc", chat_text="d", streaming=True))
+    done = header(completion_payload(dropped_call_trace(), raw_text="abc"))
+
+    assert (live["raw"]["marked"], live["raw"]["streaming"]) == ([["abc", ""]], True)
+    assert "".join(part for part, _ in done["raw"]["marked"]) == RAW_TEXT
+
+
+def test_what_was_not_checked_is_listed():
+    trace = replace(dropped_call_trace(), chat_stream=None, prompt=None)
+
+    unchecked = header(findings_payload(trace))["unchecked"]
+
+    assert any("prompt the server used" in line for line in unchecked)
+    assert any("Streaming" in line for line in unchecked)
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence", "place"),
+    [
+        (
+            RequestError("the JSON ends early", line=3, column=7),
+            "Line 3, column 7: The JSON ends early.",
+            {"line": 3, "column": 7},
+        ),
+        (RequestError("`messages` is missing", field="messages"), "`messages`: `messages` is missing.", None),
+        (BackendError("nothing answers at http://x", "Start it."), "Nothing answers at http://x.", None),
+    ],
+)
+def test_an_error_is_one_sentence_with_its_place(error, sentence, place):
+    strip = header(error_payload(error))
+
+    assert (strip["state"], strip["sentence"], strip["place"]) == ("error", sentence, place)
+
+
+def test_a_lab_that_died_shows_its_last_words():
+    assert header(error_payload(LabError("it died", log_tail="Traceback")))["log"] == "Traceback"
+
+
+def test_notices_name_places_and_the_server_of_a_command():
+    request = read_request(
+        'curl http://localhost:9/v1/chat/completions -d \'{"messages": [{"role": "user", "content": "x"}]}\''
+    )
+
+    shown = header(notices_payload(request))
+
+    assert shown["summary"] == "1 message, read from a curl command"
+    assert "http://localhost:9/v1" in shown["items"][-1]["message"]
+
+
+# --- a run -------------------------------------------------------------------
+
+
+def test_a_tick_without_news_sends_the_clock_alone():
+    view, trace = RunView(run=1), dropped_call_trace()
+    view.update(trace, "Asking the model")
+
+    assert view.update(trace, "Asking the model", elapsed_s=0.4) == {}
+    assert set(view.update(trace, "Asking the model", elapsed_s=1.2)) == {"verdict"}
+
+
+def test_a_stage_that_comes_in_sends_its_views_and_no_others():
+    view, trace = RunView(run=1), dropped_call_trace()
+    before = replace(trace, parse=None, findings=(), verdict=None)
+    view.update(before, "Asking the model")
+
+    changed = view.update(replace(before, parse=trace.parse), "Read the output")
+
+    assert set(changed) == {"verdict", "stages", "ledger"}
+
+
+def test_the_end_of_a_run_opens_the_verdict():
+    view, trace = RunView(run=1), dropped_call_trace()
+    view.update(trace, "Done")
+
+    assert header(view.finish(trace)["verdict"])["state"] == "done"
+
+
+def test_an_error_keeps_what_was_found_before_it():
+    view, trace = RunView(run=1), dropped_call_trace()
+    view.update(replace(trace, parse=None, findings=(), verdict=None), "Asking the model")
+
+    changed = view.fail(BackendError("the stream broke off", kind="broken-stream"))
+
+    assert header(changed["verdict"])["badge"] == "SERVER"
+    assert "prompt_tokens" not in changed
+
+
+def test_an_error_before_anything_was_found_clears_the_results_of_the_last_run():
+    changed = RunView(run=2).fail(RequestError("the JSON ends early", line=1, column=2))
+
+    assert changed["ledger"] is changed["findings"] is changed["prompt_tokens"] is None
+    assert header(changed["stages"])["cards"][2]["state"] == "idle"
+    assert header(changed["verdict"])["state"] == "error"
+
+
+@given(hostile_texts, hostile_texts)
+def test_no_text_breaks_a_payload(text, other):
+    trace = dropped_call_trace()
+    finding = replace(trace.findings[0], title=text, detail=other, fix=text, name=other, links=(text,))
+    hostile = replace(
+        trace,
+        findings=(finding,),
+        verdict=replace(trace.verdict, sentence=text),
+        chat=replace(trace.chat, message={"role": text, other: [text, {other: text}]}, error=other),
+        server=replace(trace.server, model=text, version=other),
+        prompt=replace(trace.prompt, template=text, note=other),
+    )
+
+    payloads = RunView().finish(hostile)
+
+    assert set(payloads) == set(VIEWS)
+    assert all(payload is None or payload.isascii() for payload in payloads.values())
+    assert header(payloads["verdict"])["sentence"] == json.loads(json.dumps(text))  # joins surrogate pairs
+    assert header(payloads["findings"])["findings"][0]["severity"] == Severity.ERROR
+
+
+def test_running_says_how_long():
+    assert header(running_payload("x", run=1, elapsed_s=2.6))["detail"] == "3 s"

@@ -1,0 +1,121 @@
+import asyncio
+import socket
+
+import pytest
+
+from core.lab import LabPool
+from core.pipeline import EXAMPLE_NAMES, Target
+from ui.present import VIEWS, unpack_payload
+from ui.web.handlers import Handlers, TargetFields, check_request
+from ui.web.labs import PageLabs
+from ui.web.settings import PageSettings
+
+
+@pytest.fixture
+def handlers():
+    return Handlers(PageSettings(lab=False), PageLabs(LabPool(), enabled=False))
+
+
+def fields(endpoint=""):
+    return TargetFields(endpoint, "", "", "kimi_k2", "none")
+
+
+async def run(handlers, text, endpoint=""):
+    return [payloads async for payloads in handlers.run(text, fields(endpoint))]
+
+
+def strip(steps):
+    return unpack_payload([step["verdict"] for step in steps if "verdict" in step][-1])[0]
+
+
+@pytest.mark.parametrize("name", EXAMPLE_NAMES)
+def test_every_worked_case_loads_with_its_story_and_no_complaint(handlers, name):
+    case = handlers.load_case(name)
+
+    assert unpack_payload(case.payloads["verdict"])[0]["detail"] == handlers.examples[name].story
+    assert unpack_payload(check_request(case.text))[0]["state"] == "ok"
+    assert set(case.payloads) >= set(VIEWS)
+
+
+async def test_a_request_that_cannot_be_read_names_the_place(handlers):
+    steps = await run(handlers, '{\n  "messages": [,]\n}')
+
+    assert strip(steps)["state"] == "error"
+    assert strip(steps)["place"]["line"] == 2
+
+
+async def test_nothing_to_run_against_is_one_clear_message(handlers):
+    steps = await run(handlers, '{"messages": [{"role": "user", "content": "x"}]}')
+
+    assert "no server to run against" in strip(steps)["sentence"]
+
+
+async def test_an_endpoint_that_does_not_answer_is_the_servers_fault(handlers):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        endpoint = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+
+        steps = await run(handlers, '{"messages": [{"role": "user", "content": "x"}]}', endpoint)
+
+    assert strip(steps)["badge"] == "SERVER"
+
+
+async def test_stopping_ends_the_connection(handlers):
+    """A server that never answers: closing the run must close the connection to it."""
+    closed = asyncio.Event()
+    opened = asyncio.Event()
+
+    async def hang(reader, _writer):
+        opened.set()
+        while await reader.read(1_000):
+            pass
+        closed.set()
+
+    server = await asyncio.start_server(hang, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        updates = handlers.run(
+            '{"messages": [{"role": "user", "content": "x"}]}', fields(f"http://127.0.0.1:{port}/v1")
+        )
+        async for _ in updates:
+            if opened.is_set():
+                break
+        await updates.aclose()
+        await asyncio.wait_for(closed.wait(), 10)
+
+
+async def test_a_run_that_hangs_still_ticks(handlers):
+    """Gradio notices a closed tab only when the handler yields."""
+
+    async def hang(reader, _writer):
+        while await reader.read(1_000):
+            pass
+
+    server = await asyncio.start_server(hang, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        updates = handlers.run(
+            '{"messages": [{"role": "user", "content": "x"}]}', fields(f"http://127.0.0.1:{port}/v1")
+        )
+        steps = [await anext(updates) for _ in range(5)]
+        await updates.aclose()
+
+    assert len(steps) == 5
+
+
+def test_a_long_text_is_not_read_at_every_key():
+    assert check_request('{"messages": [' + " " * 200_000) is None
+
+
+def test_without_vllm_the_page_says_so(handlers):
+    payload, again = handlers.describe_lab()
+
+    assert unpack_payload(payload)[0]["state"] == "absent"
+    assert not again
+
+
+def test_a_target_is_described_before_it_answers():
+    settings = PageSettings(target=Target(base_url="http://x.example/v1"))
+    case = Handlers(settings, PageLabs(LabPool(), enabled=False)).load_case("healthy-call")
+
+    assert "http://x.example/v1" in str(unpack_payload(case.payloads["header"])[0])

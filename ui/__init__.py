@@ -1,0 +1,1 @@
+"""The faces of the product: the page, the command line, and what both show."""

@@ -1,0 +1,81 @@
+"""What `render` can try besides: every switch, a token count to explain, the conversation turn by turn."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from core.experiments import (
+    CountAnswer,
+    RenderSetup,
+    TurnReport,
+    WhatIf,
+    answer_to_json,
+    explain_count,
+    follow_turns,
+    try_switches,
+    turns_to_json,
+    what_if_to_json,
+)
+from core.report import safe
+from core.types import JSONObject
+from ui.cli.output import print_text
+
+
+def add_experiment_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("--what-if", action="store_true", help="try every switch on this request: what does it change?")
+    parser.add_argument(
+        "--prompt-tokens", type=int, metavar="N", help="a server counted N prompt tokens: which render explains it?"
+    )
+    parser.add_argument(
+        "--turns", action="store_true", help="where does a prompt stop beginning with the one before it, and why?"
+    )
+
+
+def run_experiments(options: argparse.Namespace, body: JSONObject, setup: RenderSetup) -> JSONObject:
+    """Run what the options ask for; print it unless `--json`, and return it for the document."""
+    found: JSONObject = {}
+    lines: list[str] = []
+    if options.what_if:
+        what_if = try_switches(body, setup)
+        found["what_if"] = what_if_to_json(what_if)
+        lines += _what_if_lines(what_if)
+    if options.prompt_tokens is not None:
+        answer = explain_count(body, setup, options.prompt_tokens)
+        found["prompt_tokens"] = answer_to_json(answer)
+        lines += _answer_lines(answer)
+    if options.turns:
+        report = follow_turns(body, setup)
+        found["turns"] = turns_to_json(report)
+        lines += _turn_lines(report)
+    if lines and not options.json:
+        print_text(safe("\n".join(["", *lines])) + "\n")
+    return found
+
+
+def _what_if_lines(what_if: WhatIf) -> Iterator[str]:
+    yield f"what if ({what_if.unit_count} {what_if.unit}s as pasted)"
+    for effect in what_if.effects:
+        yield f"  {effect.switch.name}: {effect.switch.change}"
+        yield f"      {effect.sentence}"
+
+
+def _answer_lines(answer: CountAnswer) -> Iterator[str]:
+    yield answer.sentence
+    for explanation in answer.explanations[:8]:
+        yield f"  {explanation.token_count} ({explanation.off_by:+d}): {explanation.words}"
+
+
+def _turn_lines(report: TurnReport) -> Iterator[str]:
+    if not report.turns:
+        yield "No assistant turn in this request, so no earlier prompt to compare with."
+    for turn in report.turns:
+        place = f"after messages[{turn.message_index}]"
+        if turn.failure is not None:
+            yield f"{place}: no prompt to compare, {turn.failure.message}"
+        elif turn.broken is None:
+            yield f"{place}: the next prompt goes on where the model ended ({turn.kept} {report.unit}s kept)"
+        else:
+            broken = turn.broken
+            yield f"{place}: breaks at {report.unit} {broken.first}, {broken.lost} lost. {broken.cause.sentence}"

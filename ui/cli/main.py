@@ -1,0 +1,50 @@
+"""Read the arguments, hand over to a command, turn errors into exit status 2."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from core.errors import DebuggerError
+from ui.cli import lab, page, parse, render, run
+from ui.cli.output import report_error
+
+_COMMANDS = {"ui": page, "render": render, "parse": parse, "run": run, "lab": lab}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the program.
+
+    Args:
+        argv: Arguments without the program's name; `None` takes them from the process.
+
+    Returns:
+        The exit status.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if not arguments or (arguments[0].startswith("-") and arguments[0] not in ("-h", "--help", "--version")):
+        arguments.insert(0, "ui")
+    options = build_parser().parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except DebuggerError as error:
+        return report_error(error, as_json=getattr(options, "json", False))
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    parser = argparse.ArgumentParser(
+        prog="prompt-debugger",
+        description="See what a chat request becomes: prompt, completion, message, and where it got lost.",
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, command in _COMMANDS.items():
+        summary = (command.__doc__ or "").splitlines()[0]
+        command.add_arguments(commands.add_parser(name, help=summary, description=summary))
+    return parser

@@ -1,0 +1,95 @@
+"""What every command prints and how it ends."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from core.errors import DebuggerError, RequestError
+from core.types import JSON, Finding, Severity
+
+OK, FOUND, COULD_NOT_RUN = 0, 1, 2
+
+
+def print_json(document: JSON) -> None:
+    """Print one JSON document on one line; any text survives, lone surrogates included."""
+    sys.stdout.write(dump_json(document) + "\n")
+    sys.stdout.flush()
+
+
+def dump_json(document: JSON) -> str:
+    """Return `document` as JSON text that any terminal encoding can carry."""
+    return json.dumps(document, ensure_ascii=True)
+
+
+def print_text(text: str) -> None:
+    """Print text, replacing what the terminal's encoding cannot show."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    sys.stdout.flush()
+
+
+def log(sentence: str) -> None:
+    """Say something to the person, never to the program that reads stdout."""
+    encoding = sys.stderr.encoding or "utf-8"
+    sys.stderr.write(sentence.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    sys.stderr.flush()
+
+
+def report_error(error: DebuggerError, *, as_json: bool) -> int:
+    """Say why a command could not run; returns its exit status."""
+    if as_json:
+        print_json({"error": error.to_json()})
+    log(f"{type(error).__name__}: {one_line(error.message)}" + (f" {one_line(error.hint)}" if error.hint else ""))
+    return COULD_NOT_RUN
+
+
+def one_line(text: str) -> str:
+    """Return `text` with its white space folded to single spaces."""
+    return " ".join(text.split())
+
+
+def exit_status(findings: Iterable[Finding]) -> int:
+    """Return 1 if there is a finding of severity `error`, else 0."""
+    return FOUND if any(finding.severity is Severity.ERROR for finding in findings) else OK
+
+
+def read_input(name: str) -> str:
+    """Return the text of a file, or of standard input for `-`.
+
+    Raises:
+        RequestError: The file cannot be read, or is no UTF-8 text.
+    """
+    try:
+        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        raise RequestError(f"cannot read {name!r}: {error.strerror or error}") from None
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise RequestError(f"{name!r} is not UTF-8 text (byte {error.start})", "Save it as UTF-8.") from None
+
+
+def read_json_file(name: str, what: str) -> JSON:
+    """Return the JSON value in a file.
+
+    Raises:
+        RequestError: It cannot be read, or is no JSON; names the line and column.
+    """
+    try:
+        value: JSON = json.loads(read_input(name))
+    except json.JSONDecodeError as error:
+        raise RequestError(
+            f"{what} {name!r} is not JSON: {error.msg}", line=error.lineno, column=error.colno, field=what
+        ) from None
+    return value
+
+
+def add_output_arguments(parser: argparse.ArgumentParser, *, report: bool = True) -> None:
+    """Add `--json`, and `--report` where a command writes shareable files."""
+    parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else on stdout")
+    if report:
+        parser.add_argument("--report", metavar="DIR", help="write the shareable files into this folder")

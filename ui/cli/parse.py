@@ -1,0 +1,86 @@
+"""Read a raw completion offline: what is in it, and what a parser made of it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from core.pipeline import CaseParser, judge_constrained
+from core.report import parse_to_json, parse_to_terminal
+from core.types import JSONObject
+from ui.cli.cases import run_cases
+from ui.cli.output import add_output_arguments, exit_status, print_json, print_text, read_input, read_json_file
+from ui.cli.sharing import write_files
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("raw", nargs="?", metavar="RAW", help="file with the raw output, or - for standard input")
+    parser.add_argument("--cases", metavar="FILE.jsonl", help="one case per line in, one document per line out")
+    parser.add_argument("--format", default="auto", help="format to read with (default: the best score)")
+    parser.add_argument("--tools", metavar="FILE", help="JSON file with the request's tools")
+    parser.add_argument("--message", metavar="FILE", help="JSON file with the assistant message that a server returned")
+    parser.add_argument("--prompt-tail", default="", help="end of the prompt; tells whether reasoning was already open")
+    parser.add_argument("--finish-reason", help="the server's word, such as stop or length")
+    parser.add_argument(
+        "--parser", action="append", default=[], metavar="vllm:NAME", help="what would it make of it? repeatable"
+    )
+    parser.add_argument("--tokenizer", metavar="DIR_OR_HUB_ID", help="for token spans, and for the parsers")
+    parser.add_argument(
+        "--constrained", metavar="LEVEL", help="the first token that constrained decoding would not let through"
+    )
+    add_output_arguments(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    defaults = _defaults(options)
+    with CaseParser() as parser:
+        if options.cases:
+
+            def answer(case: JSONObject) -> JSONObject:
+                parse, findings = parser.parse({**defaults, **case})
+                return parse_to_json(parse, case_id=case.get("id"), findings=findings)
+
+            return run_cases(options.cases, answer)
+        case = {**defaults, **_case_from_input(read_input(options.raw or "-"))}
+        parse, findings = parser.parse(case)
+    document = parse_to_json(parse, case_id=case.get("id"), findings=findings)
+    text = parse_to_terminal(parse, findings)
+    if options.constrained:
+        document["constrained"] = verdict = judge_constrained(case, parse, options.constrained)
+        text += f"\nconstrained decoding ({options.constrained}): {verdict['sentence']}\n"
+    if options.report:
+        write_files(options.report, {"parse.json": document, "parse.txt": text})
+    if options.json:
+        print_json(document)
+    else:
+        print_text(text)
+    return exit_status(findings)
+
+
+def _case_from_input(text: str) -> JSONObject:
+    """Take a case object as it is, and anything else as raw output."""
+    if text.lstrip().startswith("{"):
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            return {"raw": text}
+        if isinstance(value, dict) and isinstance(value.get("raw"), str):
+            return value
+    return {"raw": text}
+
+
+def _defaults(options: argparse.Namespace) -> JSONObject:
+    defaults: JSONObject = {"format": options.format, "prompt_tail": options.prompt_tail}
+    if options.finish_reason:
+        defaults["finish_reason"] = options.finish_reason
+    if options.tools:
+        defaults["tools"] = read_json_file(options.tools, "--tools")
+    if options.message:
+        defaults["message"] = read_json_file(options.message, "--message")
+    if options.parser:
+        defaults["parsers"] = list(options.parser)
+    if options.tokenizer:
+        defaults["tokenizer"] = options.tokenizer
+    return defaults

@@ -1,0 +1,105 @@
+"""Render a request: the prompt, its tokens, and where each character came from."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+
+from core.errors import RenderError
+from core.pipeline import Target, case_setup, render_case, render_on_server
+from core.report import prompt_to_json, prompt_to_terminal
+from core.request import read_request
+from core.types import Finding, JSONObject, Prompt, Request
+from ui.cli.cases import run_cases
+from ui.cli.experiments import add_experiment_arguments, run_experiments
+from ui.cli.output import add_output_arguments, exit_status, log, print_json, print_text, read_input, read_json_file
+from ui.cli.run import api_key_for
+from ui.cli.sharing import write_files
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("request", nargs="?", metavar="REQUEST", help="file with the request, or - for standard input")
+    parser.add_argument("--cases", metavar="FILE.jsonl", help="one case per line in, one document per line out")
+    parser.add_argument(
+        "--tokenizer", metavar="DIR_OR_HUB_ID", help="tokenizer and chat template (default: the lab model's)"
+    )
+    parser.add_argument(
+        "--chat-template", metavar="FILE", help="Jinja file that wins over the tokenizer's own template"
+    )
+    parser.add_argument("--template-kwargs", metavar="FILE", help="JSON file with template variables")
+    parser.add_argument("--no-generation-prompt", action="store_true", help="do not open the assistant turn")
+    parser.add_argument("--endpoint", metavar="URL", help="ask this server for the prompt that it would use")
+    parser.add_argument("--model", metavar="NAME", help="model name to ask the server for")
+    parser.add_argument(
+        "--api-key-env", metavar="NAME", help="environment variable that holds the API key (default: OPENAI_API_KEY)"
+    )
+    add_experiment_arguments(parser)
+    add_output_arguments(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    defaults = _defaults(options)
+    if options.cases:
+        return run_cases(options.cases, lambda case: _document({**defaults, **case}))
+    if not options.request:
+        options.request = "-"
+    request = read_request(read_input(options.request))
+    case = _case(request, defaults)
+    if options.endpoint:
+        prompt, findings = _from_server(request, options)
+    else:
+        prompt, findings = render_case(case)
+    document = prompt_to_json(prompt, findings=findings)
+    if not options.json:
+        print_text(prompt_to_terminal(prompt, findings))
+    if options.what_if or options.prompt_tokens is not None or options.turns:
+        document |= run_experiments(options, *case_setup(case))
+    if options.report:
+        write_files(options.report, {"prompt.txt": prompt.text, "render.json": document})
+    if options.json:
+        print_json(document)
+    return exit_status(findings)
+
+
+def _case(request: Request, defaults: JSONObject) -> JSONObject:
+    case: JSONObject = {**defaults, "request": request.body}
+    if not {"tokenizer", "chat_template"} & defaults.keys():
+        log("No --tokenizer given: rendering with the lab model's template and tokenizer.")
+        case["tokenizer"] = "lab-model"
+    return case
+
+
+def _from_server(request: Request, options: argparse.Namespace) -> tuple[Prompt, tuple[Finding, ...]]:
+    target = Target(
+        base_url=options.endpoint,
+        model=options.model,
+        api_key=api_key_for(options.endpoint, options.api_key_env),
+        tokenizer=options.tokenizer,
+        chat_template=read_input(options.chat_template) if options.chat_template else None,
+    )
+    trace = asyncio.run(render_on_server(request, target))
+    if trace.prompt is None:
+        raise RenderError("the server gave no token ids for this request")
+    return trace.prompt, trace.findings
+
+
+def _defaults(options: argparse.Namespace) -> JSONObject:
+    defaults: JSONObject = {}
+    if options.tokenizer:
+        defaults["tokenizer"] = options.tokenizer
+    if options.chat_template:
+        defaults["chat_template"] = read_input(options.chat_template)
+    if options.template_kwargs:
+        defaults["template_kwargs"] = read_json_file(options.template_kwargs, "--template-kwargs")
+    if options.no_generation_prompt:
+        defaults["add_generation_prompt"] = False
+    return defaults
+
+
+def _document(case: JSONObject) -> JSONObject:
+    prompt: Prompt
+    findings: tuple[Finding, ...]
+    prompt, findings = render_case(case)
+    return prompt_to_json(prompt, case_id=case.get("id"), findings=findings)

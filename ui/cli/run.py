@@ -1,0 +1,172 @@
+"""Run a request through render, complete and parse against a server or the lab, and diagnose it."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+from core.errors import DebuggerError, RequestError
+from core.lab import LabPool
+from core.parse.engines import VllmEngine
+from core.pipeline import Example, Progress, Target, ask_parsers, find_example, load_examples, run_request
+from core.report import trace_to_json, trace_to_terminal
+from core.request import read_request
+from core.types import JSONObject, Trace
+from ui.cli.lab import add_lab_arguments, named, spec_from_options
+from ui.cli.output import OK, add_output_arguments, exit_status, log, print_json, print_text, read_input
+from ui.cli.sharing import write_trace
+
+DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("request", nargs="?", metavar="REQUEST", help="file with the request, or - for standard input")
+    parser.add_argument("--example", metavar="NAME", help="run one worked case of assets/examples")
+    parser.add_argument("--examples", action="store_true", help="run all worked cases, one JSON line each")
+    parser.add_argument(
+        "--parsers", action="store_true", help="also ask every tool parser of the installed vLLM what it makes of it"
+    )
+    add_target_arguments(parser)
+    add_output_arguments(parser)
+    parser.set_defaults(run=_run)
+
+
+def add_target_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what a request is aimed at."""
+    parser.add_argument("--endpoint", metavar="URL", help="base URL of a server, such as http://localhost:8000/v1")
+    parser.add_argument(
+        "--model", metavar="NAME", help="model name to send (default: the request's, else the server's first)"
+    )
+    parser.add_argument("--tokenizer", metavar="DIR_OR_HUB_ID", help="tokenizer and chat template of the model")
+    parser.add_argument(
+        "--chat-template", metavar="FILE", help="Jinja file that wins over the tokenizer's own template"
+    )
+    parser.add_argument(
+        "--api-key-env",
+        metavar="NAME",
+        help=f"environment variable that holds the API key (default: {DEFAULT_KEY_VARIABLE})",
+    )
+    parser.add_argument(
+        "--lab", action=argparse.BooleanOptionalAction, default=True, help="boot the lab when there is no endpoint"
+    )
+    add_lab_arguments(parser)
+
+
+def target_from_options(options: argparse.Namespace, base_url: str | None = None) -> Target:
+    """Return what the options aim at.
+
+    Raises:
+        RequestError: There is no endpoint, and the lab was ruled out.
+    """
+    endpoint = options.endpoint or (base_url if not options.lab else None)
+    if endpoint is None and not options.lab:
+        raise RequestError(
+            "no server to run against", "Give --endpoint URL, or leave out --no-lab.", field="--endpoint"
+        )
+    spec = spec_from_options(options)
+    return Target(
+        base_url=endpoint,
+        model=options.model,
+        api_key=api_key_for(endpoint, options.api_key_env),
+        tokenizer=options.tokenizer,
+        chat_template=read_input(options.chat_template) if options.chat_template else None,
+        tool_parser=named(options.tool_parser),
+        reasoning_parser=named(options.reasoning_parser),
+        lab=spec,
+    )
+
+
+def api_key_for(endpoint: str | None, variable: str | None) -> str | None:
+    """Return the key for an endpoint.
+
+    A key that the person did not name (it lies in OPENAI_API_KEY for something else) is left out where it would go
+    over the network in clear, instead of refusing to run.
+    """
+    if endpoint is None:
+        return None
+    address = urlsplit(endpoint)
+    is_private = address.scheme == "https" or address.hostname in ("localhost", "127.0.0.1", "::1")
+    if variable is None and not is_private:
+        return None
+    return os.environ.get(variable or DEFAULT_KEY_VARIABLE)
+
+
+def _run(options: argparse.Namespace) -> int:
+    labs = LabPool()
+    try:
+        if options.examples:
+            return asyncio.run(_run_examples(options, labs))
+        trace = asyncio.run(_run_one(options, labs))
+        if options.parsers:
+            trace = _with_parsers(trace, options)
+    finally:
+        labs.stop_all()
+    if options.report:
+        write_trace(options.report, trace)
+    if options.json:
+        document = trace_to_json(trace)
+        print_json({"id": options.example, **document} if options.example else document)
+    else:
+        print_text(trace_to_terminal(trace))
+    return exit_status(trace.findings)
+
+
+def _with_parsers(trace: Trace, options: argparse.Namespace) -> Trace:
+    engine = VllmEngine()
+    tokenizer = options.tokenizer or (None if options.endpoint else spec_from_options(options).model_dir)
+    try:
+        log("Asking vLLM's parsers")
+        return VllmEngine.wait(ask_parsers(trace, engine, tokenizer))
+    finally:
+        engine.close()
+
+
+async def _run_one(options: argparse.Namespace, labs: LabPool) -> Trace:
+    if options.example:
+        return await _run_example(find_example(options.example), options, labs)
+    request = read_request(read_input(options.request or "-"))
+    return await run_request(request, target_from_options(options, request.base_url), labs, _say())
+
+
+async def _run_example(example: Example, options: argparse.Namespace, labs: LabPool) -> Trace:
+    target = target_from_options(options)
+    if target.base_url is None:
+        target = replace(target, lab=example.lab)
+    return await run_request(read_request(example.request_text), target, labs, _say())
+
+
+async def _run_examples(options: argparse.Namespace, labs: LabPool) -> int:
+    """Run all worked cases; those that share a lab share its boot."""
+    status = OK
+    for example in sorted(load_examples(), key=lambda example: str(example.lab)):
+        log(f"{example.name}: {example.title}")
+        document: JSONObject
+        try:
+            trace = await _run_example(example, options, labs)
+            document = {"id": example.name, **trace_to_json(trace)}
+            status = max(status, exit_status(trace.findings))
+            if options.report:
+                write_trace(options.report, trace, example.name)
+        except DebuggerError as error:
+            document = {"id": example.name, "error": error.to_json()}
+            status = 2
+        print_json(document)
+    return status
+
+
+def _say() -> Callable[[Progress], None]:
+    """Return a listener that logs each new sentence once."""
+    last = ""
+
+    def listen(progress: Progress) -> None:
+        nonlocal last
+        if progress.sentence != last:
+            last = progress.sentence
+            log(progress.sentence)
+
+    return listen

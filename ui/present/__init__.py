@@ -1,0 +1,42 @@
+"""Core values → what the page, the report and their views draw. No gradio, no markup: data and labels only.
+
+Every view of ours takes one string, made by `pack_payload`, and draws it as
+text; nothing here or there builds HTML from data, so nothing needs escaping.
+"""
+
+from ui.present.completion import completion_payload
+from ui.present.error import error_payload
+from ui.present.findings import findings_payload
+from ui.present.header import header_payload, lab_payload, target_facts
+from ui.present.ledger import ledger_payload
+from ui.present.notices import notices_payload
+from ui.present.payload import pack_payload, unpack_payload
+from ui.present.prompt import difference_payload, template_payload
+from ui.present.run import VIEWS, RunView, empty_payloads
+from ui.present.stages import stages_payload
+from ui.present.tokens import tokens_payload
+from ui.present.verdict import idle_payload, running_payload, stopped_payload, verdict_payload
+
+__all__ = [
+    "VIEWS",
+    "RunView",
+    "completion_payload",
+    "difference_payload",
+    "empty_payloads",
+    "error_payload",
+    "findings_payload",
+    "header_payload",
+    "idle_payload",
+    "lab_payload",
+    "ledger_payload",
+    "notices_payload",
+    "pack_payload",
+    "running_payload",
+    "stages_payload",
+    "stopped_payload",
+    "target_facts",
+    "template_payload",
+    "tokens_payload",
+    "unpack_payload",
+    "verdict_payload",
+]

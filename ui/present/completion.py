@@ -1,0 +1,130 @@
+"""What came back, three ways: raw, streamed chat, chat message."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from core.types import JSON, ChatResult, Completion, JSONObject, Trace
+from ui.present.json_text import json_segments, segments_to_json
+from ui.present.payload import pack_payload
+from ui.present.words import count_of, joined, seconds, shortened
+
+MAX_SHOWN_CHARS = 200_000
+MAX_STREAM_DELTAS = 20_000
+
+
+def completion_payload(trace: Trace, *, raw_text: str = "", chat_text: str = "", streaming: bool = False) -> str:
+    """Return the payload of the completion view.
+
+    Args:
+        trace: Finished parts win over what has streamed so far.
+        raw_text: Raw text so far.
+        chat_text: Visible text of the streamed chat so far.
+        streaming: Whether more is to come.
+    """
+    special = () if trace.vocabulary is None else trace.vocabulary.special.values()
+    return pack_payload(
+        {
+            "raw": _raw(trace.raw, raw_text, special, streaming=streaming),
+            "stream": _stream(trace.chat_stream, chat_text, special, streaming=streaming),
+            "message": _message(trace.chat),
+        }
+    )
+
+
+def mark_special(text: str, special: Collection[str]) -> list[JSON]:
+    """Return `text` as [stretch, mark] pairs, where `mark` is `special` for a control token's spelling."""
+    wanted = sorted((spelling for spelling in special if spelling), key=len, reverse=True)
+    if not wanted or not text:
+        return [[text, ""]] if text else []
+    pattern = re.compile("(" + "|".join(map(re.escape, wanted)) + ")")
+    parts = pattern.split(text)
+    return [[part, "special" if number % 2 else ""] for number, part in enumerate(parts) if part]
+
+
+def _pane(title: str, **changes: JSON) -> JSONObject:
+    pane: JSONObject = {
+        "title": title,
+        "figures": "",
+        "copy": None,
+        "streaming": False,
+        "json": None,
+        "marked": None,
+        "note": "",
+        "empty": "",
+    }
+    return {**pane, **changes}
+
+
+def _raw(raw: Completion | None, so_far: str, special: Collection[str], *, streaming: bool) -> JSONObject:
+    title = "Raw output"
+    if raw is None:
+        if not so_far:
+            return _pane(title, empty="What the model wrote, control tokens and all, as it comes.")
+        return _pane(
+            title,
+            figures=count_of(len(so_far), "character"),
+            streaming=streaming,
+            marked=mark_special(so_far[-MAX_SHOWN_CHARS:], special),
+        )
+    count = None if raw.token_ids is None else count_of(len(raw.token_ids), "token")
+    return _pane(
+        title,
+        figures=joined(count, raw.finish_reason, _stop(raw), seconds(raw.elapsed_s)),
+        copy=raw.text,
+        marked=mark_special(raw.text[:MAX_SHOWN_CHARS], special),
+        note=joined(_cut(raw.text), "a grammar was applied" if raw.constraint else None),
+        empty="The model wrote nothing.",
+    )
+
+
+def _stop(raw: Completion) -> str | None:
+    return None if raw.stop_reason is None else f"stopped at {raw.stop_reason!r}"
+
+
+def _cut(text: str) -> str | None:
+    more = len(text) - MAX_SHOWN_CHARS
+    return f"{more:,} more characters are not shown here" if more > 0 else None
+
+
+def _stream(chat: ChatResult | None, so_far: str, special: Collection[str], *, streaming: bool) -> JSONObject:
+    title = "Chat, streamed"
+    if chat is None:
+        if not so_far:
+            return _pane(title, empty="The same request as a stream, put together from its deltas.")
+        marked = mark_special(so_far[-MAX_SHOWN_CHARS:], special)
+        return _pane(title, figures=count_of(len(so_far), "character"), streaming=streaming, marked=marked)
+    return _pane(
+        title,
+        figures=joined(count_of(len(chat.deltas), "delta"), chat.finish_reason, seconds(chat.elapsed_s)),
+        copy=_plain(chat.message),
+        json=_json(chat.message),
+        note=chat.error or "",
+    )
+
+
+def _message(chat: ChatResult | None) -> JSONObject:
+    title = "Chat message"
+    if chat is None:
+        return _pane(title, empty="The message as the server returned it, unchanged.")
+    usage = None if chat.usage is None else chat.usage.completion_tokens
+    count = None if usage is None else count_of(usage, "token")
+    return _pane(
+        title,
+        figures=joined(count, chat.finish_reason, seconds(chat.elapsed_s)),
+        copy=_plain(chat.message),
+        json=_json(chat.message),
+        note=chat.error or "",
+    )
+
+
+def _plain(value: JSONObject) -> str:
+    return "".join(segment.text for segment in json_segments(value))
+
+
+def _json(value: JSONObject) -> list[JSON]:
+    segments = tuple(
+        segment._replace(text=shortened(segment.text, MAX_SHOWN_CHARS)) for segment in json_segments(value)
+    )
+    return segments_to_json(segments)

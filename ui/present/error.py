@@ -1,0 +1,38 @@
+"""One clear message for a run that could not be done: what happened, where, what to do."""
+
+from __future__ import annotations
+
+from core.errors import DebuggerError, LabError, RequestError
+from core.types import JSON
+from ui.present.verdict import verdict_strip
+from ui.present.words import as_sentence
+
+_BADGES = {
+    "RequestError": "REQUEST",
+    "RenderError": "TEMPLATE",
+    "BackendError": "SERVER",
+    "LabError": "LAB",
+    "EngineError": "PARSER HELPER",
+}
+
+
+def error_payload(error: DebuggerError, *, run: int = 0) -> str:
+    """Return the verdict strip of an error; the pasted request is not touched by it."""
+    place: JSON = None
+    where = ""
+    if isinstance(error, RequestError):
+        if error.line is not None:
+            place = {"line": error.line, "column": error.column or 1}
+            where = f"Line {error.line}, column {error.column or 1}: "
+        elif error.field:
+            where = f"`{error.field}`: "
+    return verdict_strip(
+        "error",
+        _BADGES.get(type(error).__name__, "ERROR"),
+        where + as_sentence(error.message),
+        tone="error",
+        detail=error.hint,
+        log=error.log_tail if isinstance(error, LabError) else "",
+        place=place,
+        run=run,
+    )

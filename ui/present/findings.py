@@ -1,0 +1,86 @@
+"""Findings as cards: worst first as they come, each with evidence that can be jumped to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.types import Certainty, Evidence, Finding, FindingEvidence, JSONObject, Severity, Trace
+from ui.present.payload import pack_payload
+from ui.present.words import SEVERITY_MARKS, STAGE_WORDS, count_of, shortened
+
+
+def findings_payload(trace: Trace) -> str | None:
+    """Return the payload of the findings view; `None` before the diagnosis."""
+    if trace.verdict is None:
+        return None
+    return pack_payload(
+        {
+            "summary": summarize(trace.findings),
+            "findings": [_card(finding) for finding in trace.findings],
+            "unchecked": [*_unchecked(trace)],
+        }
+    )
+
+
+def summarize(findings: tuple[Finding, ...]) -> str:
+    """Return how many findings there are, by severity."""
+    if not findings:
+        return "No rule found anything."
+    counts = [(severity, sum(finding.severity is severity for finding in findings)) for severity in Severity]
+    return ", ".join(count_of(count, severity.value) for severity, count in counts if count)
+
+
+def evidence_to_json(item: FindingEvidence) -> JSONObject:
+    """Return a piece of evidence as the views take it, with a label."""
+    return {
+        "in": item.where,
+        "label": _label(item),
+        "char_span": None if item.char_span is None else [*item.char_span],
+        "token_span": None if item.token_span is None else [*item.token_span],
+        "field": item.field,
+        "quote": None if item.quote is None else shortened(item.quote, 300),
+    }
+
+
+def _card(finding: Finding) -> JSONObject:
+    meta = [f"stage: {STAGE_WORDS[finding.stage]}"]
+    meta.append("seen" if finding.certainty is Certainty.OBSERVED else "concluded")
+    if finding.follows:
+        meta.append(f"may follow from {finding.follows}")
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "severity": finding.severity.value,
+        "mark": SEVERITY_MARKS[finding.severity],
+        "title": finding.title,
+        "detail": finding.detail,
+        "meta": [*meta],
+        "evidence": [evidence_to_json(item) for item in finding.evidence],
+        "fix": finding.fix,
+        "links": [*finding.links],
+    }
+
+
+def _label(item: FindingEvidence) -> str:
+    if item.field:
+        return f"{item.where} {item.field}"
+    if item.token_span is not None:
+        first, last = item.token_span.start, item.token_span.stop - 1
+        return f"{item.where}, token {first}" if last <= first else f"{item.where}, tokens {first}–{last}"
+    if item.char_span is not None:
+        return f"{item.where}, characters {item.char_span.start}–{item.char_span.stop}"
+    return item.where
+
+
+def _unchecked(trace: Trace) -> Iterator[str]:
+    """Yield what this run could not look at: a green tick for it would be a lie."""
+    if trace.evidence is not None and trace.evidence is not Evidence.SAME_RUN:
+        yield "Whether raw output and message come from the same run: the server gave no ids for it."
+    if trace.prompt is None or trace.prompt.source != "server":
+        yield "The prompt the server used: it does not show it."
+    elif trace.local_prompt is None:
+        yield "The server's prompt against a local render: no template or tokenizer was at hand."
+    if trace.chat_stream is None:
+        yield "Streaming: no streamed chat was made."
+    elif trace.parse is not None and trace.parse.stream_ledger is None:
+        yield "The streamed message against the raw output: its token ids are not those of the other run, or unknown."

@@ -1,0 +1,66 @@
+"""The header: what is under test, what its statements rest on; and the line about the lab."""
+
+from __future__ import annotations
+
+from core.pipeline import Target
+from core.types import JSON, Server, Trace
+from ui.present.payload import pack_payload
+from ui.present.words import EVIDENCE_HINTS, EVIDENCE_WORDS
+
+_KINDS = {"vllm": "vLLM", "sglang": "SGLang"}
+
+
+def header_payload(facts: list[JSON]) -> str:
+    """Return the payload of the header: label, value and hint of each fact."""
+    return pack_payload({"facts": facts})
+
+
+def lab_payload(state: str, sentence: str, fraction: float | None = None) -> str:
+    """Return the payload of the line about the lab: `starting`, `failed`, `absent` or `ready`."""
+    return pack_payload({"state": state, "sentence": sentence, "fraction": fraction})
+
+
+def target_facts(target: Target) -> list[JSON]:
+    """Return what is known of a target before it answered."""
+    if target.base_url is not None:
+        return [_fact("", "endpoint", "Named on the command line or under Target"), _fact("", target.base_url, "")]
+    lab = target.lab
+    return [
+        _fact("", "lab", "A real vLLM on this machine, serving a miniature model"),
+        _fact("", lab.model, str(lab.model_dir)),
+        _fact("parser", lab.tool_parser or "none", "Tool parser"),
+        _fact("reasoning", lab.reasoning_parser or "none", "Reasoning parser"),
+    ]
+
+
+def server_facts(trace: Trace) -> list[JSON]:
+    """Return what is known of the server a trace comes from; empty before it answered."""
+    server = trace.server
+    if server is None:
+        return []
+    facts: list[JSON] = [
+        _fact("", "lab" if server.is_lab else "endpoint", server.base_url),
+        _fact(
+            "",
+            " ".join(part for part in (_KINDS.get(server.kind, server.kind), server.version) if part),
+            "Server software",
+        ),
+        _fact("", server.model or "no model name", server.model_root or "Model name that requests use"),
+        _fact("parser", server.tool_parser or "unknown", "Tool parser"),
+        _fact("reasoning", _reasoning(server), "Reasoning parser"),
+    ]
+    if trace.evidence is not None:
+        facts.append(_fact("evidence", EVIDENCE_WORDS[trace.evidence], EVIDENCE_HINTS[trace.evidence]))
+    return facts
+
+
+def _reasoning(server: Server) -> str:
+    if server.reasoning_parser is not None:
+        return server.reasoning_parser
+    if server.is_lab or server.has_reasoning_parser is False:
+        return "none"
+    return "some parser" if server.has_reasoning_parser else "unknown"
+
+
+def _fact(label: str, value: str, hint: str) -> JSON:
+    return [label, value, hint]

@@ -1,0 +1,165 @@
+"""The ledger picture: the raw output by fate, the message beside it, the calls of both in one table."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from core.types import (
+    JSON,
+    CallMatch,
+    CallStatus,
+    ChatResult,
+    Fate,
+    JSONObject,
+    Ledger,
+    Parse,
+    ParserOutcome,
+    Place,
+    Trace,
+)
+from ui.present.json_text import json_segments, segments_to_json
+from ui.present.payload import pack_payload
+from ui.present.words import FATE_WORDS, count_of, joined, shortened
+
+
+def ledger_payload(trace: Trace) -> str | None:
+    """Return the payload of the ledger view; `None` before the parse stage."""
+    parse = trace.parse
+    if parse is None:
+        return None
+    accounts: list[JSON] = [_account("message", parse, parse.ledger, trace.chat)]
+    if parse.stream_ledger is not None:
+        accounts.append(_account("streamed message", parse, parse.stream_ledger, trace.chat_stream))
+    return pack_payload(
+        {
+            "accounts": accounts,
+            "calls": _calls(parse, trace.chat),
+            "parsers": [_outcome(name, outcome) for name, outcome in parse.parsers.items()],
+        }
+    )
+
+
+def fate_counts(ledger: Ledger) -> Counter[Fate]:
+    """Return how many characters met each fate."""
+    counts: Counter[Fate] = Counter()
+    for entry in ledger.entries:
+        counts[entry.fate] += entry.char_span.stop - entry.char_span.start
+    return counts
+
+
+def call_counts(parse: Parse, chat: ChatResult | None) -> tuple[int, int]:
+    """Return how many calls the model wrote, and how many the server returned."""
+    return len(parse.parsed.calls), len(_returned_calls(chat))
+
+
+def _account(title: str, parse: Parse, ledger: Ledger, chat: ChatResult | None) -> JSONObject:
+    counts = fate_counts(ledger)
+    lost = counts[Fate.LOST] + counts[Fate.ALTERED]
+    kept = len(parse.raw) - lost
+    message: JSONObject = {} if chat is None else chat.message
+    segments: list[JSON] = []
+    for entry in ledger.entries:
+        start, stop = entry.char_span
+        segments.append(
+            {
+                "text": parse.raw[start:stop],
+                "fate": entry.fate.value,
+                "word": FATE_WORDS[entry.fate],
+                "target": entry.target,
+                "start": start,
+                "stop": stop,
+            }
+        )
+    return {
+        "title": title,
+        "segments": segments,
+        "legend": [[fate.value, FATE_WORDS[fate], counts[fate]] for fate in Fate if counts[fate]],
+        "figures": joined(
+            f"finish_reason {chat.finish_reason}" if chat is not None else "no message",
+            f"{kept:,} of {len(parse.raw):,} characters accounted for",
+        ),
+        "message": segments_to_json(json_segments(message)),
+        "missing": _missing(ledger),
+    }
+
+
+def _missing(ledger: Ledger) -> str:
+    dropped = sum(match.message_index is None for match in ledger.matches)
+    parts = []
+    if dropped:
+        parts.append(f"Missing here: {count_of(dropped, 'tool call')} that the model wrote.")
+    if ledger.invented:
+        parts.append("In no raw character: " + ", ".join(ledger.invented) + ".")
+    return " ".join(parts)
+
+
+def _calls(parse: Parse, chat: ChatResult | None) -> JSONObject:
+    written, returned = call_counts(parse, chat)
+    matches = parse.ledger.matches
+    return {
+        "caption": f"Tool calls: {written} written, {returned} returned",
+        "rows": [_call_row(number, match, parse, chat) for number, match in enumerate(matches, 1)],
+    }
+
+
+def _call_row(number: int, match: CallMatch, parse: Parse, chat: ChatResult | None) -> JSONObject:
+    attempt = None if match.raw_index is None else parse.parsed.calls[match.raw_index]
+    returned = _returned_calls(chat)
+    answer = None if match.message_index is None else returned[match.message_index]
+    state, word = _outcome_of(match)
+    if attempt is not None and attempt.status is not CallStatus.COMPLETE:
+        word = joined(word, attempt.status.value)
+    if attempt is not None and attempt.place is Place.REASONING:
+        word = joined(word, "inside reasoning")
+    if attempt is not None and attempt.problem:
+        word = joined(word, attempt.problem)
+    return {
+        "number": str(number),
+        "written": "—"
+        if attempt is None
+        else shortened(
+            joined(f"{attempt.name or '(no name)'}({attempt.arguments})", attempt.id and f"id {attempt.id}")
+        ),
+        "returned": "—" if answer is None else shortened(_signature(answer)),
+        "state": state,
+        "word": word,
+        "char_span": None if attempt is None else [*attempt.char_span],
+    }
+
+
+def _outcome_of(match: CallMatch) -> tuple[str, str]:
+    if match.message_index is None:
+        return "dropped", "✕ dropped"
+    if match.raw_index is None:
+        return "invented", "✕ invented"
+    if match.altered:
+        return "altered", "~ altered: " + ", ".join(match.altered)
+    return "kept", "✓ returned"
+
+
+def _returned_calls(chat: ChatResult | None) -> list[JSON]:
+    calls = None if chat is None else chat.message.get("tool_calls")
+    return calls if isinstance(calls, list) else []
+
+
+def _signature(call: JSON) -> str:
+    if not isinstance(call, dict):
+        return repr(call)
+    function = call.get("function")
+    function = function if isinstance(function, dict) else {}
+    identity = call.get("id")
+    return joined(f"{function.get('name')}({function.get('arguments')})", f"id {identity}" if identity else None)
+
+
+def _outcome(name: str, outcome: ParserOutcome) -> JSONObject:
+    stream = "not tried"
+    if outcome.stream_equal is not None:
+        stream = "same" if outcome.stream_equal else f"differs: {outcome.first_unequal or ''}"
+    return {
+        "name": name,
+        "calls": ", ".join(_signature(call) for call in outcome.tool_calls) or "none",
+        "content": shortened(repr(outcome.content), 120),
+        "reasoning": shortened(repr(outcome.reasoning), 120),
+        "stream": stream,
+        "error": outcome.error or "",
+    }

@@ -1,0 +1,40 @@
+"""What is to be said about the pasted request: repairs, fields a server ignores, or why it cannot be read."""
+
+from __future__ import annotations
+
+from core.errors import RequestError
+from core.types import JSON, JSONObject, Notice, Request
+from ui.present.payload import pack_payload
+from ui.present.words import as_sentence, count_of
+
+
+def notices_payload(outcome: Request | RequestError) -> str:
+    """Return the payload of the lines under the editor."""
+    if isinstance(outcome, RequestError):
+        return pack_payload({"state": "error", "summary": "", "items": [_error(outcome)]})
+    items: list[JSON] = [_notice(notice) for notice in outcome.notices]
+    summary = count_of(len(outcome.messages), "message")
+    if outcome.tools:
+        summary += ", " + count_of(len(outcome.tools), "tool")
+    if outcome.source != "json":
+        summary += (
+            f", read from a {outcome.source} call" if outcome.source == "python" else ", read from a curl command"
+        )
+    if outcome.base_url is not None:
+        items.append(
+            _item(f"It names the server {outcome.base_url}: put that under Target to run against it.", "", None, None)
+        )
+    return pack_payload({"state": "ok", "summary": summary, "items": items})
+
+
+def _error(error: RequestError) -> JSONObject:
+    hint = f" {error.hint}" if error.hint else ""
+    return _item(as_sentence(error.message) + hint, error.field or "", error.line, error.column)
+
+
+def _notice(notice: Notice) -> JSONObject:
+    return _item(notice.message, notice.field, notice.line, notice.column)
+
+
+def _item(message: str, field: str, line: int | None, column: int | None) -> JSONObject:
+    return {"message": message, "field": field, "line": line, "column": column}

@@ -1,0 +1,138 @@
+"""A run on the page: the payloads of all views, each made again only when what it shows has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from core.errors import DebuggerError
+from core.types import JSON, Request, Trace
+from ui.present.completion import completion_payload
+from ui.present.error import error_payload
+from ui.present.findings import findings_payload
+from ui.present.header import header_payload, server_facts
+from ui.present.ledger import ledger_payload
+from ui.present.prompt import difference_payload, template_payload
+from ui.present.stages import stages_payload
+from ui.present.tokens import tokens_payload
+from ui.present.verdict import idle_payload, running_payload, verdict_payload
+
+VIEWS = (
+    "header",
+    "verdict",
+    "stages",
+    "prompt_tokens",
+    "template",
+    "difference",
+    "completion",
+    "raw_tokens",
+    "ledger",
+    "findings",
+)
+
+
+@dataclass(slots=True)
+class RunView:
+    """Turns what is known of a run into payloads, and remembers which are on the page already.
+
+    Attributes:
+        run: Number of the run; tells the page a new one from a change of the old.
+        facts: Facts of the target to show until the server says more.
+        trace: What is known so far.
+    """
+
+    run: int = 0
+    facts: list[JSON] = field(default_factory=list)
+    trace: Trace | None = None
+    _keys: dict[str, object] = field(default_factory=dict)
+
+    def update(
+        self,
+        trace: Trace,
+        sentence: str,
+        *,
+        fraction: float | None = None,
+        raw_text: str = "",
+        chat_text: str = "",
+        elapsed_s: float = 0.0,
+    ) -> dict[str, str | None]:
+        """Return the payloads that changed; a tick without news changes the clock alone."""
+        self.trace = trace
+        running = running_payload(sentence, run=self.run, fraction=fraction, elapsed_s=elapsed_s)
+        changed = self._stage_views(trace, raw_text, chat_text, running=True)
+        self._take(changed, "verdict", (sentence, fraction, int(elapsed_s)), lambda: running)
+        return changed
+
+    def finish(self, trace: Trace) -> dict[str, str | None]:
+        """Return the payloads that the end of the run changes."""
+        self.trace = trace
+        changed = self._stage_views(trace, "", "", running=False)
+        changed["verdict"] = verdict_payload(trace, run=self.run)
+        return changed
+
+    def fail(self, error: DebuggerError) -> dict[str, str | None]:
+        """Return the payloads of an error: its message, and what was found before it, never another run's results."""
+        if self.trace is None:
+            changed = empty_payloads("", self.facts)
+            del changed["header"]
+        else:
+            changed = self._stage_views(self.trace, "", "", running=False)
+        changed["verdict"] = error_payload(error, run=self.run)
+        return changed
+
+    def _stage_views(self, trace: Trace, raw_text: str, chat_text: str, *, running: bool) -> dict[str, str | None]:
+        prompt = trace.prompt or trace.local_prompt
+        template = trace.local_prompt if prompt is not None and prompt.template is None else prompt
+        prompt_tokens = None if prompt is None else prompt.tokens
+        raw_tokens = None if trace.raw is None else trace.raw.tokens
+        facts = server_facts(trace) or self.facts
+        stages = _Same(prompt, trace.prompt_difference, trace.raw, trace.parse, trace.verdict, running)
+        difference = _Same(trace.prompt, trace.local_prompt, trace.prompt_difference)
+        answers = (_Same(trace.raw, trace.chat, trace.chat_stream, running), raw_text, chat_text)
+        changed: dict[str, str | None] = {}
+        self._take(changed, "header", repr(facts), lambda: header_payload(facts))
+        self._take(changed, "stages", stages, lambda: stages_payload(trace, running=running))
+        self._take(changed, "prompt_tokens", _Same(prompt), lambda: tokens_payload(prompt_tokens))
+        self._take(changed, "template", _Same(template), lambda: template_payload(template))
+        self._take(changed, "difference", difference, lambda: difference_payload(trace))
+        self._take(
+            changed,
+            "completion",
+            answers,
+            lambda: completion_payload(trace, raw_text=raw_text, chat_text=chat_text, streaming=running),
+        )
+        self._take(changed, "raw_tokens", _Same(raw_tokens), lambda: tokens_payload(raw_tokens))
+        self._take(changed, "ledger", _Same(trace.parse, trace.chat), lambda: ledger_payload(trace))
+        self._take(changed, "findings", _Same(trace.findings, trace.verdict), lambda: findings_payload(trace))
+        return changed
+
+    def _take(self, changed: dict[str, str | None], name: str, key: object, build: Callable[[], str | None]) -> None:
+        if self._keys.get(name, _NEVER) != key:
+            self._keys[name] = key
+            changed[name] = build()
+
+
+_NEVER = object()
+
+
+class _Same:
+    """A key that is equal only to one of the very same objects; values of a trace are frozen, so that is enough."""
+
+    def __init__(self, *parts: object) -> None:
+        self._parts = parts  # kept alive: the id of a freed object may be given to another one
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and all(a is b for a, b in zip(self._parts, other._parts, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]  # a key of comparison, not of a mapping
+
+
+def empty_payloads(story: str, facts: list[JSON]) -> dict[str, str | None]:
+    """Return what the page shows before the first run."""
+    empty: dict[str, str | None] = dict.fromkeys(VIEWS)
+    empty["header"] = header_payload(facts)
+    empty["verdict"] = idle_payload(story)
+    nothing = Trace(request=Request(body={}, text=""))
+    empty["stages"] = stages_payload(nothing)
+    empty["completion"] = completion_payload(nothing)
+    return empty

@@ -1,0 +1,127 @@
+"""The stage cards: status and navigation at once, two or three figures each."""
+
+from __future__ import annotations
+
+from core.types import JSON, Fate, JSONObject, Severity, Stage, TokenKind, Trace
+from ui.present.findings import summarize
+from ui.present.ledger import call_counts, fate_counts
+from ui.present.payload import pack_payload
+from ui.present.words import count_of, joined, seconds
+
+_WORDS = {
+    "ok": "nothing wrong was found here",
+    "guilty": "the guilty stage",
+    "follows": "may follow from an earlier fault",
+    "note": "there is something to read",
+    "idle": "has not run",
+    "running": "is running",
+    "unknown": "could not be checked",
+}
+_ORDER = (Stage.REQUEST, Stage.RENDER, Stage.COMPLETE, Stage.PARSE, Stage.CONTRACT)
+_HINTS = {
+    Stage.RENDER: "the prompt, token by token",
+    Stage.COMPLETE: "what the model wrote",
+    Stage.PARSE: "where each character went",
+}
+
+
+def stages_payload(trace: Trace, *, running: bool = False) -> str:
+    """Return the payload of the stage cards.
+
+    Args:
+        trace: Stages that have not run are `None` in it.
+        running: Whether the run is under way.
+    """
+    cards: list[JSON] = [
+        _card("render", "1 Render", Stage.RENDER, _render_figures(trace), trace, running=running),
+        _card("complete", "2 Complete", Stage.COMPLETE, _complete_figures(trace), trace, running=running),
+        _card("parse", "3 Parse", Stage.PARSE, _parse_figures(trace), trace, running=running),
+        _findings_card(trace),
+    ]
+    return pack_payload({"cards": cards})
+
+
+def _card(opens: str, title: str, stage: Stage, figures: list[str], trace: Trace, *, running: bool) -> JSONObject:
+    state = _state(stage, figures, trace, running=running)
+    return {
+        "opens": opens,
+        "title": title,
+        "state": state,
+        "word": _WORDS[state],
+        "figures": [*figures],
+        "hint": "" if figures else _HINTS[stage],
+    }
+
+
+def _state(stage: Stage, figures: list[str], trace: Trace, *, running: bool) -> str:
+    if trace.verdict is None:
+        if figures:
+            return "note" if not running else "running"
+        return "running" if running else "idle"
+    if not figures:
+        return "unknown"
+    found = [finding for finding in trace.findings if finding.stage is stage]
+    guilty = trace.verdict.stage
+    if guilty is stage:
+        return "guilty"
+    if guilty is not None and _ORDER.index(guilty) < _ORDER.index(stage):
+        return "follows"
+    if stage is Stage.RENDER and (trace.prompt is None or trace.prompt.source != "server"):
+        return "unknown"
+    return "note" if any(finding.severity is not Severity.NOTE for finding in found) else "ok"
+
+
+def _render_figures(trace: Trace) -> list[str]:
+    prompt = trace.prompt or trace.local_prompt
+    if prompt is None:
+        return []
+    if prompt.tokens is None:
+        size = count_of(len(prompt.text), "character")
+    else:
+        special = sum(token.kind is TokenKind.SPECIAL for token in prompt.tokens)
+        size = joined(count_of(len(prompt.tokens), "token"), f"{special:,} special")
+    if trace.prompt_difference is not None:
+        return [size, f"differs from local at token {trace.prompt_difference.first_token:,}"]
+    if trace.prompt is None or trace.prompt.source == "local":
+        return [size, "local render"]
+    return [size, "no local render" if trace.local_prompt is None else "same as local"]
+
+
+def _complete_figures(trace: Trace) -> list[str]:
+    raw = trace.raw
+    if raw is None:
+        return []
+    count = count_of(len(raw.text), "character") if raw.token_ids is None else count_of(len(raw.token_ids), "token")
+    return [joined(count, raw.finish_reason), joined(seconds(raw.elapsed_s))]
+
+
+def _parse_figures(trace: Trace) -> list[str]:
+    if trace.parse is None:
+        return []
+    written, returned = call_counts(trace.parse, trace.chat)
+    counts = fate_counts(trace.parse.ledger)
+    lost, total = counts[Fate.LOST], len(trace.parse.raw)
+    fate = f"{lost:,} of {total:,} characters lost" if lost else f"{total:,} of {total:,} characters kept"
+    if counts[Fate.ALTERED]:
+        fate = joined(f"{lost:,} lost" if lost else None, f"{counts[Fate.ALTERED]:,} altered of {total:,} characters")
+    return [f"{count_of(written, 'call')} written, {returned} returned", fate]
+
+
+def _findings_card(trace: Trace) -> JSONObject:
+    has_run = trace.verdict is not None
+    severities = {finding.severity for finding in trace.findings}
+    state = "idle"
+    if has_run:
+        state = "guilty" if Severity.ERROR in severities else "note" if severities else "ok"
+    figures = [f"{len(trace.findings)}", summarize(trace.findings)] if has_run and trace.findings else []
+    if has_run and not trace.findings:
+        figures = ["0", "no rule found anything"]
+    word = "nothing found" if state == "ok" else _WORDS[state] if state == "idle" else summarize(trace.findings)
+    return {
+        "opens": "findings",
+        "title": "Findings",
+        "state": state,
+        "word": word,
+        "figures": [*figures],
+        "hint": "" if figures else "what is wrong, and the fix",
+    }

@@ -1,0 +1,105 @@
+"""The verdict strip: idle, running, done, stopped."""
+
+from __future__ import annotations
+
+from core.types import JSON, Finding, JSONObject, Severity, Stage, Trace, Verdict
+from ui.present.findings import evidence_to_json
+from ui.present.payload import pack_payload
+
+_PANELS = {Stage.REQUEST: "findings", Stage.RENDER: "render", Stage.COMPLETE: "complete", Stage.PARSE: "parse"}
+
+
+def verdict_strip(state: str, badge: str, sentence: str, **changes: JSON) -> str:
+    """Return the payload of the verdict strip.
+
+    Args:
+        state: `idle`, `running`, `done`, `stopped` or `error`.
+        badge: One or two words, upper case.
+        sentence: What there is to read.
+        **changes: `tone`, `detail`, `log`, `place`, `evidence`, `open`, `fraction`, `quotable`, `run`.
+    """
+    strip: JSONObject = {
+        "state": state,
+        "badge": badge,
+        "sentence": sentence,
+        "tone": "neutral",
+        "detail": "",
+        "log": "",
+        "place": None,
+        "evidence": None,
+        "open": None,
+        "fraction": None,
+        "quotable": False,
+        "run": 0,
+    }
+    return pack_payload({**strip, **changes})
+
+
+def idle_payload(story: str = "") -> str:
+    """Return the strip before the first run; `story` says what the loaded case shows."""
+    return verdict_strip(
+        "idle", "READY", "Press Run: one request, three stages, and where it goes wrong.", detail=story
+    )
+
+
+def running_payload(sentence: str, *, run: int, fraction: float | None = None, elapsed_s: float = 0.0) -> str:
+    """Return the strip of a run under way."""
+    detail = f"{elapsed_s:.0f} s" if elapsed_s >= 1 else ""
+    return verdict_strip("running", "RUNNING", sentence, fraction=fraction, detail=detail, run=run)
+
+
+def stopped_payload() -> str:
+    """Return the strip after Stop."""
+    return verdict_strip("stopped", "STOPPED", "Stopped before the end. What was found so far is below.")
+
+
+def verdict_payload(trace: Trace, *, run: int = 0) -> str:
+    """Return the strip of a finished run."""
+    verdict = trace.verdict
+    if verdict is None:
+        return verdict_strip("done", "NO VERDICT", "The run ended without a verdict.", tone="warning", run=run)
+    badge, tone = _badge(verdict, trace.findings)
+    return verdict_strip(
+        "done",
+        badge,
+        verdict.sentence,
+        tone=tone,
+        evidence=_first_evidence(verdict, trace.findings),
+        open=_panel(verdict, trace.findings),
+        quotable=True,
+        run=run,
+    )
+
+
+def worst_severity(findings: tuple[Finding, ...]) -> Severity | None:
+    """Return the worst severity among findings; `None` if there are none."""
+    order = tuple(Severity)
+    return min((finding.severity for finding in findings), key=order.index, default=None)
+
+
+def _badge(verdict: Verdict, findings: tuple[Finding, ...]) -> tuple[str, str]:
+    if verdict.dropped_calls:
+        return "DROPPED", "error"
+    if verdict.invented_calls:
+        return "INVENTED", "error"
+    if verdict.altered_calls:
+        return "ALTERED", "error"
+    worst = worst_severity(findings)
+    if verdict.stage is not None:
+        return verdict.stage.value.upper(), "error" if worst is Severity.ERROR else "warning"
+    return "NOTHING LOST", "warning" if worst is Severity.WARNING else "neutral"
+
+
+def _panel(verdict: Verdict, findings: tuple[Finding, ...]) -> str:
+    if verdict.stage is None:
+        return "findings" if findings else "parse"
+    return _PANELS.get(verdict.stage, "findings")
+
+
+def _first_evidence(verdict: Verdict, findings: tuple[Finding, ...]) -> JSON:
+    """Return the most telling evidence: of the guilty stage if it has any."""
+    guilty = [finding for finding in findings if finding.stage is verdict.stage]
+    for finding in (*guilty, *findings):
+        if finding.evidence:
+            return evidence_to_json(finding.evidence[0])
+    return None

@@ -1,0 +1,67 @@
+"""Words and figures that several views share: counts with units, evidence levels, fates, severities."""
+
+from __future__ import annotations
+
+from core.types import Evidence, Fate, Severity, Stage
+
+EVIDENCE_WORDS = {
+    Evidence.SAME_RUN: "same run",
+    Evidence.OWN_RENDER: "own render",
+    Evidence.TEXT_ONLY: "text only",
+}
+
+EVIDENCE_HINTS = {
+    Evidence.SAME_RUN: "The server gave the token ids of this very run: prompt, raw output and message are one.",
+    Evidence.OWN_RENDER: "The prompt was rendered here and completed raw beside the chat: two runs of the same ids.",
+    Evidence.TEXT_ONLY: "No token ids could be had: the raw output was asked for by text, and may differ.",
+}
+
+FATE_WORDS = {
+    Fate.REASONING: "reasoning",
+    Fate.CONTENT: "content",
+    Fate.CALL_NAME: "tool name",
+    Fate.CALL_ID: "tool call id",
+    Fate.CALL_ARGUMENTS: "arguments",
+    Fate.MARKUP: "markup",
+    Fate.END: "end token",
+    Fate.LOST: "lost",
+    Fate.ALTERED: "altered",
+}
+
+SEVERITY_MARKS = {Severity.ERROR: "\u2715", Severity.WARNING: "!", Severity.NOTE: "i"}
+
+STAGE_WORDS = {
+    Stage.REQUEST: "request",
+    Stage.RENDER: "render",
+    Stage.COMPLETE: "complete",
+    Stage.PARSE: "parse",
+    Stage.CONTRACT: "contract",
+}
+
+
+def count_of(number: int, word: str) -> str:
+    """Return a count with its unit: `1 token`, `1,024 tokens`."""
+    return f"{number:,} {word}" + ("" if number == 1 else "s")
+
+
+def seconds(value: float | None) -> str | None:
+    """Return a duration for people, `None` if unknown."""
+    if value is None:
+        return None
+    return f"{value * 1000:.0f} ms" if value < 1 else f"{value:.1f} s"
+
+
+def joined(*parts: str | None) -> str:
+    """Return the parts that are there, separated by a middle dot."""
+    return " · ".join(part for part in parts if part)
+
+
+def shortened(text: str, limit: int = 400) -> str:
+    """Return `text`, cut to `limit` characters with the number left out."""
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit:,} more characters)"
+
+
+def as_sentence(text: str) -> str:
+    """Return a message as a sentence: a capital first, a full stop last."""
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "…", "?", "!")) else text + "."

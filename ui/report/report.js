@@ -1,0 +1,214 @@
+// Places the views of `assets/` in an exported report: one scrolling document, no panel hidden, nothing asked of any network.
+"use strict";
+(function (global) {
+  const pd = global.PromptDebugger;
+  const { make, prose, button } = pd;
+  const { payloads, ended } = JSON.parse(document.getElementById("pd-data").textContent);
+  const KINDS = {
+    header: "header", verdict: "verdict", stages: "stage_links", request: "sent", ledger: "ledger", findings: "findings",
+    difference: "difference", prompt_tokens: "token_view", template: "template", completion: "completion",
+    raw_tokens: "token_view", again: "again",
+  };
+  // What is said in place of a view that this run has nothing for.
+  const MISSING = {
+    ledger: ended,
+    findings: "The run ended before the diagnosis.",
+    completion: ended,
+    prompt_tokens: "The prompt's tokens are not known.",
+    template: "The chat template is not known.",
+    raw_tokens: "The tokens of the raw output are not known.",
+  };
+  const MARKS = { ok: "\u2713", guilty: "\u2715", follows: "~", idle: "\u25cb", running: "\u2026", unknown: "?", note: "!" };
+  const SEGMENTS_SHOWN = 400;
+  const GRID_PX = 430;
+  const PRINTED_ROWS = 400;
+  const tokenViews = [];
+
+  // The cards of the page, as links: nothing is hidden here, so they are no tabs.
+  pd.builders.stage_links = (root) => {
+    root.classList.add("pd-stages");
+    return { show: (decoded) => root.replaceChildren(...decoded.header.cards.map(stageLink)) };
+  };
+
+  function stageLink(stage) {
+    const link = make("a", "pd-stage pd-stage-" + stage.state);
+    link.href = "#pd-part-" + stage.opens;
+    const head = make("span", "pd-stage-head");
+    const mark = make("span", "pd-stage-mark", MARKS[stage.state]);
+    mark.title = stage.word;
+    mark.setAttribute("role", "img");
+    mark.setAttribute("aria-label", stage.word);
+    head.append(make("span", "pd-stage-title", stage.title), mark);
+    link.append(head, ...stage.figures.map((figure) => make("span", "pd-figure", figure)));
+    return link;
+  }
+
+  // The request as it was pasted; of a very long one, a window that follows jumps.
+  pd.builders.sent = (root, name) => {
+    root.classList.add("pd-pane");
+    const head = make("header", "pd-bar");
+    const body = make("div", "pd-text");
+    body.tabIndex = 0;
+    body.setAttribute("role", "region");
+    body.setAttribute("aria-label", "Request as it was pasted");
+    const code = make("div", "pd-sent-json");
+    let sent = null;
+
+    function draw(first) {
+      const last = Math.min(sent.segments.length, first + SEGMENTS_SHOWN);
+      pd.drawJson(code, sent.segments.slice(first, last), (path, element) =>
+        pd.point(name, { parts: [["request", path], ["", element.textContent, "text"]], target: path, prompt_field: path }));
+      const more = (label, to) => button(label, "pd-small pd-more", () => draw(to));
+      if (first > 0) code.prepend(more("\u2191 what stands before", Math.max(0, first - SEGMENTS_SHOWN)));
+      if (last < sent.segments.length) code.append(more("\u2193 what follows", last));
+    }
+
+    function reveal(path) {
+      const at = sent.segments.findIndex(([, , here]) => here === path || here.startsWith(path + ".") || here.startsWith(path + "["));
+      if (at < 0) return reveal.parent(path);
+      if (sent.segments.length > SEGMENTS_SHOWN) draw(Math.max(0, at - 20));
+      pd.lightJson(code, path);
+      const lit = code.querySelector(".pd-lit");
+      root.scrollIntoView({ block: "nearest" });
+      body.scrollTop = lit.offsetTop - body.clientHeight / 3;
+      pd.pin(name, { parts: [["request", path]], prompt_field: path });
+    }
+    // A field that is missing is shown by what should hold it.
+    reveal.parent = (path) => {
+      const parent = path.replace(/(\.[^.[\]]+|\[[^\]]*\]|^[^.[\]]+)$/, "");
+      if (parent && parent !== path) reveal(parent);
+      else root.scrollIntoView({ block: "nearest" });
+    };
+
+    pd.onLight((source, facts) => source !== name && sent && pd.lightJson(code, facts.field));
+    return {
+      show(decoded) {
+        sent = decoded.header;
+        head.replaceChildren(make("span", "pd-pane-title", "Request"), make("span", "pd-counts", sent.figures));
+        head.append(button("copy", "pd-small", (event) => pd.copyText(sent.copy, event.currentTarget)));
+        body.replaceChildren(code);
+        draw(0);
+        root.replaceChildren(head, body);
+        if (sent.refusal) root.append(prose("p", "pd-missing", sent.refusal));
+        if (sent.notes.length) root.append(noteList(sent.notes));
+      },
+      jump: (evidence) => (evidence.field ? reveal(evidence.field) : root.scrollIntoView({ block: "nearest" })),
+    };
+  };
+
+  function noteList(notes) {
+    const list = make("ul", "pd-notes");
+    list.append(...notes.map((note) => prose("li", "", note)));
+    return list;
+  }
+
+  // How to see the run again, and what it was made with.
+  pd.builders.again = (root) => ({
+    show(decoded) {
+      const { curl, copy, facts, notes, markdown } = decoded.header;
+      const pane = make("div", "pd-pane");
+      const head = make("header", "pd-bar");
+      head.append(make("span", "pd-pane-title", "The same request, as a shell command"));
+      head.append(button("copy", "pd-small", (event) => pd.copyText(copy, event.currentTarget)));
+      const text = make("div", "pd-text", curl);
+      text.tabIndex = 0;
+      text.setAttribute("role", "region");
+      text.setAttribute("aria-label", "Shell command");
+      pane.append(head, text);
+      const list = make("dl", "pd-facts");
+      facts.forEach(([label, value]) => list.append(make("dt", "", label), make("dd", "", value)));
+      root.replaceChildren(pane, list);
+      if (notes.length) root.append(noteList(notes));
+      document.getElementById("pd-tools").prepend(
+        button("Save picture", "", (event) => savePicture(event.currentTarget), "Verdict and evidence as a PNG"),
+        button("Copy Markdown", "", (event) => pd.copyText(markdown, event.currentTarget), "The run as text, for a bug tracker"),
+      );
+    },
+  });
+
+  async function savePicture(element) {
+    const parts = {};
+    for (const name of ["header", "verdict", "ledger", "findings", "again"]) {
+      parts[name] = payloads[name] ? (await pd.decodePayload(payloads[name])).header : null;
+    }
+    await pd.savePicture({ ...parts, facts: parts.again.facts }, "prompt-debugger.png");
+    element.blur();
+  }
+
+  const buildTokenView = pd.builders.token_view;
+  pd.builders.token_view = (root, name) => {
+    const view = buildTokenView(root, name);
+    tokenViews.push(view);
+    return view;
+  };
+
+  // Short texts take the height they need, long ones scroll.
+  function fitTokens(limit) {
+    tokenViews.forEach((view) => {
+      if (!view.data || !view.rows) return;
+      view.root.style.height = Math.min(limit, view.rows.count * 22 + view.bar.offsetHeight + 14) + "px";
+      view.paint(true);
+    });
+  }
+
+  // Dark as the reader's system is; paper is always white. Before printing, what scrolls on screen is laid out whole.
+  const prefersDark = global.matchMedia("(prefers-color-scheme: dark)");
+  const isPrinted = global.matchMedia("print");
+  let wasDark = null;
+
+  function settle() {
+    document.body.classList.toggle("dark", prefersDark.matches);
+  }
+
+  function onPrint(starts) {
+    if (starts === (wasDark !== null)) return;
+    if (starts) wasDark = document.body.classList.contains("dark");
+    document.body.classList.toggle("dark", !starts && wasDark);
+    if (!starts) wasDark = null;
+    fitTokens(starts ? PRINTED_ROWS * 22 : GRID_PX);
+  }
+
+  // A view that opens a panel elsewhere scrolls to its section here.
+  function followOpenings() {
+    const scroll = () => {
+      const section = document.getElementById("pd-part-" + document.documentElement.dataset.panel);
+      if (section) section.scrollIntoView({ block: "start" });
+    };
+    new MutationObserver(scroll).observe(document.documentElement, { attributes: true, attributeFilter: ["data-panel"] });
+  }
+
+  function say(root, sentence) {
+    root.classList.add("pd-absent");
+    root.replaceChildren(make("p", "pd-empty", sentence));
+  }
+
+  // Until the views have shown the verdict's evidence, which they do a few frames after they are drawn.
+  async function settled() {
+    for (let frame = 0; frame < 4; frame++) await new Promise(requestAnimationFrame);
+  }
+
+  async function place() {
+    pd.inspect([]);
+    settle();
+    prefersDark.addEventListener("change", settle);
+    await Promise.all(
+      Object.entries(KINDS).map(([name, kind]) => {
+        const root = document.getElementById("pd-" + name.replace("_", "-"));
+        if (!payloads[name] && MISSING[name]) return say(root, MISSING[name]);
+        return pd.attach(root, kind, name).set(payloads[name] || "");
+      }),
+    );
+    fitTokens(GRID_PX);
+    await settled();
+    if (!global.location.hash) global.scrollTo(0, 0); // the verdict first, wherever its evidence is
+    followOpenings();
+    isPrinted.addEventListener("change", (event) => onPrint(event.matches));
+    global.addEventListener("beforeprint", () => onPrint(true));
+    global.addEventListener("afterprint", () => onPrint(false));
+    global.addEventListener("resize", () => requestAnimationFrame(() => wasDark === null && fitTokens(GRID_PX)));
+    document.addEventListener("keydown", (event) => event.key === "Escape" && pd.release());
+    document.documentElement.dataset.ready = "true";
+  }
+
+  place();
+})(globalThis);

@@ -1,0 +1,40 @@
+"""The page's head: our style and scripts, in the order in which they build on each other."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+SCRIPTS = (
+    "payload.js",
+    "token_layout.js",
+    "linking.js",
+    "json_view.js",
+    "token_view.js",
+    "verdict_view.js",
+    "prompt_views.js",
+    "completion_view.js",
+    "ledger_view.js",
+    "findings_view.js",
+)
+STYLES = ("views.css",)
+PAGE_SCRIPTS = ("page.js",)
+PAGE_STYLES = ("page.css",)
+
+
+def assets_dir() -> Path:
+    """Return the folder of scripts and styles, in a checkout and when installed."""
+    # Found from `core`, not as package `assets`: a stranger's package may bear that name.
+    return Path(str(resources.files("core"))).parent / "assets"
+
+
+def read_assets(names: tuple[str, ...]) -> str:
+    """Return the named files, one after the other."""
+    return "\n".join((assets_dir() / name).read_text(encoding="utf-8") for name in names)
+
+
+def page_head() -> str:
+    """Return what goes into the head of the page."""
+    style = read_assets(STYLES + PAGE_STYLES)
+    script = read_assets(SCRIPTS + PAGE_SCRIPTS)
+    return f"<style>\n{style}</style>\n<script>\n{script}</script>\n"

@@ -1,0 +1,78 @@
+"""Build the page and serve it."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from contextlib import suppress
+
+from ui.web.settings import PageSettings, launch_arguments, prepare_environment
+
+prepare_environment()
+
+import gradio as gr  # noqa: E402  # reads its settings from the environment at import
+
+from core.lab import LabPool  # noqa: E402
+from core.pipeline import Target  # noqa: E402
+from ui.web.head import page_head  # noqa: E402
+from ui.web.labs import PageLabs  # noqa: E402
+from ui.web.layout import place_panels  # noqa: E402
+from ui.web.settings import RUN_LIMIT  # noqa: E402
+from ui.web.theme import build_theme  # noqa: E402
+
+
+def build_app(settings: PageSettings, labs: PageLabs | None = None) -> gr.Blocks:
+    """Return the page.
+
+    Args:
+        settings: What it is served with.
+        labs: Labs it may boot; `None` makes a pool of its own.
+    """
+    labs = labs or PageLabs(LabPool(), enabled=settings.lab)
+    app = gr.Blocks(title="Prompt Debugger", analytics_enabled=False, delete_cache=(3600, 3600), fill_width=True)
+    with app:
+        place_panels(settings, labs)
+    app.queue(default_concurrency_limit=RUN_LIMIT, max_size=64, api_open=False)
+    return app
+
+
+def launch_app(
+    *,
+    target: Target | None = None,
+    host: str = "127.0.0.1",
+    port: int = 7860,
+    public: bool = False,
+    lab: bool = True,
+) -> None:
+    """Serve the page until it is interrupted; the lab boots behind it.
+
+    Args:
+        target: Where requests go unless the page says otherwise; `None` means the lab.
+        host: Address to listen on.
+        port: Port to listen on; 0 takes a free one.
+        public: Settings for a public Space.
+        lab: Whether the lab may be booted.
+    """
+    settings = PageSettings(target=target or Target(), host=host, port=port, public=public, lab=lab)
+    labs = PageLabs(LabPool(), enabled=settings.lab)
+    app = build_app(settings, labs)
+    done = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: done.set())
+    try:
+        _, url, _ = serve_app(app, settings)
+        print(f"Prompt Debugger is at {url}", file=sys.stderr, flush=True)  # noqa: T201  # the address is the product of this command
+        labs.warm_up(settings.target)
+        done.wait()
+    finally:
+        labs.close()
+        with suppress(Exception):  # whatever gradio says about closing, the labs are gone
+            app.close(verbose=False)
+
+
+def serve_app(app: gr.Blocks, settings: PageSettings) -> tuple[object, str, str]:
+    """Start serving a page in the background and return gradio's app, the local URL and the shared one."""
+    return app.launch(
+        **launch_arguments(settings), theme=build_theme(), head=page_head(), prevent_thread_lock=True, inbrowser=False
+    )

@@ -1,0 +1,93 @@
+"""The request column: worked cases, the editor, what is said about it, Run and Stop, the target."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import gradio as gr
+
+from core.pipeline import Example
+from ui.web.settings import PageSettings
+from ui.web.targets import REASONING_PARSERS, TOOL_PARSERS
+from ui.web.views import build_view
+
+
+class RequestPanel(NamedTuple):
+    """Components of the request column."""
+
+    case: gr.Dropdown
+    editor: gr.Code
+    notices: gr.HTML
+    run: gr.Button
+    stop: gr.Button
+    endpoint: gr.Textbox
+    model: gr.Textbox
+    tokenizer: gr.Textbox
+    tool_parser: gr.Dropdown
+    reasoning_parser: gr.Dropdown
+
+    @property
+    def target_fields(self) -> list[gr.components.Component]:
+        """The fields under Target, in the order of `TargetFields`."""
+        return [self.endpoint, self.model, self.tokenizer, self.tool_parser, self.reasoning_parser]
+
+
+def build_request_panel(settings: PageSettings, examples: Sequence[Example], notices: str | None) -> RequestPanel:
+    """Place the request column; the first worked case is loaded."""
+    first = examples[0]
+    case = gr.Dropdown(
+        [(example.title, example.name) for example in examples],
+        value=first.name,
+        label="Worked case",
+        elem_id="pd-case",
+        filterable=False,
+    )
+    editor = gr.Code(
+        first.request_text,
+        language="json",
+        label="Request: JSON, curl or Python",
+        elem_id="pd-request",
+        show_label=True,
+        wrap_lines=True,
+        buttons=[],
+    )
+    notices_view = build_view("notices", "notices", notices)
+    with gr.Row(elem_id="pd-buttons"):
+        run = gr.Button("Run  Ctrl+↵", variant="primary", elem_id="pd-run", min_width=80)
+        stop = gr.Button("Stop", elem_id="pd-stop", interactive=False, min_width=60)
+    with gr.Accordion("Target", open=False, elem_id="pd-target"):
+        target = _build_target(settings, first)
+    return RequestPanel(case, editor, notices_view, run, stop, *target)
+
+
+def _build_target(
+    settings: PageSettings, first: Example
+) -> tuple[gr.Textbox, gr.Textbox, gr.Textbox, gr.Dropdown, gr.Dropdown]:
+    target = settings.target
+    shown = not settings.public
+    endpoint = gr.Textbox(
+        target.base_url or "", label="Endpoint", placeholder="http://localhost:8000/v1 (empty: the lab)", visible=shown
+    )
+    model = gr.Textbox(target.model or "", label="Model", placeholder="the request's own", visible=shown)
+    tokenizer = gr.Textbox(
+        str(target.tokenizer or ""), label="Tokenizer", placeholder="folder or hub id", visible=shown
+    )
+    with gr.Row():
+        tool_parser = gr.Dropdown(
+            _choices(TOOL_PARSERS, first.lab.tool_parser),
+            value=first.lab.tool_parser or "none",
+            label="Tool parser of the lab",
+            min_width=90,
+        )
+        reasoning_parser = gr.Dropdown(
+            _choices(REASONING_PARSERS, first.lab.reasoning_parser),
+            value=first.lab.reasoning_parser or "none",
+            label="Reasoning parser of the lab",
+            min_width=90,
+        )
+    return endpoint, model, tokenizer, tool_parser, reasoning_parser
+
+
+def _choices(known: Sequence[str], own: str | None) -> list[str]:
+    return [*known] if own is None or own in known else [*known, own]

@@ -1,0 +1,36 @@
+"""The result side: header, verdict, stage cards, and one panel per stage."""
+
+from __future__ import annotations
+
+import gradio as gr
+
+from ui.web.views import build_findings_view, build_ledger_view, build_token_view, build_view
+
+Views = dict[str, gr.HTML]
+
+
+def build_header(payloads: dict[str, str | None], lab: str) -> Views:
+    """Place title, target and lab line, and the verdict below them."""
+    with gr.Row(elem_id="pd-top"):
+        header = build_view("header", "header", payloads["header"])
+        lab_line = build_view("lab", "lab", lab)
+    verdict = build_view("verdict", "verdict", payloads["verdict"])
+    return {"header": header, "lab": lab_line, "verdict": verdict}
+
+
+def build_results(payloads: dict[str, str | None]) -> Views:
+    """Place the stage cards and the panels they open; all panels stay mounted, one is shown."""
+    views = {"stages": build_view("stages", "stages", payloads["stages"])}
+    with gr.Column(elem_id="pd-panel-render", elem_classes=["pd-panel"]):
+        views["difference"] = build_view("difference", "difference")
+        with gr.Row(elem_id="pd-render-row"):
+            views["prompt_tokens"] = build_token_view("prompt_tokens")
+            views["template"] = build_view("template", "template")
+    with gr.Column(elem_id="pd-panel-complete", elem_classes=["pd-panel"]):
+        views["completion"] = build_view("completion", "completion", payloads["completion"])
+        views["raw_tokens"] = build_token_view("raw_tokens")
+    with gr.Column(elem_id="pd-panel-parse", elem_classes=["pd-panel"]):
+        views["ledger"] = build_ledger_view()
+    with gr.Column(elem_id="pd-panel-findings", elem_classes=["pd-panel"]):
+        views["findings"] = build_findings_view()
+    return views

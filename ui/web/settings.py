@@ -1,0 +1,69 @@
+"""What the page is started with, and gradio's launch arguments as data that tests read."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.pipeline import Target
+from ui.web.security import build_middleware, closed_routes
+
+RUN_LIMIT = 4
+MAX_UPLOAD = "1mb"
+
+
+@dataclass(frozen=True, slots=True)
+class PageSettings:
+    """How the page is served.
+
+    Attributes:
+        target: Where requests go unless the page says otherwise.
+        host: Address to listen on.
+        port: Port to listen on; 0 takes a free one.
+        lab: Whether the lab may be booted, and is when the page starts.
+        public: Settings for a public Space: nobody but the operator names an endpoint.
+        trusted_hosts: Further values of the Host header to answer to.
+    """
+
+    target: Target = field(default_factory=Target)
+    host: str = "127.0.0.1"
+    port: int = 7860
+    lab: bool = True
+    public: bool = False
+    trusted_hosts: tuple[str, ...] = ()
+
+
+def prepare_environment() -> None:
+    """Set what gradio reads from the environment; call before gradio is imported."""
+    os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
+    os.environ.pop("GRADIO_ALLOWED_PATHS", None)
+    os.environ.pop("GRADIO_SHARE", None)
+
+
+def launch_arguments(settings: PageSettings) -> dict[str, Any]:
+    """Return the arguments of `Blocks.launch`; several of gradio's defaults would leak prompts."""
+    return {
+        "server_name": settings.host,
+        "server_port": settings.port or None,
+        "share": False,
+        "ssr_mode": False,  # the Node proxy hides our routes and headers
+        "run_history": False,  # keeps every input in the browser's storage, in clear
+        "enable_monitoring": False,
+        "mcp_server": False,
+        "pwa": False,
+        "show_error": False,
+        "strict_cors": True,
+        "state_session_capacity": 200,  # values of each session stay in memory
+        "max_file_size": MAX_UPLOAD,
+        "allowed_paths": [],
+        "footer_links": [],
+        "quiet": True,
+        "app_kwargs": {
+            "docs_url": None,
+            "redoc_url": None,
+            "openapi_url": None,
+            "routes": closed_routes(),
+            "middleware": build_middleware(settings.host, settings.trusted_hosts),
+        },
+    }

@@ -1,0 +1,56 @@
+"""Views of ours as gradio components: each a `gr.HTML` fed by one payload string.
+
+Factories, never subclasses: gradio writes a stub file beside the source of any
+subclass. The markup is static and the value never enters a template, where
+gradio would run it as code; the scripts of `assets/` draw it as text.
+"""
+
+from __future__ import annotations
+
+import gradio as gr
+
+_SCRIPT = """
+const start = () => {{
+  if (!globalThis.PromptDebugger || !globalThis.PromptDebugger.ready) return setTimeout(start, 15);
+  const view = globalThis.PromptDebugger.attach(element.querySelector(".pd"), "{kind}", "{name}");
+  const update = () => view.set(props.value || "");
+  watch("value", update);
+  update();
+}};
+start();
+"""
+
+
+def build_view(kind: str, name: str, value: str | None = None) -> gr.HTML:
+    """Return a view.
+
+    Args:
+        kind: Which script draws it: a name in `PromptDebugger.builders`.
+        name: Its own name on the page; other views and findings jump to it by that.
+        value: Its first payload.
+    """
+    return gr.HTML(
+        value=value or "",
+        html_template='<div class="pd"></div>',
+        js_on_load=_SCRIPT.format(kind=kind, name=name),
+        elem_id=f"pd-{name.replace('_', '-')}",
+        elem_classes=["pd-view"],
+        apply_default_css=False,
+        padding=False,
+        container=False,
+    )
+
+
+def build_token_view(name: str) -> gr.HTML:
+    """Return a token view: `prompt_tokens` or `raw_tokens`."""
+    return build_view("token_view", name)
+
+
+def build_ledger_view() -> gr.HTML:
+    """Return the ledger picture."""
+    return build_view("ledger", "ledger")
+
+
+def build_findings_view() -> gr.HTML:
+    """Return the findings."""
+    return build_view("findings", "findings")
