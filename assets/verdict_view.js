@@ -126,20 +126,48 @@
       show(decoded) {
         const cards = decoded ? decoded.header.cards : [];
         const focused = document.activeElement && root.contains(document.activeElement) ? document.activeElement.id : null;
-        root.replaceChildren(...cards.map(card));
+        root.replaceChildren(...cards.map(card), toolTabs());
         pd.open(document.documentElement.dataset.panel || (cards[0] && cards[0].opens));
         if (focused && document.getElementById(focused)) document.getElementById(focused).focus();
       },
     };
   };
 
-  function card(stage) {
-    const tab = make("button", "pd-stage pd-stage-" + stage.state);
+  // Panels beside the stages: experiments on the request and on finished runs. A report has none of them.
+  const TOOLS = [
+    ["what-if", "What-if", "Try every render switch, token counts and turns on this request"],
+    ["template", "Template", "Edit the chat template and render the request again"],
+    ["compare", "Compare", "Two runs side by side"],
+  ];
+
+  function toolTabs() {
+    const box = make("div", "pd-tools");
+    box.setAttribute("role", "presentation");
+    TOOLS.filter(([opens]) => document.getElementById("pd-panel-" + opens)).forEach(([opens, title, hint]) => {
+      const tab = tabOf(opens, "pd-tool");
+      tab.textContent = title;
+      tab.title = hint;
+      box.append(tab);
+    });
+    return box;
+  }
+
+  function tabOf(opens, className) {
+    const tab = make("button", className);
     tab.type = "button";
-    tab.id = "pd-tab-" + stage.opens;
-    tab.dataset.opens = stage.opens;
+    tab.id = "pd-tab-" + opens;
+    tab.dataset.opens = opens;
     tab.setAttribute("role", "tab");
-    tab.setAttribute("aria-controls", "pd-panel-" + stage.opens);
+    tab.setAttribute("aria-controls", "pd-panel-" + opens);
+    tab.addEventListener("click", () => {
+      pd.panelChosen = true;
+      pd.open(opens);
+    });
+    return tab;
+  }
+
+  function card(stage) {
+    const tab = tabOf(stage.opens, "pd-stage pd-stage-" + stage.state);
     const head = make("span", "pd-stage-head");
     head.append(make("span", "pd-stage-title", stage.title), make("span", "pd-stage-mark", MARKS[stage.state]));
     head.lastChild.title = stage.word;
@@ -148,10 +176,6 @@
     tab.append(head);
     stage.figures.forEach((figure) => tab.append(make("span", "pd-figure", figure)));
     if (stage.hint) tab.append(make("span", "pd-hint", stage.hint));
-    tab.addEventListener("click", () => {
-      pd.panelChosen = true;
-      pd.open(stage.opens);
-    });
     return tab;
   }
 })(globalThis);

@@ -40,6 +40,18 @@ class TargetFields(NamedTuple):
     reasoning_parser: str
 
 
+class Update(NamedTuple):
+    """One step of a run.
+
+    Attributes:
+        payloads: The views that change.
+        trace: What is known at the end of a step that ended; `None` while one goes on.
+    """
+
+    payloads: Payloads
+    trace: Trace | None = None
+
+
 class LoadedCase(NamedTuple):
     """What choosing a worked case changes: editor, parser fields, views."""
 
@@ -78,26 +90,29 @@ class Handlers:
         """Return the verdict strip after Stop."""
         return stopped_payload()
 
-    async def run(self, text: str, fields: TargetFields) -> AsyncGenerator[Payloads, None]:
-        """Run what stands in the editor; yield the payloads that change."""
+    async def run(self, text: str, fields: TargetFields) -> AsyncGenerator[Update, None]:
+        """Run what stands in the editor; yield what changes, and the trace at the end."""
         view = RunView(run=next(_run_numbers))
         try:
             request = await asyncio.to_thread(read_request, text)
-            yield {"notices": notices_payload(request)}
+            yield Update({"notices": notices_payload(request)})
             target = choose_target(self.settings, self.labs, **fields._asdict())
             view.facts = target_facts(target)
             async with aclosing(self._follow(view, request, target)) as updates:
                 async for payloads in updates:
-                    yield payloads
+                    yield Update(payloads)
+            yield Update({}, view.trace)
             if view.trace is not None and _has_lost_calls(view.trace):
-                yield await self._ask_parsers(view, view.trace, target)
+                payloads = await self._ask_parsers(view, view.trace, target)
+                yield Update(payloads, view.trace)
         except DebuggerError as error:
             if isinstance(error, RequestError):
-                yield {"notices": notices_payload(error)}
-            yield view.fail(error)
+                yield Update({"notices": notices_payload(error)})
+            yield Update(view.fail(error), view.trace)
         except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
             _log.exception("a run failed in a way that nobody foresaw")
-            yield view.fail(DebuggerError(f"this program failed: {type(error).__name__}: {error}", "The log has more."))
+            failure = DebuggerError(f"this program failed: {type(error).__name__}: {error}", "The log has more.")
+            yield Update(view.fail(failure), view.trace)
 
     async def _follow(self, view: RunView, request: Request, target: Target) -> AsyncGenerator[Payloads, None]:
         """Yield what changes, at most every `MIN_GAP_S` and at least every `TICK_S`."""

@@ -9,13 +9,12 @@ from typing import Any
 import gradio as gr
 
 from ui.present import lab_payload
-from ui.web.handlers import Handlers, Payloads, TargetFields, check_request
+from ui.web.handlers import Handlers, TargetFields, check_request
 from ui.web.labs import PageLabs
-from ui.web.panels.request import RequestPanel, build_request_panel
-from ui.web.panels.results import Views, build_header, build_results
+from ui.web.page import Changes, Page, quiet
+from ui.web.panels.request import build_request_panel
+from ui.web.panels.results import build_header, build_results
 from ui.web.settings import RUN_LIMIT, PageSettings
-
-Changes = dict[gr.components.Component, Any]
 
 
 def place_panels(settings: PageSettings, labs: PageLabs) -> None:
@@ -32,74 +31,71 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
             views.update(build_results(first.payloads))
     gr.HTML('<div id="pd-inspector" role="status" aria-label="Inspector"></div>', elem_id="pd-foot", padding=False)
     views["notices"] = panel.notices
-    _wire_cases(handlers, panel, views)
-    _wire_run(handlers, panel, views)
-    _wire_lab(handlers, views, is_waited_for=labs.enabled and settings.target.base_url is None)
+    page = Page(handlers, panel, views, gr.State(None))
+    _wire_cases(page)
+    _wire_run(page)
+    _wire_lab(page, is_waited_for=labs.enabled and settings.target.base_url is None)
 
 
-def _changes(views: Views, payloads: Payloads) -> Changes:
-    if not payloads:  # a tick without news: gradio wants one output at least
-        return {views["header"]: gr.skip()}
-    return {views[name]: payload or "" for name, payload in payloads.items()}
+def _wire_cases(page: Page) -> None:
+    panel = page.request
 
-
-def _wire_cases(handlers: Handlers, panel: RequestPanel, views: Views) -> None:
     def load_case(name: str) -> Changes:
-        case = handlers.load_case(name)
+        case = page.handlers.load_case(name)
         fields: Changes = {
             panel.editor: case.text,
             panel.tool_parser: case.tool_parser,
             panel.reasoning_parser: case.reasoning_parser,
+            page.trace: None,
         }
-        return {**fields, **_changes(views, case.payloads)}
+        return {**fields, **page.changes(case.payloads)}
 
-    outputs = [panel.editor, panel.tool_parser, panel.reasoning_parser, *views.values()]
-    panel.case.input(load_case, panel.case, outputs, api_name="load_case", **_quiet())
+    outputs = [panel.editor, panel.tool_parser, panel.reasoning_parser, page.trace, *page.views.values()]
+    panel.case.input(load_case, panel.case, outputs, api_name="load_case", **quiet())
     panel.editor.input(
         check_request,
         panel.editor,
         panel.notices,
         api_name="check_request",
         trigger_mode="always_last",
-        **_quiet(),
+        **quiet(),
     )
 
 
-def _wire_run(handlers: Handlers, panel: RequestPanel, views: Views) -> None:
-    def begin() -> tuple[Any, Any]:
-        return gr.Button(interactive=False), gr.Button(interactive=True)
+def _wire_run(page: Page) -> None:
+    panel = page.request
+
+    def begin() -> tuple[Any, Any, None]:
+        return gr.Button(interactive=False), gr.Button(interactive=True), None
 
     def end() -> tuple[Any, Any]:
         return gr.Button(interactive=True), gr.Button(interactive=False)
 
     async def run(text: str, *fields: str) -> AsyncGenerator[Changes, None]:
-        async with aclosing(handlers.run(text, TargetFields(*fields))) as updates:
-            async for payloads in updates:
-                yield _changes(views, payloads)
+        async with aclosing(page.handlers.run(text, TargetFields(*fields))) as updates:
+            async for update in updates:
+                kept: Changes = {} if update.trace is None else {page.trace: update.trace}
+                yield {**kept, **page.changes(update.payloads)}
 
     buttons = [panel.run, panel.stop]
     inputs = [panel.editor, *panel.target_fields]
-    started = panel.run.click(begin, None, buttons, api_name="begin", queue=False, **_quiet())
-    running = started.then(run, inputs, list(views.values()), api_name="run", concurrency_limit=RUN_LIMIT, **_quiet())
-    running.then(end, None, buttons, api_name="end", queue=False, **_quiet())
+    outputs = [page.trace, *page.views.values()]
+    started = panel.run.click(begin, None, [*buttons, page.trace], api_name="begin", queue=False, **quiet())
+    running = started.then(run, inputs, outputs, api_name="run", concurrency_limit=RUN_LIMIT, **quiet())
+    running.then(end, None, buttons, api_name="end", queue=False, **quiet())
     stopped = panel.stop.click(
-        handlers.stopped, None, views["verdict"], api_name="stop", queue=False, cancels=[running], **_quiet()
+        page.handlers.stopped, None, page.views["verdict"], api_name="stop", queue=False, cancels=[running], **quiet()
     )
-    stopped.then(end, None, buttons, api_name="end_stopped", queue=False, **_quiet())
+    stopped.then(end, None, buttons, api_name="end_stopped", queue=False, **quiet())
     # Another case ends the run: what it would still say belongs to another request.
-    panel.case.input(end, None, buttons, api_name="end_switched", queue=False, cancels=[running], **_quiet())
+    panel.case.input(end, None, buttons, api_name="end_switched", queue=False, cancels=[running], **quiet())
 
 
-def _wire_lab(handlers: Handlers, views: Views, *, is_waited_for: bool) -> None:
+def _wire_lab(page: Page, *, is_waited_for: bool) -> None:
     timer = gr.Timer(1.0, active=is_waited_for)
 
     def tick() -> tuple[str, Any]:
-        payload, goes_on = handlers.describe_lab()
+        payload, goes_on = page.handlers.describe_lab()
         return payload, gr.Timer(active=goes_on)
 
-    timer.tick(tick, None, [views["lab"], timer], api_name="describe_lab", queue=False, **_quiet())
-
-
-def _quiet() -> dict[str, Any]:
-    """Return what every event of the page has: not part of any API, no overlay."""
-    return {"api_visibility": "private", "show_progress": "hidden"}
+    timer.tick(tick, None, [page.views["lab"], timer], api_name="describe_lab", queue=False, **quiet())

@@ -21,7 +21,7 @@ def fields(endpoint=""):
 
 
 async def run(handlers, text, endpoint=""):
-    return [payloads async for payloads in handlers.run(text, fields(endpoint))]
+    return [update.payloads async for update in handlers.run(text, fields(endpoint))]
 
 
 def strip(steps):

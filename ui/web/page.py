@@ -1,0 +1,40 @@
+"""What the panels of one page share: the request column, the views, and the trace of the last run."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import gradio as gr
+
+from ui.web.handlers import Handlers, Payloads
+from ui.web.panels.request import RequestPanel
+from ui.web.panels.results import Views
+
+Changes = dict[gr.components.Component, Any]
+
+
+class Page(NamedTuple):
+    """Handed to every panel's `wire_…()`.
+
+    Attributes:
+        handlers: What the events do.
+        request: The request column: editor, Run and Stop, the fields of the target.
+        views: The views by name; their values are payloads.
+        trace: The `core.types.Trace` of this visitor's last run; `None` before it and once another case is chosen.
+    """
+
+    handlers: Handlers
+    request: RequestPanel
+    views: Views
+    trace: gr.State
+
+    def changes(self, payloads: Payloads) -> Changes:
+        """Return an event's answer that gives the named views new payloads."""
+        if not payloads:  # a tick without news: gradio wants one output at least
+            return {self.views["header"]: gr.skip()}
+        return {self.views[name]: payload or "" for name, payload in payloads.items()}
+
+
+def quiet() -> dict[str, Any]:
+    """Return what every event of the page has: not part of any API, no overlay."""
+    return {"api_visibility": "private", "show_progress": "hidden"}
