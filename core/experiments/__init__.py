@@ -12,14 +12,15 @@ and tell two renders apart (`difference`). Nothing is asked of a server.
 from core.experiments.compare import Comparison, compare_setups
 from core.experiments.difference import Hunk, Place, TokenDifference
 from core.experiments.json import answer_to_json, comparison_to_json, turns_to_json, what_if_to_json
-from core.experiments.oracle import CountAnswer, Explanation, agree, explain_count
-from core.experiments.switches import Switch, Topic
+from core.experiments.oracle import CountAnswer, Explanation, agree, explain_count, step_count
+from core.experiments.switches import AbsentSwitch, Switch, Topic
 from core.experiments.turn_causes import BreakCause, FoundCause
-from core.experiments.turns import Turn, TurnBreak, TurnReport, follow_turns
+from core.experiments.turns import Turn, TurnBreak, TurnReport, follow_turns, step_turns
 from core.experiments.variant import RenderFailure, RenderSetup, Variant
-from core.experiments.what_if import Effect, EffectKind, WhatIf, try_switches
+from core.experiments.what_if import Effect, EffectKind, WhatIf, step_switches, try_switches
 
 __all__ = [
+    "AbsentSwitch",
     "BreakCause",
     "Comparison",
     "CountAnswer",
@@ -45,6 +46,9 @@ __all__ = [
     "comparison_to_json",
     "explain_count",
     "follow_turns",
+    "step_count",
+    "step_switches",
+    "step_turns",
     "try_switches",
     "turns_to_json",
     "what_if_to_json",

@@ -9,10 +9,12 @@ from difflib import SequenceMatcher
 
 from core.experiments.variant import Rendered, Unit
 from core.text import excerpt
-from core.types import PromptSpan, Span
+from core.types import PromptSpan, Span, Token
 
 _WORK = 8_000_000  # pairs of equal units beyond which the middle is not aligned
 _AROUND = 60  # characters shown behind the first difference
+_BESIDE = 4  # tokens kept of either side of a stretch
+_KEPT = 60  # tokens kept of one stretch
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +26,20 @@ class Hunk:
         after_span: Units of the second.
         before: Their text.
         after: Their text.
+        before_tokens: Their first tokens, for showing; empty for words.
+        after_tokens: Likewise.
+        lead: The last tokens in front of the stretch, equal in both renders.
+        tail: The first tokens behind it, equal in both.
     """
 
     before_span: Span
     after_span: Span
     before: str
     after: str
+    before_tokens: tuple[Token, ...] = ()
+    after_tokens: tuple[Token, ...] = ()
+    lead: tuple[Token, ...] = ()
+    tail: tuple[Token, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +51,16 @@ class Place:
         text: The text around it.
         field: Request field that it shows, if any.
         template_line: Line of the template that wrote it, from 1, where known.
+        lead: The last tokens in front of it; empty for words.
+        tokens: The first tokens from there on; likewise.
     """
 
     char: int
     text: str
     field: str | None = None
     template_line: int | None = None
+    lead: tuple[Token, ...] = ()
+    tokens: tuple[Token, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +143,8 @@ def place_at(rendered: Rendered, index: int) -> Place:
         excerpt(rendered.text, char, min(len(rendered.text), char + _AROUND)),
         None if origin is None else origin.field,
         None if origin is None else origin.template_line,
+        lead=rendered.tokens[max(0, index - _BESIDE) : index],
+        tokens=rendered.tokens[index : index + 2 * _BESIDE],
     )
 
 
@@ -149,7 +165,16 @@ def _changes(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple
 
 
 def _hunk(before: Rendered, after: Rendered, old: Span, new: Span) -> Hunk:
-    return Hunk(old, new, _text(before, old), _text(after, new))
+    return Hunk(
+        old,
+        new,
+        _text(before, old),
+        _text(after, new),
+        before_tokens=before.tokens[old.start : old.stop][:_KEPT],
+        after_tokens=after.tokens[new.start : new.stop][:_KEPT],
+        lead=before.tokens[max(0, old.start - _BESIDE) : old.start],
+        tail=before.tokens[old.stop : old.stop + _BESIDE],
+    )
 
 
 def _text(rendered: Rendered, span: Span) -> str:

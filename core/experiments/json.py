@@ -23,6 +23,7 @@ def what_if_to_json(report: WhatIf) -> JSONObject:
         "failure": _failure(report.failure),
         "effects": [_effect(effect) for effect in report.effects],
         "untried": [switch.name for switch in report.untried],
+        "absent": [{"name": one.name, "topic": str(one.topic), "reason": one.reason} for one in report.absent],
     }
 
 

@@ -122,13 +122,27 @@ def explain_count(
     Raises:
         RenderError: There is no tokenizer to count with, or the template takes too much time.
     """
+    *_, answer = step_count(body, setup, counted, max_switches=max_switches, max_renders=max_renders)
+    return answer
+
+
+def step_count(
+    body: JSONObject,
+    setup: RenderSetup,
+    counted: int,
+    *,
+    max_switches: int = 2,
+    max_renders: int = 300,
+) -> Iterator[CountAnswer]:
+    """Yield the answer as it is known after each render. Arguments and errors as `explain_count`."""
     if setup.tokenizer is None:
         raise RenderError("there is no tokenizer to count prompt tokens with", "Name the model's tokenizer.")
     base = Variant(body, setup)
     search = _Search(base, setup.tokenizer, counted)
     search.try_switches(())
+    yield search.answer(0)
     if search.is_hopeless:
-        return search.answer(0)
+        return
     switches = find_server_switches(base)
     left_out = 0
     for size in range(1, max_switches + 1):
@@ -137,11 +151,11 @@ def explain_count(
         left_out += len(chosen[room:])
         for one in chosen[:room]:
             search.try_switches(one)
+            yield search.answer(left_out)
             if search.is_hopeless:
                 break
         if search.has_exact:
             break
-    return search.answer(left_out)
 
 
 def agree(answers: Sequence[CountAnswer]) -> tuple[tuple[str, ...], ...]:

@@ -193,13 +193,14 @@ class TurnStudy:
             return units_of(asked + output, None)
         prompt, written = units_of(asked, tokenizer), units_of(output, tokenizer)
         shift = len(asked)
-        spans = (span._replace(start=span.start + shift, stop=span.stop + shift) for span in written.char_spans)
+        spans = tuple(span._replace(start=span.start + shift, stop=span.stop + shift) for span in written.char_spans)
+        moved = (replace(token, char_span=span) for token, span in zip(written.tokens, spans, strict=True))
         return replace(
             prompt,
             text=asked + output,
             keys=prompt.keys + written.keys,
-            char_spans=(*prompt.char_spans, *spans),
-            pieces=prompt.pieces + written.pieces,
+            char_spans=prompt.char_spans + spans,
+            tokens=(*prompt.tokens, *moved),
         )
 
     def _sampled(self, output: str) -> str:

@@ -77,11 +77,13 @@ class TurnReport:
         unit: What is counted.
         turns: One per assistant message that a prompt leads to, in order.
         skipped: Earlier turns that were not looked at.
+        untried: Turns not looked at, or not yet: rendering took all the time it may, or is under way.
     """
 
     unit: Unit
     turns: tuple[Turn, ...]
     skipped: int = 0
+    untried: int = 0
 
     @property
     def lost(self) -> int:
@@ -110,26 +112,38 @@ def follow_turns(
             Elsewhere its message is rendered as the template renders a last message.
         last: How many turns to look at, counted from the end.
     """
+    *_, report = step_turns(body, setup, outputs=outputs, last=last)
+    return report
+
+
+def step_turns(
+    body: JSONObject,
+    setup: RenderSetup,
+    *,
+    outputs: Mapping[int, str] | None = None,
+    last: int = 20,
+) -> Iterator[TurnReport]:
+    """Yield the report as it grows, first without any turn, then once per turn. Arguments as `follow_turns`."""
     base = Variant({**body, "continue_final_message": False, "add_generation_prompt": True}, setup)
     places = list(_places(body))
     shown = places[max(0, len(places) - last) :]
-    turns: list[Turn] = []
+    report = TurnReport(setup.unit, (), len(places) - len(shown), len(shown))
+    yield report
     switches: tuple[Switch, ...] | None = None
     explained: dict[BreakCause, tuple[str, ...]] = {}
     for start, stop in shown:
         study = TurnStudy(base, start, stop, (outputs or {}).get(start))
         turn = _turn_of(study)
-        turns.append(turn)
+        if turn.broken is not None:
+            cause = turn.broken.cause.cause
+            if cause not in explained:
+                switches = find_switches(base) if switches is None else switches
+                explained[cause] = tuple(study.remedies(switches))
+            turn = replace(turn, broken=replace(turn.broken, remedies=explained[cause]))
+        report = replace(report, turns=(*report.turns, turn), untried=report.untried - 1)
+        yield report
         if turn.failure is not None and turn.failure.is_costly:
-            break
-        if turn.broken is None:
-            continue
-        cause = turn.broken.cause.cause
-        if cause not in explained:
-            switches = find_switches(base) if switches is None else switches
-            explained[cause] = tuple(study.remedies(switches))
-        turns[-1] = replace(turn, broken=replace(turn.broken, remedies=explained[cause]))
-    return TurnReport(setup.unit, tuple(turns), len(places) - len(shown))
+            return
 
 
 def _places(body: JSONObject) -> Iterator[tuple[int, int]]:

@@ -19,12 +19,13 @@ from core.render.inspect import TemplateFacts, facts_from_json, inspect_template
 from core.render.job import RenderJob, RenderOutcome
 from core.render.local import Renderer, special_tokens_of
 from core.render.worker import shared_worker
-from core.types import JSON, JSONObject, PromptSpan, Span
+from core.types import JSON, JSONObject, PromptSpan, Span, Token
 
 Unit: TypeAlias = Literal["token", "word"]
 
 _WORDS = re.compile(r"\w+|\s+|.", re.DOTALL)
 _COSTLY = frozenset({"MemoryError", "TooLong", "WorkerError"})  # faults that took all the time there was
+MAX_CHARS = 8_000_000  # of a prompt that is cut into units: two million tokens; beyond, it is no prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ class Rendered:
         keys: Token ids or words, in order.
         char_spans: Characters of `text` that each of them covers.
         origins: Tile `text` where it was traced; else empty.
-        pieces: Bytes of each token; empty for words.
+        tokens: One per key, with a tokenizer; empty for words.
     """
 
     text: str
@@ -97,7 +98,12 @@ class Rendered:
     keys: tuple[int | str, ...]
     char_spans: tuple[Span, ...]
     origins: tuple[PromptSpan, ...] = ()
-    pieces: tuple[bytes, ...] = ()
+    tokens: tuple[Token, ...] = ()
+
+    @property
+    def pieces(self) -> tuple[bytes, ...]:
+        """Bytes of each token; empty for words."""
+        return tuple(token.piece for token in self.tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +157,8 @@ def render_text(variant: Variant, *, is_traced: bool = False) -> tuple[str, tupl
     for cut in variant.cuts:
         text = text.replace(cut, "", 1)
     text = variant.prefix + text
+    if len(text) > MAX_CHARS:
+        return RenderFailure(f"the prompt has {len(text):,} characters, more than are compared here", is_costly=True)
     return text, prompt.spans if text == prompt.text else ()
 
 
@@ -167,7 +175,7 @@ def units_of(text: str, tokenizer: Tokenizer | None, origins: tuple[PromptSpan, 
         tuple(token.id for token in tokens),
         tuple(token.char_span for token in tokens),
         origins,
-        tuple(token.piece for token in tokens),
+        tokens,
     )
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from core.experiments.difference import TokenDifference, diff_renders
-from core.experiments.switches import Switch, changed_fields, find_switches
+from core.experiments.switches import AbsentSwitch, Switch, changed_fields, explain_absent, find_switches
 from core.experiments.variant import (
     Rendered,
     RenderFailure,
@@ -75,7 +76,8 @@ class WhatIf:
         unit_count: Tokens (or words) of the prompt as pasted; `None` if it fails.
         failure: Why the request as pasted gives no prompt.
         effects: One per switch, in the order of the switches.
-        untried: Switches left out because rendering took all the time it may.
+        untried: Switches not tried, or not yet: rendering took all the time it may, or is under way.
+        absent: Switches that do not apply to this request, and why.
     """
 
     unit: Unit
@@ -83,6 +85,7 @@ class WhatIf:
     failure: RenderFailure | None
     effects: tuple[Effect, ...]
     untried: tuple[Switch, ...] = ()
+    absent: tuple[AbsentSwitch, ...] = ()
 
 
 def try_switches(body: JSONObject, setup: RenderSetup, *, other_template: str | None = None) -> WhatIf:
@@ -99,22 +102,32 @@ def try_switches(body: JSONObject, setup: RenderSetup, *, other_template: str | 
     Raises:
         RenderError: The template's source takes more time to read than it may.
     """
+    *_, report = step_switches(body, setup, other_template=other_template)
+    return report
+
+
+def step_switches(body: JSONObject, setup: RenderSetup, *, other_template: str | None = None) -> Iterator[WhatIf]:
+    """Yield the report as it grows, first without any effect, then once per switch. Arguments as `try_switches`."""
     base = Variant(body, setup)
     rendered = render_variant(base, is_traced=True)
     failure = rendered if isinstance(rendered, RenderFailure) else None
     unit_count = None if isinstance(rendered, RenderFailure) else len(rendered.keys)
     if failure is not None and failure.is_costly:
-        return WhatIf(setup.unit, None, failure, ())
+        yield WhatIf(setup.unit, None, failure, ())
+        return
     switches = find_switches(base, other_template=other_template)
-    effects: list[Effect] = []
+    names = [switch.name for switch in switches]
+    absent = tuple(explain_absent(base, names, has_other_template=other_template is not None))
+    report = WhatIf(setup.unit, unit_count, failure, (), switches, absent)
+    yield report
     costly = 0
     for index, switch in enumerate(switches):
         effect = try_switch(switch, base, rendered)
-        effects.append(effect)
+        report = replace(report, effects=(*report.effects, effect), untried=switches[index + 1 :])
+        yield report
         costly += effect.failure is not None and effect.failure.is_costly
         if costly == _PATIENCE:
-            return WhatIf(setup.unit, unit_count, failure, tuple(effects), switches[index + 1 :])
-    return WhatIf(setup.unit, unit_count, failure, tuple(effects))
+            return
 
 
 def try_switch(switch: Switch, base: Variant, rendered: Rendered | RenderFailure) -> Effect:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from core.experiments.switches.absent import AbsentSwitch, explain_absent
 from core.experiments.switches.calls import call_switches
 from core.experiments.switches.content import content_switches
 from core.experiments.switches.endings import ending_switches
@@ -20,7 +21,15 @@ from core.experiments.switches.tools import tool_switches
 from core.experiments.template_values import candidate_values
 from core.experiments.variant import Variant, facts_of
 
-__all__ = ["Switch", "Topic", "changed_fields", "find_server_switches", "find_switches"]
+__all__ = [
+    "AbsentSwitch",
+    "Switch",
+    "Topic",
+    "changed_fields",
+    "explain_absent",
+    "find_server_switches",
+    "find_switches",
+]
 
 
 def find_switches(variant: Variant, *, other_template: str | None = None) -> tuple[Switch, ...]:
