@@ -156,6 +156,7 @@ def step_count(
                 break
         if search.has_exact:
             break
+    yield search.answer(left_out)
 
 
 def agree(answers: Sequence[CountAnswer]) -> tuple[tuple[str, ...], ...]:
