@@ -6,13 +6,28 @@
        ▼
     gather ──▶ ladder.py         what the raw output rests on, and why
 
-Public: `ServerClient`, `Timeouts`, `RenderAnswer`, `gather`, `Gathered`.
+    guard.py ──▶ which machines a page for strangers may talk to
+
+Public: `ServerClient`, `Timeouts`, `RenderAnswer`, `gather`, `Gathered`, `NetworkGuard`, `guard_of`,
+`is_this_machine`, `may_carry_key`.
 """
 
+from core.complete.backends.address import is_this_machine, may_carry_key
+from core.complete.backends.guard import NetworkGuard, guard_of
 from core.complete.backends.limits import Timeouts
 from core.complete.backends.vllm import RenderAnswer
 from core.complete.client import ServerClient
 from core.complete.evidence import gather
 from core.complete.ladder import Gathered
 
-__all__ = ["Gathered", "RenderAnswer", "ServerClient", "Timeouts", "gather"]
+__all__ = [
+    "Gathered",
+    "NetworkGuard",
+    "RenderAnswer",
+    "ServerClient",
+    "Timeouts",
+    "gather",
+    "guard_of",
+    "is_this_machine",
+    "may_carry_key",
+]

@@ -8,6 +8,7 @@ from typing import Self, TypeVar
 
 from core.complete.backends.address import read_address
 from core.complete.backends.completions import request_completion
+from core.complete.backends.guard import NetworkGuard
 from core.complete.backends.http import HttpConnection
 from core.complete.backends.limits import Timeouts
 from core.complete.backends.openai_chat import request_chat, request_chat_stream
@@ -46,19 +47,28 @@ class ServerClient:
         notes: What `probe` could not see, one sentence each.
     """
 
-    def __init__(self, base_url: str, *, api_key: str | None = None, timeouts: Timeouts | None = None) -> None:
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        api_key: str | None = None,
+        timeouts: Timeouts | None = None,
+        guard: NetworkGuard | None = None,
+    ) -> None:
         """Prepare; nothing is sent.
 
         Args:
             base_url: Server address, with or without `/v1` at its end.
             api_key: Sent as bearer token, over https or to this machine only; never shown.
             timeouts: How long to wait.
+            guard: Which servers may be talked to; `None` for any.
 
         Raises:
-            BackendError: The address is none, or the key must not be sent there (kind `refused`).
+            BackendError: The address is none, the key must not be sent there, or the guard does not list the server
+                (kind `refused`).
         """
         address = read_address(base_url)
-        self._connection = HttpConnection(address, api_key, timeouts or Timeouts())
+        self._connection = HttpConnection(address, api_key, timeouts or Timeouts(), guard)
         self._takes_debug_fields = True
         self.base_url = address.base_url
         self.server: Server | None = None

@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from urllib.parse import urlsplit
 
-from core.complete import Gathered
+from core.complete import Gathered, is_this_machine
 from core.errors import RenderError
 from core.pipeline.target import Target
 from core.protocols import Tokenizer
@@ -131,8 +130,7 @@ def _believable_root(server: Server) -> str | None:
     root = server.model_root
     if root is None:
         return None
-    is_here = urlsplit(server.base_url).hostname in ("localhost", "127.0.0.1", "::1")
-    return root if is_here or _HUB_ID.fullmatch(root) else None
+    return root if is_this_machine(server.base_url) or _HUB_ID.fullmatch(root) else None
 
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")

@@ -7,8 +7,8 @@ import asyncio
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from urllib.parse import urlsplit
 
+from core.complete import may_carry_key
 from core.errors import DebuggerError, RequestError
 from core.lab import LabPool
 from core.parse.engines import VllmEngine
@@ -89,9 +89,7 @@ def api_key_for(endpoint: str | None, variable: str | None) -> str | None:
     """
     if endpoint is None:
         return None
-    address = urlsplit(endpoint)
-    is_private = address.scheme == "https" or address.hostname in ("localhost", "127.0.0.1", "::1")
-    if variable is None and not is_private:
+    if variable is None and not may_carry_key(endpoint):
         return None
     return os.environ.get(variable or DEFAULT_KEY_VARIABLE)
 

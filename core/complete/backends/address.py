@@ -6,6 +6,8 @@ import ipaddress
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
+import httpx
+
 from core.errors import BackendError, shorten
 
 _ENDPOINTS = ("/chat/completions", "/completions", "/models")
@@ -57,7 +59,25 @@ def read_address(base_url: str) -> Address:
     for endpoint in _ENDPOINTS:
         path = path.removesuffix(endpoint)
     base = f"{parts.scheme.lower()}://{parts.netloc}{path or '/v1'}"
-    return Address(base, base.removesuffix("/v1"), _is_loopback(parts.hostname or ""), parts.scheme.lower() == "https")
+    is_here = _is_loopback(parts.hostname or "")
+    return Address(base, base.removesuffix("/v1"), is_here, parts.scheme.lower() == "https")
+
+
+def is_this_machine(base_url: str) -> bool:
+    """Say whether a server address is one of this machine; what is no address is none."""
+    try:
+        return read_address(base_url).is_loopback
+    except BackendError:
+        return False
+
+
+def may_carry_key(base_url: str) -> bool:
+    """Say whether an API key may travel there: encrypted, or without leaving this machine."""
+    try:
+        address = read_address(base_url)
+    except BackendError:
+        return False
+    return address.is_encrypted or address.is_loopback
 
 
 def check_key(address: Address, api_key: str | None) -> str | None:
@@ -75,7 +95,7 @@ def check_key(address: Address, api_key: str | None) -> str | None:
             "Copy the key again, without line breaks or typographic marks.",
             kind="refused",
         )
-    if not address.is_encrypted and not address.is_loopback:
+    if not may_carry_key(address.base_url):
         raise BackendError(
             f"the API key is not sent to {address.base_url}: the connection is not encrypted",
             "Use an https address, tunnel the port to 127.0.0.1, or run without an API key.",
@@ -94,6 +114,8 @@ def _split(text: str) -> SplitResult:
         raise _refusal(text, f"its scheme is `{parts.scheme}`")
     if not host or port == 0:
         raise _refusal(text, "it names no host")
+    if not _can_be_asked_for(text):
+        raise _refusal(text, "no host can have that name")
     if parts.username is not None or parts.password is not None:
         raise BackendError(
             "the server address holds a user name or password, which would end up in reports",
@@ -109,6 +131,15 @@ def _split(text: str) -> SplitResult:
     return parts
 
 
+def _can_be_asked_for(text: str) -> bool:
+    """Say whether client and resolver can spell the host; they raise all sorts of things where they cannot."""
+    try:
+        url = httpx.URL(text)
+        return bool(url.host and url.raw_host.decode("ascii").encode("idna"))
+    except (httpx.InvalidURL, ValueError):  # errors of encodings are value errors
+        return False
+
+
 def _refusal(text: str, reason: str) -> BackendError:
     shown = text.rpartition("@")[2]  # whatever stands before it may be a password
     return BackendError(
@@ -119,6 +150,7 @@ def _refusal(text: str, reason: str) -> BackendError:
 
 
 def _is_loopback(host: str) -> bool:
+    host = host.rstrip(".").lower()
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:

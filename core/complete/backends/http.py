@@ -27,6 +27,7 @@ from core.complete.backends.failures import (
     failure_of_time,
     failure_of_transport,
 )
+from core.complete.backends.guard import NetworkGuard, build_transport
 from core.complete.backends.limits import MAX_ANSWER_BYTES, Timeouts
 from core.complete.shapes import parse_json
 from core.errors import BackendError
@@ -59,24 +60,37 @@ class Answer:
 class HttpConnection:
     """The connections to one server."""
 
-    def __init__(self, address: Address, api_key: str | None, timeouts: Timeouts) -> None:
+    def __init__(
+        self, address: Address, api_key: str | None, timeouts: Timeouts, guard: NetworkGuard | None = None
+    ) -> None:
         """Prepare them; nothing is sent.
 
+        Args:
+            address: Where the server is.
+            api_key: Sent as bearer token.
+            timeouts: How long to wait.
+            guard: Which servers may be talked to; `None` for any.
+
         Raises:
-            BackendError: The key must not or cannot be sent there.
+            BackendError: The key must not or cannot be sent there, or the guard does not list the server.
         """
+        if guard is not None:
+            guard.check(address.base_url)
         self.address = address
         self.timeouts = timeouts
         self._key = check_key(address, api_key)
         headers = {"accept-encoding": "identity", "user-agent": "prompt-debugger"}
         if self._key is not None:
             headers["authorization"] = f"Bearer {self._key}"
+        limits = httpx.Limits(keepalive_expiry=_IDLE_S)
         self._client = httpx.AsyncClient(
             headers=headers,
             timeout=httpx.Timeout(timeouts.read_s, connect=timeouts.connect_s),
-            limits=httpx.Limits(keepalive_expiry=_IDLE_S),
+            limits=limits,
             follow_redirects=False,
-            trust_env=not address.is_loopback,  # a proxy from the environment never stands before this machine
+            transport=None if guard is None else build_transport(guard, limits),
+            # A proxy from the environment never stands before this machine, and would resolve a name anew.
+            trust_env=guard is None and not address.is_loopback,
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
         )
 

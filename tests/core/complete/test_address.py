@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.complete import ServerClient
+from core.complete import ServerClient, is_this_machine, may_carry_key
 from core.complete.backends.address import read_address
 from core.errors import BackendError
 
@@ -31,7 +31,11 @@ def test_an_address_is_read_as_people_write_it(given: str, base: str, root: str)
     assert address.url_of("/tokenize") == f"{root}/tokenize"
 
 
-@pytest.mark.parametrize("text", ["", "ftp://h/v1", "http://", "http://h:99999/v1", "http://h:x", "http://[::1", "://"])
+NO_ADDRESS = ["", "ftp://h/v1", "http://", "http://h:99999/v1", "http://h:x", "http://[::1", "://"]
+NO_HOST = ["http://\ud800/v1", "http://a..b/v1", "http://[v1.x]/v1", "http://xn--/v1", f"http://{'a' * 300}.org/v1"]
+
+
+@pytest.mark.parametrize("text", [*NO_ADDRESS, *NO_HOST, "http://h/\ud800"])
 def test_what_is_no_address_is_refused(text: str) -> None:
     with pytest.raises(BackendError) as caught:
         read_address(text)
@@ -48,6 +52,28 @@ def test_a_secret_in_an_address_is_refused_and_not_repeated(text: str) -> None:
         read_address(text)
 
     assert KEY not in str(caught.value.to_json())
+
+
+HERE = [
+    "http://localhost:8000/v1",
+    "localhost:8000",
+    "http://LOCALHOST./v1",
+    "http://127.0.0.7/v1",
+    "http://[::1]:1/v1",
+]
+ELSEWHERE = ["http://10.0.0.7/v1", "https://localhost.example.org/v1", "http://[::2]/v1", "no address", "http://[::1"]
+
+
+@pytest.mark.parametrize("base_url", HERE)
+def test_this_machine_is_known_by_all_its_names(base_url: str) -> None:
+    assert is_this_machine(base_url)
+    assert may_carry_key(base_url)
+
+
+@pytest.mark.parametrize("base_url", ELSEWHERE)
+def test_another_machine_is_not_this_one(base_url: str) -> None:
+    assert not is_this_machine(base_url)
+    assert may_carry_key(base_url) == base_url.startswith("https://")
 
 
 @pytest.mark.parametrize("base_url", ["http://10.0.0.7:8000/v1", "http://example.org/v1", "example.org"])

@@ -129,6 +129,7 @@ def test_render_tries_switches_counts_and_turns():
     [
         ("https://api.example/v1", None, "k"),
         ("http://127.0.0.1:8000/v1", None, "k"),
+        ("localhost:8000", None, "k"),
         ("http://192.0.2.7:8000/v1", None, None),
         ("http://192.0.2.7:8000/v1", "OPENAI_API_KEY", "k"),
         (None, None, None),
