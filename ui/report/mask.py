@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from core.report import redact_json, redact_text
 from core.report.redact import MARK
-from core.types import ChatResult, Completion, Prompt, Span, StreamDelta, Token, Trace
+from core.types import ChatResult, Completion, Prompt, Request, Span, StreamDelta, Token, Trace
+from ui.report.pieces import answers_of, events_of, joined_texts
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -28,6 +29,7 @@ _D = TypeVar("_D", bound="DataclassInstance")
 COVER = "•"
 REMOVED_ID = -1  # stands for the id of a covered token
 
+_FOLDER = re.compile(r"[/~\\]|[A-Za-z]:[\\/]")  # how a path of some machine begins; a hub id does not
 _SHORTEST = 4  # a shorter value of a secret field would cover half of any text
 _FRAGMENT = 12  # as many characters of a secret are still one: quotes and excerpts cut texts anywhere
 _LONGEST_SEARCHED = 50_000  # longer texts are no excerpts
@@ -38,12 +40,18 @@ _UNITS = (re.compile(r"""(?:\bbearer )?[^\s"']+""", re.IGNORECASE), re.compile(r
 def mask_trace(trace: Trace) -> Trace:
     """Return `trace` as it may be shown to anybody.
 
-    Bodies as received, the text of stream events and logprobs are left out
-    whole: no view draws them, and secrets may be split between their parts.
+    Of a folder on some machine only the name is left. If there is any secret,
+    bodies as received, stream events and logprobs are left out whole: it may be
+    cut into their pieces. A run without secrets keeps them.
     """
-    trace = _without_undrawn(trace)
+    trace = _without_folders(trace)
     mask = _Mask(trace)
-    return trace if mask.is_idle else mask.trace(trace)
+    return trace if mask.is_idle else mask.trace(_without_pieces(trace))
+
+
+def mask_request(request: Request) -> Request:
+    """Return `request` as it may be shown to anybody; its text keeps length and places."""
+    return mask_trace(Trace(request=request)).request
 
 
 def mask_text(text: str) -> str:
@@ -68,7 +76,34 @@ def _cover_unit(text: str) -> str:
     return text[:start] + COVER * (stop - start) + text[stop:]
 
 
-def _without_undrawn(trace: Trace) -> Trace:
+def _without_folders(trace: Trace) -> Trace:
+    """Return `trace` with the name alone of a folder that the server's model lies in."""
+    server = trace.server
+    root = None if server is None else server.model_root
+    if server is None or root is None or not _FOLDER.match(root):
+        return trace
+    name = re.split(r"[\\/]", root.rstrip("\\/"))[-1]
+
+    def named(text: str) -> str:
+        return text.replace(root, name)
+
+    def prompt_named(prompt: Prompt | None) -> Prompt | None:
+        return None if prompt is None else replace(prompt, note=named(prompt.note))
+
+    return replace(
+        trace,
+        server=replace(server, model_root=name),
+        notes=tuple(map(named, trace.notes)),
+        prompt=prompt_named(trace.prompt),
+        local_prompt=prompt_named(trace.local_prompt),
+        findings=tuple(
+            replace(item, title=named(item.title), detail=named(item.detail), fix=named(item.fix))
+            for item in trace.findings
+        ),
+    )
+
+
+def _without_pieces(trace: Trace) -> Trace:
     return replace(
         trace,
         raw=_completion_without(trace.raw),
@@ -97,7 +132,7 @@ class _Mask:
     """
 
     def __init__(self, trace: Trace) -> None:
-        texts = set(_strings(trace))
+        texts = {*_strings(trace), *joined_texts(trace)}
         self._fields: dict[str, bool] = {}
         self._masked: dict[str, str] = {}
         secrets = {secret for text in texts for secret in _secrets_in(text)}
@@ -105,6 +140,8 @@ class _Mask:
         for text in texts:
             if text.lstrip().startswith(("{", "[")):  # arguments of a call are JSON inside a string
                 secrets.update(self._field_values(_decoded(text)))
+        for answer in answers_of(trace):
+            secrets.update(self._field_values(list(events_of(answer.body))))
         spellings = {spelling for secret in secrets for spelling in _spellings(secret)}
         self._secrets = tuple(sorted(spellings, key=lambda text: (-len(text), text)))
         self.is_idle = not secrets

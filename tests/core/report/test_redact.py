@@ -13,6 +13,7 @@ SECRETS = {
     "github": "ghp_" + "a1B2" * 9,
     "aws": "AKIA" + "ABCD1234EFGH5678",
     "slack": "xoxb-" + "1234567890-abcdef",
+    "google": "AIza" + "SyA1b2C3d4" * 4,
     "jwt": "eyJ" + "hbGciOiJI.eyJzdWIiOiIx.SflKxwRJSMeKKF2",
 }
 
@@ -40,8 +41,46 @@ def test_fields_with_a_secret_name_are_gone_whatever_their_value():
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "OPENAI_API_KEY=hunter2hunter2 curl http://host/v1",
+        "export HF_TOKEN='hunter2hunter2'",
+        'DB_PASSWORD="hunter2hunter2"',
+        "-H 'api-key: hunter2hunter2'",
+        '"X-Api-Key": "hunter2hunter2"',
+        "Authorization: Basic hunter2hunter2==",
+        "X-Auth-Token: hunter2hunter2",
+    ],
+)
+def test_keys_in_variables_and_headers_are_gone(text):
+    redacted = redact_text(text)
+
+    assert "hunter2" not in redacted
+    assert redacted.startswith(text[:6])
+
+
+@pytest.mark.parametrize(
+    "name", ["openai_api_key", "aws_secret_access_key", "client_secret", "X-Goog-Api-Key", "hf_token"]
+)
+def test_a_secret_field_may_carry_the_name_of_its_service(name):
+    assert redact_json({name: "y"}) == {name: "[removed]"}
+
+
+@pytest.mark.parametrize(
+    "name", ["bos_token", "token", "max_tokens", "key", "tool_choice", "secretary", "cookie_recipe"]
+)
+def test_a_field_that_only_sounds_secret_is_left_alone(name):
+    assert redact_json({name: "y"}) == {name: "y"}
+
+
+@pytest.mark.parametrize(
     "harmless",
     [
+        "BOS_TOKEN=begin-of-text",
+        "export OPENAI_API_KEY=$MY_KEY",
+        "the api-key: required, a string",
+        "TOKENS=1024tokens",
+        "Authorization: see chapter",
         "sk-learn is a library",
         "the token hf_x",
         "a bearer of news",

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.report import redact_text
-from core.types import Completion, Span, StreamDelta, Token, TokenKind
+from core.types import Completion, Span, StreamDelta, Token, TokenKind, TokenLogprob
 from tests.ui.present.traces import RAW_TEXT, dropped_call_trace, prompt_of, tokens_of
 from ui.report.mask import COVER, REMOVED_ID, mask_text, mask_trace
 
@@ -31,7 +31,10 @@ def test_a_key_is_covered_and_its_neighbours_stay(key):
     assert masked == f'say "{COVER * len(key)}" and https://{COVER * 17}@example.org/, then go on'
 
 
-@given(st.lists(st.one_of(st.sampled_from(KEYS), st.text(max_size=8), st.just("Bearer ")), max_size=6).map("".join))
+SETTINGS = ("Bearer ", "API_KEY=", "HF_TOKEN='", "api-key: ", "Authorization: Basic ", "hunter2hunter2")
+
+
+@given(st.lists(st.sampled_from((*KEYS, *SETTINGS)) | st.text(max_size=8), max_size=6).map("".join))
 def test_masking_keeps_the_length_and_leaves_no_secret(text):
     masked = mask_text(text)
 
@@ -148,8 +151,55 @@ def test_the_value_of_a_secret_field_is_covered_wherever_it_is_said_again(name):
 
 def test_a_run_without_secrets_is_shown_as_it_is():
     trace = dropped_call_trace()
+    deltas = (StreamDelta({"content": "a"}, (1,), None, 0.1), StreamDelta({"content": "b"}, (2,), None, 0.2))
+    trace = replace(trace, chat_stream=replace(trace.chat_stream, deltas=deltas, body='data: {"content": "a"}'))
+
+    assert mask_trace(trace) == trace
+
+
+def stream_of(*bodies):
+    return "".join(f"data: {json.dumps(body)}\n\n" for body in bodies) + "data: [DONE]\n\n"
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        {"deltas": tuple(StreamDelta({"note": t}, None, None, 0.0) for t in ("sk-abcdefgh", "ijklmnop1234"))},
+        {"body": stream_of(*({"choices": [{"index": 1, "text": t}]} for t in ("sk-abcdefgh", "ijklmnop1234")))},
+        {"logprobs": tuple(TokenLogprob(text, None, -1.0) for text in ("sk-", "abcdefgh", "ijklmnop1234"))},
+        {"body": stream_of({"choices": [{"api_key": "unlike-any"}]})},
+    ],
+    ids=["events", "lines", "logprobs", "field"],
+)  # fmt: skip
+def test_a_secret_that_stands_there_in_pieces_only_is_gone(pieces):
+    trace = dropped_call_trace()
+
+    masked = mask_trace(replace(trace, chat_stream=replace(trace.chat_stream, **pieces)))
+
+    kept = "".join(strings(masked.chat_stream))
+    assert [part for part in ("sk-abc", "ijklmnop", "unlike-any") if part in kept] == []
+
+
+@pytest.mark.parametrize("root", ["/home/bob/models/tiny", "~/models/tiny/", r"C:\Users\bob\tiny"])
+def test_of_a_folder_only_the_name_is_left(root):
+    trace = dropped_call_trace()
+    finding = replace(trace.findings[0], detail=f"The template of {root} has none.")
+    trace = replace(
+        trace,
+        server=replace(trace.server, model_root=root),
+        findings=(finding,),
+        notes=(f"Rendered with {root}.",),
+        local_prompt=replace(trace.local_prompt, note=f"Rendered with {root}."),
+    )
 
     masked = mask_trace(trace)
 
-    assert (masked.prompt, masked.parse, masked.findings) == (trace.prompt, trace.parse, trace.findings)
-    assert masked.chat.message is trace.chat.message
+    assert masked.server.model_root == "tiny"
+    assert [text for text in strings(masked) if "bob" in text or "models" in text] == []
+
+
+def test_a_hub_id_is_no_folder():
+    trace = dropped_call_trace()
+    trace = replace(trace, server=replace(trace.server, model_root="moonshotai/Kimi-K2-Instruct"))
+
+    assert mask_trace(trace) == trace

@@ -1,0 +1,67 @@
+"""The texts of a run that stand there in pieces only, put together: a secret may be cut anywhere.
+
+Events of a stream, its lines as received, and logprobs hold a few characters
+each. Nothing here is shown; `mask` looks for secrets in it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+
+from core.types import ChatResult, Completion, Trace
+
+Path = tuple[str | int, ...]
+
+
+def joined_texts(trace: Trace) -> Iterator[str]:
+    """Yield every text that events, lines and logprobs of a run hold in pieces."""
+    for chat in (trace.chat, trace.chat_stream):
+        if chat is not None:
+            yield from _joined(delta.delta for delta in chat.deltas)
+    for answer in answers_of(trace):
+        yield from _joined(events_of(answer.body))
+        yield "".join(item.text for item in answer.logprobs or ())
+
+
+def answers_of(trace: Trace) -> tuple[ChatResult | Completion, ...]:
+    """Return everything that a server answered in a run."""
+    found = (trace.raw, trace.raw_again, trace.chat, trace.chat_stream)
+    return tuple(answer for answer in found if answer is not None)
+
+
+def events_of(body: str) -> tuple[object, ...]:
+    """Return the JSON values of a body as received: of each of its lines, or of the whole."""
+    return tuple(value for line in (body, *body.splitlines()) if (value := _decoded(line)) is not None)
+
+
+def _decoded(line: str) -> object:
+    text = line.removeprefix("data:").strip()
+    if not text.startswith(("{", "[")):
+        return None
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value
+
+
+def _joined(values: Iterable[object]) -> Iterator[str]:
+    pieces: dict[Path, list[str]] = {}
+    for value in values:
+        for path, text in _leaves(value, ()):
+            pieces.setdefault(path, []).append(text)
+    return ("".join(texts) for texts in pieces.values())
+
+
+def _leaves(value: object, path: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the strings in a JSON value with their paths; an item that names its `index` stands there."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _leaves(item, (*path, str(key)))
+    elif isinstance(value, list):
+        for position, item in enumerate(value):
+            index = item.get("index") if isinstance(item, Mapping) else None
+            yield from _leaves(item, (*path, index if isinstance(index, int) else position))
