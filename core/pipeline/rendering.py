@@ -110,7 +110,7 @@ def load_renderer(target: Target, server: Server, tokenizer_info: JSONObject | N
     if template is None and tokenizer_info is not None:
         found = tokenizer_info.get("chat_template")
         template = found if isinstance(found, str) else None
-    source = target.tokenizer or _believable_root(server)
+    source = target.tokenizer or (_believable_root(server) if target.guard is None else None)
     if source is None:
         return Renderer(template, None, "The server does not say where its tokenizer lies: name one.")
     try:

@@ -117,7 +117,8 @@ class _Run:
             base_url = lab.base_url
             target = replace(target, tokenizer=target.tokenizer or Path(target.lab.model_dir), model=lab.model)
         self.update(f"Asking {base_url} what it is", fraction=None)
-        client = await stack.enter_async_context(ServerClient(base_url, api_key=target.api_key))
+        guard = target.guard if self.target.base_url is not None else None  # the lab is on this machine
+        client = await stack.enter_async_context(ServerClient(base_url, api_key=target.api_key, guard=guard))
         server = await client.probe()
         server = replace(
             server,

@@ -28,7 +28,7 @@ async def render_on_server(request: Request, target: Target) -> Trace:
     """
     if target.base_url is None:
         raise BackendError("no server to ask for a prompt", "Give --endpoint URL.", kind="refused")
-    async with ServerClient(target.base_url, api_key=target.api_key) as client:
+    async with ServerClient(target.base_url, api_key=target.api_key, guard=target.guard) as client:
         server = await client.probe()
         if "render" not in server.features:
             raise BackendError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from core.complete import NetworkGuard
 from core.lab import LabSpec
 
 
@@ -21,6 +22,8 @@ class Target:
         tool_parser: Name of the server's tool parser, if the person knows it.
         reasoning_parser: Name of the server's reasoning parser, likewise.
         lab: The lab to boot when there is no `base_url`.
+        guard: Which servers a stranger's choice may lead to; `None` for any. With one, a server has no say in which
+            tokenizer is loaded, either.
     """
 
     base_url: str | None = None
@@ -31,3 +34,4 @@ class Target:
     tool_parser: str | None = None
     reasoning_parser: str | None = None
     lab: LabSpec = field(default_factory=LabSpec)
+    guard: NetworkGuard | None = None

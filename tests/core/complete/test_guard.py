@@ -53,9 +53,10 @@ def test_no_address_that_python_calls_private_is_public() -> None:
 
     from core.complete.backends.guard import _CLOSED_IPV4, _CLOSED_IPV6
 
+    networks: list[ipaddress.IPv4Network | ipaddress.IPv6Network] = [*_CLOSED_IPV4, *_CLOSED_IPV6]
     edges = [
         network[index] + step
-        for network in (*_CLOSED_IPV4, *_CLOSED_IPV6)
+        for network in networks
         for index, step in ((0, -1), (0, 0), (-1, 0), (-1, 1))
         if 0 <= int(network[index]) + step < 2**network.max_prefixlen
     ]
