@@ -7,13 +7,14 @@ from core.pipeline.cases import cached_tokenizer
 from core.types import JSON, JSONObject, Parse
 
 
-def judge_constrained(case: JSONObject, parse: Parse, level: str) -> JSONObject:
+def judge_constrained(case: JSONObject, parse: Parse, level: str, engine: GrammarEngine) -> JSONObject:
     """Return the first place where constrained decoding would have stepped in, as JSON.
 
     Args:
         case: The case that was read; its tools, tokenizer, ids and prompt tail count.
         parse: What was read of it; its format decides the grammar.
         level: Enforcement, as vLLM has it: `auto`, `auto+strict`, `required`, ….
+        engine: XGrammar; it starts at the first question.
 
     Returns:
         The verdict; `sentence` says it in words.
@@ -22,18 +23,17 @@ def judge_constrained(case: JSONObject, parse: Parse, level: str) -> JSONObject:
         EngineError: XGrammar is not installed, or the level is unknown.
     """
     source, tools, ids = case.get("tokenizer"), case.get("tools"), case.get("token_ids")
-    with GrammarEngine() as engine:
-        verdict = first_illegal_token(
-            parse.raw,
-            [item for item in ids if isinstance(item, int)] if isinstance(ids, list) else None,
-            cached_tokenizer(source) if isinstance(source, str) else None,
-            [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else [],
-            parse.parsed.format,
-            level,
-            engine=engine,
-            prompt_tail=_text(case.get("prompt_tail")) or "",
-            finish_reason=_text(case.get("finish_reason")),
-        )
+    verdict = first_illegal_token(
+        parse.raw,
+        [item for item in ids if isinstance(item, int)] if isinstance(ids, list) else None,
+        cached_tokenizer(source) if isinstance(source, str) else None,
+        [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else [],
+        parse.parsed.format,
+        level,
+        engine=engine,
+        prompt_tail=_text(case.get("prompt_tail")) or "",
+        finish_reason=_text(case.get("finish_reason")),
+    )
     return verdict_to_json(verdict)
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import json
+import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 
-from core.errors import DebuggerError, RequestError
-from core.types import JSON, JSONObject
-from ui.cli.output import FOUND, OK, dump_json
+from core.errors import RequestError
+from ui.cli.case_lines import Answer, Answered, ByteSource, Chunk, OpenAnswer, answer_chunk, read_chunks
+from ui.cli.case_workers import CaseWorkers
+from ui.cli.output import FOUND, OK
+
+# A worker needs half a second to start, in which about so many lines are read.
+LINES_ALONE = 256
 
 
-def run_cases(name: str, answer: Callable[[JSONObject], JSONObject]) -> int:
+def run_cases(name: str, answer: Answer) -> int:
     """Answer every line of a file; a bad line gives an `error` object and the rest still runs.
 
     Args:
@@ -25,44 +30,65 @@ def run_cases(name: str, answer: Callable[[JSONObject], JSONObject]) -> int:
     Raises:
         RequestError: The file cannot be opened.
     """
-    status = OK
-    for number, line in enumerate(_lines(name), start=1):
-        if not line.strip():
-            continue
-        document = answer_line(line, number, answer)
-        if document.get("error") is not None or _has_error(document.get("findings")):
-            status = FOUND
-        sys.stdout.write(dump_json(document) + "\n")
-    sys.stdout.flush()
-    return status
+    return run_bulk(name, lambda: nullcontext(answer), jobs=1)
 
 
-def answer_line(line: bytes, number: int, answer: Callable[[JSONObject], JSONObject]) -> JSONObject:
-    """Answer one line of a case file; what is wrong with it becomes an `error` object."""
-    case_id: JSON = None
-    try:
-        case = json.loads(line)
-        if not isinstance(case, dict):
-            raise RequestError(f"line {number} is not a JSON object", line=number)
-        case_id = case.get("id")
-        return {**answer(case), "id": case_id}
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-        cause = RequestError(f"line {number} is not JSON: {error}", line=number)
-        return {"id": case_id, "error": cause.to_json()}
-    except DebuggerError as error:
-        return {"id": case_id, "error": error.to_json()}
+def run_bulk(name: str, open_answer: OpenAnswer, *, jobs: int | None = None) -> int:
+    """Answer every line of a file, the first ones here and what comes after them in several processes.
+
+    Args:
+        name: The file, or `-` for standard input.
+        open_answer: Makes what turns a case into a document; called once in each process, so it must be picklable
+            unless `jobs` is 1.
+        jobs: How many processes; `None` means one per processor. With 1 everything happens here.
+
+    Returns:
+        As `run_cases`.
+
+    Raises:
+        RequestError: The file cannot be opened.
+        EngineError: No worker can be started.
+    """
+    has_error = False
+    with _opened(name) as source:
+        answers = _answers(read_chunks(source), open_answer, jobs or usable_processors())
+        with closing(answers):
+            for done in answers:
+                has_error |= done.has_error
+                sys.stdout.write(done.text)
+                sys.stdout.flush()
+    return FOUND if has_error else OK
 
 
-def _lines(name: str) -> Iterator[bytes]:
-    if name == "-":
-        yield from sys.stdin.buffer
+def usable_processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _answers(chunks: Iterator[Chunk], open_answer: OpenAnswer, jobs: int) -> Generator[Answered, None, None]:
+    """Answer here until it is worth starting workers."""
+    with open_answer() as answer:
+        for chunk in chunks:
+            yield answer_chunk(chunk, answer)
+            if jobs > 1 and chunk.first_number + len(chunk.lines) > LINES_ALONE:
+                break
+    if (following := next(chunks, None)) is None:
         return
+    with closing(CaseWorkers(open_answer, jobs)) as workers:
+        yield from workers.answers(_with_first(following, chunks))
+
+
+def _with_first(first: Chunk, others: Iterator[Chunk]) -> Iterator[Chunk]:
+    yield first
+    yield from others
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[ByteSource]:
+    """Open without a buffer of our own: what has come is answered, and no lock is held while nothing comes."""
     try:
-        with Path(name).open("rb") as stream:
-            yield from stream
+        source = open(0, "rb", buffering=0, closefd=False) if name == "-" else Path(name).open("rb", buffering=0)  # noqa: SIM115 - standard input has no path
     except OSError as error:
         raise RequestError(f"cannot read {name!r}: {error.strerror or error}") from None
-
-
-def _has_error(findings: JSON) -> bool:
-    return isinstance(findings, list) and any(isinstance(f, dict) and f.get("severity") == "error" for f in findings)
+    with source:
+        yield source

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 
+from core.parse.grammar import GrammarEngine
 from core.pipeline import CaseParser, judge_constrained
 from core.report import parse_to_json, parse_to_terminal
 from core.types import JSONObject
-from ui.cli.cases import run_cases
+from ui.cli.case_lines import Answer
+from ui.cli.cases import run_bulk
 from ui.cli.output import add_output_arguments, exit_status, print_json, print_text, read_input, read_json_file
 from ui.cli.sharing import write_files
 
@@ -17,6 +22,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("raw", nargs="?", metavar="RAW", help="file with the raw output, or - for standard input")
     parser.add_argument("--cases", metavar="FILE.jsonl", help="one case per line in, one document per line out")
+    parser.add_argument(
+        "--jobs",
+        type=_positive,
+        metavar="N",
+        help="processes for --cases (default: one per processor, once there are more than a few hundred lines)",
+    )
     parser.add_argument("--format", default="auto", help="format to read with (default: the best score)")
     parser.add_argument("--tools", metavar="FILE", help="JSON file with the request's tools")
     parser.add_argument("--message", metavar="FILE", help="JSON file with the assistant message that a server returned")
@@ -35,20 +46,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     defaults = _defaults(options)
+    if options.cases:
+        return run_bulk(options.cases, partial(open_parser, defaults, options.constrained), jobs=options.jobs)
     with CaseParser() as parser:
-        if options.cases:
-
-            def answer(case: JSONObject) -> JSONObject:
-                parse, findings = parser.parse({**defaults, **case})
-                return parse_to_json(parse, case_id=case.get("id"), findings=findings)
-
-            return run_cases(options.cases, answer)
         case = {**defaults, **_case_from_input(read_input(options.raw or "-"))}
         parse, findings = parser.parse(case)
     document = parse_to_json(parse, case_id=case.get("id"), findings=findings)
     text = parse_to_terminal(parse, findings)
     if options.constrained:
-        document["constrained"] = verdict = judge_constrained(case, parse, options.constrained)
+        with GrammarEngine() as engine:
+            document["constrained"] = verdict = judge_constrained(case, parse, options.constrained, engine)
         text += f"\nconstrained decoding ({options.constrained}): {verdict['sentence']}\n"
     if options.report:
         write_files(options.report, {"parse.json": document, "parse.txt": text})
@@ -57,6 +64,34 @@ def _run(options: argparse.Namespace) -> int:
     else:
         print_text(text)
     return exit_status(findings)
+
+
+@contextmanager
+def open_parser(defaults: JSONObject, level: str | None = None) -> Iterator[Answer]:
+    """Give what turns a case into a parse document; its helpers stay warm until the block ends.
+
+    Args:
+        defaults: Fields for cases that lack them.
+        level: Enforcement to hold each output against; `None` for no such question.
+    """
+    with CaseParser() as parser, GrammarEngine() as engine:
+
+        def answer(case: JSONObject) -> JSONObject:
+            whole = {**defaults, **case}
+            parse, findings = parser.parse(whole)
+            document = parse_to_json(parse, case_id=case.get("id"), findings=findings)
+            if level is not None:
+                document["constrained"] = judge_constrained(whole, parse, level, engine)
+            return document
+
+        yield answer
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return number
 
 
 def _case_from_input(text: str) -> JSONObject:

@@ -1,0 +1,231 @@
+"""Many lines in several processes: same answers, same order, and what a dead worker or a person's Ctrl-C costs."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+from contextlib import closing, contextmanager
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from core.errors import EngineError, RequestError
+from tests.conftest import ROOT
+from ui.cli import cases
+from ui.cli.case_lines import CHUNK_LINES, Chunk, read_chunks
+from ui.cli.case_workers import CaseWorkers
+from ui.cli.cases import LINES_ALONE, run_bulk
+
+CALL = '<tool_call>\n{{"name": "f", "arguments": {{"n": {n}}}}}\n</tool_call>'
+MANY = LINES_ALONE + 5 * CHUNK_LINES
+
+
+@contextmanager
+def echo(marker=None):
+    """Answer with the case; one that says so ends this process, always or only the first time."""
+
+    def answer(case):
+        if case.get("do") == "die" or (case.get("do") == "die once" and not Path(marker).exists()):
+            if marker:
+                Path(marker).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        if case.get("do") == "leave":
+            os._exit(3)
+        if case.get("do") == "refuse":
+            raise RequestError("refused", field="do")
+        if case.get("do") == "stumble":
+            raise ZeroDivisionError("a fault of ours")
+        return {"seen": case["n"], "pid": os.getpid(), "findings": []}
+
+    yield answer
+
+
+@contextmanager
+def unstartable():
+    sys.exit(7)
+    yield
+
+
+def lines_of(items):
+    return tuple(json.dumps(item).encode() for item in items)
+
+
+def documents_of(items, open_answer=echo, jobs=2):
+    """Return what the workers write for some cases, in chunks of three lines."""
+    lines = lines_of(items)
+    chunks = (Chunk(start + 1, lines[start : start + 3]) for start in range(0, len(lines), 3))
+    with closing(CaseWorkers(open_answer, jobs)) as workers:
+        text = "".join(answer.text for answer in workers.answers(chunks))
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_answers_come_in_order_whoever_gave_them():
+    documents = documents_of([{"id": f"case {n}", "n": n} for n in range(40)])
+
+    assert [document["seen"] for document in documents] == list(range(40))
+    assert [document["id"] for document in documents] == [f"case {n}" for n in range(40)]
+    assert os.getpid() not in {document["pid"] for document in documents}
+
+
+def test_a_line_that_kills_its_worker_gets_an_error_and_its_neighbours_answers():
+    items = [{"id": n, "n": n, "do": "die" if n == 4 else None} for n in range(12)]
+
+    documents = documents_of(items)
+
+    assert [document["id"] for document in documents] == list(range(12))
+    assert "killed by signal 9" in documents[4]["error"]["message"]
+    assert "line 5" in documents[4]["error"]["message"]
+    assert all("error" not in document for n, document in enumerate(documents) if n != 4)
+
+
+def test_a_worker_that_leaves_says_its_status():
+    assert "ended with status 3" in documents_of([{"n": 1, "do": "leave"}])[0]["error"]["message"]
+
+
+def test_a_worker_that_dies_once_costs_a_retry_and_nothing_else(tmp_path):
+    items = [{"id": n, "n": n, "do": "die once" if n == 4 else None} for n in range(12)]
+
+    documents = documents_of(items, partial(echo, str(tmp_path / "died")))
+
+    assert (tmp_path / "died").exists()
+    assert [document.get("seen") for document in documents] == list(range(12))
+
+
+def test_a_fault_of_ours_costs_one_line():
+    documents = documents_of([{"id": 1, "n": 1, "do": "stumble"}, {"id": 2, "n": 2}])
+
+    assert "ZeroDivisionError" in documents[0]["error"]["message"]
+    assert documents[1]["seen"] == 2
+
+
+def test_workers_that_cannot_start_are_one_clear_error():
+    with pytest.raises(EngineError, match="status 7"):
+        documents_of([{"n": 1}], unstartable)
+
+
+def test_no_more_is_read_than_a_few_chunks_ahead_of_what_is_written():
+    taken = 0
+
+    def chunks():
+        nonlocal taken
+        for n in range(200):
+            taken += 1
+            yield Chunk(n + 1, lines_of([{"n": n}]))
+
+    ahead = []
+    with closing(CaseWorkers(echo, 2)) as workers:
+        for written, _ in enumerate(workers.answers(chunks())):
+            ahead.append(taken - written)
+
+    assert len(ahead) == 200
+    assert max(ahead) <= 2 * 4 + 2
+
+
+def test_closing_early_ends_the_workers():
+    endless = (Chunk(n + 1, lines_of([{"n": n}])) for n in range(10_000_000))
+    with closing(CaseWorkers(echo, 2)) as workers:
+        pid = json.loads(next(workers.answers(endless)).text)["pid"]
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_a_slow_source_is_not_waited_for():
+    class Slow:
+        def __init__(self, *parts):
+            self.parts = list(parts)
+
+        def read(self, size):
+            return self.parts.pop(0)
+
+    assert list(read_chunks(Slow(b'{"a"', b": 1}\n", b"\n2\n3", b""))) == [
+        Chunk(1, (b'{"a": 1}',)),
+        Chunk(2, (b"", b"2")),
+        Chunk(4, (b"3",)),
+    ]
+
+
+@pytest.mark.parametrize("count", [3, MANY])
+def test_one_process_and_two_write_the_same(count, tmp_path, capsys):
+    text = [json.dumps({"id": n, "n": n, "do": "refuse" if n % 50 == 7 else None}) for n in range(count)]
+    text[2] = "no json"
+    file = tmp_path / "cases.jsonl"
+    file.write_text("\n".join(text))
+    outputs = []
+    for jobs in (1, 2):
+        status = run_bulk(str(file), echo, jobs=jobs)
+        documents = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        outputs.append([{**document, "pid": None} for document in documents])
+        assert status == 1
+
+    assert outputs[0] == outputs[1]
+    assert [document["id"] for document in outputs[0]] == [None if n == 2 else n for n in range(count)]
+    assert outputs[0][2]["error"]["line"] == 3
+
+
+def test_a_small_file_starts_no_worker(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(cases, "CaseWorkers", None)
+    file = tmp_path / "cases.jsonl"
+    file.write_bytes(b"\n".join(lines_of([{"n": n} for n in range(LINES_ALONE)])))
+
+    assert run_bulk(str(file), echo, jobs=2) == 0
+    assert len(capsys.readouterr().out.splitlines()) == LINES_ALONE
+
+
+def parse_command(*arguments, **keywords):
+    command = [sys.executable, "app.py", "parse", "--cases", "-", *arguments]
+    return subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **keywords
+    )
+
+
+def case_line(n):
+    return json.dumps({"id": n, "raw": CALL.format(n=n)}).encode() + b"\n"
+
+
+def test_a_pipe_that_stays_open_gets_its_answers_and_ctrl_c_ends_it_all_at_once():
+    with parse_command("--jobs", "2", start_new_session=True) as process:
+        for n in range(MANY):
+            process.stdin.write(case_line(n))
+        process.stdin.flush()
+        answers = [json.loads(process.stdout.readline()) for _ in range(MANY)]
+        workers = [os.pidfd_open(pid) for pid in children_of(process.pid)]
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate()
+
+    assert [answer["id"] for answer in answers] == list(range(MANY))
+    assert answers[-1]["calls"][0]["arguments_json"] == {"n": MANY - 1}
+    assert process.returncode == 130
+    assert errors == b""
+    assert len(workers) >= 2
+    for worker in workers:  # a process is ready to be read when it has ended
+        assert select.select([worker], [], [], 60)[0] == [worker]
+        os.close(worker)
+
+
+def test_a_reader_that_goes_away_ends_it_without_a_word():
+    with parse_command("--jobs", "2") as process:
+        for n in range(2 * MANY):
+            process.stdin.write(case_line(n))
+        process.stdin.close()
+        process.stdout.readline()
+        process.stdout.close()
+        errors = process.stderr.read()
+
+    assert errors == b""
+
+
+def children_of(pid):
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parent = (entry / "stat").read_text().rpartition(")")[2].split()[1]
+            except OSError:
+                continue
+            if int(parent) == pid:
+                found.append(int(entry.name))
+    return found

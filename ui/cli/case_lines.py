@@ -1,0 +1,114 @@
+"""Lines of a case file: read in small chunks, answered one by one; what is wrong with a line stays with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import NamedTuple, Protocol, TypeAlias
+
+from core.errors import DebuggerError, RequestError
+from core.types import JSON, JSONObject
+from ui.cli.output import dump_json
+
+Answer: TypeAlias = Callable[[JSONObject], JSONObject]
+OpenAnswer: TypeAlias = Callable[[], AbstractContextManager[Answer]]
+
+CHUNK_LINES = 64
+_READ_BYTES = 1 << 18
+
+
+class Chunk(NamedTuple):
+    """Some lines of a file, and the number of the first of them, from 1."""
+
+    first_number: int
+    lines: tuple[bytes, ...]
+
+
+class Answered(NamedTuple):
+    """The documents of a chunk, one per line of text, and whether any tells of an error."""
+
+    text: str
+    has_error: bool
+
+
+class ByteSource(Protocol):
+    """Something that gives the bytes it has, waits if it has none, and gives none at its end: a raw file."""
+
+    def read(self, size: int, /) -> bytes | None:
+        """Return at most `size` bytes."""
+
+
+def read_chunks(source: ByteSource) -> Iterator[Chunk]:
+    r"""Yield the lines of a source as they come; a slow one gives small chunks, none waits for the next.
+
+    >>> import io
+    >>> list(read_chunks(io.BytesIO(b"a\n\nb")))
+    [Chunk(first_number=1, lines=(b'a', b'')), Chunk(first_number=3, lines=(b'b',))]
+    """
+    number, begun = 1, list[bytes]()
+    while data := source.read(_READ_BYTES):
+        head, newline, rest = data.rpartition(b"\n")
+        if not newline:
+            begun.append(rest)  # a long line; joined once, at its end
+            continue
+        lines = b"".join([*begun, head]).split(b"\n")
+        begun = [rest] if rest else []
+        for start in range(0, len(lines), CHUNK_LINES):
+            yield Chunk(number + start, tuple(lines[start : start + CHUNK_LINES]))
+        number += len(lines)
+    if begun:
+        yield Chunk(number, (b"".join(begun),))
+
+
+def answer_chunk(chunk: Chunk, answer: Answer) -> Answered:
+    """Answer every line that is not blank."""
+    documents = [
+        answer_line(line, number, answer) for number, line in enumerate(chunk.lines, chunk.first_number) if line.strip()
+    ]
+    return answered(documents)
+
+
+def answered(documents: list[JSONObject]) -> Answered:
+    """Return documents as they are written."""
+    text = "".join(dump_json(document) + "\n" for document in documents)
+    return Answered(text, any(_tells_of_error(document) for document in documents))
+
+
+def answer_line(line: bytes, number: int, answer: Answer) -> JSONObject:
+    """Answer one line of a case file; what is wrong with it becomes an `error` object."""
+    case_id: JSON = None
+    try:
+        case = _read_case(line, number)
+        case_id = case.get("id")
+        return {**answer(case), "id": case_id}
+    except DebuggerError as error:
+        return {"id": case_id, "error": error.to_json()}
+    except Exception as error:  # noqa: BLE001 - a fault of ours costs one line, not the millions behind it
+        fault = DebuggerError(f"this program failed on line {number}: {type(error).__name__}: {error}")
+        return {"id": case_id, "error": fault.to_json()}
+
+
+def refuse_line(line: bytes, number: int, error: DebuggerError) -> JSONObject:
+    """Return the document of a line that could not be answered for a reason that is not in it."""
+    try:
+        return {"id": _read_case(line, number).get("id"), "error": error.to_json()}
+    except RequestError as cause:
+        return {"id": None, "error": cause.to_json()}
+
+
+def _read_case(line: bytes, number: int) -> JSONObject:
+    try:
+        case = json.loads(line)
+    except (ValueError, RecursionError) as error:  # a lone byte that is no UTF-8 is a ValueError, too
+        raise RequestError(f"line {number} is not JSON: {error}", line=number) from None
+    if not isinstance(case, dict):
+        raise RequestError(f"line {number} is not a JSON object", line=number)
+    return case
+
+
+def _tells_of_error(document: JSONObject) -> bool:
+    findings = document.get("findings")
+    return document.get("error") is not None or (
+        isinstance(findings, list) and any(isinstance(f, dict) and f.get("severity") == "error" for f in findings)
+    )

@@ -1,0 +1,225 @@
+"""Chunks of lines answered in several processes: same order out, bounded memory, a death costs one line.
+
+    file ──▶ lane (a thread) ──pipe──▶ worker (a process) ──▶ answers by number ──▶ in order
+             lane (a thread) ──pipe──▶ worker (a process) ──▶
+
+A lane takes the next chunk when it is free and when not too many answers wait
+to be written. If its worker dies, it starts another and asks line by line; a
+line whose worker dies again gets an `error` of its own.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+
+from core.errors import EngineError
+from ui.cli.case_lines import Answered, Chunk, OpenAnswer, answer_chunk, answered, refuse_line
+
+# Answers that wait for an earlier one, per worker; enough that an uneven line stops nobody.
+_WAITING_PER_WORKER = 4
+
+
+class CaseWorkers:
+    """Processes that answer chunks; used once, then closed.
+
+    Args:
+        open_answer: Picklable; called once in each process.
+        jobs: How many processes.
+    """
+
+    def __init__(self, open_answer: OpenAnswer, jobs: int) -> None:
+        self._lanes = tuple(_Lane(open_answer) for _ in range(jobs))
+        self._window = threading.Semaphore(jobs * _WAITING_PER_WORKER)
+        self._reading = threading.Lock()
+        self._news = threading.Condition()
+        self._done: dict[int, Answered | BaseException] = {}
+        self._taken = 0  # chunks
+        self._is_over = False
+
+    def answers(self, chunks: Iterator[Chunk]) -> Iterator[Answered]:
+        """Yield the answer of every chunk, in order.
+
+        Raises:
+            EngineError: A worker cannot be started.
+        """
+        for lane in self._lanes:
+            threading.Thread(target=self._run, args=(lane, chunks), name="case-lane", daemon=True).start()
+        index = 0
+        while (answer := self._wait_for(index)) is not None:
+            if isinstance(answer, BaseException):
+                raise answer
+            self._window.release()
+            yield answer
+            index += 1
+
+    def close(self) -> None:
+        """End all processes; a thread that still waits for input ends with this program."""
+        self._end()
+        for lane in self._lanes:
+            lane.close()
+
+    def _wait_for(self, index: int) -> Answered | BaseException | None:
+        """Return the answer of a chunk, `None` if there is no such chunk."""
+        with self._news:
+            while index not in self._done:
+                if self._is_over and index >= self._taken:
+                    return None
+                self._news.wait()
+            return self._done.pop(index)
+
+    def _run(self, lane: _Lane, chunks: Iterator[Chunk]) -> None:
+        """Answer chunks until there are no more."""
+        while (taken := self._take(chunks)) is not None:
+            index, chunk = taken
+            answer: Answered | BaseException
+            try:
+                answer = lane.answer(chunk)
+            except BaseException as error:  # noqa: BLE001 - whoever waits for this chunk must hear of it
+                answer = error
+            with self._news:
+                self._done[index] = answer
+                self._news.notify_all()
+        lane.close()
+
+    def _take(self, chunks: Iterator[Chunk]) -> tuple[int, Chunk] | None:
+        """Return the next chunk and its number, once not too many answers wait; `None` at the end."""
+        self._window.acquire()
+        with self._reading:
+            chunk = None if self._is_over else next(chunks, None)
+            if chunk is None:
+                self._end()
+                return None
+            self._taken += 1
+            return self._taken - 1, chunk
+
+    def _end(self) -> None:
+        with self._news:
+            self._is_over = True
+            self._news.notify_all()
+        for _ in self._lanes:  # those that wait for the window have nothing more to wait for
+            self._window.release()
+
+
+class _Lane:
+    """One worker after the other."""
+
+    def __init__(self, open_answer: OpenAnswer) -> None:
+        self._open_answer = open_answer
+        self._worker: _Worker | None = None
+        self._changing = threading.Lock()
+        self._is_closed = False
+
+    def answer(self, chunk: Chunk) -> Answered:
+        """Answer a chunk; line by line, if its worker dies.
+
+        Raises:
+            EngineError: No worker can be started.
+        """
+        try:
+            return self._ready().ask(chunk)
+        except _WorkerDiedError:
+            self._drop()
+        parts = [self._answer_line(number, line) for number, line in enumerate(chunk.lines, chunk.first_number)]
+        return Answered("".join(part.text for part in parts), any(part.has_error for part in parts))
+
+    def close(self) -> None:
+        """End the worker; there will be no other."""
+        self._is_closed = True
+        self._drop()
+
+    def _answer_line(self, number: int, line: bytes) -> Answered:
+        """Answer one line; if the worker dies of it, with an error."""
+        try:
+            return self._ready().ask(Chunk(number, (line,)))
+        except _WorkerDiedError as death:
+            self._drop()
+            error = EngineError(f"a worker process {death} while it read line {number}")
+            return answered([refuse_line(line, number, error)])
+
+    def _ready(self) -> _Worker:
+        """Return the running worker; start one if there is none."""
+        if self._worker is not None:
+            return self._worker
+        with self._changing:
+            if self._is_closed:
+                raise EngineError("the workers were closed")
+            self._worker = worker = _Worker(self._open_answer)
+        try:
+            worker.wait_until_ready()
+        except _WorkerDiedError as death:
+            self._drop()
+            raise EngineError(f"a worker process {death} before it could read a line", "Try `--jobs 1`.") from None
+        return worker
+
+    def _drop(self) -> None:
+        with self._changing:
+            worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.kill()
+
+
+class _WorkerDiedError(Exception):
+    """A worker process is gone; the text says how."""
+
+
+class _Worker:
+    """One process, and our end of its pipe."""
+
+    def __init__(self, open_answer: OpenAnswer) -> None:
+        # Spawned, not forked: this process has threads, and a child must not hold the pipes of its sisters.
+        context = multiprocessing.get_context("spawn")
+        self._connection, theirs = context.Pipe()
+        self._process: SpawnProcess = context.Process(
+            target=_work, args=(theirs, open_answer), name="case-worker", daemon=True
+        )
+        self._process.start()
+        theirs.close()
+
+    def wait_until_ready(self) -> None:
+        """Wait until it can answer."""
+        self._receive()
+
+    def ask(self, chunk: Chunk) -> Answered:
+        """Return its answer."""
+        try:
+            self._connection.send(chunk)
+        except OSError:
+            raise self._died() from None
+        answer = self._receive()
+        assert isinstance(answer, Answered)
+        return answer
+
+    def kill(self) -> None:
+        """End it, whatever it does."""
+        with suppress(OSError, ValueError):
+            self._process.kill()
+        self._process.join()
+
+    def _receive(self) -> object:
+        try:
+            return self._connection.recv()
+        except (EOFError, OSError):
+            raise self._died() from None
+
+    def _died(self) -> _WorkerDiedError:
+        self._process.join(2)
+        status = self._process.exitcode
+        if status is not None and status < 0:
+            return _WorkerDiedError(f"was killed by signal {-status}")
+        return _WorkerDiedError(f"ended with status {status}")
+
+
+def _work(connection: Connection, open_answer: OpenAnswer) -> None:
+    """Answer chunks until the pipe is closed; runs in the worker process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; the parent ends us
+    with open_answer() as answer:
+        connection.send(None)  # ready
+        with suppress(EOFError, BrokenPipeError, ConnectionResetError):
+            while True:
+                connection.send(answer_chunk(connection.recv(), answer))
