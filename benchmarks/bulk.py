@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-LINES = 8_000
+LINES = 16_000
 MEMORY_GROWTH_LIMIT_MB = 8.0
 TOOL = {
     "type": "function",

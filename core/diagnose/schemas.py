@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from jsonschema import Draft202012Validator
@@ -18,6 +20,7 @@ _SCHEMAS_BY_NAME = ("properties", "patternProperties", "$defs", "definitions", "
 _SCHEMA_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 _SINGLE_SCHEMAS = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames")
 _MAX_DEPTH = 40
+_MAX_REMEMBERED_CHARS = 20_000
 _UNREADABLE = (SchemaError, UnknownType, Unresolvable, RecursionError, re.error)
 
 
@@ -64,6 +67,20 @@ def types_of(schema: JSONObject) -> tuple[str, ...]:
 
 def schema_faults(schema: JSON) -> tuple[Violation, ...]:
     """Return where a schema breaks the rules of JSON Schema 2020-12."""
+    try:
+        text = json.dumps(schema)
+    except RecursionError:
+        return ()
+    # The lines of a case file share their tools, and this is half the time that such a line takes.
+    return _remembered_faults(text) if len(text) <= _MAX_REMEMBERED_CHARS else _find_faults(schema)
+
+
+@lru_cache(maxsize=256)
+def _remembered_faults(text: str) -> tuple[Violation, ...]:
+    return _find_faults(json.loads(text))
+
+
+def _find_faults(schema: JSON) -> tuple[Violation, ...]:
     validator = Draft202012Validator(Draft202012Validator.META_SCHEMA)
     try:
         return tuple(Violation(error.json_path, error.message) for error in validator.iter_errors(schema))
