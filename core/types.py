@@ -168,6 +168,66 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
+class Branch:
+    """A place where a template can go this way or that, and how often one render went there.
+
+    Attributes:
+        kind: `if`, `elif`, `else`, `for`, `macro`, `call`, `inline-if` or `inline-else`.
+        expression: Its condition, iteration or signature as written; "" for `else`.
+        line: Line of its tag, from 1.
+        column: Column of its tag, from 1.
+        end_line: Line on which its body ends, from 1.
+        runs: How often its body ran: of a loop its rounds, of a macro its calls.
+        skips: How often its statement was reached and went elsewhere; of a loop, had nothing to go through.
+    """
+
+    kind: str
+    expression: str
+    line: int
+    column: int
+    end_line: int
+    runs: int
+    skips: int
+
+
+class KwargSource(StrEnum):
+    """Who gave a template variable its value, weakest first."""
+
+    DEFAULT = "default"
+    TOKENIZER = "tokenizer"
+    SERVER_DEFAULT = "server_default"
+    REQUEST = "chat_template_kwargs"
+    TOP_LEVEL = "top_level"
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateKwarg:
+    """A template variable besides messages and tools, by the precedence of vLLM.
+
+    Attributes:
+        name: Its name in the template.
+        value: Its value.
+        source: Who gave it.
+        field: Request field that gave it, such as `reasoning_effort`, if one did.
+        reaches_template: False for what a server uses or drops before the template.
+        read: Whether this render read it; `None` where that is not known.
+        mentioned: Whether the template has a variable of this name; `None` where that is not known.
+        reaches_parser: Whether vLLM hands it to the reasoning parser.
+        overrides: The weaker values it won over, as source and value, strongest first.
+    """
+
+    name: str
+    value: JSON
+    source: KwargSource
+    field: str | None = None
+    reaches_template: bool = True
+    read: bool | None = None
+    mentioned: bool | None = None
+    reaches_parser: bool = False
+    overrides: tuple[tuple[KwargSource, JSON], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
     """Rendered text with the origin of every character.
 
@@ -181,6 +241,8 @@ class Prompt:
         unread: Request field paths that the template never read.
         template: Jinja source used, if known.
         note: How this prompt was come by, one sentence.
+        branches: Where the template went and where not, in order of appearance; empty if not traced.
+        kwargs: The effective kwargs with their sources, and those that were set and had no effect.
     """
 
     source: Literal["local", "server"]
@@ -192,6 +254,8 @@ class Prompt:
     unread: tuple[str, ...] = ()
     template: str | None = None
     note: str = ""
+    branches: tuple[Branch, ...] = ()
+    kwargs: tuple[TemplateKwarg, ...] = ()
 
     @property
     def token_ids(self) -> tuple[int, ...] | None:

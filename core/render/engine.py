@@ -105,7 +105,14 @@ def _trace(job: RenderJob, text: str) -> RenderOutcome:
     finally:
         BUDGET.reset(token)
     unread = () if job.causes else tuple(_unread(job, variables, template.environment.reads))
-    return RenderOutcome(text, spans, unread=unread)
+    return RenderOutcome(
+        text,
+        spans,
+        unread=unread,
+        branches=template.branches(),
+        reads=frozenset(template.environment.reads),
+        mentions=frozenset(template.environment.mentions),
+    )
 
 
 def _wrapped_variables(job: RenderJob) -> dict[str, object]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from core.types import JSON, JSONObject, PromptSpan, Span, SpanKind
+from core.types import JSON, Branch, JSONObject, PromptSpan, Span, SpanKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,9 @@ class RenderOutcome:
         fault: Why there is no text.
         doubt: Why the traced render was not used, in a few words; "" if it was.
         applied: What each asked-for cause changed, as sentences without a subject.
+        branches: Where the template went and where not; empty if not traced.
+        reads: Names of the variables that the template read; `None` if not traced.
+        mentions: Names of the variables from outside that the template has; `None` if not traced.
     """
 
     text: str = ""
@@ -93,6 +96,9 @@ class RenderOutcome:
     fault: Fault | None = None
     doubt: str = ""
     applied: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    branches: tuple[Branch, ...] = ()
+    reads: frozenset[str] | None = None
+    mentions: frozenset[str] | None = None
 
     def to_json(self) -> JSONObject:
         """Return the outcome as JSON; spans as columns of numbers beside a table of field paths."""
@@ -115,6 +121,12 @@ class RenderOutcome:
             "fault": None if fault is None else [fault.kind, fault.message, fault.line, fault.column],
             "doubt": self.doubt,
             "applied": {name: list(changes) for name, changes in self.applied.items()},
+            "branches": [
+                [one.kind, one.expression, one.line, one.column, one.end_line, one.runs, one.skips]
+                for one in self.branches
+            ],
+            "reads": None if self.reads is None else [*sorted(self.reads)],
+            "mentions": None if self.mentions is None else [*sorted(self.mentions)],
         }
 
 
@@ -154,7 +166,25 @@ def outcome_from_json(data: JSONObject) -> RenderOutcome:
         fault=_fault(data["fault"]),
         doubt=str(data["doubt"]),
         applied={name: tuple(map(str, changes)) for name, changes in applied.items() if isinstance(changes, list)},
+        branches=_branches(data["branches"]),
+        reads=_names(data["reads"]),
+        mentions=_names(data["mentions"]),
     )
+
+
+def _names(data: JSON) -> frozenset[str] | None:
+    return frozenset(map(str, data)) if isinstance(data, list) else None
+
+
+def _branches(data: JSON) -> tuple[Branch, ...]:
+    assert isinstance(data, list)
+    made: list[Branch] = []
+    for entry in data:
+        assert isinstance(entry, list)
+        kind, expression, *numbers = entry
+        line, column, end_line, runs, skips = _numbers(numbers)
+        made.append(Branch(str(kind), str(expression), line, column, end_line, runs, skips))
+    return tuple(made)
 
 
 def _variable(data: JSON) -> Variable:

@@ -11,6 +11,7 @@ from core.errors import RenderError
 from core.protocols import Tokenizer
 from core.render.attribute_tokens import attribute_tokens
 from core.render.job import Fault, RenderJob, RenderOutcome
+from core.render.kwargs import explain_kwargs, with_reads
 from core.render.request_variables import Variables, read_variables
 from core.render.tokenizers.fast import FastTokenizer
 from core.render.worker import shared_worker
@@ -49,14 +50,17 @@ def render_local(
     Raises:
         RenderError: The template failed; with its line and column where they are known.
     """
+    named_tokens = {**special_tokens_of(tokenizer), **special_tokens}
     variables = read_variables(
         body,
-        special_tokens={**special_tokens_of(tokenizer), **special_tokens},
+        special_tokens=named_tokens,
         template_kwargs=template_kwargs,
         add_generation_prompt=add_generation_prompt,
     )
     outcome = run(RenderJob(template, variables.variables, variables.continue_final_message), renderer)
-    return prompt_of(outcome, variables, template=template, tokenizer=tokenizer)
+    kwargs = explain_kwargs(variables, body, special_tokens=named_tokens, server_defaults=template_kwargs)
+    prompt = prompt_of(outcome, variables, template=template, tokenizer=tokenizer)
+    return replace(prompt, kwargs=with_reads(kwargs, outcome))
 
 
 def generation_prompt(
@@ -142,6 +146,7 @@ def prompt_of(outcome: RenderOutcome, variables: Variables, *, template: str, to
         unread=outcome.unread,
         template=template,
         note=_note(outcome),
+        branches=outcome.branches,
     )
 
 

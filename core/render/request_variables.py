@@ -16,7 +16,7 @@ from core.render.job import Variable
 from core.types import JSON, JSONObject
 
 # Parameters of the reference library's `apply_chat_template`: they never become template variables.
-_NOT_VARIABLES = frozenset(
+NOT_VARIABLES = frozenset(
     {
         "chat_template",
         "continue_final_message",
@@ -31,7 +31,8 @@ _NOT_VARIABLES = frozenset(
     }
 )
 _CLASHING = ("messages", "conversation", "conversations")
-_REQUEST_KWARGS = "chat_template_kwargs"
+REQUEST_KWARGS = "chat_template_kwargs"
+_SERVER_DEFAULTS = "template_kwargs"
 
 
 class Variables(NamedTuple):
@@ -75,12 +76,12 @@ def read_variables(
     if not isinstance(messages, list) or not messages:
         raise RenderError("the request has no messages to render", "Give `messages` at least one message.")
     found: dict[str, Variable] = {name: Variable(name, text) for name, text in special_tokens.items()}
-    _overlay(found, template_kwargs, "template_kwargs")
+    _overlay(found, template_kwargs, _SERVER_DEFAULTS)
     if isinstance(body.get("tools"), list):
         found["tools"] = Variable("tools", body["tools"], ("tools",))
-    kwargs = body.get(_REQUEST_KWARGS)
+    kwargs = body.get(REQUEST_KWARGS)
     if isinstance(kwargs, dict):
-        _overlay(found, kwargs, _REQUEST_KWARGS)
+        _overlay(found, kwargs, REQUEST_KWARGS)
     _overlay_top_level(found, body, kwargs if isinstance(kwargs, dict) else {})
     continues, generates = _endings(body, add_generation_prompt=add_generation_prompt)
     root = ("add_generation_prompt",) if "add_generation_prompt" in body else ()
@@ -95,20 +96,22 @@ def _overlay(found: dict[str, Variable], kwargs: Mapping[str, JSON], root: str) 
     for name, value in kwargs.items():
         if name in _CLASHING:
             raise RenderError(f"`{root}.{name}` clashes with the request's messages", "Remove it.")
-        if name not in _NOT_VARIABLES and not _is_unset(value):
+        # A server's own defaults count as they are, even null: only the request's values can be "unset".
+        if name not in NOT_VARIABLES and (root == _SERVER_DEFAULTS or not is_unset(value)):
             found[name] = Variable(name, value, (root, name))
 
 
 def _overlay_top_level(found: dict[str, Variable], body: JSONObject, kwargs: Mapping[str, JSON]) -> None:
     for name in ("documents", "reasoning_effort"):
-        if not _is_unset(body.get(name)):
+        if not is_unset(body.get(name)):
             found[name] = Variable(name, body[name], (name,))
     effort = body.get("reasoning_effort")
     if effort is not None and "enable_thinking" not in kwargs:
         found["enable_thinking"] = Variable("enable_thinking", effort != "none", ("reasoning_effort",))
 
 
-def _is_unset(value: JSON) -> bool:  # any JSON
+def is_unset(value: JSON) -> bool:  # any JSON
+    """Return whether vLLM takes a value of the request for none at all."""
     return value is None or value == "auto"
 
 

@@ -19,6 +19,7 @@ from core.render.align import align_spans, find_fields
 from core.render.attribute_tokens import attribute_tokens
 from core.render.inspect import TemplateFacts, facts_from_json, inspect_template
 from core.render.job import RenderJob, RenderOutcome, Variable
+from core.render.kwargs import explain_kwargs, with_reads
 from core.render.local import Renderer, special_tokens_of
 from core.render.request_variables import Variables, read_variables
 from core.render.vllm_view import usual_causes
@@ -110,14 +111,17 @@ def _attributed(
     renderer: Renderer | None,
 ) -> Prompt:
     try:
+        named_tokens = special_tokens_of(tokenizer)
         variables = read_variables(
-            body,
-            special_tokens=special_tokens_of(tokenizer),
-            template_kwargs=template_kwargs,
-            add_generation_prompt=None,
+            body, special_tokens=named_tokens, template_kwargs=template_kwargs, add_generation_prompt=None
         )
         search = _Search(prompt.text, variables, template, tokenizer, renderer)
-        return replace(search.explain(prompt), effective_kwargs=variables.effective_kwargs())
+        kwargs = explain_kwargs(variables, body, special_tokens=named_tokens, server_defaults=template_kwargs)
+        return replace(
+            search.explain(prompt),
+            effective_kwargs=variables.effective_kwargs(),
+            kwargs=with_reads(kwargs, search.render(search.as_pasted)),
+        )
     except RenderError as error:
         spans = find_fields(prompt.text, body)
         note = f"Our own render failed ({error.message}): request texts were looked up in the prompt, not proved."
@@ -222,7 +226,14 @@ def _facts(template: str, renderer: Renderer | None) -> TemplateFacts:
 def _explained(prompt: Prompt, outcome: RenderOutcome, note: str) -> Prompt:
     if not outcome.is_identical:
         note = f"{note} Without attribution: {outcome.doubt}."
-    return replace(prompt, spans=outcome.spans, identical=outcome.is_identical, unread=outcome.unread, note=note)
+    return replace(
+        prompt,
+        spans=outcome.spans,
+        identical=outcome.is_identical,
+        unread=outcome.unread,
+        note=note,
+        branches=outcome.branches,
+    )
 
 
 def _proof(outcome: RenderOutcome, attempt: Attempt, pasted: RenderOutcome) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import SequenceMatcher
 
 from core.text import first_divergence
-from core.types import JSON, Prompt, PromptDifference, Trace
+from core.types import JSON, Branch, KwargSource, Prompt, PromptDifference, TemplateKwarg, Trace
 from ui.present.payload import pack_payload
 from ui.present.words import as_sentence, count_of, joined, shortened
 
@@ -27,7 +27,44 @@ def template_payload(prompt: Prompt | None) -> str | None:
         f"the last {left_out:,} are left out" if left_out > 0 else None,
     )
     shown: list[JSON] = [shortened(line, 2_000) for line in lines[:MAX_TEMPLATE_LINES]]
-    return pack_payload({"lines": shown, "ran": [*ran], "caption": caption})
+    return pack_payload(
+        {
+            "lines": shown,
+            "ran": [*ran],
+            "caption": caption,
+            "branches": [_branch(branch) for branch in prompt.branches if not branch.kind.startswith("inline-")],
+            "kwargs": [_kwarg(kwarg) for kwarg in prompt.kwargs],
+        }
+    )
+
+
+def _branch(branch: Branch) -> JSON:
+    return {
+        "line": branch.line,
+        "column": branch.column,
+        "end_line": branch.end_line,
+        "kind": branch.kind,
+        "expression": shortened(branch.expression, 200),
+        "runs": branch.runs,
+        "skips": branch.skips,
+    }
+
+
+def _kwarg(kwarg: TemplateKwarg) -> JSON:
+    return {"name": kwarg.name, "value": kwarg.value, "source": _source_words(kwarg), "read": kwarg.read}
+
+
+def _source_words(kwarg: TemplateKwarg) -> str:
+    words = {
+        KwargSource.DEFAULT: "default",
+        KwargSource.TOKENIZER: "tokenizer",
+        KwargSource.SERVER_DEFAULT: "server default",
+        KwargSource.REQUEST: f"request, {kwarg.field}",
+        KwargSource.TOP_LEVEL: f"request, {kwarg.field}",
+    }[kwarg.source]
+    if kwarg.reaches_template:
+        return words
+    return f"{words}; for the parser alone" if kwarg.reaches_parser else f"{words}; has no effect"
 
 
 def difference_payload(trace: Trace) -> str | None:

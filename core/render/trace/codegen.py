@@ -1,20 +1,22 @@
 """A Jinja code generator whose templates print traced texts.
 
-It differs from Jinja's in four things: string literals are traced constants with
+It differs from Jinja's in five things: string literals are traced constants with
 their place in the source; every output is its own piece, printed by a function that
-notes the place; `~` keeps runs; reading a template variable is noted. Constants are
-not folded, so compiling a template cannot be made expensive.
+notes the place; `~` keeps runs; reading a template variable is noted; branches are
+counted. Constants are not folded, so compiling a template cannot be made expensive.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, TextIO
 
 from jinja2 import nodes
 from jinja2.compiler import CodeGenerator, Frame, operators
 from jinja2.idtracking import VAR_LOAD_ALIAS, VAR_LOAD_RESOLVE
 
+from core.render.trace.branches import reached_slot, runs_slot
 from core.render.trace.lexer import Position, extent
 from core.render.trace.runs import Run, RunKind, Runs
 from core.render.trace.strings import TracedStr, fitting, literal
@@ -30,6 +32,19 @@ class TracingCodeGenerator(CodeGenerator):
     """Generates the traced twin of a template."""
 
     environment: TracingEnvironment
+
+    def __init__(
+        self,
+        environment: TracingEnvironment,
+        name: str | None,
+        filename: str | None,
+        stream: TextIO | None = None,
+        defer_init: bool = False,  # noqa: FBT001, FBT002  # Jinja's signature
+        optimized: bool = True,  # noqa: FBT001, FBT002  # Jinja's signature
+    ) -> None:
+        super().__init__(environment, name, filename, stream, defer_init, optimized)
+        self._bodies: dict[int, int] = {}  # index of a branch by the identity of its body, until that is visited
+        self._tests: dict[int, int] = {}  # the same of inline conditions, by their test
 
     def newline(self, node: nodes.Node | None = None, extra: int = 0) -> None:
         """Note the position of every statement, where Jinja notes only new lines."""
@@ -50,6 +65,8 @@ class TracingCodeGenerator(CodeGenerator):
             ("_print_entry", "environment.print_entry"),
             ("_concatenate", "environment.concatenate"),
             ("_read", "environment.note_read"),
+            ("_counts", "environment.branches.counts"),
+            ("_tested", "environment.note_test"),
         ):
             self.writeline(f"{name} = {value}")
 
@@ -111,9 +128,80 @@ class TracingCodeGenerator(CodeGenerator):
         if load is None or load[0] not in (VAR_LOAD_RESOLVE, VAR_LOAD_ALIAS):
             super().visit_Name(node, frame)
             return
+        self.environment.mentions.add(node.name)
         self.write(f"(_read({node.name!r}) or ")
         super().visit_Name(node, frame)
         self.write(")")
+
+    # -- branches
+
+    def blockvisit(self, nodes: Iterable[nodes.Node], frame: Frame) -> None:
+        """Count how often a branch is entered."""
+        index = self._bodies.pop(id(nodes), None)
+        if index is not None:
+            self.writeline(f"_counts[{runs_slot(index)}] += 1")
+            self.environment.branches.places[index].is_counted = True
+        super().blockvisit(nodes, frame)
+
+    def visit_If(self, node: nodes.If, frame: Frame) -> None:  # noqa: N802  # Jinja's name
+        """Write a condition; it and its branches are counted."""
+        bodies = [node.body, *(branch.body for branch in node.elif_), *([node.else_] if node.else_ else [])]
+        indices = self._announce(node, bodies)
+        if indices:
+            self.writeline(f"_counts[{reached_slot(indices[0])}] += 1")
+        super().visit_If(node, frame)
+
+    def visit_For(self, node: nodes.For, frame: Frame) -> None:  # noqa: N802  # Jinja's name
+        """Write a loop; its rounds are counted, and how often it had nothing to go through."""
+        indices = self._announce(node, [node.body, *([node.else_] if node.else_ else [])])
+        if not indices:
+            super().visit_For(node, frame)
+            return
+        first = indices[0]
+        if len(indices) > 1:
+            self.writeline(f"_counts[{reached_slot(indices[1])}] += 1")
+        self.writeline(f"_before_{first} = _counts[{runs_slot(first)}]")
+        super().visit_For(node, frame)
+        self.writeline(f"if _counts[{runs_slot(first)}] == _before_{first}:")
+        self.indent()
+        self.writeline(f"_counts[{reached_slot(first)}] += 1")
+        self.outdent()
+
+    def visit_Macro(self, node: nodes.Macro, frame: Frame) -> None:  # noqa: N802  # Jinja's name
+        """Write a macro; its calls are counted."""
+        self._announce(node, [node.body])
+        super().visit_Macro(node, frame)
+
+    def visit_CallBlock(self, node: nodes.CallBlock, frame: Frame) -> None:  # noqa: N802  # Jinja's name
+        """Write a call block; how often its body is asked for is counted."""
+        self._announce(node, [node.body])
+        super().visit_CallBlock(node, frame)
+
+    def visit_CondExpr(self, node: nodes.CondExpr, frame: Frame) -> None:  # noqa: N802  # Jinja's name
+        """Write an inline condition; both its ways are counted."""
+        value, test = extent(node.expr1), extent(node.test)
+        if value is not None and test is not None and value[0] < test[0]:
+            self._tests[id(node.test)] = self.environment.branches.add_inline(
+                self.environment.source, value[1], test[0]
+            )
+        super().visit_CondExpr(node, frame)
+
+    def visit(self, node: nodes.Node, *arguments: object, **options: object) -> object:
+        """Visit a node; the test of an inline condition goes through a function that counts."""
+        index = self._tests.pop(id(node), None) if self._tests else None
+        if index is None:
+            return super().visit(node, *arguments, **options)
+        self.write(f"_tested({index}, ")
+        super().visit(node, *arguments, **options)
+        self.write(")")
+        return None
+
+    def _announce(self, node: nodes.Node, bodies: Sequence[list[nodes.Node]]) -> Sequence[int]:
+        """Remember which bodies belong to which branches of a statement; return the branches."""
+        line: object = node.lineno
+        indices = self.environment.branches.by_keyword.get(line.start, ()) if isinstance(line, Position) else ()
+        self._bodies.update((id(body), index) for body, index in zip(bodies, indices, strict=False))
+        return indices
 
     def visit_Output(self, node: nodes.Output, frame: Frame) -> None:  # noqa: N802  # Jinja's name
         """Write each printed piece on its own, with its place."""

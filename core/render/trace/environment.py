@@ -17,6 +17,7 @@ from jinja2.runtime import Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from core.render.trace import printing
+from core.render.trace.branches import BranchMap, find_branches, reached_slot, runs_slot
 from core.render.trace.codegen import TracingCodeGenerator
 from core.render.trace.filters import Filter, tracing_filters
 from core.render.trace.formatting import brace_runs
@@ -24,6 +25,7 @@ from core.render.trace.lexer import Position, PositionLexer, normalise_newlines
 from core.render.trace.runs import Run, RunKind
 from core.render.trace.strings import TracedStr, fitting, plain, traced
 from core.render.trace.values import TracedDict
+from core.types import Branch
 
 _DICT_ATTRIBUTES = frozenset(dir(dict))
 _TEMPLATE_FILE = "<template>"
@@ -54,6 +56,8 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
         source: The template as its offsets count: newlines normalised.
         literals: Traced constants of the generated code.
         reads: Names of the variables that the render under way has read.
+        mentions: Names of the variables from outside that the template has.
+        branches: Its branches, with the counters of the render under way.
     """
 
     code_generator_class = TracingCodeGenerator
@@ -73,6 +77,8 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
         self.source = normalise_newlines(source)
         self.literals: list[TracedStr] = []
         self.reads: set[str] = set()
+        self.mentions: set[str] = set()
+        self.branches = BranchMap()
         self.statement_lines: list[tuple[int, int]] = []
         self._position_lexer = PositionLexer(self)
         self.globals.update(reference.globals)
@@ -90,6 +96,14 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
     def note_read(self, name: str) -> None:
         """Note that the template read variable `name`."""
         self.reads.add(name)
+
+    def note_test(self, index: int, value: object) -> bool:
+        """Count which way an inline condition goes, whose first branch is `index`."""
+        is_taken = bool(value)
+        counts = self.branches.counts
+        counts[runs_slot(index if is_taken else index + 1)] += 1
+        counts[reached_slot(index)] += 1
+        return is_taken
 
     def getattr(self, obj: object, attribute: str) -> object:
         """As the sandbox's, with a short way into request objects."""
@@ -130,6 +144,7 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
         filename: str | None,
         defer_init: bool = False,  # noqa: FBT001, FBT002  # Jinja's signature
     ) -> str:
+        self.branches = find_branches(self._position_lexer.tokeniter(self.source, None), self.source)
         generator = self.code_generator_class(self, name, filename, None, defer_init, self.optimized)
         generator.visit(source)
         self.statement_lines = generator.debug_info
@@ -147,8 +162,13 @@ class TracedTemplate:
     def render(self, variables: Mapping[str, object]) -> TracedStr:
         """Return the traced text for traced `variables`."""
         self.environment.reads.clear()
+        self.environment.branches.clear()
         context = self.template.new_context(dict(variables))
         return printing.join_output(self.template.root_render_func(context))
+
+    def branches(self) -> tuple[Branch, ...]:
+        """Return where the last render went and where not."""
+        return self.environment.branches.branches(self.environment.source)
 
     def position_of(self, error: BaseException) -> tuple[int, int] | None:
         """Return line and column, from 1, of the statement in which a render failed."""

@@ -13,6 +13,7 @@ from dataclasses import fields
 from core.types import (
     JSON,
     SCHEMA_VERSION,
+    Branch,
     CallMatch,
     ChatResult,
     Completion,
@@ -30,6 +31,7 @@ from core.types import (
     Request,
     Server,
     Span,
+    TemplateKwarg,
     Token,
     TokenLogprob,
     ToolCallAttempt,
@@ -79,7 +81,10 @@ def prompt_to_json(prompt: Prompt, *, case_id: JSON = None, findings: tuple[Find
         "text": prompt.text,
         "identical": prompt.identical,
         "effective_kwargs": dict(prompt.effective_kwargs),
+        "kwargs": [_kwarg(kwarg) for kwarg in prompt.kwargs],
+        "parser_kwargs": {one.name: one.value for one in prompt.kwargs if one.reaches_parser},
         "unread": list(prompt.unread),
+        "branches": [_branch(branch) for branch in prompt.branches],
         "spans": [_prompt_span(span) for span in prompt.spans],
         "tokens": None if prompt.tokens is None else [_token(token) for token in prompt.tokens],
         "note": prompt.note,
@@ -164,6 +169,32 @@ def _prompt_span(span: PromptSpan) -> JSON:
         "field_span": _span(span.field_span),
         "template_line": span.template_line,
         "template_column": span.template_column,
+    }
+
+
+def _branch(branch: Branch) -> JSON:
+    return {
+        "line": branch.line,
+        "column": branch.column,
+        "end_line": branch.end_line,
+        "kind": branch.kind,
+        "expression": branch.expression,
+        "runs": branch.runs,
+        "skips": branch.skips,
+    }
+
+
+def _kwarg(kwarg: TemplateKwarg) -> JSON:
+    return {
+        "name": kwarg.name,
+        "value": kwarg.value,
+        "source": kwarg.source.value,
+        "field": kwarg.field,
+        "read": kwarg.read,
+        "mentioned": kwarg.mentioned,
+        "reaches_template": kwarg.reaches_template,
+        "reaches_parser": kwarg.reaches_parser,
+        "overrides": [{"source": source.value, "value": value} for source, value in kwarg.overrides],
     }
 
 

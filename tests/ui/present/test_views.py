@@ -7,7 +7,22 @@ from hypothesis import strategies as st
 
 from core.errors import BackendError, LabError, RequestError
 from core.request import read_request
-from core.types import JSON, CallMatch, Fate, Ledger, LedgerEntry, Request, Severity, Span, Stage, Trace, Verdict
+from core.types import (
+    JSON,
+    Branch,
+    CallMatch,
+    Fate,
+    KwargSource,
+    Ledger,
+    LedgerEntry,
+    Request,
+    Severity,
+    Span,
+    Stage,
+    TemplateKwarg,
+    Trace,
+    Verdict,
+)
 from tests.ui.present.strategies import hostile_texts
 from tests.ui.present.traces import RAW_TEXT, dropped_call_trace
 from ui.present import (
@@ -184,6 +199,27 @@ def test_the_template_knows_the_lines_that_ran():
 
     assert shown["ran"] == [2, 3]
     assert shown["lines"][0].startswith("{%- for message")
+
+
+def test_the_template_knows_where_it_went_and_which_kwargs_it_read():
+    branches = (Branch("if", "tools", 3, 1, 5, 0, 1), Branch("inline-if", "x", 4, 9, 4, 1, 0))
+    kwargs = (
+        TemplateKwarg("thinking", True, KwargSource.REQUEST, "chat_template_kwargs.thinking", read=False),
+        TemplateKwarg(
+            "continue_final_message", False, KwargSource.DEFAULT, reaches_template=False, reaches_parser=True
+        ),
+    )
+    prompt = replace(dropped_call_trace().prompt, branches=branches, kwargs=kwargs)
+
+    shown = header(template_payload(prompt))
+
+    assert shown["branches"] == [
+        {"line": 3, "column": 1, "end_line": 5, "kind": "if", "expression": "tools", "runs": 0, "skips": 1}
+    ]
+    assert shown["kwargs"] == [
+        {"name": "thinking", "value": True, "source": "request, chat_template_kwargs.thinking", "read": False},
+        {"name": "continue_final_message", "value": False, "source": "default; for the parser alone", "read": None},
+    ]
 
 
 def test_streaming_text_is_replaced_by_what_was_finished():
