@@ -46,7 +46,9 @@ def explain_kwargs(
     for source in reversed(layers):
         for name, value in layers[source].items():
             if name not in made and name not in _NOT_KWARGS:
-                made[name] = _ineffective(name, value, source)
+                # A server without defaults of its own hands even what counts as unset to the parser.
+                is_passed_on = name in NOT_VARIABLES or (source is KwargSource.REQUEST and not server_defaults)
+                made[name] = _ineffective(name, value, source, reaches_parser=is_passed_on)
     return tuple(made[name] for name in sorted(made))
 
 
@@ -118,7 +120,7 @@ def _continuing(variables: Variables, body: JSONObject) -> TemplateKwarg:
     )
 
 
-def _ineffective(name: str, value: JSON, source: KwargSource) -> TemplateKwarg:
+def _ineffective(name: str, value: JSON, source: KwargSource, *, reaches_parser: bool) -> TemplateKwarg:
     """Return a kwarg that is set but never becomes a variable: a setting of the library, or `auto` for unset."""
     return TemplateKwarg(
         name=name,
@@ -126,5 +128,5 @@ def _ineffective(name: str, value: JSON, source: KwargSource) -> TemplateKwarg:
         source=source,
         field=_field(name, source),
         reaches_template=False,
-        reaches_parser=name in NOT_VARIABLES,
+        reaches_parser=reaches_parser,
     )

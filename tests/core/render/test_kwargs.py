@@ -72,7 +72,7 @@ def test_what_does_not_reach_the_template_says_so() -> None:
     made = kwargs_of({"chat_template_kwargs": {"enable_thinking": "auto", "tokenize": True}})
 
     assert [(made[n].reaches_template, made[n].reaches_parser) for n in ("enable_thinking", "tokenize")] == [
-        (False, False),
+        (False, True),
         (False, True),
     ]
     assert (made["continue_final_message"].reaches_template, made["continue_final_message"].reaches_parser) == (
@@ -80,6 +80,13 @@ def test_what_does_not_reach_the_template_says_so() -> None:
         True,
     )
     assert made["bos_token"].reaches_parser is False
+
+
+def test_what_counts_as_unset_reaches_the_parser_of_a_server_without_defaults_alone() -> None:
+    body: JSONObject = {"chat_template_kwargs": {"style": "auto"}}
+
+    assert kwargs_of(body)["style"].reaches_parser is True
+    assert kwargs_of(body, mode="x")["style"].reaches_parser is False
 
 
 def test_an_unset_value_cannot_unset_a_server_default() -> None:

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from core.render.inspect import inspect_template
+from core.render.kwargs import explain_kwargs
+from core.render.request_variables import read_variables
 from core.render.trace.derive import unwrapped
 from core.render.trace.values import wrap
 from core.render.vllm_view import apply_causes, usual_causes
@@ -116,6 +118,19 @@ def _bodies() -> Iterator[tuple[str, JSONObject]]:
 
 BODIES = dict(_bodies())
 
+_SETTINGS: list[JSONObject] = [
+    {},
+    {"chat_template_kwargs": {"thinking": True, "x": [1]}},
+    {"chat_template_kwargs": {"enable_thinking": None, "y": "auto", "add_generation_prompt": False}},
+    {"reasoning_effort": "none"},
+    {"reasoning_effort": "high", "chat_template_kwargs": {"reasoning_effort": "low", "enable_thinking": False}},
+    {"add_generation_prompt": False, "continue_final_message": True},
+    {"documents": [{"title": "t", "text": "d"}]},
+]
+_DEFAULTS: list[JSONObject] = [{}, {"enable_thinking": False, "y": 2, "z": None, "add_generation_prompt": False}]
+# Requests with the kwargs that the server was started with.
+KWARGS = [(setting | {"messages": [user("u")]}, defaults) for setting in _SETTINGS for defaults in _DEFAULTS]
+
 
 @pytest.fixture(scope="module")
 def templates(corpus_dir: Path) -> list[str]:
@@ -125,7 +140,7 @@ def templates(corpus_dir: Path) -> list[str]:
 @pytest.fixture(scope="module")
 def reference(templates: list[str]) -> Any:
     pytest.importorskip("vllm", reason="vLLM is not installed")
-    task = json.dumps({"bodies": list(BODIES.values()), "templates": templates})
+    task = json.dumps({"bodies": list(BODIES.values()), "templates": templates, "kwargs": KWARGS})
     done = subprocess.run(
         [sys.executable, str(REFERENCE)], input=task, capture_output=True, text=True, check=True, timeout=240, cwd=ROOT
     )
@@ -151,6 +166,18 @@ def test_messages_and_tools_become_what_vllm_makes_of_them(reference: Any, conte
         assert json.dumps(theirs["messages"]) == json.dumps(messages), name
         assert json.dumps(theirs["merged"]) == json.dumps(merged), name
         assert json.dumps(theirs["tools"]) == json.dumps(tools), name
+
+
+@pytest.mark.vllm
+@pytest.mark.corpus
+def test_kwargs_reach_parser_and_template_as_in_vllm(reference: Any) -> None:
+    for (body, defaults), (for_parser, for_template) in zip(KWARGS, reference["kwargs"], strict=True):
+        variables = read_variables(body, special_tokens={}, template_kwargs=defaults, add_generation_prompt=None)
+        kwargs = explain_kwargs(variables, body, special_tokens={}, server_defaults=defaults)
+
+        del for_template["tools"], for_template["continue_final_message"]
+        assert variables.effective_kwargs() == for_template, (body, defaults)
+        assert {one.name: one.value for one in kwargs if one.reaches_parser} == for_parser, (body, defaults)
 
 
 @pytest.mark.vllm

@@ -33,8 +33,16 @@ def main() -> None:
             per_format[content_format] = {"messages": conversation, "merged": merged, "tools": tools}
         made.append(per_format)
     formats = [hf._detect_content_format(source, default="string") for source in task["templates"]]
-    json.dump({"bodies": made, "formats": formats}, answers)
+    kwargs = [_kwargs(ChatCompletionRequest, body, defaults) for body, defaults in task["kwargs"]]
+    json.dump({"bodies": made, "formats": formats, "kwargs": kwargs}, answers)
     answers.flush()
+
+
+def _kwargs(request_class, body, defaults):
+    """Return what the parser and what the template gets, before names it does not know are left out."""
+    params = request_class.model_validate({"model": "m", **body}).build_chat_params(None, "auto")
+    for_template = params.with_defaults({**defaults, "tools": None})
+    return [params.with_defaults(defaults).chat_template_kwargs, for_template.chat_template_kwargs]
 
 
 if __name__ == "__main__":
