@@ -13,6 +13,7 @@ _BADGES = {
     "BackendError": "SERVER",
     "LabError": "LAB",
     "EngineError": "PARSER HELPER",
+    "LimitError": "LIMIT",
 }
 
 

@@ -8,8 +8,13 @@ from ui.present.payload import pack_payload
 from ui.present.words import as_sentence, count_of
 
 
-def notices_payload(outcome: Request | RequestError) -> str:
-    """Return the payload of the lines under the editor."""
+def notices_payload(outcome: Request | RequestError, *, is_public: bool = False) -> str:
+    """Return the payload of the lines under the editor.
+
+    Args:
+        outcome: What was read, or why it could not be.
+        is_public: Whether the page talks to servers of a list only.
+    """
     if isinstance(outcome, RequestError):
         return pack_payload({"state": "error", "summary": "", "items": [_error(outcome)]})
     items: list[JSON] = [_notice(notice) for notice in outcome.notices]
@@ -21,9 +26,8 @@ def notices_payload(outcome: Request | RequestError) -> str:
             f", read from a {outcome.source} call" if outcome.source == "python" else ", read from a curl command"
         )
     if outcome.base_url is not None:
-        items.append(
-            _item(f"It names the server {outcome.base_url}: put that under Target to run against it.", "", None, None)
-        )
+        said = "this public page sends nothing there." if is_public else "put that under Target to run against it."
+        items.append(_item(f"It names the server {outcome.base_url}: {said}", "", None, None))
     return pack_payload({"state": "ok", "summary": summary, "items": items})
 
 

@@ -6,19 +6,31 @@ import asyncio
 import itertools
 import logging
 import time
+import traceback
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
+from pathlib import Path
 from typing import NamedTuple
 
-from core.errors import DebuggerError, EngineError, RequestError
+from core.errors import DebuggerError, EngineError, LabError, RequestError
 from core.parse.engines import VllmEngine
 from core.pipeline import Example, Progress, Target, ask_parsers, debug_request, load_examples
 from core.request import read_request
 from core.types import JSON, Request, Trace
-from ui.present import RunView, empty_payloads, lab_payload, notices_payload, stopped_payload, target_facts
+from ui.present import (
+    RunView,
+    empty_payloads,
+    lab_payload,
+    notices_payload,
+    running_payload,
+    stopped_payload,
+    target_facts,
+)
+from ui.web.gate import RunGate, Turn
 from ui.web.labs import PageLabs
+from ui.web.limits import LimitError, Limits, bounded_request, check_length, check_request_limits
 from ui.web.settings import PageSettings
-from ui.web.targets import choose_target
+from ui.web.targets import choose_target, no_lab_hint
 
 TICK_S = 0.5  # a closed tab is noticed at the next tick
 MIN_GAP_S = 0.05  # at most 20 updates per second
@@ -62,11 +74,19 @@ class LoadedCase(NamedTuple):
 
 
 class Handlers:
-    """What the page's events do; holds what does not change while it is served."""
+    """What the page's events do, for all visitors at once: no attribute ever holds anything of one of them.
+
+    Attributes:
+        settings: What the page is served with.
+        labs: The labs of all visitors.
+        gate: Whose run may go on; times and counts by session.
+        examples: The worked cases by name.
+    """
 
     def __init__(self, settings: PageSettings, labs: PageLabs) -> None:
         self.settings = settings
         self.labs = labs
+        self.gate = RunGate(settings.limits)
         self._engine = VllmEngine()
         self.examples = {example.name: example for example in load_examples()}
 
@@ -78,41 +98,82 @@ class Handlers:
             example.request_text,
             lab.tool_parser or "none",
             lab.reasoning_parser or "none",
-            {**empty_payloads(example.story, self._facts(example)), "notices": check_request(example.request_text)},
+            {
+                **empty_payloads(example.story, self._facts(example)),
+                "notices": self.check_request(example.request_text),
+            },
         )
+
+    def check_request(self, text: str) -> str | None:
+        """Return the lines under the editor for a text as it stands; `None` if it is too long to read at every key."""
+        if len(text) > MAX_LIVE_CHARS or not text.strip():
+            return None
+        try:
+            return notices_payload(read_request(text), is_public=self.settings.public)
+        except RequestError as error:
+            return notices_payload(error)
 
     def describe_lab(self) -> tuple[str, bool]:
         """Return the line about the lab, and whether it is worth asking again."""
         line = self.labs.describe(self.settings.target.lab)
+        if line.state == "absent" and self.settings.public:
+            line = line._replace(sentence=f"No lab on this page. {no_lab_hint(self.settings)}")
         return lab_payload(*line), line.state == "starting"
 
     def stopped(self) -> str:
         """Return the verdict strip after Stop."""
         return stopped_payload()
 
-    async def run(self, text: str, fields: TargetFields) -> AsyncGenerator[Update, None]:
-        """Run what stands in the editor; yield what changes, and the trace at the end."""
+    async def run(self, text: str, fields: TargetFields, session: str = "") -> AsyncGenerator[Update, None]:
+        """Run what stands in the editor; yield what changes, and the trace at the end.
+
+        Args:
+            text: What stands there.
+            fields: The fields under Target.
+            session: Which open page asks.
+        """
         view = RunView(run=next(_run_numbers))
         try:
-            request = await asyncio.to_thread(read_request, text)
-            yield Update({"notices": notices_payload(request)})
-            target = choose_target(self.settings, self.labs, **fields._asdict())
-            view.facts = target_facts(target)
-            async with aclosing(self._follow(view, request, target)) as updates:
-                async for payloads in updates:
+            with self.gate.enter(session) as turn:
+                async for payloads in self._wait(view, turn):
                     yield Update(payloads)
-            yield Update({}, view.trace)
-            if view.trace is not None and _has_lost_calls(view.trace):
-                payloads = await self._ask_parsers(view, view.trace, target)
-                yield Update(payloads, view.trace)
+                async with aclosing(self._run(view, text, fields)) as updates:
+                    async for update in updates:
+                        yield update
         except DebuggerError as error:
             if isinstance(error, RequestError):
                 yield Update({"notices": notices_payload(error)})
-            yield Update(view.fail(error), view.trace)
+            yield Update(view.fail(_told(error, self.settings)), view.trace)
         except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
-            _log.exception("a run failed in a way that nobody foresaw")
+            _log_fault(error, self.settings)
             failure = DebuggerError(f"this program failed: {type(error).__name__}: {error}", "The log has more.")
             yield Update(view.fail(failure), view.trace)
+
+    async def _wait(self, view: RunView, turn: Turn) -> AsyncGenerator[Payloads, None]:
+        """Yield how many runs are ahead until it is this one's turn."""
+        said = -1
+        while ahead := self.gate.runs_ahead(turn):
+            sentence = f"Waiting: {ahead} {'run is' if ahead == 1 else 'runs are'} ahead of yours"
+            yield {} if ahead == said else {"verdict": running_payload(sentence, run=view.run)}
+            said = ahead
+            await asyncio.sleep(TICK_S)
+
+    async def _run(self, view: RunView, text: str, fields: TargetFields) -> AsyncGenerator[Update, None]:
+        limits = self.settings.limits
+        check_length(text, limits)
+        request = await asyncio.to_thread(read_request, text)
+        check_request_limits(request, limits)
+        target = choose_target(self.settings, self.labs, **fields._asdict())
+        if target.base_url is not None:
+            request = bounded_request(request, limits)
+        yield Update({"notices": notices_payload(request, is_public=self.settings.public)})
+        view.facts = target_facts(target)
+        async with aclosing(self._follow(view, request, target)) as updates:
+            async for payloads in updates:
+                yield Update(payloads)
+        yield Update({}, view.trace)
+        if view.trace is not None and _has_lost_calls(view.trace):
+            yield Update(await self._ask_parsers(view, view.trace, target), view.trace)
 
     async def _follow(self, view: RunView, request: Request, target: Target) -> AsyncGenerator[Payloads, None]:
         """Yield what changes, at most every `MIN_GAP_S` and at least every `TICK_S`."""
@@ -122,6 +183,7 @@ class Handlers:
         try:
             while not task.done():
                 await latest.wait(TICK_S)
+                _check_time(time.monotonic() - started_s, self.settings.limits)
                 if latest.progress is not None:
                     yield await asyncio.to_thread(_update, view, latest.progress, time.monotonic() - started_s)
                 await asyncio.sleep(MIN_GAP_S)
@@ -148,14 +210,29 @@ class Handlers:
         return target_facts(target if target.base_url else Target(lab=example.lab))
 
 
-def check_request(text: str) -> str | None:
-    """Return the lines under the editor for a text as it stands; `None` if it is too long to read at every key."""
-    if len(text) > MAX_LIVE_CHARS or not text.strip():
-        return None
-    try:
-        return notices_payload(read_request(text))
-    except RequestError as error:
-        return notices_payload(error)
+def _check_time(elapsed_s: float, limits: Limits) -> None:
+    if limits.run_s is not None and elapsed_s > limits.run_s:
+        raise LimitError(
+            f"the run was ended after {limits.run_s:g} s, the most that this public page gives to one",
+            "Ask for fewer tokens, or run the program on your own machine.",
+        )
+
+
+def _told(error: DebuggerError, settings: PageSettings) -> DebuggerError:
+    """Return an error as a visitor may see it: the log of a lab can hold words of other visitors."""
+    if settings.public and isinstance(error, LabError):
+        _log.warning("the lab failed: %s", error.message)
+        return LabError("the lab of this page failed", "It is started anew with the next run: run again.")
+    return error
+
+
+def _log_fault(error: Exception, settings: PageSettings) -> None:
+    """Log a fault of ours; on a public page without its words, which may be a visitor's."""
+    if not settings.public:
+        _log.exception("a run failed in a way that nobody foresaw")
+        return
+    places = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
+    _log.error("a run failed in a way that nobody foresaw: %s at %s", type(error).__name__, " ".join(places[-6:]))
 
 
 def _has_lost_calls(trace: Trace) -> bool:

@@ -42,9 +42,9 @@ class PageLabs:
         """Return what the page says about the lab of a spec."""
         if not self.enabled:
             return LabLine("absent", "No lab here: name an endpoint under Target")
-        if self._failure is not None:
-            return LabLine("failed", f"The lab did not start: {self._failure.message}")
         lab = self.pool.peek(spec)
+        if self._failure is not None and (lab is None or lab.state is not LabState.READY):
+            return LabLine("failed", f"The lab did not start: {self._failure.message}")
         if lab is None or lab.progress.state is not LabState.STARTING:
             return LabLine("ready", "")
         return LabLine("starting", lab.progress.sentence, round(lab.progress.fraction, 2))

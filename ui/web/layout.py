@@ -8,13 +8,12 @@ from typing import Any
 
 import gradio as gr
 
-from ui.present import lab_payload
-from ui.web.handlers import Handlers, TargetFields, check_request
+from ui.web.handlers import Handlers, TargetFields
 from ui.web.labs import PageLabs
 from ui.web.page import Changes, Page, quiet
 from ui.web.panels.request import build_request_panel
 from ui.web.panels.results import build_header, build_results
-from ui.web.settings import RUN_LIMIT, PageSettings
+from ui.web.settings import PageSettings
 
 
 def place_panels(settings: PageSettings, labs: PageLabs) -> None:
@@ -22,8 +21,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     handlers = Handlers(settings, labs)
     examples = tuple(handlers.examples.values())
     first = handlers.load_case(examples[0].name)
-    line = labs.describe(settings.target.lab)
-    views = build_header(first.payloads, lab_payload(*line))
+    views = build_header(first.payloads, handlers.describe_lab()[0])
     with gr.Row(elem_id="pd-main"):
         with gr.Column(elem_id="pd-left", scale=0, min_width=260):
             panel = build_request_panel(settings, examples, first.payloads["notices"])
@@ -53,7 +51,7 @@ def _wire_cases(page: Page) -> None:
     outputs = [panel.editor, panel.tool_parser, panel.reasoning_parser, page.trace, *page.views.values()]
     panel.case.input(load_case, panel.case, outputs, api_name="load_case", **quiet())
     panel.editor.input(
-        check_request,
+        page.handlers.check_request,
         panel.editor,
         panel.notices,
         api_name="check_request",
@@ -71,8 +69,9 @@ def _wire_run(page: Page) -> None:
     def end() -> tuple[Any, Any]:
         return gr.Button(interactive=True), gr.Button(interactive=False)
 
-    async def run(text: str, *fields: str) -> AsyncGenerator[Changes, None]:
-        async with aclosing(page.handlers.run(text, TargetFields(*fields))) as updates:
+    async def run(visitor: gr.Request, text: str, *fields: str) -> AsyncGenerator[Changes, None]:
+        session = visitor.session_hash or ""
+        async with aclosing(page.handlers.run(text, TargetFields(*fields), session)) as updates:
             async for update in updates:
                 kept: Changes = {} if update.trace is None else {page.trace: update.trace}
                 yield {**kept, **page.changes(update.payloads)}
@@ -81,7 +80,7 @@ def _wire_run(page: Page) -> None:
     inputs = [panel.editor, *panel.target_fields]
     outputs = [page.trace, *page.views.values()]
     started = panel.run.click(begin, None, [*buttons, page.trace], api_name="begin", queue=False, **quiet())
-    running = started.then(run, inputs, outputs, api_name="run", concurrency_limit=RUN_LIMIT, **quiet())
+    running = started.then(run, inputs, outputs, api_name="run", concurrency_limit=None, **quiet())
     running.then(end, None, buttons, api_name="end", queue=False, **quiet())
     stopped = panel.stop.click(
         page.handlers.stopped, None, page.views["verdict"], api_name="stop", queue=False, cancels=[running], **quiet()

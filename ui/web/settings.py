@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.pipeline import Target
+from ui.web.limits import PUBLIC_LIMITS, Limits
 from ui.web.security import build_middleware, closed_routes
 
 RUN_LIMIT = 4
@@ -22,7 +23,8 @@ class PageSettings:
         host: Address to listen on.
         port: Port to listen on; 0 takes a free one.
         lab: Whether the lab may be booted, and is when the page starts.
-        public: Settings for a public Space: nobody but the operator names an endpoint.
+        public: Settings for a page that strangers use: endpoints of a list only, limits per visitor.
+        endpoints: Addresses of servers that visitors of a public page may name.
         trusted_hosts: Further values of the Host header to answer to.
     """
 
@@ -31,7 +33,13 @@ class PageSettings:
     port: int = 7860
     lab: bool = True
     public: bool = False
+    endpoints: tuple[str, ...] = ()
     trusted_hosts: tuple[str, ...] = ()
+
+    @property
+    def limits(self) -> Limits:
+        """What one visitor may use."""
+        return PUBLIC_LIMITS if self.public else Limits(runs_at_once=RUN_LIMIT)
 
 
 def prepare_environment() -> None:

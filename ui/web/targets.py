@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.errors import RequestError
+from core.complete import guard_of
+from core.errors import BackendError, RequestError, shorten
 from core.pipeline import Target
 from ui.web.labs import PageLabs
 from ui.web.settings import PageSettings
@@ -26,29 +27,65 @@ def choose_target(
     """Return what the page's fields aim at.
 
     The key of the operator goes to the operator's endpoint and to no other.
-    On a public page nobody but the operator names an endpoint or a tokenizer.
 
     Raises:
-        RequestError: There is nothing to run against, or the address is not one.
+        RequestError: There is nothing to run against, the address is not one, or a public page may not talk to it.
     """
     base = settings.target
     tools, reasoning = _named(tool_parser), _named(reasoning_parser)
-    endpoint = (base.base_url or "") if settings.public else endpoint.strip()
+    endpoint = endpoint.strip()
+    if settings.public:
+        return _public_target(settings, labs, endpoint, tools, reasoning)
     if not endpoint:
-        if not labs.enabled:
-            raise RequestError("there is no server to run against", "Name an endpoint under Target.", field="endpoint")
-        spec = replace(base.lab, tool_parser=tools, reasoning_parser=reasoning)
-        return replace(base, base_url=None, api_key=None, lab=spec)
+        return _lab_target(base, labs, tools, reasoning)
     if not endpoint.startswith(("http://", "https://")):
         raise RequestError(
             f"the endpoint is {endpoint!r}, expected an address such as `http://localhost:8000/v1`", field="endpoint"
         )
     is_own = endpoint.rstrip("/") == (base.base_url or "").rstrip("/")
     target = replace(base, base_url=endpoint, api_key=base.api_key if is_own else None)
-    if settings.public:
-        return target
     return replace(target, model=model.strip() or None, tokenizer=tokenizer.strip() or None)
+
+
+def _lab_target(base: Target, labs: PageLabs, tool_parser: str | None, reasoning_parser: str | None) -> Target:
+    if not labs.enabled:
+        raise RequestError("there is no server to run against", "Name an endpoint under Target.", field="endpoint")
+    spec = replace(base.lab, tool_parser=tool_parser, reasoning_parser=reasoning_parser)
+    return replace(base, base_url=None, api_key=None, lab=spec)
+
+
+def _public_target(
+    settings: PageSettings, labs: PageLabs, endpoint: str, tool_parser: str | None, reasoning_parser: str | None
+) -> Target:
+    """Return the operator's server, the lab, or a listed server; visitors name no model, tokenizer or folder."""
+    base = settings.target
+    own = base.base_url
+    if not endpoint and own is None:
+        if not labs.enabled:
+            raise RequestError("this public page has no server to run requests on", no_lab_hint(settings))
+        for name in (tool_parser, reasoning_parser):
+            if name not in _PARSER_NAMES:
+                raise RequestError(f"the lab of this page has no parser {shorten(name)}", "Choose one of the list.")
+        return _lab_target(base, labs, tool_parser, reasoning_parser)
+    if own is not None and endpoint.rstrip("/") in ("", own.rstrip("/")):
+        return base
+    guard = guard_of(settings.endpoints)
+    try:
+        listed = guard.check(endpoint)
+    except BackendError as error:
+        raise RequestError(error.message, error.hint, field="endpoint") from None
+    return Target(base_url=listed, lab=base.lab, guard=guard)
+
+
+def no_lab_hint(settings: PageSettings) -> str:
+    """Return what a visitor of a public page without a lab can do."""
+    if settings.endpoints:
+        return f"Name one of these under Target: {', '.join(settings.endpoints)}."
+    return "What needs no model works here. To run requests, install the program on your own machine: `make run`."
 
 
 def _named(name: str) -> str | None:
     return None if name in ("", "none") else name
+
+
+_PARSER_NAMES = frozenset({None, *TOOL_PARSERS, *REASONING_PARSERS})

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import httpx
 
 from core.complete.backends.address import read_address
-from core.errors import BackendError
+from core.errors import BackendError, shorten
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
@@ -85,32 +85,39 @@ async def resolve_name(host: str, port: int) -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class NetworkGuard:
-    """The servers that may be talked to.
+    """The servers that may be talked to; `guard_of` makes one.
 
     Attributes:
+        base_urls: Address of each, up to and including `/v1`.
         origins: Scheme, host and port of each, such as `https://api.example.com:443`.
         resolve: Finds the addresses of a host.
         is_open: Says whether an address may be connected to.
     """
 
+    base_urls: tuple[str, ...]
     origins: frozenset[str]
     resolve: Resolve = resolve_name
     is_open: Callable[[str], bool] = is_public_address
 
-    def check(self, url: str) -> None:
-        """Refuse a server that is not listed.
+    def check(self, base_url: str) -> str:
+        """Return the address of a listed server in the way it is listed.
 
         Raises:
-            BackendError: It is not (kind `refused`), or the URL is no address of a server.
+            BackendError: It is not listed (kind `refused`), or no address of a server.
         """
-        origin = origin_of(read_address(url).base_url)
-        if origin not in self.origins:
-            listed = ", ".join(sorted(shown_origin(item) for item in self.origins)) or "none"
-            raise BackendError(
-                f"this page sends nothing to {shown_origin(origin)}",
-                f"Servers it may talk to: {listed}. Run the program on your own machine to reach any other.",
-                kind="refused",
-            )
+        wanted = read_address(base_url).base_url
+        for listed in self.base_urls:
+            if _normal(listed) == _normal(wanted):
+                return listed
+        raise self._refusal(wanted)
+
+    def _refusal(self, url: str) -> BackendError:
+        return BackendError(
+            f"this page sends nothing to {shorten(url)}",
+            f"Servers it may talk to: {', '.join(self.base_urls) or 'none'}. "
+            "Run the program on your own machine to reach any other.",
+            kind="refused",
+        )
 
     async def addresses_of(self, url: httpx.URL) -> tuple[str, ...]:
         """Return the addresses to connect to for a URL, all of them judged.
@@ -119,7 +126,8 @@ class NetworkGuard:
             BackendError: The server is not listed, or one of its addresses is not public (kind `refused`).
             httpx.ConnectError: There is no such host.
         """
-        self.check(f"{url.scheme}://{url.netloc.decode('ascii')}/v1")
+        if origin_of(str(url)) not in self.origins:
+            raise self._refusal(f"{url.scheme}://{url.netloc.decode('ascii')}")
         try:
             addresses = tuple(await self.resolve(url.raw_host.decode("ascii"), url.port or _port_of(url.scheme)))
         except OSError as error:
@@ -169,13 +177,21 @@ def build_transport(
     return PinnedTransport(guard, inner)
 
 
-def guard_of(base_urls: Sequence[str]) -> NetworkGuard:
+def guard_of(
+    base_urls: Sequence[str], resolve: Resolve = resolve_name, is_open: Callable[[str], bool] = is_public_address
+) -> NetworkGuard:
     """Return the guard that lets servers of these addresses through.
+
+    Args:
+        base_urls: Such as `https://api.example.com/v1`.
+        resolve: Finds the addresses of a host.
+        is_open: Says whether an address may be connected to.
 
     Raises:
         BackendError: One is no address of a server (kind `refused`).
     """
-    return NetworkGuard(frozenset(origin_of(read_address(url).base_url) for url in base_urls))
+    read = tuple(read_address(url).base_url for url in base_urls)
+    return NetworkGuard(read, frozenset(origin_of(url) for url in read), resolve, is_open)
 
 
 def origin_of(url: str) -> str:
@@ -190,10 +206,8 @@ def origin_of(url: str) -> str:
     return f"{parts.scheme}://{shown}:{parts.port or _port_of(parts.scheme)}"
 
 
-def shown_origin(origin: str) -> str:
-    """Return an origin as people write it: without the port that goes without saying."""
-    scheme = origin.partition("://")[0]
-    return origin.removesuffix(f":{_port_of(scheme)}")
+def _normal(base_url: str) -> str:
+    return origin_of(base_url) + httpx.URL(base_url).path.rstrip("/")
 
 
 def _port_of(scheme: str) -> int:

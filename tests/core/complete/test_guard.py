@@ -12,15 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from core.complete import ServerClient, guard_of
-from core.complete.backends.guard import (
-    NetworkGuard,
-    build_transport,
-    is_public_address,
-    origin_of,
-    resolve_name,
-    shown_origin,
-)
+from core.complete import NetworkGuard, ServerClient, guard_of
+from core.complete.backends.guard import build_transport, is_public_address, origin_of, resolve_name
 from core.errors import BackendError
 from tests.core.complete.faulty_server import FaultyServer, answer, faulty_server
 
@@ -67,18 +60,17 @@ def test_no_address_that_python_calls_private_is_public() -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "origin", "shown"),
+    ("url", "origin"),
     [
-        ("https://API.Example.com/v1", "https://api.example.com:443", "https://api.example.com"),
-        ("http://h:80/v1", "http://h:80", "http://h"),
-        ("https://h:8443/v1", "https://h:8443", "https://h:8443"),
-        ("https://bücher.example/v1", "https://xn--bcher-kva.example:443", "https://xn--bcher-kva.example"),
-        ("http://[2606:4700::1]/v1", "http://[2606:4700::1]:80", "http://[2606:4700::1]"),
+        ("https://API.Example.com/v1", "https://api.example.com:443"),
+        ("http://h:80/v1", "http://h:80"),
+        ("https://h:8443/v1", "https://h:8443"),
+        ("https://bücher.example/v1", "https://xn--bcher-kva.example:443"),
+        ("http://[2606:4700::1]/v1", "http://[2606:4700::1]:80"),
     ],
 )
-def test_an_origin_is_scheme_host_and_port(url: str, origin: str, shown: str) -> None:
+def test_an_origin_is_scheme_host_and_port(url: str, origin: str) -> None:
     assert origin_of(url) == origin
-    assert shown_origin(origin) == shown
 
 
 @pytest.mark.parametrize(
@@ -87,6 +79,7 @@ def test_an_origin_is_scheme_host_and_port(url: str, origin: str, shown: str) ->
         "https://listed.example.evil.example/v1", "http://listed.example/v1", "https://listed.example:8443/v1",
         "https://evil.example/v1#listed.example", "https://sub.listed.example/v1", "https://8.8.8.8/v1",
         "file:///etc/passwd", "https://listed.example@evil.example/v1", "gopher://listed.example/", "http://127.0.0.1/v1",
+        "https://listed.example/other/v1", "https://listed.example/v1/../admin",
     ],
 )  # fmt: skip
 def test_what_is_not_listed_is_refused(url: str) -> None:
@@ -99,7 +92,7 @@ def test_what_is_not_listed_is_refused(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["https://listed.example/v1", "https://LISTED.example:443/other/v1", "https://listed.example"]
+    "url", ["https://listed.example/v1", "https://LISTED.example:443/v1/", "https://listed.example"]
 )
 def test_what_is_listed_is_not_refused(url: str) -> None:
     ServerClient(url, guard=guard_of(["https://listed.example/v1"]))
@@ -128,7 +121,7 @@ async def test_no_spelling_of_this_machine_gets_through_even_if_listed(host: str
 
 @pytest.mark.parametrize("addresses", [["8.8.8.8", "127.0.0.1"], ["10.0.0.1"], ["::ffff:7f00:1"], []])
 async def test_one_address_that_is_not_public_is_enough_to_refuse(addresses: Sequence[str]) -> None:
-    guard = NetworkGuard(frozenset({f"{LISTED}:80"}), _resolver(addresses))
+    guard = guard_of([f"{LISTED}:80"], _resolver(addresses))
 
     error = await _refused(ServerClient(f"{LISTED}/v1", guard=guard))
 
@@ -148,7 +141,7 @@ async def test_the_connection_goes_to_the_address_that_was_judged() -> None:
         faulty_server(answer(200, {"data": [{"id": "m"}]})) as server,
         _loopback_at("127.0.0.66", server) as trap,
     ):
-        guard = NetworkGuard(frozenset({f"{LISTED}:{_port(server)}"}), rebind, lambda address: address == "127.0.0.1")
+        guard = guard_of([f"{LISTED}:{_port(server)}"], rebind, lambda address: address == "127.0.0.1")
         async with _client(guard) as client:
             found = await client.get(f"{LISTED}:{_port(server)}/v1/models")
 
@@ -164,7 +157,7 @@ async def test_a_name_that_is_rebound_between_two_requests_is_refused_at_the_sec
         return next(answers)
 
     async with faulty_server(answer(200, {})) as server:
-        guard = NetworkGuard(frozenset({f"{LISTED}:{_port(server)}"}), rebind, lambda address: address == "127.0.0.1")
+        guard = guard_of([f"{LISTED}:{_port(server)}"], rebind, lambda address: address == "127.0.0.1")
         async with _client(guard) as client:
             url = f"{LISTED}:{_port(server)}/v1/models"
             first = await client.get(url)
@@ -182,7 +175,7 @@ async def test_each_redirect_is_judged(target: str) -> None:
         location = target.format(port=_port(inside))
         async with faulty_server(answer(307, b"", location=location)) as server:
             origin = f"{LISTED}:{_port(server)}"
-            guard = NetworkGuard(frozenset({origin}), _resolver(["127.0.0.1"]), lambda _: True)
+            guard = guard_of([origin], _resolver(["127.0.0.1"]), lambda _: True)
             async with _client(guard, follow_redirects=True) as client:
                 with pytest.raises(BackendError, match="sends nothing to"):
                     await client.get(f"{origin}/v1/models")
@@ -193,7 +186,7 @@ async def test_each_redirect_is_judged(target: str) -> None:
 async def test_a_redirect_within_the_listed_server_passes_the_guard() -> None:
     async with faulty_server({"/old": answer(307, b"", location="/new"), "/new": answer(200, {"ok": True})}) as server:
         origin = f"{LISTED}:{_port(server)}"
-        guard = NetworkGuard(frozenset({origin}), _resolver(["127.0.0.1"]), lambda _: True)
+        guard = guard_of([origin], _resolver(["127.0.0.1"]), lambda _: True)
         async with _client(guard, follow_redirects=True) as client:
             found = await client.get(f"{origin}/old")
 
@@ -205,7 +198,7 @@ async def test_a_proxy_of_the_environment_is_not_asked(monkeypatch: pytest.Monke
     async with faulty_server(answer(200, {})) as proxy, faulty_server(answer(200, {"data": []})) as server:
         for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
             monkeypatch.setenv(name, f"http://127.0.0.1:{_port(proxy)}")
-        guard = NetworkGuard(frozenset({f"{LISTED}:{_port(server)}"}), _resolver(["127.0.0.1"]), lambda _: True)
+        guard = guard_of([f"{LISTED}:{_port(server)}"], _resolver(["127.0.0.1"]), lambda _: True)
         async with ServerClient(f"{LISTED}:{_port(server)}/v1", guard=guard) as client:
             await client.probe()
 
@@ -215,9 +208,7 @@ async def test_a_proxy_of_the_environment_is_not_asked(monkeypatch: pytest.Monke
 
 async def test_the_next_address_is_tried_when_one_does_not_answer() -> None:
     async with faulty_server(answer(200, {"data": []})) as server:
-        guard = NetworkGuard(
-            frozenset({f"{LISTED}:{_port(server)}"}), _resolver(["127.0.0.66", "127.0.0.1"]), lambda _: True
-        )
+        guard = guard_of([f"{LISTED}:{_port(server)}"], _resolver(["127.0.0.66", "127.0.0.1"]), lambda _: True)
         async with ServerClient(f"{LISTED}:{_port(server)}/v1", guard=guard) as client:
             await client.probe()
 
@@ -228,7 +219,7 @@ async def test_a_host_that_does_not_exist_is_unreachable() -> None:
     async def fail(_host: str, _port: int) -> Sequence[str]:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
-    error = await _refused(ServerClient(f"{LISTED}/v1", guard=NetworkGuard(frozenset({f"{LISTED}:80"}), fail)))
+    error = await _refused(ServerClient(f"{LISTED}/v1", guard=guard_of([f"{LISTED}:80"], fail)))
 
     assert error.kind == "unreachable"
     assert "there is no host `model.example`" in error.message
@@ -245,7 +236,7 @@ async def test_the_certificate_is_checked_against_the_name_not_the_address(
     trust = ssl.create_default_context(cafile=str(tmp_path / "cert.pem"))
     async with faulty_server(answer(200, {"ok": True}), tls=context) as server:
         origin = f"https://{name}:{_port(server)}"
-        guard = NetworkGuard(frozenset({origin}), _resolver(["127.0.0.1"]), lambda _: True)
+        guard = guard_of([origin], _resolver(["127.0.0.1"]), lambda _: True)
         async with httpx.AsyncClient(transport=build_transport(guard, httpx.Limits(), trust)) as client:
             if is_trusted:
                 assert (await client.get(f"{origin}/x")).json() == {"ok": True}

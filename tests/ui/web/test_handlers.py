@@ -6,7 +6,7 @@ import pytest
 from core.lab import LabPool
 from core.pipeline import EXAMPLE_NAMES, Target
 from ui.present import VIEWS, unpack_payload
-from ui.web.handlers import Handlers, TargetFields, check_request
+from ui.web.handlers import Handlers, TargetFields
 from ui.web.labs import PageLabs
 from ui.web.settings import PageSettings
 
@@ -33,7 +33,7 @@ def test_every_worked_case_loads_with_its_story_and_no_complaint(handlers, name)
     case = handlers.load_case(name)
 
     assert unpack_payload(case.payloads["verdict"])[0]["detail"] == handlers.examples[name].story
-    assert unpack_payload(check_request(case.text))[0]["state"] == "ok"
+    assert unpack_payload(handlers.check_request(case.text))[0]["state"] == "ok"
     assert set(case.payloads) >= set(VIEWS)
 
 
@@ -103,8 +103,8 @@ async def test_a_run_that_hangs_still_ticks(handlers):
     assert len(steps) == 5
 
 
-def test_a_long_text_is_not_read_at_every_key():
-    assert check_request('{"messages": [' + " " * 200_000) is None
+def test_a_long_text_is_not_read_at_every_key(handlers):
+    assert handlers.check_request('{"messages": [' + " " * 200_000) is None
 
 
 def test_without_vllm_the_page_says_so(handlers):

@@ -40,18 +40,68 @@ def test_the_key_goes_to_the_operators_endpoint_and_to_no_other(labs):
     assert choose(labs, settings, endpoint="").api_key is None
 
 
-def test_on_a_public_page_nobody_else_names_an_endpoint_or_a_tokenizer(labs):
-    settings = PageSettings(target=Target(base_url=OWN), public=True)
-
-    target = choose(labs, settings, endpoint="http://169.254.169.254/", tokenizer="/etc", model="m")
-
-    assert (target.base_url, target.tokenizer, target.model) == (OWN, None, None)
+LISTED = "https://listed.example/v1"
+PUBLIC = PageSettings(
+    target=Target(base_url=OWN, api_key="secret", tokenizer="org/own"), public=True, endpoints=(LISTED,)
+)
 
 
-def test_a_public_page_without_an_endpoint_runs_on_the_lab(labs):
-    target = choose(labs, PageSettings(public=True), endpoint="http://169.254.169.254/")
+@pytest.mark.parametrize("endpoint", ["", OWN, OWN + "/"])
+def test_on_a_public_page_the_operators_endpoint_is_the_operators_affair(labs, endpoint):
+    target = choose(labs, PUBLIC, endpoint=endpoint, tokenizer="/etc", model="m")
 
-    assert target.base_url is None
+    assert target == PUBLIC.target
+
+
+@pytest.mark.parametrize("endpoint", [LISTED, "https://LISTED.example:443/v1/", "https://listed.example"])
+def test_on_a_public_page_a_listed_endpoint_may_be_named_but_gets_no_key_and_no_tokenizer(labs, endpoint):
+    target = choose(labs, PUBLIC, endpoint=endpoint, tokenizer="/etc", model="m")
+
+    assert (target.base_url, target.api_key, target.tokenizer, target.model) == (LISTED, None, None, None)
+    assert target.guard is not None
+    assert target.guard.base_urls == (LISTED,)
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    ["http://169.254.169.254/", "http://127.0.0.1:8000/v1", "http://listed.example/v1", "https://listed.example/x/v1",
+     "https://listed.example@evil.example/v1", "file:///etc/passwd", "javascript:alert(1)", "http://2130706433/v1",
+     "https://listed.example:444/v1", "\ud800", "http://[::1"],
+)  # fmt: skip
+def test_on_a_public_page_nothing_else_may_be_named(labs, endpoint):
+    with pytest.raises(RequestError) as caught:
+        choose(labs, PUBLIC, endpoint=endpoint)
+
+    assert caught.value.field == "endpoint"
+
+
+def test_a_public_page_without_an_endpoint_runs_on_the_lab_and_nowhere_else(labs):
+    settings = PageSettings(public=True)
+
+    assert choose(labs, settings, tokenizer="/etc").base_url is None
+    assert choose(labs, settings, tokenizer="/etc").tokenizer is None
+    with pytest.raises(RequestError, match="sends nothing to"):
+        choose(labs, settings, endpoint="http://169.254.169.254/")
+
+
+@pytest.mark.parametrize("name", ["no-such-parser", "/etc/passwd", "--help"])
+def test_a_visitor_names_no_parser_that_is_not_on_the_list(labs, name):
+    with pytest.raises(RequestError, match="no parser"):
+        choose(labs, PageSettings(public=True), tool_parser=name)
+    with pytest.raises(RequestError, match="no parser"):
+        choose(labs, PageSettings(public=True), reasoning_parser=name)
+
+
+def test_a_public_page_without_lab_and_endpoint_says_what_can_be_done():
+    labs = PageLabs(LabPool(), enabled=False)
+
+    with pytest.raises(RequestError) as caught:
+        choose(labs, PageSettings(public=True))
+    with pytest.raises(RequestError) as other:
+        choose(labs, PageSettings(public=True, endpoints=(LISTED,)))
+
+    assert "your own machine" in caught.value.hint
+    assert LISTED in other.value.hint
 
 
 @pytest.mark.parametrize("endpoint", ["localhost:8000", "file:///etc/passwd", "javascript:alert(1)"])

@@ -67,7 +67,11 @@ def _build_target(
     target = settings.target
     shown = not settings.public
     endpoint = gr.Textbox(
-        target.base_url or "", label="Endpoint", placeholder="http://localhost:8000/v1 (empty: the lab)", visible=shown
+        target.base_url or "",
+        label="Endpoint",
+        placeholder="http://localhost:8000/v1 (empty: the lab)",
+        info=f"One of: {', '.join(settings.endpoints)}" if settings.endpoints else None,
+        visible=shown or bool(settings.endpoints),
     )
     model = gr.Textbox(target.model or "", label="Model", placeholder="the request's own", visible=shown)
     tokenizer = gr.Textbox(

@@ -1,0 +1,136 @@
+"""What one visitor may use of a page that many share: how often, how long, how much. Values and checks only."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, replace
+
+from core.errors import DebuggerError, RequestError, shorten
+from core.types import JSON, JSONObject, Notice, Request
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a visitor may use; `None` means as much as they like.
+
+    Attributes:
+        runs_at_once: Runs of all visitors that go on at the same time; further ones wait for their turn.
+        waiting_runs: Runs that may wait.
+        runs_per_session: Runs of one session that go on or wait at the same time.
+        runs_per_minute: Runs that one session may start in a minute.
+        total_per_minute: Runs that all sessions together may start in a minute.
+        request_chars: Length of the pasted text.
+        max_tokens: Tokens that a request may ask for, per answer.
+        max_choices: Answers that a request may ask for (`n`).
+        run_s: Seconds that a run may take once it is its turn.
+        is_text_only: Whether messages may hold nothing but text.
+    """
+
+    runs_at_once: int = 4
+    waiting_runs: int | None = None
+    runs_per_session: int | None = None
+    runs_per_minute: int | None = None
+    total_per_minute: int | None = None
+    request_chars: int | None = None
+    max_tokens: int | None = None
+    max_choices: int | None = None
+    run_s: float | None = None
+    is_text_only: bool = False
+
+
+PUBLIC_LIMITS = Limits(
+    waiting_runs=32,
+    runs_per_session=1,
+    runs_per_minute=10,
+    total_per_minute=120,
+    request_chars=200_000,
+    max_tokens=2_048,
+    max_choices=2,
+    run_s=180.0,
+    is_text_only=True,
+)
+
+
+class LimitError(DebuggerError):
+    """A visitor asked for more than this page gives to one."""
+
+
+def check_length(text: str, limits: Limits) -> None:
+    """Refuse a pasted text that is too long, before it is read.
+
+    Raises:
+        LimitError: It is.
+    """
+    if limits.request_chars is not None and len(text) > limits.request_chars:
+        raise LimitError(
+            f"the pasted text has {len(text):,} characters; this public page reads {limits.request_chars:,}",
+            "Shorten it, or run the program on your own machine.",
+        )
+
+
+def check_request_limits(request: Request, limits: Limits) -> None:
+    """Refuse a request that asks a shared model for too much, or a server to fetch something.
+
+    Raises:
+        RequestError: It does; the field is named.
+    """
+    for field in ("max_tokens", "max_completion_tokens", "min_tokens"):
+        _check_number(request.body, field, limits.max_tokens)
+    for field in ("n", "best_of"):
+        _check_number(request.body, field, limits.max_choices)
+    if limits.is_text_only:
+        _refuse_media(request)
+
+
+def bounded_request(request: Request, limits: Limits) -> Request:
+    """Return a request that says how many tokens it wants at most; without it a server may go on for long."""
+    if limits.max_tokens is None or any(request.body.get(name) is not None for name in _MOST_TOKENS):
+        return request
+    said = Notice("max_tokens", f"Set to {limits.max_tokens:,}, the most on this public page.")
+    body: JSONObject = {**request.body, "max_tokens": limits.max_tokens}
+    return replace(request, body=body, notices=(*request.notices, said))
+
+
+_MOST_TOKENS = ("max_tokens", "max_completion_tokens")
+_TEXT_PARTS = ("text", "input_text", "output_text", "refusal", "thinking", "tool_reference")
+# vLLM takes a part with a `uuid`, or without a `type`, for whatever other key it finds in it.
+_MEDIA_KEY = re.compile("image|audio|video|embeds|file|url|uuid|source")
+
+
+def _check_number(body: JSONObject, field: str, most: int | None) -> None:
+    value = _number(body.get(field))
+    if most is None or value is None or value <= most:
+        return
+    raise RequestError(
+        f"the request asks for {value:,g}; this public page goes up to {most:,}",
+        "Ask for less, or run the program on your own machine.",
+        field=field,
+    )
+
+
+def _number(value: JSON) -> float | None:
+    """Return a value as a server reads it: text that holds a number counts."""
+    if not isinstance(value, int | float | str):
+        return None
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return None if isinstance(value, str) else math.inf
+
+
+def _refuse_media(request: Request) -> None:
+    """A server fetches the images, sounds and films that a message links to, and would do so for any stranger."""
+    for index, message in enumerate(request.messages):
+        content = message.get("content")
+        for part_index, part in enumerate(content if isinstance(content, list) else []):
+            if isinstance(part, dict) and not _is_text_part(part):
+                raise RequestError(
+                    f"this public page sends text only, not content parts such as {shorten(part, 60)}",
+                    "A server would fetch what they link to. Run the program on your own machine for them.",
+                    field=f"messages[{index}].content[{part_index}]",
+                )
+
+
+def _is_text_part(part: JSONObject) -> bool:
+    return part.get("type", "text") in _TEXT_PARTS and not any(_MEDIA_KEY.search(key.lower()) for key in part)
