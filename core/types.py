@@ -372,6 +372,7 @@ class ChatResult:
         prompt_text: Prompt text of this very run, where the server gives it.
         usage: The server's accounting.
         logprobs: One per output token, where asked for.
+        prompt_logprobs: Candidates per prompt token, likeliest first, its own among them; the first has none.
         deltas: Events of a stream in order; empty if not streamed.
         body: The answer as received; of a stream, its lines.
         elapsed_s: Seconds from sending to the last byte.
@@ -386,6 +387,7 @@ class ChatResult:
     prompt_text: str | None = None
     usage: Usage | None = None
     logprobs: tuple[TokenLogprob, ...] | None = None
+    prompt_logprobs: tuple[tuple[TokenLogprob, ...], ...] | None = None
     deltas: tuple[StreamDelta, ...] = ()
     body: str = ""
     elapsed_s: float | None = None

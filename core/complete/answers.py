@@ -9,7 +9,8 @@ from core.complete.shapes import ids_of, integer_of, number_of, object_of, objec
 from core.errors import shorten
 from core.types import JSON, ChatResult, JSONObject, TokenLogprob, Usage
 
-_TOKEN_ID = re.compile(r"token_id:(\d+)")
+_ID = re.compile(r"[0-9]{1,18}")  # more digits than Python reads into a number are no id
+_TOKEN_ID = re.compile(r"token_id:([0-9]{1,18})")
 
 
 def read_chat(answer: JSON, body: str, elapsed_s: float) -> ChatResult:
@@ -38,6 +39,7 @@ def read_chat(answer: JSON, body: str, elapsed_s: float) -> ChatResult:
         prompt_text=text_of(whole.get("prompt_text")),
         usage=usage_of(whole.get("usage")),
         logprobs=chat_logprobs_of(choice.get("logprobs")),
+        prompt_logprobs=prompt_logprobs_of(whole.get("prompt_logprobs")),
         body=body,
         elapsed_s=elapsed_s,
         error=problem,
@@ -91,6 +93,23 @@ def completion_logprobs_of(value: JSON) -> tuple[TokenLogprob, ...] | None:
             return None
         read.append(entry)
     return tuple(read)
+
+
+def prompt_logprobs_of(value: JSON) -> tuple[tuple[TokenLogprob, ...], ...] | None:
+    """Read vLLM's `prompt_logprobs`: per prompt token an object by token id, `null` for the first."""
+    if not isinstance(value, list) or not value:
+        return None
+    return tuple(_candidates_of(object_of(item)) for item in value)
+
+
+def _candidates_of(by_id: JSONObject) -> tuple[TokenLogprob, ...]:
+    read: list[TokenLogprob] = []
+    for key, item in by_id.items():
+        fields = object_of(item)
+        logprob = number_of(fields.get("logprob"))
+        if _ID.fullmatch(key) and logprob is not None and not math.isnan(logprob):
+            read.append(TokenLogprob(text_of(fields.get("decoded_token")) or "", int(key), logprob))
+    return tuple(sorted(read, key=lambda one: -one.logprob))
 
 
 def _first_choice(answer: JSONObject) -> tuple[JSONObject, str | None]:

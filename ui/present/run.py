@@ -11,6 +11,7 @@ from ui.present.completion import completion_payload
 from ui.present.error import error_payload
 from ui.present.findings import findings_payload
 from ui.present.header import header_payload, server_facts
+from ui.present.heat import prompt_heat, raw_heat
 from ui.present.ledger import ledger_payload
 from ui.present.prompt import difference_payload, template_payload
 from ui.present.stages import stages_payload
@@ -92,7 +93,14 @@ class RunView:
         changed: dict[str, str | None] = {}
         self._take(changed, "header", repr(facts), lambda: header_payload(facts))
         self._take(changed, "stages", stages, lambda: stages_payload(trace, running=running))
-        self._take(changed, "prompt_tokens", _Same(prompt), lambda: tokens_payload(prompt_tokens))
+        prompt_logprobs = None if trace.chat is None else trace.chat.prompt_logprobs
+        raw_logprobs = None if trace.raw is None else trace.raw.logprobs
+        self._take(
+            changed,
+            "prompt_tokens",
+            _Same(prompt, prompt_logprobs),
+            lambda: tokens_payload(prompt_tokens, prompt_heat(trace)),
+        )
         self._take(changed, "template", _Same(template), lambda: template_payload(template))
         self._take(changed, "difference", difference, lambda: difference_payload(trace))
         self._take(
@@ -101,7 +109,12 @@ class RunView:
             answers,
             lambda: completion_payload(trace, raw_text=raw_text, chat_text=chat_text, streaming=running),
         )
-        self._take(changed, "raw_tokens", _Same(raw_tokens), lambda: tokens_payload(raw_tokens))
+        self._take(
+            changed,
+            "raw_tokens",
+            _Same(raw_tokens, raw_logprobs),
+            lambda: tokens_payload(raw_tokens, raw_heat(trace)),
+        )
         self._take(changed, "ledger", _Same(trace.parse, trace.chat), lambda: ledger_payload(trace))
         self._take(changed, "findings", _Same(trace.findings, trace.verdict), lambda: findings_payload(trace))
         return changed

@@ -7,12 +7,16 @@ alone shows nothing that could be read.
 
 from __future__ import annotations
 
+import math
 import sys
 from array import array
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from core.types import JSON, JSONObject, Token, TokenKind
+from ui.present.heat import MAX_ALTERNATIVES, Heat, alternatives_to_json
 from ui.present.payload import pack_payload
+from ui.present.token_roles import role_of
 from ui.present.words import count_of, joined
 
 MAX_TOKENS = 400_000
@@ -22,11 +26,12 @@ _KIND_NUMBERS = {TokenKind.TEXT: 0, TokenKind.SPECIAL: 1, TokenKind.ADDED: 2, To
 _ChipKey = tuple[tuple[int, ...], str, int, bool]
 
 
-def tokens_payload(tokens: Sequence[Token] | None) -> str | None:
+def tokens_payload(tokens: Sequence[Token] | None, heat: Heat | None = None) -> str | None:
     """Return the payload of the token view; `None` without tokens.
 
     Args:
         tokens: At most `MAX_TOKENS` are shown; the counts say what is left out.
+        heat: How likely the model found each of them, where the server said.
     """
     if tokens is None:
         return None
@@ -64,7 +69,43 @@ def tokens_payload(tokens: Sequence[Token] | None) -> str | None:
         "line_runs": lines.flat,
         "counts": _counts(tokens),
     }
-    return pack_payload(header, _column(index, "I" if len(table) > 0xFFFF else "H"))
+    columns = _column(index, "I" if len(table) > 0xFFFF else "H")
+    if heat is not None:
+        columns += b"\0" * (-len(columns) % 4)
+        header["heat"] = _heat_header(heat, len(columns), merged)
+        columns += _heat_column(heat, len(index), merged)
+    return pack_payload(header, columns)
+
+
+def _heat_header(heat: Heat, offset: int, merged: Sequence[JSON]) -> JSONObject:
+    """Return where the column of log probabilities stands, and the alternatives by chip, of the chip's first token."""
+    alternatives: list[JSON] = []
+    for chip, token in enumerate(_first_tokens(min(len(heat.alternatives), MAX_ALTERNATIVES), merged)):
+        if heat.alternatives[token]:
+            alternatives.append([chip, alternatives_to_json(heat.alternatives[token])])
+    return {"offset": offset, "alternatives": alternatives, "limit": MAX_ALTERNATIVES}
+
+
+def _heat_column(heat: Heat, chip_count: int, merged: Sequence[JSON]) -> bytes:
+    """Return one number per chip, the sum over its tokens; not a number where one is not known."""
+    firsts = [*_first_tokens(len(heat.logprobs), merged), len(heat.logprobs)][: chip_count + 1]
+    values = (heat.logprobs[start:stop] for start, stop in pairwise(firsts))
+    column = array("f", (math.nan if None in few else math.fsum(one or 0.0 for one in few) for few in values))
+    column.extend([math.nan] * (chip_count - len(column)))
+    if sys.byteorder == "big":
+        column.byteswap()
+    return column.tobytes()
+
+
+def _first_tokens(count: int, merged: Sequence[JSON]) -> Iterator[int]:
+    """Yield the index of the first token of every chip among the first `count` tokens."""
+    sizes = dict(zip(merged[::2], merged[1::2], strict=True))
+    token = chip = 0
+    while token < count:
+        yield token
+        size = sizes.get(chip, 1)
+        token += size if isinstance(size, int) else 1
+        chip += 1
 
 
 def merge_tokens(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
@@ -115,6 +156,8 @@ def _chip(chip: Sequence[Token], key: _ChipKey) -> JSONObject:
     piece = b"".join(token.piece for token in chip)
     if piece and piece != text.encode("utf-8", "surrogatepass"):
         entry["hex"] = piece.hex(" ")
+    if kind == _KIND_NUMBERS[TokenKind.SPECIAL] and (role := role_of(text)):
+        entry["role"] = role
     if injected:
         entry["injected"] = True
     return entry

@@ -13,18 +13,19 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from core.report import redact_json, redact_text
 from core.report.redact import MARK
 from core.types import ChatResult, Completion, Prompt, Request, Span, StreamDelta, Token, Trace
-from ui.report.pieces import answers_of, events_of, joined_texts
+from ui.report.pieces import answers_of, events_of, joined_texts, logprob_fields
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 _T = TypeVar("_T")
 _D = TypeVar("_D", bound="DataclassInstance")
+_A = TypeVar("_A", ChatResult, Completion)
 
 COVER = "•"
 REMOVED_ID = -1  # stands for the id of a covered token
@@ -114,14 +115,20 @@ def _without_pieces(trace: Trace) -> Trace:
 
 
 def _completion_without(raw: Completion | None) -> Completion | None:
-    return None if raw is None else replace(raw, body="", logprobs=None)
+    return None if raw is None else replace(_emptied(raw), body="")
 
 
 def _chat_without(chat: ChatResult | None) -> ChatResult | None:
     if chat is None:
         return None
     deltas = tuple(StreamDelta({}, None, None, delta.at_s) for delta in chat.deltas)
-    return replace(chat, body="", logprobs=None, token_ids=None, prompt_token_ids=None, prompt_text=None, deltas=deltas)
+    chat = _emptied(chat)
+    return replace(chat, body="", deltas=deltas, token_ids=None, prompt_token_ids=None, prompt_text=None)
+
+
+def _emptied(answer: _A) -> _A:
+    names: dict[str, Any] = dict.fromkeys(logprob_fields(answer))
+    return replace(answer, **names)
 
 
 class _Mask:

@@ -293,3 +293,29 @@ async def test_a_request_that_is_refused_for_its_own_sake_stays_refused() -> Non
 
         assert client.body_as_sent(BODY) != BODY
         assert len(server.received) == 2
+
+
+def test_prompt_logprobs_are_candidates_by_token_id() -> None:
+    given: JSON = [
+        None,
+        {"7": {"logprob": -2.5, "rank": 2, "decoded_token": "x"}, "9": {"logprob": -0.25, "rank": 1}},
+        {"9" * 5_000: {"logprob": -1}, "²": {"logprob": -1}, "8": {"logprob": "no"}, "3": None},
+    ]
+
+    result = read_chat({"choices": [{"message": {}}], "prompt_logprobs": given}, "", 0.0)
+
+    likeliest_first = (TokenLogprob("", 9, -0.25), TokenLogprob("x", 7, -2.5))
+    assert result.prompt_logprobs == ((), likeliest_first, ())
+
+
+@pytest.mark.parametrize("given", [None, [], {}, "x"])
+def test_prompt_logprobs_of_another_shape_are_none(given: JSON) -> None:
+    assert read_chat({"choices": [{"message": {}}], "prompt_logprobs": given}, "", 0.0).prompt_logprobs is None
+
+
+def test_a_token_id_of_absurd_length_is_text() -> None:
+    text = "token_id:" + "9" * 5_000
+
+    result = read_stream(event(delta={}, logprobs={"content": [{"token": text, "logprob": -1}]}))
+
+    assert result.logprobs == (TokenLogprob(text, None, -1),)
