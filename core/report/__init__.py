@@ -1,11 +1,14 @@
 """6 · `Trace` → documents.
 
 `write_report` turns a trace into one shareable text; the writers are in
-`core.report.writers`, one file per form. `redact` is the only way out: every
-writer gets a trace whose secrets are gone.
+`core.report.writers`, one file per form; `bundle` is the form that can be
+opened again. `redact` is the only way out: every writer gets a trace whose
+secrets are gone.
 """
 
+from core.report.bundle import Bundle, is_bundle, read_bundle, write_bundle
 from core.report.redact import redact_json, redact_text
+from core.report.repeat import curl_of, template_sha256
 from core.report.writers.json import (
     finding_to_json,
     parse_to_json,
@@ -18,17 +21,23 @@ from core.report.writers.markdown import trace_to_markdown
 from core.report.writers.terminal import parse_to_terminal, prompt_to_terminal, safe, trace_to_terminal
 
 __all__ = [
+    "Bundle",
+    "curl_of",
     "finding_to_json",
+    "is_bundle",
     "parse_to_json",
     "parse_to_terminal",
     "prompt_to_json",
     "prompt_to_terminal",
+    "read_bundle",
     "redact_json",
     "redact_text",
     "request_to_json",
     "safe",
+    "template_sha256",
     "trace_to_json",
     "trace_to_markdown",
     "trace_to_terminal",
     "verdict_to_json",
+    "write_bundle",
 ]

@@ -18,7 +18,7 @@ from core.request import read_request
 from core.types import JSONObject, Trace
 from ui.cli.lab import add_lab_arguments, named, spec_from_options
 from ui.cli.output import OK, add_output_arguments, exit_status, log, print_json, print_text, read_input
-from ui.cli.sharing import write_trace
+from ui.cli.sharing import read_bundle_file, write_trace
 
 DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
 
@@ -27,6 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("request", nargs="?", metavar="REQUEST", help="file with the request, or - for standard input")
     parser.add_argument("--example", metavar="NAME", help="run one worked case of assets/examples")
+    parser.add_argument(
+        "--bundle",
+        metavar="FILE",
+        help="run nothing: print the run that a bundle holds, such as trace.json of --report",
+    )
     parser.add_argument("--examples", action="store_true", help="run all worked cases, one JSON line each")
     parser.add_argument(
         "--parsers", action="store_true", help="also ask every tool parser of the installed vLLM what it makes of it"
@@ -99,7 +104,10 @@ def _run(options: argparse.Namespace) -> int:
     try:
         if options.examples:
             return asyncio.run(_run_examples(options, labs))
-        trace = asyncio.run(_run_one(options, labs))
+        if options.bundle:
+            trace = _open_bundle(options)
+        else:
+            trace = asyncio.run(_run_one(options, labs))
         if options.parsers:
             trace = _with_parsers(trace, options)
     finally:
@@ -112,6 +120,16 @@ def _run(options: argparse.Namespace) -> int:
     else:
         print_text(trace_to_terminal(trace))
     return exit_status(trace.findings)
+
+
+def _open_bundle(options: argparse.Namespace) -> Trace:
+    if options.request or options.example:
+        raise RequestError(
+            "`--bundle` runs nothing, so it takes no request beside it",
+            "Give either; a bundle as REQUEST runs its request again.",
+            field="--bundle",
+        )
+    return read_bundle_file(options.bundle).trace
 
 
 def _with_parsers(trace: Trace, options: argparse.Namespace) -> Trace:

@@ -1,4 +1,4 @@
-"""`--report DIR`: write the shareable files, secrets removed."""
+"""`--report DIR`: write the shareable files, secrets removed; `--bundle FILE`: read one of them back."""
 
 from __future__ import annotations
 
@@ -7,22 +7,17 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from core.errors import RequestError
-from core.report import redact_json, redact_text, trace_to_json, trace_to_markdown
+from core.report import Bundle, read_bundle, redact_json, redact_text
 from core.types import JSON, Trace
-from ui.cli.output import log
-from ui.report import trace_to_html
+from ui.cli.output import log, read_input
+from ui.report import describe_bundle, share_trace
 
 
 def write_trace(folder: str, trace: Trace, name: str = "trace") -> None:
-    """Write a run as `NAME.json`, as `NAME.md` for an issue tracker, and as `NAME.html` that opens offline."""
-    write_files(
-        folder,
-        {
-            f"{name}.json": trace_to_json(trace),
-            f"{name}.md": trace_to_markdown(trace),
-            f"{name}.html": trace_to_html(trace),
-        },
-    )
+    """Write a run as `NAME.json` that `run --bundle` opens again, as `NAME.md` for an issue, and as `NAME.html`."""
+    shared = share_trace(trace)
+    files = {f"{name}.json": shared.bundle, f"{name}.md": shared.markdown, f"{name}.html": shared.html}
+    _write(folder, files)
 
 
 def write_files(folder: str, contents: Mapping[str, JSON]) -> None:
@@ -31,12 +26,30 @@ def write_files(folder: str, contents: Mapping[str, JSON]) -> None:
     Raises:
         RequestError: The folder cannot be written.
     """
+    texts = {
+        name: redact_text(value) if isinstance(value, str) else json.dumps(redact_json(value), indent=2)
+        for name, value in contents.items()
+    }
+    _write(folder, texts)
+
+
+def read_bundle_file(name: str) -> Bundle:
+    """Return the run in a bundle file, `-` for standard input; says on stderr where it comes from.
+
+    Raises:
+        RequestError: It cannot be read, or is no bundle; says where and what to do.
+    """
+    bundle = read_bundle(read_input(name))
+    log(f"Opened {name}: {describe_bundle(bundle)}")
+    return bundle
+
+
+def _write(folder: str, texts: Mapping[str, str]) -> None:
     directory = Path(folder)
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        for name, value in contents.items():
-            text = redact_text(value) if isinstance(value, str) else json.dumps(redact_json(value), indent=2)
+        for name, text in texts.items():
             (directory / name).write_text(text, encoding="utf-8", errors="surrogatepass")
     except OSError as error:
         raise RequestError(f"cannot write the report to {folder!r}: {error.strerror or error}") from None
-    log(f"Wrote {', '.join(contents)} to {folder}")
+    log(f"Wrote {', '.join(texts)} to {folder}")

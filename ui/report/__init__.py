@@ -1,11 +1,22 @@
-"""One run as one HTML file: opens offline, with the views of the page, secrets masked. No gradio.
+"""A run as it may leave this machine: HTML report, Markdown, JSON bundle, secrets masked. No gradio.
 
-`trace_to_html` is all there is; `mask` takes the secrets out before anything
-is drawn, `document` puts the file together, `sections` says what only the
-report shows. `report.js` places the views; the views are those of `assets/`.
+`share_trace` gives every form; `mask` takes the secrets out before any is made.
+The HTML report opens offline with the views of the page: `document` puts the
+file together, `sections` says what only the report shows, `report.js` places
+the views; the views are those of `assets/`.
 """
 
 from ui.report.document import trace_to_html
-from ui.report.mask import mask_trace
+from ui.report.mask import mask_request, mask_trace
+from ui.report.sections import again_payload
+from ui.report.share import SharedRun, describe_bundle, share_trace
 
-__all__ = ["mask_trace", "trace_to_html"]
+__all__ = [
+    "SharedRun",
+    "again_payload",
+    "describe_bundle",
+    "mask_request",
+    "mask_trace",
+    "share_trace",
+    "trace_to_html",
+]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
 
-from core.types import ChatResult, Completion, Trace
+from core.types import ChatResult, Completion, TokenLogprob, Trace
 
 Path = tuple[str | int, ...]
 
@@ -21,7 +22,14 @@ def joined_texts(trace: Trace) -> Iterator[str]:
             yield from _joined(delta.delta for delta in chat.deltas)
     for answer in answers_of(trace):
         yield from _joined(events_of(answer.body))
-        yield "".join(item.text for item in answer.logprobs or ())
+        for name in logprob_fields(answer):
+            items = getattr(answer, name) or ()
+            yield "".join(item.text for item in items if isinstance(item, TokenLogprob))
+
+
+def logprob_fields(answer: ChatResult | Completion) -> tuple[str, ...]:
+    """Return the names of the fields that hold a text token by token, with logprobs."""
+    return tuple(field.name for field in fields(answer) if field.name.endswith("logprobs"))
 
 
 def answers_of(trace: Trace) -> tuple[ChatResult | Completion, ...]:

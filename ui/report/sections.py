@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import shlex
 from collections.abc import Iterator
-from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 
-from core.report import trace_to_markdown
-from core.types import JSON, JSONObject, Prompt, Server, Trace
+from core.report import curl_of, template_sha256, trace_to_markdown
+from core.types import JSON, JSONObject, Server, Trace
 from ui.present import pack_payload
 from ui.present.json_text import json_segments, segments_to_json
 from ui.present.words import EVIDENCE_WORDS, count_of, joined, shortened
@@ -59,30 +56,9 @@ def again_payload(trace: Trace) -> str:
     )
 
 
-def curl_of(trace: Trace) -> str:
-    """Return the shell command that sends the request of this run once more.
-
-    Text that would hide in a terminal is written as JSON escapes.
-    """
-    body = trace.sent or trace.request.body
-    text = json.dumps(body, ensure_ascii=False)
-    if not text.isprintable():
-        text = json.dumps(body, ensure_ascii=True)
-    base_url = trace.server.base_url if trace.server is not None else "http://localhost:8000/v1"
-    lines = (
-        f"curl {shlex.quote(base_url + '/chat/completions')}",
-        "-H 'Content-Type: application/json'",
-        f"-d {shlex.quote(text)}",
-    )
-    return " \\\n  ".join(lines)
-
-
 def markdown_of(trace: Trace) -> str:
-    """Return the run as Markdown, whatever its template holds."""
-    prompt = trace.prompt
-    if prompt is not None and prompt.template is not None:
-        prompt = replace(prompt, template=_encodable(prompt.template))  # a lone surrogate has no hash
-    return trace_to_markdown(replace(trace, prompt=prompt))
+    """Return the run as Markdown, with the version of this program."""
+    return trace_to_markdown(trace, program_version())
 
 
 def program_version() -> str:
@@ -91,17 +67,6 @@ def program_version() -> str:
         return version("prompt-debugger")
     except PackageNotFoundError:
         return ""
-
-
-def template_sha256(prompt: Prompt | None) -> str | None:
-    """Return the SHA-256 of a prompt's template, in hex; `None` if it is not known."""
-    if prompt is None or prompt.template is None:
-        return None
-    return hashlib.sha256(_encodable(prompt.template).encode()).hexdigest()
-
-
-def _encodable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
 
 
 def _facts(trace: Trace) -> Iterator[tuple[str, str]]:

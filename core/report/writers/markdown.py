@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 
 from core.report.redact import redact_json, redact_text
+from core.report.repeat import BUNDLE_NAME, curl_of, curl_of_bundle, template_sha256
 from core.types import JSON, Finding, Prompt, Server, Trace
 
-_LIMIT = 6000
+_LIMIT = 6000  # of one block; a GitHub issue takes 65,536 characters
+_MOST_FINDINGS = 12
+_LONGEST_DETAIL = 1500
 
 
-def trace_to_markdown(trace: Trace) -> str:
-    """Return the run as Markdown, secrets removed, long texts cut with the number of characters left out."""
-    return redact_text("\n".join(_lines(trace)).rstrip() + "\n")
+def trace_to_markdown(trace: Trace, program: str = "") -> str:
+    """Return the run as Markdown, secrets removed, long texts cut with the number of characters left out.
+
+    Args:
+        trace: Stages that have not run are left out.
+        program: Version of this program.
+    """
+    return redact_text("\n".join(_lines(trace, program)).rstrip() + "\n")
 
 
-def _lines(trace: Trace) -> Iterator[str]:
+def _lines(trace: Trace, program: str) -> Iterator[str]:
     verdict = trace.verdict.sentence if trace.verdict is not None else "No verdict: the run did not finish."
     yield f"**{_inline(verdict)}**"
     yield ""
-    yield from _facts(trace)
-    for finding in trace.findings:
+    yield from _facts(trace, program)
+    if trace.refusal is not None:
+        yield f"The server refused the request, HTTP {trace.refusal.status}: {_inline(trace.refusal.message)}"
+        yield ""
+    for finding in trace.findings[:_MOST_FINDINGS]:
         yield from _finding(finding)
+    more = trace.findings[_MOST_FINDINGS:]
+    if more:
+        yield f"And {len(more)} more: " + ", ".join(f"{finding.code} {finding.name}" for finding in more)
+        yield ""
     yield from _block("Request", _json(dict(trace.request.body)), "json")
     if trace.prompt is not None:
         yield from _block("Prompt the model read", trace.prompt.text)
@@ -32,18 +46,19 @@ def _lines(trace: Trace) -> Iterator[str]:
         yield from _block("Raw output", trace.raw.text)
     if trace.chat is not None:
         yield from _block("Message the server returned", _json(dict(trace.chat.message)), "json")
-    yield from _block("Reproduce", _curl(trace), "sh")
+    yield from _reproduce(trace)
 
 
-def _facts(trace: Trace) -> Iterator[str]:
+def _facts(trace: Trace, program: str) -> Iterator[str]:
     yield "| | |"
     yield "|---|---|"
-    for name, value in _fact_rows(trace):
+    for name, value in _fact_rows(trace, program):
         yield f"| {name} | {_inline(value)} |"
     yield ""
 
 
-def _fact_rows(trace: Trace) -> Iterator[tuple[str, str]]:
+def _fact_rows(trace: Trace, program: str) -> Iterator[tuple[str, str]]:
+    yield "Prompt Debugger", program or "from a checkout"
     if trace.evidence is not None:
         yield "evidence", trace.evidence.value
     if trace.server is not None:
@@ -52,6 +67,7 @@ def _fact_rows(trace: Trace) -> Iterator[tuple[str, str]]:
             yield "model", trace.server.model
     if trace.prompt is not None:
         yield "prompt", _prompt(trace.prompt)
+    yield from _templates(trace)
     if trace.raw is not None:
         count = "" if trace.raw.token_ids is None else f"{len(trace.raw.token_ids)} tokens, "
         yield "completion", f"{count}{len(trace.raw.text)} characters, finish_reason {trace.raw.finish_reason}"
@@ -70,18 +86,25 @@ def _server(server: Server) -> str:
 
 def _prompt(prompt: Prompt) -> str:
     count = "tokens unknown" if prompt.tokens is None else f"{len(prompt.tokens)} tokens"
-    if prompt.template is None:
-        return count
-    return (
-        f"{count}, template sha256 {hashlib.sha256(prompt.template.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
-    )
+    return f"{count}, {'from the server' if prompt.source == 'server' else 'local render'}"
+
+
+def _templates(trace: Trace) -> Iterator[tuple[str, str]]:
+    used, local = template_sha256(trace.prompt), template_sha256(trace.local_prompt)
+    if used or local:
+        yield "template sha256", used or local or ""
+    if used and local and used != local:
+        yield "local template sha256", local
 
 
 def _finding(finding: Finding) -> Iterator[str]:
     marks = ", ".join((finding.severity.value, finding.stage.value, finding.certainty.value))
     yield f"### {finding.code} {finding.name} ({marks})"
     yield ""
-    yield f"{_inline(finding.title)} {_inline(finding.detail)}"
+    detail = finding.detail
+    if len(detail) > _LONGEST_DETAIL:
+        detail = f"{detail[:_LONGEST_DETAIL]}… ({len(detail) - _LONGEST_DETAIL} more characters)"
+    yield f"{_inline(finding.title)} {_inline(detail)}"
     yield ""
     if finding.fix:
         yield f"Fix: {_inline(finding.fix)}"
@@ -121,8 +144,12 @@ def _json(value: JSON) -> str:
     return json.dumps(redact_json(value), ensure_ascii=False, indent=2)
 
 
-def _curl(trace: Trace) -> str:
-    body = trace.sent or trace.request.body
-    base_url = trace.server.base_url if trace.server is not None else "http://localhost:8000/v1"
-    text = json.dumps(redact_json(dict(body)), ensure_ascii=False)
-    return f"curl {base_url}/chat/completions -H 'Content-Type: application/json' -d {shlex.quote(text)}"
+def _reproduce(trace: Trace) -> Iterator[str]:
+    """Yield the command that sends the request again: whole, or with the body from the bundle, never cut."""
+    body = redact_json(dict(trace.sent or trace.request.body))
+    assert isinstance(body, dict)
+    command = redact_text(curl_of(replace(trace, sent=body)))
+    if len(command) <= _LIMIT:
+        yield from _block("Reproduce", command, "sh")
+        return
+    yield from _block(f"Reproduce, with the JSON bundle saved as {BUNDLE_NAME}", curl_of_bundle(trace), "sh")

@@ -1,0 +1,150 @@
+"""A whole run in one JSON file that can be opened again: `write_bundle` and `read_bundle`.
+
+The file is the `run --json` document of the contract with one field more:
+
+    {"schema_version": 1, "evidence": …, "request": …, …,
+     "bundle": {"version": 1, "program": "0.1.0", "sha256": "…", "trace": …}}
+
+Scripts read the contract, this program reads `bundle.trace`: the trace as
+`core.report.codec` writes it, nothing left out. Secrets are not looked for
+here; who shares a trace takes them out of it first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from typing import NamedTuple
+
+from core.errors import RequestError, shorten
+from core.report.codec import DamageError, decode_value, encode_value
+from core.report.writers.json import trace_to_json
+from core.types import JSON, SCHEMA_VERSION, JSONObject, Trace
+
+BUNDLE_VERSION = 1
+
+_AGAIN = "Take the file as it was written: attached, not pasted into a text that changes quotes or line ends."
+_HOW = "A bundle is written by Share, JSON bundle on the page, and by `run --report DIR`."
+
+
+class Bundle(NamedTuple):
+    """What a file held.
+
+    Attributes:
+        trace: The run.
+        program: Version of the program that wrote it; "" if it did not know its own.
+        is_edited: Whether the file was changed after it was written.
+    """
+
+    trace: Trace
+    program: str
+    is_edited: bool
+
+
+def write_bundle(trace: Trace, program: str = "") -> str:
+    """Return a run as the text of a bundle; `read_bundle` gives the equal trace back.
+
+    Args:
+        trace: Stages that have not run stay absent.
+        program: Version of this program, told to whoever opens it.
+    """
+    document = _strict(trace_to_json(trace))
+    assert isinstance(document, dict)
+    more: JSONObject = {"version": BUNDLE_VERSION, "program": program, "trace": encode_value(trace, Trace)}
+    document["bundle"] = more
+    document["bundle"] = {**more, "sha256": _digest(document)}
+    lines = (f"{json.dumps(name)}: {json.dumps(value, separators=(',', ':'))}" for name, value in document.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def read_bundle(text: str, *, max_chars: int | None = None) -> Bundle:
+    """Read the text of a bundle; trusts nothing in it.
+
+    Args:
+        text: The file.
+        max_chars: A longer text is refused.
+
+    Raises:
+        RequestError: It is no bundle, or of a version that this program does not know, or damaged; says where and
+            what to do.
+    """
+    if max_chars is not None and len(text) > max_chars:
+        raise RequestError(
+            f"the bundle has {len(text):,} characters; at most {max_chars:,} are read here",
+            "Open it on the command line: `run --bundle FILE`.",
+        )
+    document = _read_json(text)
+    more = _checked_header(document)
+    program = more.get("program")
+    written_by = program if isinstance(program, str) else ""
+    try:
+        trace = decode_value(more.get("trace"), Trace)
+    except DamageError as damage:
+        place = ".".join(part for part in ("bundle.trace", damage.place) if part)
+        by = f" It was written by version {written_by}." if written_by else ""
+        raise RequestError(f"the bundle is damaged at `{place}`: {damage.problem}", _AGAIN + by, field=place) from None
+    except RecursionError:
+        raise RequestError("the bundle is nested too deep to be read", _AGAIN) from None
+    assert isinstance(trace, Trace)
+    digest = more.pop("sha256", None)
+    return Bundle(trace, written_by, digest != _digest(document))
+
+
+def is_bundle(value: JSON) -> bool:
+    """Return whether a JSON value claims to be a bundle."""
+    return isinstance(value, dict) and isinstance(value.get("bundle"), dict)
+
+
+def _read_json(text: str) -> JSONObject:
+    try:
+        document: JSON = json.loads(text.removeprefix("\ufeff"), parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        is_cut = error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated")
+        where = "it ends in the middle" if is_cut else error.msg
+        raise RequestError(
+            f"the bundle is no whole JSON: {where}", _AGAIN, line=error.lineno, column=error.colno
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise RequestError(f"the bundle cannot be read: {error}", _AGAIN) from None
+    if not isinstance(document, dict):
+        raise RequestError(f"a bundle is a JSON object; this is {shorten(document)}", _HOW)
+    return document
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"`{name}` is no JSON")
+
+
+def _checked_header(document: JSONObject) -> JSONObject:
+    """Return the `bundle` field of a document of a version that is known."""
+    more = document.get("bundle")
+    if not isinstance(more, dict):
+        if "messages" in document:
+            raise RequestError("this is a request, not a bundle of a run", "Paste it as request and run it.")
+        if "schema_version" in document:
+            raise RequestError("this is the output of `run --json`, which does not hold the whole run", _HOW)
+        raise RequestError("this JSON is no bundle of a run: it has no field `bundle`", _HOW, field="bundle")
+    for name, found, known in (
+        ("bundle.version", more.get("version"), BUNDLE_VERSION),
+        ("schema_version", document.get("schema_version"), SCHEMA_VERSION),
+    ):
+        if type(found) is not int or found != known:
+            is_newer = type(found) is int and found > known
+            hint = "Update this program to open it." if is_newer else _AGAIN
+            raise RequestError(f"`{name}` is {shorten(found)}; this program reads {known}", hint, field=name)
+    return more
+
+
+def _digest(document: JSONObject) -> str:
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def _strict(value: JSON) -> JSON:
+    """Return `value` with the numbers that JSON cannot say left empty; `bundle.trace` has them."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _strict(item) for key, item in value.items()}
+    return [_strict(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,43 @@
+"""What another person needs to see a run again: the shell command, and what the prompt was made with."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+
+from core.types import Prompt, Trace
+
+BUNDLE_NAME = "prompt-debugger.json"  # as the page saves it
+
+
+def curl_of(trace: Trace) -> str:
+    """Return the shell command that sends the request of this run once more.
+
+    Text that would hide in a terminal is written as JSON escapes. The key of a
+    server other than the lab is taken from the environment.
+    """
+    body = trace.sent or trace.request.body
+    text = json.dumps(body, ensure_ascii=False)
+    if not text.isprintable():
+        text = json.dumps(body, ensure_ascii=True)
+    return " \\\n  ".join((*_head(trace), f"-d {shlex.quote(text)}"))
+
+
+def curl_of_bundle(trace: Trace) -> str:
+    """Return the same command for a request that is too long to be shown: it takes the body from a bundle."""
+    return f"jq -c .sent {BUNDLE_NAME} | " + " \\\n  ".join((*_head(trace), "-d @-"))
+
+
+def template_sha256(prompt: Prompt | None) -> str | None:
+    """Return the SHA-256 of a prompt's template, in hex; `None` if it is not known."""
+    if prompt is None or prompt.template is None:
+        return None
+    return hashlib.sha256(prompt.template.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _head(trace: Trace) -> tuple[str, ...]:
+    server = trace.server
+    base_url = server.base_url if server is not None else "http://localhost:8000/v1"
+    head = (f"curl {shlex.quote(base_url + '/chat/completions')}", "-H 'Content-Type: application/json'")
+    return head if server is None or server.is_lab else (*head, '-H "Authorization: Bearer $OPENAI_API_KEY"')

@@ -1,0 +1,69 @@
+"""Every value of `core.types` with every field filled: made from the annotations, so that no new field is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from enum import Enum
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+from hypothesis import strategies as st
+
+from core.report.codec import AnyJson, JsonObject, hints_of
+from core.types import Span
+from tests.strategies import raw_texts
+
+texts = st.one_of(raw_texts(3), st.text(max_size=4), st.just("$json"))
+floats = st.floats(allow_nan=False) | st.sampled_from([float("inf"), -9999.0])
+scalars = st.one_of(texts, st.integers(), floats, st.booleans(), st.none())
+jsons = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(texts, inner, max_size=2), max_leaves=3
+)
+objects = st.dictionaries(texts, jsons, max_size=2) | st.builds(lambda item: {"$json": item}, jsons)
+_LEAVES: dict[object, st.SearchStrategy[Any]] = {
+    str: texts,
+    int: st.integers(0, 2**40),
+    float: floats,
+    bool: st.booleans(),
+    bytes: st.binary(max_size=4),
+    NoneType: st.none(),
+    AnyJson: jsons,
+    JsonObject: objects,
+    Span: st.lists(st.integers(0, 99), min_size=2, max_size=2).map(sorted).map(lambda ends: Span(*ends)),
+}
+
+
+def values(hint: Any) -> st.SearchStrategy[Any]:
+    """Return what may stand where an annotation is."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if hint in _LEAVES:
+        return _LEAVES[hint]
+    if origin in (Union, UnionType):
+        return st.one_of([values(one) for one in inner])
+    if origin is Literal or (isinstance(hint, type) and issubclass(hint, Enum)):
+        return st.sampled_from(inner if origin is Literal else list(hint))
+    if origin is tuple and inner[1:] == (Ellipsis,):
+        return st.lists(values(inner[0]), max_size=2).map(tuple)
+    if origin is tuple:
+        return st.tuples(*map(values, inner))
+    if origin is frozenset:
+        return st.frozensets(values(inner[0]), max_size=2)
+    if origin is not None and issubclass(origin, Mapping):
+        return st.dictionaries(values(inner[0]), values(inner[1]), max_size=2)
+    return instances(hint)
+
+
+def instances(cls: type) -> st.SearchStrategy[Any]:
+    """Return instances of a dataclass; a field that has a default may stay at it."""
+    required: dict[str, st.SearchStrategy[Any]] = {}
+    optional: dict[str, st.SearchStrategy[Any]] = {}
+    for field in fields(cls):
+        has_default = field.default is not MISSING or field.default_factory is not MISSING
+        hint = hints_of(cls)[field.name]
+        (optional if has_default else required)[field.name] = _later(hint)
+    return st.fixed_dictionaries(required, optional=optional).map(lambda given: cls(**given))
+
+
+def _later(hint: Any) -> st.SearchStrategy[Any]:
+    return st.deferred(lambda: values(hint))

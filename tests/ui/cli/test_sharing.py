@@ -1,0 +1,79 @@
+"""`--report DIR` writes what may be shared, and `--bundle FILE` opens it again without running anything."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from core.errors import RequestError
+from core.report import read_bundle, trace_to_json, trace_to_terminal, write_bundle
+from tests.conftest import ROOT
+from tests.ui.present.traces import dropped_call_trace
+from ui.cli.sharing import read_bundle_file, write_trace
+
+
+def run(*arguments, text=""):
+    command = [sys.executable, "app.py", "run", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, input=text, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.fixture
+def bundle(tmp_path):
+    write_trace(str(tmp_path), dropped_call_trace())
+    return tmp_path / "trace.json"
+
+
+def test_the_report_holds_the_whole_run_for_people_scripts_and_this_program(bundle):
+    assert {path.name for path in bundle.parent.iterdir()} == {"trace.json", "trace.md", "trace.html"}
+    document = json.loads(bundle.read_text())
+    assert {**trace_to_json(dropped_call_trace()), "bundle": document["bundle"]} == document
+    assert read_bundle(bundle.read_text()).trace == dropped_call_trace()
+
+
+def test_a_bundle_is_printed_as_the_run_was(bundle):
+    done = run("--bundle", bundle)
+
+    assert done.stdout == trace_to_terminal(dropped_call_trace())
+    assert "nothing was run" in done.stderr
+    assert done.returncode == 1  # the run had found an error
+
+
+def test_a_bundle_comes_through_a_pipe_and_goes_on_as_json(bundle):
+    done = run("--bundle", "-", "--json", text=bundle.read_text())
+
+    assert json.loads(done.stdout) == json.loads(json.dumps(trace_to_json(dropped_call_trace())))
+
+
+def test_a_damaged_bundle_is_status_2_with_place_and_fix(bundle):
+    text = bundle.read_text().replace('"evidence":"same-run"', '"evidence":"hearsay"')
+
+    done = run("--bundle", "-", "--json", text=text)
+
+    error = json.loads(done.stdout)["error"]
+    assert done.returncode == 2
+    assert error["field"] == "bundle.trace.evidence"
+    assert error["hint"]
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_request_beside_a_bundle_is_refused(bundle):
+    done = run("--bundle", bundle, "-")
+
+    assert done.returncode == 2
+    assert "takes no request" in done.stderr
+
+
+def test_a_bundle_changed_by_hand_is_opened_with_a_word_about_it(tmp_path, capsys):
+    path = tmp_path / "b.json"
+    path.write_text(write_bundle(dropped_call_trace(), "0.1.0").replace("Paris", "Rome!"))
+
+    bundle = read_bundle_file(str(path))
+
+    assert "Rome!" in bundle.trace.raw.text
+    assert "version 0.1.0" in capsys.readouterr().err
+
+
+def test_a_missing_file_is_a_request_error(tmp_path):
+    with pytest.raises(RequestError, match="cannot read"):
+        read_bundle_file(str(tmp_path / "none.json"))

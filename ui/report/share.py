@@ -1,0 +1,47 @@
+"""Every form in which a run leaves this machine, all made from one masked trace."""
+
+from __future__ import annotations
+
+from core.report import Bundle, write_bundle
+from core.types import Trace
+from ui.report.document import trace_to_html
+from ui.report.mask import mask_trace
+from ui.report.sections import markdown_of, program_version
+
+
+class SharedRun:
+    """A run as anybody may see it; each form is made when it is asked for.
+
+    Attributes:
+        trace: The masked run.
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = mask_trace(trace)
+
+    @property
+    def html(self) -> str:
+        """The report that opens offline."""
+        return trace_to_html(self.trace)
+
+    @property
+    def markdown(self) -> str:
+        """The text for an issue tracker."""
+        return markdown_of(self.trace)
+
+    @property
+    def bundle(self) -> str:
+        """The JSON file that opens again as the whole run."""
+        return write_bundle(self.trace, program_version())
+
+
+def share_trace(trace: Trace) -> SharedRun:
+    """Return a run in every form in which it may be shared, secrets covered."""
+    return SharedRun(trace)
+
+
+def describe_bundle(bundle: Bundle) -> str:
+    """Return where an opened run comes from, one sentence."""
+    by = f"version {bundle.program} of this program" if bundle.program else "this program"
+    edited = " The file was changed after it was written." if bundle.is_edited else ""
+    return f"Reopened from a bundle written by {by}; nothing was run.{edited}"
