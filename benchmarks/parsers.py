@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from core.parse.engines import VllmEngine, find_release
+from core.parse.engines import RawOutput, VllmEngine, find_release
 from core.types import JSONObject
 
 MODEL_DIR = Path(__file__).resolve().parents[1] / "assets" / "lab-model"
@@ -62,7 +62,9 @@ def measure_release(version: str) -> None:
     began = time.perf_counter()
     layer = engine.wait(engine.parsers()).layer
     started_s = time.perf_counter() - began
-    one_s = median_s(lambda: engine.wait(engine.parse_with(["vllm:kimi_k2"], raw, tools=[TOOL], tokenizer=MODEL_DIR)))
+    one_s = median_s(
+        lambda: engine.wait(engine.parse_with(["vllm:kimi_k2"], RawOutput(raw, tools=(TOOL,), tokenizer=MODEL_DIR)))
+    )
     assert engine.pid is not None
     figures = (
         f"start {started_s:6.2f} s   kimi_k2 {one_s * 1e3:7.1f} ms with streaming   {memory_mb(engine.pid):4.0f} MB"
@@ -81,10 +83,10 @@ def main() -> int:
     for title, raw in (("short output", raw_output(1, 5)), ("long output", raw_output(20, 2_000))):
 
         def matrix(raw: str = raw) -> object:
-            return engine.wait(engine.matrix(raw, tools=[TOOL], tokenizer=MODEL_DIR))
+            return engine.wait(engine.matrix(RawOutput(raw, tools=(TOOL,), tokenizer=MODEL_DIR)))
 
         def one(raw: str = raw) -> object:
-            return engine.wait(engine.parse_with(["vllm:kimi_k2"], raw, tools=[TOOL], tokenizer=MODEL_DIR))
+            return engine.wait(engine.parse_with(["vllm:kimi_k2"], RawOutput(raw, tools=(TOOL,), tokenizer=MODEL_DIR)))
 
         began = time.perf_counter()
         matrix()

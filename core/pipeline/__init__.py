@@ -5,10 +5,18 @@ fills; `run_request` waits for the end. `render_case` and `CaseParser` run
 one stage alone, from a line of a case file. No logic of a stage lives here.
 """
 
-from core.pipeline.cases import CaseParser, case_setup, render_case
+from core.pipeline.cases import CaseParser, case_setup, message_from_outcome, render_case
 from core.pipeline.constrained import judge_constrained
 from core.pipeline.examples import EXAMPLE_NAMES, Example, find_example, load_examples
-from core.pipeline.parsers import ask_parsers
+from core.pipeline.parsers import (
+    MatrixStep,
+    ask_parsers,
+    output_of_trace,
+    parser_of_server,
+    step_parsers,
+    try_splits,
+    with_outcomes,
+)
 from core.pipeline.run import Progress, debug_request, run_request
 from core.pipeline.server_render import render_on_server
 from core.pipeline.target import Target
@@ -17,6 +25,7 @@ __all__ = [
     "EXAMPLE_NAMES",
     "CaseParser",
     "Example",
+    "MatrixStep",
     "Progress",
     "Target",
     "ask_parsers",
@@ -25,7 +34,13 @@ __all__ = [
     "find_example",
     "judge_constrained",
     "load_examples",
+    "message_from_outcome",
+    "output_of_trace",
+    "parser_of_server",
     "render_case",
     "render_on_server",
     "run_request",
+    "step_parsers",
+    "try_splits",
+    "with_outcomes",
 ]

@@ -11,7 +11,7 @@ from core.diagnose import diagnose_trace
 from core.errors import RenderError, RequestError, shorten
 from core.experiments import RenderSetup
 from core.lab import packaged_model_dir
-from core.parse.engines import VllmEngine, VllmReleases
+from core.parse.engines import RawOutput, VllmEngine, VllmReleases
 from core.pipeline.census import PROMPT_TAIL_CHARS, read_raw
 from core.protocols import ReadContext, Tokenizer
 from core.render import generation_prompt, load_template, load_tokenizer, render_local
@@ -156,8 +156,7 @@ class CaseParser:
             return {}
         if self._engine is None:
             self._engine = VllmReleases()
-        call = self._engine.parse_with(
-            names,
+        output = RawOutput(
             raw,
             tools=_tools(case) if "tools" in case else None,
             token_ids=token_ids,
@@ -165,7 +164,7 @@ class CaseParser:
             tokenizer=None if source is None else tokenizer_source(source),
             finish_reason=_take(case, "finish_reason", str, None),
         )
-        return VllmEngine.wait(call)
+        return VllmEngine.wait(self._engine.parse_with(names, output))
 
 
 def message_from_outcome(outcome: ParserOutcome) -> JSONObject:

@@ -1,13 +1,33 @@
-"""What vLLM's own parsers would have made of a run's raw output: which of them reads it?"""
+"""What vLLM's own parsers would have made of a run's raw output: which of them reads it, and how does it stream?"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from core.diagnose import diagnose_trace, reach_verdict
-from core.parse.engines import VllmEngine
-from core.types import Trace
+from core.errors import EngineError
+from core.parse.engines import RawOutput, VllmEngine, VllmOutcome, write_parser_name
+from core.types import ParserOutcome, Trace
+
+# Parsers asked at a time where people wait: the next step comes, and can be stopped, within a second or two.
+PARSERS_PER_STEP = 4
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixStep:
+    """How far the question to all parsers is.
+
+    Attributes:
+        outcomes: Those that have come, in the order of the names.
+        total: How many there will be.
+        version: Version of the vLLM they come from.
+    """
+
+    outcomes: Mapping[str, ParserOutcome] = field(default_factory=dict)
+    total: int = 0
+    version: str = ""
 
 
 async def ask_parsers(trace: Trace, engine: VllmEngine, tokenizer: str | Path | None = None) -> Trace:
@@ -25,19 +45,91 @@ async def ask_parsers(trace: Trace, engine: VllmEngine, tokenizer: str | Path | 
     Raises:
         EngineError: There is no vLLM here, or the helper failed.
     """
-    if trace.parse is None or trace.raw is None:
+    output = output_of_trace(trace, tokenizer)
+    if output is None:
         return trace
-    prompt_ids = None if trace.prompt is None else trace.prompt.token_ids
-    server = trace.server
-    outcomes = await engine.matrix(
-        trace.parse.raw,
-        request=trace.request.body,
-        token_ids=trace.raw.token_ids,
-        prompt_token_ids=prompt_ids,
-        tokenizer=tokenizer,
-        reasoning_parser=None if server is None else server.reasoning_parser,
-    )
+    outcomes = await engine.matrix(output, reasoning_parser=_reasoning_parser(trace))
+    return with_outcomes(trace, outcomes)
+
+
+async def step_parsers(
+    trace: Trace, engine: VllmEngine, tokenizer: str | Path | None = None
+) -> AsyncIterator[MatrixStep]:
+    """Ask every tool parser, streaming included, a few at a time; see `ask_parsers`.
+
+    Yields:
+        First how many there are, then what has come; nothing if there is no raw output.
+
+    Raises:
+        EngineError: There is no vLLM here, or the helper failed.
+    """
+    output = output_of_trace(trace, tokenizer)
+    if output is None:
+        return
+    known = await engine.parsers()
+    names = [write_parser_name(tool, _reasoning_parser(trace)) for tool in known.tool_parsers]
+    step = MatrixStep(total=len(names), version=known.version)
+    yield step
+    for start in range(0, len(names), PARSERS_PER_STEP):
+        more = await engine.parse_with(names[start : start + PARSERS_PER_STEP], output)
+        step = replace(step, outcomes={**step.outcomes, **more})
+        yield step
+
+
+async def try_splits(
+    trace: Trace, engine: VllmEngine, parser: str, tokenizer: str | Path | None = None, *, seed: int = 0
+) -> VllmOutcome:
+    """Stream a run's raw output through one parser in every interesting chunking.
+
+    Args:
+        trace: A complete run.
+        engine: The warm helper.
+        parser: Name such as `vllm:kimi_k2+kimi_k2`.
+        tokenizer: Folder or hub id of the model's tokenizer.
+        seed: Of the random chunkings.
+
+    Raises:
+        EngineError: There is no raw output, no vLLM, no such name, or the helper failed.
+    """
+    output = output_of_trace(trace, tokenizer)
+    if output is None:
+        raise EngineError("There is no raw output to stream.", "Run the request first.")
+    outcome = (await engine.parse_with([parser], output, seed=seed, thorough=True))[parser]
+    assert isinstance(outcome, VllmOutcome)
+    return outcome
+
+
+def with_outcomes(trace: Trace, outcomes: Mapping[str, ParserOutcome]) -> Trace:
+    """Return a trace with the outcomes of parsers, those that read most calls first, judged anew."""
+    if trace.parse is None:
+        return trace
     ranked = dict(sorted(outcomes.items(), key=lambda item: (item[1].error is not None, -len(item[1].tool_calls))))
     judged = replace(trace, parse=replace(trace.parse, parsers=ranked))
     judged = replace(judged, findings=diagnose_trace(judged))
     return replace(judged, verdict=reach_verdict(judged))
+
+
+def output_of_trace(trace: Trace, tokenizer: str | Path | None = None) -> RawOutput | None:
+    """Return what parsers are asked about, `None` if a run has no raw output."""
+    if trace.parse is None or trace.raw is None:
+        return None
+    return RawOutput(
+        trace.parse.raw,
+        request=trace.request.body,
+        token_ids=trace.raw.token_ids,
+        prompt_token_ids=None if trace.prompt is None else trace.prompt.token_ids,
+        tokenizer=tokenizer,
+        finish_reason=trace.raw.finish_reason,
+    )
+
+
+def parser_of_server(trace: Trace) -> str | None:
+    """Return the name of the parsers that the server under test uses, `None` if it is not known."""
+    server = trace.server
+    if server is None or (server.tool_parser is None and server.reasoning_parser is None):
+        return None
+    return write_parser_name(server.tool_parser, server.reasoning_parser)
+
+
+def _reasoning_parser(trace: Trace) -> str | None:
+    return None if trace.server is None else trace.server.reasoning_parser

@@ -1,5 +1,6 @@
 """Other people's parsers, each in a process of its own that may fail without taking us along.
 
+RawOutput       what they are asked about
 VllmEngine      the parsers of one vLLM, in a warm helper
 VllmReleases    the same for several releases side by side, by names such as `vllm@0.11.0:kimi_k2`
 bisect_releases which release takes which calls of an output
@@ -8,7 +9,8 @@ bisect_releases which release takes which calls of an output
 from core.parse.engines.client import EngineLimits, VllmEngine, VllmParsers
 from core.parse.engines.fetch import fetch_release, find_release
 from core.parse.engines.names import ParserPair, read_parser_name, write_parser_name
-from core.parse.engines.outcome import VllmOutcome
+from core.parse.engines.outcome import Parting, SplitTrial, VllmOutcome
+from core.parse.engines.raw_output import RawOutput
 from core.parse.engines.release_table import CallHistory, ReleaseRow, ReleaseTable, bisect_releases
 from core.parse.engines.releases import VllmReleases
 
@@ -16,8 +18,11 @@ __all__ = [
     "CallHistory",
     "EngineLimits",
     "ParserPair",
+    "Parting",
+    "RawOutput",
     "ReleaseRow",
     "ReleaseTable",
+    "SplitTrial",
     "VllmEngine",
     "VllmOutcome",
     "VllmParsers",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,9 +21,8 @@ from core.errors import EngineError
 from core.parse.engines.names import read_parser_name
 from core.parse.engines.outcome import outcome_from_json
 from core.parse.engines.process import HelperProcess
+from core.parse.engines.raw_output import RawOutput
 from core.types import JSON, JSONObject, ParserOutcome
-
-MAX_RAW_CHARS = 4_000_000
 
 _WORKER = Path(__file__).parent / "vllm_worker"
 _KEPT_ENVIRONMENT = (
@@ -121,37 +120,21 @@ class VllmEngine:
     async def parse_with(
         self,
         parsers: Sequence[str],
-        raw: str,
+        output: RawOutput,
         *,
-        request: JSONObject | None = None,
-        tools: Sequence[JSONObject] | None = None,
-        token_ids: Sequence[int] | None = None,
-        prompt_token_ids: Sequence[int] | None = None,
-        prompt_text: str | None = None,
-        tokenizer: str | Path | None = None,
-        template_kwargs: Mapping[str, JSON] | None = None,
-        finish_reason: str | None = None,
         streaming: bool = True,
         seed: int = 0,
+        thorough: bool = False,
     ) -> dict[str, ParserOutcome]:
         """Parse one raw output with some of vLLM's parsers, as its server would.
 
         Args:
             parsers: Names such as `vllm:kimi_k2`, `vllm:hermes+deepseek_r1`, `vllm:-+qwen3`; with a release, such as
                 `vllm@0.11.0:kimi_k2`, it must be this one.
-            raw: Raw output, special tokens spelled out, the end token included where there was one.
-            request: The chat request; what parsers look at is taken from it.
-            tools: Tool specs, instead of the request's; an empty sequence means none, and then the server parses no
-                calls. With neither request nor tools, one tool of any name is assumed.
-            token_ids: Ids of `raw`, where known.
-            prompt_token_ids: The prompt's ids; streaming parsers look there for an open reasoning block.
-            prompt_text: The prompt, or its end, where the ids are not known.
-            tokenizer: Folder or hub id of the model's tokenizer. Without it, or if it lacks what a parser wants,
-                a stand-in vocabulary serves, and the outcome says so.
-            template_kwargs: Effective template kwargs; by default those that follow from the request.
-            finish_reason: The sampler's word, `stop` or `length`, where known.
+            output: The raw output.
             streaming: Whether to stream the output in several chunkings and compare.
             seed: Of the random chunkings.
+            thorough: Whether to try many more chunkings, single cuts among them.
 
         Returns:
             One outcome per name, in the order given; a parser that fails has an `error` in it.
@@ -159,37 +142,19 @@ class VllmEngine:
         Raises:
             EngineError: There is no vLLM, or the helper failed as a whole.
         """
-        order = self._order(raw, request, tools, token_ids, prompt_token_ids, tokenizer, template_kwargs)
         read = [(name, read_parser_name(name)) for name in parsers]
         pairs: list[JSON] = [[name, pair.tool, pair.reasoning] for name, pair in read]
-        order |= {"parsers": pairs, "finish_reason": finish_reason, "streaming": streaming, "seed": seed}
-        order["prompt_text"] = prompt_text
+        order = self._order(output) | {"parsers": pairs, "streaming": streaming, "seed": seed, "thorough": thorough}
         versions = {pair.version for _, pair in read if pair.version is not None}
         return await self._run(lambda: self._ask(order, versions))
 
     async def matrix(
-        self,
-        raw: str,
-        *,
-        request: JSONObject | None = None,
-        tools: Sequence[JSONObject] | None = None,
-        token_ids: Sequence[int] | None = None,
-        prompt_token_ids: Sequence[int] | None = None,
-        tokenizer: str | Path | None = None,
-        template_kwargs: Mapping[str, JSON] | None = None,
-        reasoning_parser: str | None = None,
-        streaming: bool = False,
+        self, output: RawOutput, *, reasoning_parser: str | None = None, streaming: bool = False
     ) -> dict[str, ParserOutcome]:
         """Parse one raw output with every tool parser: which of them would have read it?
 
         Args:
-            raw: As for `parse_with`, and so are the others that it has as well.
-            request: The chat request.
-            tools: Tool specs.
-            token_ids: Ids of `raw`.
-            prompt_token_ids: The prompt's ids.
-            tokenizer: Folder or hub id.
-            template_kwargs: Effective template kwargs.
+            output: The raw output.
             reasoning_parser: Name of the reasoning parser to go with each of them.
             streaming: Whether to compare with streaming, too.
 
@@ -199,13 +164,13 @@ class VllmEngine:
         Raises:
             EngineError: There is no vLLM, or the helper failed as a whole.
         """
-        order = self._order(raw, request, tools, token_ids, prompt_token_ids, tokenizer, template_kwargs)
+        order = self._order(output)
         order |= {"parsers": None, "reasoning_parser": reasoning_parser, "streaming": streaming}
         return await self._run(lambda: self._ask(order))
 
     @staticmethod
     def wait(call: Coroutine[object, object, _T]) -> _T:
-        """Run one of the asynchronous methods from code that is not: `engine.wait(engine.matrix(raw))`."""
+        """Run one of the asynchronous methods from code that is not: `engine.wait(engine.matrix(output))`."""
         return asyncio.run(call)
 
     def close(self) -> None:
@@ -222,30 +187,8 @@ class VllmEngine:
     async def _run(self, job: Callable[[], _T]) -> _T:
         return await asyncio.wrap_future(self._thread.submit(job))
 
-    def _order(
-        self,
-        raw: str,
-        request: JSONObject | None,
-        tools: Sequence[JSONObject] | None,
-        token_ids: Sequence[int] | None,
-        prompt_token_ids: Sequence[int] | None,
-        tokenizer: str | Path | None,
-        template_kwargs: Mapping[str, JSON] | None,
-    ) -> JSONObject:
-        if len(raw) > MAX_RAW_CHARS:
-            raise EngineError(f"The raw output has {len(raw):,} characters; at most {MAX_RAW_CHARS:,} are parsed.")
-        body: JSONObject = {name: value for name, value in (request or {}).items() if name != "messages"}
-        if tools is not None:
-            body["tools"] = list(tools)
-        elif request is not None:
-            body.setdefault("tools", [])
-        return {
-            "raw": raw,
-            "request": body,
-            "token_ids": None if token_ids is None else list(token_ids),
-            "prompt_token_ids": None if prompt_token_ids is None else list(prompt_token_ids),
-            "tokenizer": None if tokenizer is None else _resolve(tokenizer),
-            "template_kwargs": None if template_kwargs is None else dict(template_kwargs),
+    def _order(self, output: RawOutput) -> JSONObject:
+        return output.order() | {
             "plugins": list(self._plugins),
             "limit_s": self._limits.parser_s,
             "memory_growth_bytes": self._limits.memory_growth_bytes,
@@ -306,11 +249,6 @@ def _cannot_start(hello: JSONObject) -> EngineError:
         f"vLLM cannot be imported by the parser helper: {hello.get('error')}",
         "An older release that does not import beside the others needs an environment of its own.",
     )
-
-
-def _resolve(tokenizer: str | Path) -> str:
-    """Return the whole path of a folder, a hub id as it is."""
-    return str(Path(tokenizer).resolve()) if Path(tokenizer).is_dir() else str(tokenizer)
 
 
 def _texts(value: JSON) -> tuple[str, ...]:

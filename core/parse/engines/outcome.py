@@ -3,8 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from core.types import JSON, JSONObject, ParserOutcome
+
+
+class SplitTrial(NamedTuple):
+    """One chunking that was tried: what it is, how many deltas it has, in what its message differs, if it does."""
+
+    name: str
+    deltas: int
+    difference: str | None
+
+
+class Parting(NamedTuple):
+    """Assistant messages as streamed: before and after the delta at which they leave the whole one, and at the end.
+
+    `None` where there is none: before the first delta, or because streaming failed.
+    """
+
+    before: JSONObject | None
+    after: JSONObject | None
+    streamed: JSONObject | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +39,8 @@ class VllmOutcome(ParserOutcome):
             none or the output is very long.
         parts_at: The delta of it, from 0, at which the streamed message leaves the whole one.
         usual_unequal: How streaming token by token differs, where it does and `first_unequal` is another chunking.
+        trials: Every chunking that was tried.
+        parting: The streamed messages around `parts_at`; `None` unless a thorough comparison found a difference.
         log: Warnings and errors that the parser logged.
         vllm_version: Version of the vLLM it came from.
         layer: What was run: `unified`, vLLM's one parser object as its server uses it, or `server`, the chat server's
@@ -32,6 +54,8 @@ class VllmOutcome(ParserOutcome):
     smallest_split: tuple[str, ...] = ()
     parts_at: int | None = None
     usual_unequal: str | None = None
+    trials: tuple[SplitTrial, ...] = ()
+    parting: Parting | None = None
     log: tuple[str, ...] = ()
     vllm_version: str = ""
     layer: str = "unified"
@@ -58,11 +82,25 @@ def outcome_from_json(value: JSON, version: str, layer: str) -> VllmOutcome:
         smallest_split=tuple(map(str, split)) if isinstance(split, list) else (),
         parts_at=parts_at if isinstance(parts_at, int) else None,
         usual_unequal=_text(fields.get("usual_unequal")),
+        trials=_trials(fields.get("trials")),
+        parting=_parting(fields.get("parting")),
         log=tuple(map(str, log)) if isinstance(log, list) else (),
         vllm_version=version,
         layer=layer,
         tools_called=called if isinstance(called, bool) else None,
     )
+
+
+def _trials(value: JSON) -> tuple[SplitTrial, ...]:
+    rows = [row for row in value if isinstance(row, list) and len(row) == 3] if isinstance(value, list) else []
+    return tuple(SplitTrial(str(name), int(str(deltas)), _text(difference)) for name, deltas, difference in rows)
+
+
+def _parting(value: JSON) -> Parting | None:
+    if not isinstance(value, list) or len(value) != 3:
+        return None
+    before, after, streamed = (part if isinstance(part, dict) else None for part in value)
+    return Parting(before, after, streamed)
 
 
 def _text(value: JSON) -> str | None:

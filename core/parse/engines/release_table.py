@@ -8,13 +8,13 @@ import re
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 
 from core.errors import EngineError
 from core.parse.engines.names import read_parser_name, write_parser_name
 from core.parse.engines.outcome import VllmOutcome
+from core.parse.engines.raw_output import RawOutput
 from core.parse.engines.releases import VllmReleases
-from core.types import JSONObject, ParserOutcome
+from core.types import ParserOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +67,10 @@ class ReleaseTable:
 
 
 async def bisect_releases(
-    raw: str,
+    output: RawOutput,
     parser: str,
     versions: Sequence[str],
     *,
-    tools: Sequence[JSONObject] | None = None,
-    request: JSONObject | None = None,
-    tokenizer: str | Path | None = None,
-    finish_reason: str | None = None,
     streaming: bool = False,
     releases: VllmReleases | None = None,
     on_progress: Callable[[str], None] | None = None,
@@ -82,13 +78,9 @@ async def bisect_releases(
     """Parse one raw output with the same parser of several releases, one after the other.
 
     Args:
-        raw: Raw output, special tokens spelled out.
+        output: The raw output.
         parser: Name such as `vllm:kimi_k2` or `kimi_k2+deepseek_r1`.
         versions: The releases, in any order; the installed one may be among them.
-        tools: As for `VllmEngine.parse_with`, and so are the others that it has as well.
-        request: The chat request.
-        tokenizer: Folder or hub id.
-        finish_reason: The sampler's word.
         streaming: Whether to compare with streaming, too.
         releases: Where the parsers come from; by default from what is installed or was fetched before, one helper at
             a time.
@@ -110,16 +102,7 @@ async def bisect_releases(
         for version, name in names.items():
             if on_progress is not None:
                 on_progress(f"vLLM {version}")
-            call = source.parse_with(
-                [name],
-                raw,
-                request=request,
-                tools=tools,
-                tokenizer=tokenizer,
-                finish_reason=finish_reason,
-                streaming=streaming,
-            )
-            rows.append(await _row(version, name, call))
+            rows.append(await _row(version, name, source.parse_with([name], output, streaming=streaming)))
     finally:
         if releases is None:
             await asyncio.to_thread(source.close)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
@@ -17,7 +17,8 @@ from core.errors import EngineError
 from core.parse.engines.client import EngineLimits, VllmEngine
 from core.parse.engines.fetch import fetch_release, find_release
 from core.parse.engines.names import read_parser_name
-from core.types import JSON, JSONObject, ParserOutcome
+from core.parse.engines.raw_output import RawOutput
+from core.types import ParserOutcome
 
 
 class VllmReleases:
@@ -46,20 +47,7 @@ class VllmReleases:
         self._installed: str | None = None
 
     async def parse_with(
-        self,
-        parsers: Sequence[str],
-        raw: str,
-        *,
-        request: JSONObject | None = None,
-        tools: Sequence[JSONObject] | None = None,
-        token_ids: Sequence[int] | None = None,
-        prompt_token_ids: Sequence[int] | None = None,
-        prompt_text: str | None = None,
-        tokenizer: str | Path | None = None,
-        template_kwargs: Mapping[str, JSON] | None = None,
-        finish_reason: str | None = None,
-        streaming: bool = True,
-        seed: int = 0,
+        self, parsers: Sequence[str], output: RawOutput, *, streaming: bool = True, seed: int = 0
     ) -> dict[str, ParserOutcome]:
         """Parse one raw output with parsers of one or more releases; see `VllmEngine.parse_with`.
 
@@ -72,20 +60,7 @@ class VllmReleases:
         outcomes: dict[str, ParserOutcome] = {}
         for version, names in wanted.items():
             engine = await self.engine(version)
-            outcomes |= await engine.parse_with(
-                names,
-                raw,
-                request=request,
-                tools=tools,
-                token_ids=token_ids,
-                prompt_token_ids=prompt_token_ids,
-                prompt_text=prompt_text,
-                tokenizer=tokenizer,
-                template_kwargs=template_kwargs,
-                finish_reason=finish_reason,
-                streaming=streaming,
-                seed=seed,
-            )
+            outcomes |= await engine.parse_with(names, output, streaming=streaming, seed=seed)
         return {name: outcomes[name] for name in parsers}
 
     async def engine(self, version: str | None = None) -> VllmEngine:

@@ -131,6 +131,7 @@ def _compare_streaming(setting: Setting, pieces: list[Piece], whole: Message, or
                 functools.partial(_layer().parse_deltas, setting, pieces),
                 seed=order.get("seed", 0),
                 budget_s=order["limit_s"] / 2,
+                thorough=bool(order.get("thorough")),
             )
     except TimeUp:
         told = f"streaming took longer than {order['limit_s']:g} s and was stopped"
@@ -143,6 +144,8 @@ def _compare_streaming(setting: Setting, pieces: list[Piece], whole: Message, or
         "smallest_split": found.smallest_split,
         "parts_at": found.parts_at,
         "usual_unequal": found.usual_unequal,
+        "trials": found.trials,
+        "parting": None if found.parting is None else [part and _shown(part) for part in found.parting],
     }
 
 

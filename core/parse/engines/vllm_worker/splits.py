@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -14,6 +16,9 @@ from core.parse.engines.vllm_worker.runs import Message
 
 _STEPS = (2, 3, 5)
 _RANDOM_SPLITS = 3
+_THOROUGH_STEPS = (2, 3, 4, 5, 6, 7, 8, 16)
+_THOROUGH_RANDOM_SPLITS = 8
+_SINGLE_CUTS = 48
 _SHRINKING_TRIALS = 60
 _MAX_SPLIT_CHARS = 200_000
 
@@ -29,6 +34,32 @@ class Stream(Protocol):
         ...
 
 
+class Chunking(NamedTuple):
+    """A way to cut an output, as people are told, and the pieces after which its deltas end."""
+
+    name: str
+    ends: Ends
+
+
+class Trial(NamedTuple):
+    """One chunking that was tried: its name, how many deltas it has, in what its message differs, if it does."""
+
+    name: str
+    deltas: int
+    difference: str | None
+
+
+class Parting(NamedTuple):
+    """The streamed message before and after the delta at which it leaves the whole one, and at the end.
+
+    `None` where there is none: before the first delta, or because streaming raised.
+    """
+
+    before: Message | None
+    after: Message | None
+    streamed: Message | None
+
+
 @dataclass(frozen=True)
 class Comparison:
     """What streaming made of an output.
@@ -41,6 +72,8 @@ class Comparison:
         smallest_split: The texts of its deltas; none if there is none, or the output is very long.
         parts_at: The delta of it, from 0, at which the streamed message leaves the whole one.
         usual_unequal: The same as `first_unequal` for streaming token by token, if that differs, too.
+        trials: Every chunking that was tried.
+        parting: The messages around `parts_at`.
     """
 
     equal: bool
@@ -50,6 +83,8 @@ class Comparison:
     smallest_split: tuple[str, ...] = ()
     parts_at: int | None = None
     usual_unequal: str | None = None
+    trials: tuple[Trial, ...] = ()
+    parting: Parting | None = None
 
 
 class _Split(NamedTuple):
@@ -60,7 +95,9 @@ class _Split(NamedTuple):
     parts_at: int
 
 
-def compare(whole: Message, pieces: Sequence[Piece], stream: Stream, *, seed: int, budget_s: float) -> Comparison:
+def compare(
+    whole: Message, pieces: Sequence[Piece], stream: Stream, *, seed: int, budget_s: float, thorough: bool = False
+) -> Comparison:
     """Stream an output in the interesting chunkings and compare each result with the whole parse.
 
     Args:
@@ -69,18 +106,20 @@ def compare(whole: Message, pieces: Sequence[Piece], stream: Stream, *, seed: in
         stream: Parses the output in deltas that end after the given pieces; tells a watcher what has come so far.
         seed: Of the random chunkings.
         budget_s: No new chunking is begun after so many seconds.
+        thorough: Whether to try many more chunkings, and to keep the messages around the delta at which they part.
     """
     deadline = time.monotonic() + budget_s
     failing: list[Ends] = []
-    tried = 0
-    for ends in _chunkings(pieces, seed):
-        if tried and time.monotonic() > deadline:
+    trials: list[Trial] = []
+    for name, ends in _chunkings(pieces, seed, thorough=thorough):
+        if trials and time.monotonic() > deadline:
             break
-        tried += 1
-        if _difference(whole, stream, ends) is not None:
+        difference = _difference(whole, stream, ends)
+        trials.append(Trial(name, len(ends), difference))
+        if difference is not None:
             failing.append(ends)
     if not failing:
-        return Comparison(equal=True, usual_equal=True, tried=tried, first_unequal=None)
+        return Comparison(True, True, len(trials), None, trials=tuple(trials))  # noqa: FBT003 - both are equal
     smallest = _shrink(min(failing, key=len), lambda ends: _difference(whole, stream, ends) is not None, deadline)
     usual = tuple(range(1, len(pieces) + 1))
     split = _explain(whole, pieces, stream, smallest)
@@ -88,32 +127,43 @@ def compare(whole: Message, pieces: Sequence[Piece], stream: Stream, *, seed: in
     return Comparison(
         equal=False,
         usual_equal=usual not in failing,
-        tried=tried,
+        tried=len(trials),
         first_unequal=split.told,
         smallest_split=split.deltas if sum(map(len, split.deltas)) <= _MAX_SPLIT_CHARS else (),
         parts_at=split.parts_at,
         usual_unequal=told,
+        trials=tuple(trials),
+        parting=_watch_parting(stream, smallest, split.parts_at) if thorough else None,
     )
 
 
-def _chunkings(pieces: Sequence[Piece], seed: int) -> Iterator[Ends]:
-    """Yield distinct chunkings, the usual one first: per token, whole, at markers, k at a time, random."""
+def _chunkings(pieces: Sequence[Piece], seed: int, *, thorough: bool) -> Iterator[Chunking]:
+    """Yield distinct chunkings, the usual one first: per token, whole, at markers, k at a time, random, one cut."""
     count = len(pieces)
     if count == 0:
         return
-    chance = random.Random(seed)
-    markers = [index for index, piece in enumerate(pieces) if piece.is_marker]
-    found = [range(1, count + 1), (), sorted({place for index in markers for place in (index, index + 1)})]
-    found += [range(step, count, step) for step in _STEPS]
-    found += [
-        sorted(chance.sample(range(1, count), chance.randrange(count))) for _ in range(_RANDOM_SPLITS) if count > 1
-    ]
     seen = set()
-    for cuts in found:
+    for name, cuts in _cuts(pieces, seed, thorough=thorough):
         ends = (*(cut for cut in cuts if 0 < cut < count), count)
         if ends not in seen:
             seen.add(ends)
-            yield ends
+            yield Chunking(name, ends)
+
+
+def _cuts(pieces: Sequence[Piece], seed: int, *, thorough: bool) -> Iterator[tuple[str, Iterable[int]]]:
+    count = len(pieces)
+    yield "token by token", range(1, count + 1)
+    yield "as one delta", ()
+    markers = [index for index, piece in enumerate(pieces) if piece.is_marker]
+    yield "at special tokens", sorted({place for index in markers for place in (index, index + 1)})
+    for step in _THOROUGH_STEPS if thorough else _STEPS:
+        yield f"{step} tokens at a time", range(step, count, step)
+    chance = random.Random(seed)
+    for number in range(_THOROUGH_RANDOM_SPLITS if thorough else _RANDOM_SPLITS) if count > 1 else ():
+        yield f"random {number + 1}, seed {seed}", sorted(chance.sample(range(1, count), chance.randrange(count)))
+    if thorough:
+        for cut in range(1, count, max(1, count // _SINGLE_CUTS)):
+            yield f"one cut, after token {cut} {shorten(pieces[cut - 1].shown, 30)}", (cut,)
 
 
 def _shrink(ends: Ends, fails: Callable[[Ends], bool], deadline: float) -> Ends:
@@ -158,6 +208,20 @@ def _explain(whole: Message, pieces: Sequence[Piece], stream: Stream, ends: Ends
     if len(deltas) > 1:
         told += f"; they part at delta {parts_at + 1} of {len(deltas)}, {shorten(deltas[parts_at], 40)}"
     return _Split(told, deltas, parts_at)
+
+
+def _watch_parting(stream: Stream, ends: Ends, parts_at: int) -> Parting:
+    """Stream a failing chunking again and keep what stood before and after one of its deltas."""
+    kept: dict[int, Message] = {}
+
+    def watch(index: int, so_far: Message) -> None:
+        if index in (parts_at - 1, parts_at):
+            kept[index] = copy.deepcopy(so_far)
+
+    streamed: Message | None = None
+    with contextlib.suppress(Exception):  # it may raise; then there is no message at the end
+        streamed = stream(ends, watch)
+    return Parting(kept.get(parts_at - 1), kept.get(parts_at), streamed)
 
 
 def _difference(whole: Message, stream: Stream, ends: Ends) -> str | None:

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from core.parse.engines import VllmEngine, VllmOutcome
+from core.parse.engines import RawOutput, VllmEngine, VllmOutcome
 from core.types import JSONObject
 
 pytestmark = [pytest.mark.lab, pytest.mark.vllm]
@@ -101,12 +101,14 @@ async def test_whole_and_streamed_messages_are_the_servers(
     outcome = (
         await engine.parse_with(
             ["vllm:kimi_k2+kimi_k2"],
-            detokenize(reasoning_lab_url, token_ids),
-            request=body,
-            token_ids=token_ids,
-            prompt_token_ids=answer["prompt_token_ids"],
-            tokenizer=lab_model_dir,
-            finish_reason="length" if len(token_ids) >= max_tokens else "stop",
+            RawOutput(
+                detokenize(reasoning_lab_url, token_ids),
+                request=body,
+                token_ids=token_ids,
+                prompt_token_ids=answer["prompt_token_ids"],
+                tokenizer=lab_model_dir,
+                finish_reason="length" if len(token_ids) >= max_tokens else "stop",
+            ),
         )
     )["vllm:kimi_k2+kimi_k2"]
 

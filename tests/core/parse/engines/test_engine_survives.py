@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import EngineError
-from core.parse.engines import VllmEngine, VllmOutcome
+from core.parse.engines import RawOutput, VllmEngine, VllmOutcome
 
 pytestmark = pytest.mark.vllm
 
@@ -24,7 +24,7 @@ HERMES = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
 
 
 async def try_parser(engine: VllmEngine, name: str) -> VllmOutcome:
-    outcome = (await engine.parse_with([f"vllm:{name}"], HERMES, streaming=False))[f"vllm:{name}"]
+    outcome = (await engine.parse_with([f"vllm:{name}"], RawOutput(HERMES), streaming=False))[f"vllm:{name}"]
     assert isinstance(outcome, VllmOutcome)
     return outcome
 
@@ -101,7 +101,7 @@ async def test_requests_from_several_tasks_are_answered_each_with_its_own(fragil
     texts = [f"text {index}" for index in range(8)]
 
     outcomes = await asyncio.gather(
-        *(fragile_engine.parse_with(["vllm:hermes"], text, streaming=False) for text in texts)
+        *(fragile_engine.parse_with(["vllm:hermes"], RawOutput(text), streaming=False) for text in texts)
     )
 
     assert texts == [outcome["vllm:hermes"].content for outcome in outcomes]
@@ -109,9 +109,9 @@ async def test_requests_from_several_tasks_are_answered_each_with_its_own(fragil
 
 def test_our_own_process_never_imports_vllm_and_its_helper_dies_with_it() -> None:
     program = (
-        "import sys, time; from core.parse.engines import VllmEngine\n"
+        "import sys, time; from core.parse.engines import RawOutput, VllmEngine\n"
         "engine = VllmEngine()\n"
-        "engine.wait(engine.parse_with(['vllm:hermes'], ''))\n"
+        "engine.wait(engine.parse_with(['vllm:hermes'], RawOutput('')))\n"
         "print([name for name in sys.modules if name.partition('.')[0] in ('vllm', 'torch', 'transformers')])\n"
         "print(engine.pid, flush=True)\n"
         "time.sleep(600)"
@@ -160,7 +160,7 @@ async def test_a_vllm_that_cannot_be_imported_is_an_error_with_its_reason(tmp_pa
 
 async def test_a_raw_output_beyond_the_limit_is_refused(fragile_engine: VllmEngine) -> None:
     with pytest.raises(EngineError, match="at most"):
-        await fragile_engine.parse_with(["vllm:hermes"], "x" * 4_000_001)
+        await fragile_engine.parse_with(["vllm:hermes"], RawOutput("x" * 4_000_001))
 
 
 def is_alive(pid: int) -> bool:

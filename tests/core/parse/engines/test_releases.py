@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import EngineError
-from core.parse.engines import VllmEngine, VllmOutcome, VllmReleases, bisect_releases
+from core.parse.engines import RawOutput, VllmEngine, VllmOutcome, VllmReleases, bisect_releases
 from core.parse.engines.fetch import CACHE_VARIABLE
 from core.parse.engines.release_table import sort_versions
 from core.types import JSONObject
@@ -34,8 +34,10 @@ def kimi(*headers: str) -> str:
 
 
 async def parse(releases: VllmReleases, name: str, raw: str, **more: object) -> VllmOutcome:
-    options: dict[str, object] = {"tools": [TOOL], "finish_reason": "stop", "streaming": False, **more}
-    outcome = (await releases.parse_with([name], raw, **options))[name]  # type: ignore[arg-type]  # spelled above
+    streaming = bool(more.pop("streaming", False))
+    fields: dict[str, object] = {"tools": (TOOL,), "finish_reason": "stop", **more}
+    output = RawOutput(raw, **fields)  # type: ignore[arg-type]  # fields are spelled above
+    outcome = (await releases.parse_with([name], output, streaming=streaming))[name]
     assert isinstance(outcome, VllmOutcome)
     return outcome
 
@@ -165,7 +167,7 @@ async def test_the_table_says_which_release_takes_which_call(releases: VllmRelea
     raw = kimi("functions.search:0").replace("<|im_end|>", "\n") + kimi("find:1")
     versions = (INSTALLED, *map(need_release, OLDER))
 
-    table = await bisect_releases(raw, "kimi_k2", versions, tools=[TOOL], releases=releases)
+    table = await bisect_releases(RawOutput(raw, tools=(TOOL,)), "kimi_k2", versions, releases=releases)
 
     assert (*OLDER, INSTALLED) == tuple(row.version for row in table.rows)
     assert [row.error for row in table.rows] == [None] * 4
@@ -179,7 +181,7 @@ async def test_0_11_makes_one_call_of_two_on_a_line(releases: VllmReleases, need
     raw = kimi("functions.search:0", "functions.find:1").replace("rain", "snow", 1)
 
     table = await bisect_releases(
-        raw, "vllm:kimi_k2", ["0.17.0", need_release("0.11.0"), need_release("0.17.0")], releases=releases
+        RawOutput(raw), "vllm:kimi_k2", ["0.17.0", need_release("0.11.0"), need_release("0.17.0")], releases=releases
     )
 
     assert [(call.name, call.arguments, call.taken_by) for call in table.calls] == [
@@ -194,7 +196,7 @@ async def test_a_release_that_cannot_be_asked_counts_for_nothing(
     releases: VllmReleases, need_release: NeedRelease
 ) -> None:
     table = await bisect_releases(
-        kimi("functions.search:0"), "kimi_k2", [need_release("0.17.0"), "0.0.1"], releases=releases
+        RawOutput(kimi("functions.search:0")), "kimi_k2", [need_release("0.17.0"), "0.0.1"], releases=releases
     )
 
     assert table.rows[0].outcome is None
@@ -208,7 +210,7 @@ async def test_a_release_that_is_not_there_says_how_to_get_it(
     monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
 
     with pytest.raises(EngineError, match="neither installed nor") as caught:
-        await releases.parse_with(["vllm@0.9.9:hermes"], "")
+        await releases.parse_with(["vllm@0.9.9:hermes"], RawOutput(""))
 
     assert "python -m core.parse.engines 0.9.9" in caught.value.hint
 
@@ -220,7 +222,7 @@ async def test_a_release_that_does_not_import_says_why(tmp_path: Path, monkeypat
 
     async with VllmReleases() as several:
         with pytest.raises(EngineError) as caught:
-            await several.parse_with(["vllm@0.9.9:hermes"], "")
+            await several.parse_with(["vllm@0.9.9:hermes"], RawOutput(""))
 
     assert "vLLM 0.9.9 does not run beside today's packages" in caught.value.message
     assert "No module named 'a_package_of_old'" in caught.value.message
@@ -228,11 +230,11 @@ async def test_a_release_that_does_not_import_says_why(tmp_path: Path, monkeypat
 
 
 async def test_a_helper_of_one_release_refuses_another(engine: VllmEngine) -> None:
-    outcomes = await engine.parse_with([f"vllm@{INSTALLED}:hermes"], HERMES, streaming=False)
+    outcomes = await engine.parse_with([f"vllm@{INSTALLED}:hermes"], RawOutput(HERMES), streaming=False)
     assert len(outcomes) == 1
 
     with pytest.raises(EngineError, match=r"runs vLLM 0\.32\.0, and vLLM 0\.11\.0 was asked for"):
-        await engine.parse_with(["vllm@0.11.0:hermes"], HERMES)
+        await engine.parse_with(["vllm@0.11.0:hermes"], RawOutput(HERMES))
 
 
 def test_versions_are_sorted_as_numbers() -> None:

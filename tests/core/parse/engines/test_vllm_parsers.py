@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import EngineError
-from core.parse.engines import VllmEngine, VllmOutcome
+from core.parse.engines import RawOutput, VllmEngine, VllmOutcome
 from core.types import JSONObject, ParserOutcome
 
 pytestmark = pytest.mark.vllm
@@ -29,8 +29,9 @@ HERMES = f'<tool_call>\n{{"name": "get_weather", "arguments": {ARGUMENTS}}}\n</t
 
 
 async def parse(engine: VllmEngine, parser: str, raw: str, **more: object) -> VllmOutcome:
-    options: dict[str, object] = {"tools": [TOOL], **more}
-    outcomes = await engine.parse_with([parser], raw, **options)  # type: ignore[arg-type]  # options are spelled above
+    how = {name: more.pop(name) for name in ("seed", "thorough") if name in more}
+    output = RawOutput(raw, **{"tools": (TOOL,), **more})  # type: ignore[arg-type]  # fields are spelled above
+    outcomes = await engine.parse_with([parser], output, **how)  # type: ignore[arg-type]  # spelled above
     outcome = outcomes[parser]
     assert isinstance(outcome, VllmOutcome)
     return outcome
@@ -237,7 +238,7 @@ async def test_a_tokenizer_without_the_markers_is_stood_in_for(engine: VllmEngin
 async def test_the_matrix_says_which_parser_would_have_read_it(
     engine: VllmEngine, raw: str, expected: set[str]
 ) -> None:
-    outcomes = await engine.matrix(raw, tools=[TOOL])
+    outcomes = await engine.matrix(RawOutput(raw, tools=(TOOL,)))
 
     right = {name.removeprefix("vllm:") for name, outcome in outcomes.items() if has_the_call(outcome)}
     assert expected == right
@@ -246,7 +247,7 @@ async def test_the_matrix_says_which_parser_would_have_read_it(
 
 
 async def test_without_tools_and_request_any_tool_may_be_called(engine: VllmEngine) -> None:
-    outcomes = await engine.parse_with(["vllm:hermes", "vllm:kimi_k2"], HERMES)
+    outcomes = await engine.parse_with(["vllm:hermes", "vllm:kimi_k2"], RawOutput(HERMES))
 
     assert [len(outcome.tool_calls) for outcome in outcomes.values()] == [1, 0]
 
@@ -260,7 +261,7 @@ async def test_an_unknown_parser_is_an_outcome_that_names_the_closest(engine: Vl
 @pytest.mark.parametrize("name", ["kimi_k2", "vllm:", "vllm:+x", "vllm:x+", "vllm:-"])
 async def test_what_is_no_parser_name_is_refused(engine: VllmEngine, name: str) -> None:
     with pytest.raises(EngineError, match="names no vLLM parser"):
-        await engine.parse_with([name], "x")
+        await engine.parse_with([name], RawOutput("x"))
 
 
 async def test_a_request_that_vllm_refuses_is_an_outcome(engine: VllmEngine) -> None:
@@ -272,13 +273,13 @@ async def test_a_request_that_vllm_refuses_is_an_outcome(engine: VllmEngine) -> 
 
 @pytest.mark.parametrize("raw", ["", "\ud800", "\x00", "🙂" * 50, "<|im_end|>"])
 async def test_odd_texts_are_outcomes(engine: VllmEngine, lab_model_dir: Path, raw: str) -> None:
-    outcomes = await engine.parse_with(["vllm:kimi_k2", "vllm:hermes"], raw, tokenizer=lab_model_dir)
+    outcomes = await engine.parse_with(["vllm:kimi_k2", "vllm:hermes"], RawOutput(raw, tokenizer=lab_model_dir))
 
     assert len(outcomes) == 2
 
 
 def test_a_program_without_a_loop_can_wait(engine: VllmEngine) -> None:
-    outcomes = engine.wait(engine.parse_with(["vllm:hermes"], HERMES))
+    outcomes = engine.wait(engine.parse_with(["vllm:hermes"], RawOutput(HERMES)))
 
     assert len(outcomes["vllm:hermes"].tool_calls) == 1
 
@@ -333,3 +334,33 @@ async def test_the_same_seed_gives_the_same_answer(engine: VllmEngine, lab_model
     first, second = [await parse(engine, "vllm:jamba", KIMI, tokenizer=lab_model_dir, seed=7) for _ in range(2)]
 
     assert first == second
+
+
+async def test_a_thorough_look_names_every_chunking_and_shows_both_messages(
+    engine: VllmEngine, lab_model_dir: Path
+) -> None:
+    raw = f'Hi <tool_calls>[{{"name": "get_weather", "arguments": {ARGUMENTS}}}]</tool_calls>'
+
+    outcome = await parse(engine, "vllm:jamba", raw, tokenizer=lab_model_dir, thorough=True, seed=4)
+
+    names = [trial.name for trial in outcome.trials]
+    assert names[:2] == ["token by token", "as one delta"]
+    assert {"2 tokens at a time", "16 tokens at a time", "random 1, seed 4"} <= set(names)
+    assert any(name.startswith("one cut, after token 1 ") for name in names)
+    assert len(names) == outcome.splits_tried
+    assert outcome.parting is not None
+    before, after, streamed = outcome.parting
+    assert outcome.parts_at == 0
+    assert before is None
+    assert after is not None
+    assert after == streamed
+    assert after["tool_calls"] != list(outcome.tool_calls)
+
+
+async def test_a_thorough_look_at_a_healthy_output_finds_no_parting(engine: VllmEngine, lab_model_dir: Path) -> None:
+    outcome = await parse(engine, "vllm:kimi_k2", KIMI, tokenizer=lab_model_dir, thorough=True)
+
+    assert outcome.stream_equal is True
+    assert len(outcome.trials) > 20
+    assert [trial for trial in outcome.trials if trial.difference is not None] == []
+    assert outcome.parting is None
