@@ -3,29 +3,58 @@
 from __future__ import annotations
 
 import argparse
+import os
 
+from core.complete import guard_of
 from ui.cli.run import add_target_arguments, target_from_options
+
+ENDPOINTS_VARIABLE = "PROMPT_DEBUGGER_ENDPOINTS"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_target_arguments(parser)
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
+    on_space = is_on_space()
+    host = "0.0.0.0" if on_space else "127.0.0.1"
+    parser.add_argument("--host", default=host, help=f"address to listen on (default: {host})")
     parser.add_argument("--port", type=int, default=7860, help="port to listen on (default: 7860)")
     parser.add_argument(
-        "--public", action="store_true", help="settings for a public Space: allow-listed endpoints only"
+        "--public",
+        action="store_true",
+        default=on_space,
+        help="settings for a page that strangers use; always on in a Hugging Face Space (docs/public-mode.md)",
+    )
+    parser.add_argument(
+        "--allow-endpoint",
+        action="append",
+        metavar="URL",
+        help=f"a server that visitors of a public page may name, repeatable (default: those in {ENDPOINTS_VARIABLE})",
+    )
+    parser.add_argument(
+        "--host-name", action="append", default=[], metavar="NAME", help="a name the page is reached by, repeatable"
     )
     parser.set_defaults(run=_run)
+
+
+def is_on_space() -> bool:
+    """Say whether this runs in a Hugging Face Space."""
+    return bool(os.environ.get("SPACE_ID"))
 
 
 def _run(options: argparse.Namespace) -> int:
     from ui.web import launch_app  # gradio takes seconds to import: only this command pays
 
+    endpoints = options.allow_endpoint or os.environ.get(ENDPOINTS_VARIABLE, "").split()
+    host_names = [*options.host_name, *filter(None, [os.environ.get("SPACE_HOST")])]
+    lab = options.lab and not options.endpoint
+    options.lab = options.lab or options.public  # a public page goes without any server and says so
     launch_app(
         target=target_from_options(options),
         host=options.host,
         port=options.port,
         public=options.public,
-        lab=options.lab and not options.endpoint,
+        endpoints=guard_of(endpoints).base_urls,
+        host_names=tuple(host_names),
+        lab=lab,
     )
     return 0

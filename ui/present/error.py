@@ -14,6 +14,7 @@ _BADGES = {
     "LabError": "LAB",
     "EngineError": "PARSER HELPER",
     "LimitError": "LIMIT",
+    "NoServerError": "NO SERVER",
 }
 
 

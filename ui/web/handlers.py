@@ -30,7 +30,7 @@ from ui.web.gate import RunGate, Turn
 from ui.web.labs import PageLabs
 from ui.web.limits import LimitError, Limits, bounded_request, check_length, check_request_limits
 from ui.web.settings import PageSettings
-from ui.web.targets import choose_target, no_lab_hint
+from ui.web.targets import choose_target
 
 TICK_S = 0.5  # a closed tab is noticed at the next tick
 MIN_GAP_S = 0.05  # at most 20 updates per second
@@ -117,7 +117,7 @@ class Handlers:
         """Return the line about the lab, and whether it is worth asking again."""
         line = self.labs.describe(self.settings.target.lab)
         if line.state == "absent" and self.settings.public:
-            line = line._replace(sentence=f"No lab on this page. {no_lab_hint(self.settings)}")
+            line = line._replace(sentence="No lab on this page")
         return lab_payload(*line), line.state == "starting"
 
     def stopped(self) -> str:
@@ -207,6 +207,8 @@ class Handlers:
 
     def _facts(self, example: Example) -> list[JSON]:
         target = self.settings.target
+        if self.settings.public and target.base_url is None and not self.labs.enabled:
+            return []
         return target_facts(target if target.base_url else Target(lab=example.lab))
 
 

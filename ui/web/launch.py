@@ -18,6 +18,7 @@ from core.pipeline import Target  # noqa: E402
 from ui.web.head import page_head  # noqa: E402
 from ui.web.labs import PageLabs  # noqa: E402
 from ui.web.layout import place_panels  # noqa: E402
+from ui.web.memory import keep_no_values  # noqa: E402
 from ui.web.settings import RUN_LIMIT  # noqa: E402
 from ui.web.theme import build_theme  # noqa: E402
 
@@ -30,6 +31,7 @@ def build_app(settings: PageSettings, labs: PageLabs | None = None) -> gr.Blocks
         labs: Labs it may boot; `None` makes a pool of its own.
     """
     labs = labs or PageLabs(LabPool(), enabled=settings.lab)
+    keep_no_values()
     app = gr.Blocks(title="Prompt Debugger", analytics_enabled=False, delete_cache=(3600, 3600), fill_width=True)
     with app:
         place_panels(settings, labs)
@@ -43,6 +45,8 @@ def launch_app(
     host: str = "127.0.0.1",
     port: int = 7860,
     public: bool = False,
+    endpoints: tuple[str, ...] = (),
+    host_names: tuple[str, ...] = (),
     lab: bool = True,
 ) -> None:
     """Serve the page until it is interrupted; the lab boots behind it.
@@ -51,10 +55,20 @@ def launch_app(
         target: Where requests go unless the page says otherwise; `None` means the lab.
         host: Address to listen on.
         port: Port to listen on; 0 takes a free one.
-        public: Settings for a public Space.
+        public: Settings for a page that strangers use.
+        endpoints: Servers that visitors of a public page may name.
+        host_names: Names under which the page is reached, besides `host`.
         lab: Whether the lab may be booted.
     """
-    settings = PageSettings(target=target or Target(), host=host, port=port, public=public, lab=lab)
+    settings = PageSettings(
+        target=target or Target(),
+        host=host,
+        port=port,
+        public=public,
+        endpoints=endpoints,
+        trusted_hosts=host_names,
+        lab=lab,
+    )
     labs = PageLabs(LabPool(), enabled=settings.lab)
     app = build_app(settings, labs)
     done = threading.Event()

@@ -1,40 +1,51 @@
-"""What the page's server refuses, and the headers it sends: routes closed, hosts checked, bodies bounded.
+"""What the page's server answers, to whom, and with which headers.
 
-Gradio answers to any Host, takes bodies of any size, keeps an upload route even
-for an app without files, and writes every value of the page to disk on its
-deep-link route. None of these is used here.
+Gradio answers to any Host, lets any site call a page that is not on localhost, takes bodies of any size, and has
+some sixty routes, among them uploads, files, a proxy, and one that writes all values of a page to disk. Our page
+needs a dozen: these are open, in both modes, and whatever another release of gradio adds is closed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, MutableMapping
+import ipaddress
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
-from starlette.datastructures import MutableHeaders
-from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import Request
+from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
-from starlette.routing import Route
 
 MAX_BODY_BYTES = 12_000_000  # 2 M characters of request, each up to 4 bytes and escaped
+MAX_PUBLIC_BODY_BYTES = 4_000_000
 
-CLOSED_PATHS = (
-    "/gradio_api/deep_link",
-    "/gradio_api/upload",
-    "/gradio_api/upload_progress",
-    "/gradio_api/info",
-    "/gradio_api/openapi.json",
-    "/gradio_api/component_server",
-    "/gradio_api/vibe-edit",
-    "/gradio_api/file={path:path}",
-    "/gradio_api/proxy={path:path}",
-    "/monitoring",
+# Method and path of all that the page asks for.
+OPEN_PATHS = (
+    ("GET", r"/"),
+    ("GET", r"/(assets|static)/[\w./~@+-]+"),
+    ("GET", r"/(gradio_api/)?theme\.css"),
+    ("GET", r"/(favicon\.ico|robots\.txt|manifest\.json)"),
+    ("GET", r"/gradio_api/(app_id|startup-events)"),
+    ("GET", r"/gradio_api/heartbeat/[\w-]+"),
+    ("GET", r"/gradio_api/queue/data"),
+    ("POST", r"/gradio_api/queue/join"),
+    ("POST", r"/gradio_api/run/predict"),
+    ("POST", r"/gradio_api/(cancel|reset)"),
 )
 
-# Gradio's own scripts need inline code and eval; nothing may come from, or go to, anywhere else.
-CONTENT_SECURITY_POLICY = "; ".join(
-    (
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Message, Receive, Send], Awaitable[None]]
+
+
+def security_headers(*, is_public: bool) -> dict[str, str]:
+    """Return the headers of every answer; only a public page may be framed, by the Hub that shows it."""
+    framers = "'self' https://huggingface.co https://*.hf.space" if is_public else "'self'"
+    # Gradio's own scripts need inline code and eval; nothing may come from, or go to, anywhere else.
+    policy = (
         "default-src 'self'",
         "script-src 'self' 'unsafe-inline' 'unsafe-eval'",
         "style-src 'self' 'unsafe-inline'",
@@ -44,49 +55,88 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "object-src 'none'",
         "base-uri 'self'",
         "form-action 'self'",
-        "frame-ancestors 'self' https://huggingface.co https://*.hf.space",
+        f"frame-ancestors {framers}",
     )
-)
-
-HEADERS = {
-    "content-security-policy": CONTENT_SECURITY_POLICY,
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "permissions-policy": "camera=(), microphone=(), geolocation=()",
-}
-
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Message, Receive, Send], Awaitable[None]]
+    return {
+        "content-security-policy": "; ".join(policy),
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+        "permissions-policy": "camera=(), microphone=(), geolocation=()",
+        "cross-origin-resource-policy": "same-origin",
+    }
 
 
-def closed_routes() -> list[Route]:
-    """Return routes that come before gradio's and answer 404."""
-    methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH"]
-    return [Route(path, _closed, methods=methods) for path in CLOSED_PATHS]
+def allowed_hosts(host: str, further: tuple[str, ...] = (), *, is_public: bool = False) -> frozenset[str]:
+    """Return the names in the Host header that are answered: against pages that point their own name at this machine.
+
+    An IP address is always answered (see `is_answered`): nobody can point a name at us by it.
+    """
+    own = () if host in ("0.0.0.0", "::") else (host,)
+    return frozenset({"localhost", *own, *further, *(("*.hf.space",) if is_public else ())})
 
 
-def allowed_hosts(host: str, further: tuple[str, ...] = ()) -> list[str]:
-    """Return the Host values that are answered: against pages that point their own name at this machine."""
-    own = [] if host in ("0.0.0.0", "::") else [host]
-    return sorted({"127.0.0.1", "localhost", "[::1]", "*.hf.space", *own, *further})
+def is_answered(host_header: str, names: frozenset[str]) -> bool:
+    """Say whether a Host header names this page."""
+    name = urlsplit(f"//{host_header}").hostname or "" if _HOST.fullmatch(host_header) else ""
+    if name in names or any(name.endswith(known[1:]) for known in names if known.startswith("*.")):
+        return True
+    try:
+        return bool(ipaddress.ip_address(name))
+    except ValueError:
+        return False
 
 
-def build_middleware(host: str, further_hosts: tuple[str, ...] = ()) -> list[Middleware]:
-    """Return the layers around gradio's app, outermost first."""
-    return [
-        Middleware(HeadersMiddleware),
-        Middleware(TrustedHostMiddleware, allowed_hosts=allowed_hosts(host, further_hosts)),
-        Middleware(BodyLimitMiddleware, max_bytes=MAX_BODY_BYTES),
-    ]
+def is_own_origin(origin: str, host_header: str, names: frozenset[str]) -> bool:
+    """Say whether a request that names its origin comes from this very page.
+
+    Args:
+        origin: The Origin header.
+        host_header: The Host header.
+        names: Allowed hosts; one that is spelled out counts, too, for a proxy may have changed the Host header.
+    """
+    scheme, _, place = origin.lower().partition("://")
+    if scheme not in ("http", "https"):
+        return False
+    if place.removesuffix(_PORTS[scheme]) == host_header.lower().removesuffix(_PORTS[scheme]):
+        return True
+    return place in names and place != "localhost"
+
+
+def is_open(method: str, path: str) -> bool:
+    """Say whether the page asks for such a thing."""
+    method = "GET" if method == "HEAD" else method
+    if ".." in path:
+        return False
+    return any(method == known and re.fullmatch(pattern, path) for known, pattern in OPEN_PATHS)
+
+
+def close_doors(
+    host: str, further_hosts: tuple[str, ...] = (), *, is_public: bool = False
+) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
+    """Return a lifespan that puts our layers around everything before the first request is taken.
+
+    Middleware given to gradio would lie within its own, which answers questions of other sites itself.
+    """
+    names = allowed_hosts(host, further_hosts, is_public=is_public)
+    max_bytes = MAX_PUBLIC_BODY_BYTES if is_public else MAX_BODY_BYTES
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        inner = app.middleware_stack
+        assert inner is not None, "starlette builds it to enter the lifespan"
+        door = DoorMiddleware(BodyLimitMiddleware(inner, max_bytes), names)
+        app.middleware_stack = HeadersMiddleware(door, security_headers(is_public=is_public))
+        yield
+
+    return lifespan
 
 
 class HeadersMiddleware:
-    """Adds our headers to every answer."""
+    """Adds our headers to every answer, and takes away what lets other sites read it."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: App, headers: dict[str, str]) -> None:
         self.app = app
+        self.headers = headers
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Pass the request on; complete the headers of its answer."""
@@ -94,11 +144,41 @@ class HeadersMiddleware:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(raw=message["headers"])
-                for name, value in HEADERS.items():
+                for name in [name for name in headers if name.startswith("access-control-")]:
+                    del headers[name]
+                for name, value in self.headers.items():
                     headers[name] = value
             await send(message)
 
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
+
+class DoorMiddleware:
+    """Lets in who asks for this page by its name, from the page itself, for something the page has."""
+
+    def __init__(self, app: App, names: frozenset[str]) -> None:
+        self.app = app
+        self.names = names
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        if scope["type"] == "http":
+            refusal = self._refusal_of(scope)
+            await (refusal or self.app)(scope, receive, send)
+        elif scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+        # Anything else is a websocket, of which the page has none: returning closes it.
+
+    def _refusal_of(self, scope: Message) -> PlainTextResponse | None:
+        headers = Headers(scope=scope)
+        host, origin = headers.get("host", ""), headers.get("origin")
+        if not is_answered(host, self.names):
+            return PlainTextResponse("This page does not go by that name.", status_code=400)
+        if origin is not None and not is_own_origin(origin, host, self.names):
+            return PlainTextResponse("Only the page itself may ask.", status_code=403)
+        if not is_open(scope["method"], scope["path"]):
+            return PlainTextResponse("Not found", status_code=404)
+        return None
 
 
 class BodyLimitMiddleware:
@@ -134,5 +214,5 @@ class BodyLimitMiddleware:
         await PlainTextResponse(text, status_code=413)(scope, receive, send)
 
 
-async def _closed(_request: Request) -> PlainTextResponse:
-    return PlainTextResponse("Not found", status_code=404)
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:\d{1,5})?")
+_PORTS = {"http": ":80", "https": ":443"}

@@ -8,7 +8,7 @@ from typing import Any
 
 from core.pipeline import Target
 from ui.web.limits import PUBLIC_LIMITS, Limits
-from ui.web.security import build_middleware, closed_routes
+from ui.web.security import close_doors
 
 RUN_LIMIT = 4
 MAX_UPLOAD = "1mb"
@@ -42,11 +42,19 @@ class PageSettings:
         return PUBLIC_LIMITS if self.public else Limits(runs_at_once=RUN_LIMIT)
 
 
+# What opens in gradio by the environment alone: files, sharing, history, reloading and writing of the page's code.
+_CLEARED_VARIABLES = (
+    "GRADIO_ALLOWED_PATHS", "GRADIO_DEBUG", "GRADIO_HISTORY_BUCKET", "GRADIO_HOT_RELOAD", "GRADIO_LOCAL_DEV_MODE",
+    "GRADIO_MCP_SERVER", "GRADIO_NUM_WORKERS", "GRADIO_PROFILING", "GRADIO_RUN_HISTORY", "GRADIO_SHARE",
+    "GRADIO_SSR_MODE", "GRADIO_STATIC_WORKER_PORTS", "GRADIO_VIBE_MODE", "GRADIO_WATCH_DIRS",
+)  # fmt: skip
+
+
 def prepare_environment() -> None:
     """Set what gradio reads from the environment; call before gradio is imported."""
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
-    os.environ.pop("GRADIO_ALLOWED_PATHS", None)
-    os.environ.pop("GRADIO_SHARE", None)
+    for name in _CLEARED_VARIABLES:
+        os.environ.pop(name, None)
 
 
 def launch_arguments(settings: PageSettings) -> dict[str, Any]:
@@ -71,7 +79,6 @@ def launch_arguments(settings: PageSettings) -> dict[str, Any]:
             "docs_url": None,
             "redoc_url": None,
             "openapi_url": None,
-            "routes": closed_routes(),
-            "middleware": build_middleware(settings.host, settings.trusted_hosts),
+            "lifespan": close_doors(settings.host, settings.trusted_hosts, is_public=settings.public),
         },
     }

@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from core.complete import guard_of
-from core.errors import BackendError, RequestError, shorten
+from core.errors import BackendError, DebuggerError, RequestError, shorten
 from core.pipeline import Target
 from ui.web.labs import PageLabs
 from ui.web.settings import PageSettings
 
 TOOL_PARSERS = ("kimi_k2", "hermes", "qwen3_coder", "llama3_json", "mistral", "deepseek_v3", "none")
 REASONING_PARSERS = ("none", "deepseek_r1", "qwen3", "kimi_k2")
+
+
+class NoServerError(DebuggerError):
+    """There is nothing to run a request against."""
 
 
 def choose_target(
@@ -29,7 +33,8 @@ def choose_target(
     The key of the operator goes to the operator's endpoint and to no other.
 
     Raises:
-        RequestError: There is nothing to run against, the address is not one, or a public page may not talk to it.
+        NoServerError: There is nothing to run against.
+        RequestError: The address is not one, or a public page may not talk to it.
     """
     base = settings.target
     tools, reasoning = _named(tool_parser), _named(reasoning_parser)
@@ -49,7 +54,7 @@ def choose_target(
 
 def _lab_target(base: Target, labs: PageLabs, tool_parser: str | None, reasoning_parser: str | None) -> Target:
     if not labs.enabled:
-        raise RequestError("there is no server to run against", "Name an endpoint under Target.", field="endpoint")
+        raise NoServerError("there is no server to run against", "Name an endpoint under Target.")
     spec = replace(base.lab, tool_parser=tool_parser, reasoning_parser=reasoning_parser)
     return replace(base, base_url=None, api_key=None, lab=spec)
 
@@ -62,7 +67,7 @@ def _public_target(
     own = base.base_url
     if not endpoint and own is None:
         if not labs.enabled:
-            raise RequestError("this public page has no server to run requests on", no_lab_hint(settings))
+            raise NoServerError("this public page has no server to run requests on", _no_lab_hint(settings))
         for name in (tool_parser, reasoning_parser):
             if name not in _PARSER_NAMES:
                 raise RequestError(f"the lab of this page has no parser {shorten(name)}", "Choose one of the list.")
@@ -77,11 +82,13 @@ def _public_target(
     return Target(base_url=listed, lab=base.lab, guard=guard)
 
 
-def no_lab_hint(settings: PageSettings) -> str:
+def _no_lab_hint(settings: PageSettings) -> str:
     """Return what a visitor of a public page without a lab can do."""
     if settings.endpoints:
         return f"Name one of these under Target: {', '.join(settings.endpoints)}."
-    return "What needs no model works here. To run requests, install the program on your own machine: `make run`."
+    return (
+        "What needs no model works here: reading, rendering, what-if. To run requests, `make run` on your own machine."
+    )
 
 
 def _named(name: str) -> str | None:

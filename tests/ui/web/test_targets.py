@@ -5,7 +5,7 @@ from core.lab import LabPool
 from core.pipeline import Target
 from ui.web.labs import PageLabs
 from ui.web.settings import PageSettings
-from ui.web.targets import choose_target
+from ui.web.targets import NoServerError, choose_target
 
 OWN = "http://own.example/v1"
 
@@ -95,9 +95,9 @@ def test_a_visitor_names_no_parser_that_is_not_on_the_list(labs, name):
 def test_a_public_page_without_lab_and_endpoint_says_what_can_be_done():
     labs = PageLabs(LabPool(), enabled=False)
 
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(NoServerError) as caught:
         choose(labs, PageSettings(public=True))
-    with pytest.raises(RequestError) as other:
+    with pytest.raises(NoServerError) as other:
         choose(labs, PageSettings(public=True, endpoints=(LISTED,)))
 
     assert "your own machine" in caught.value.hint
@@ -111,5 +111,5 @@ def test_what_is_no_web_address_is_refused(labs, endpoint):
 
 
 def test_without_lab_and_endpoint_there_is_nothing_to_run_against():
-    with pytest.raises(RequestError, match="no server"):
+    with pytest.raises(NoServerError, match="no server"):
         choose(PageLabs(LabPool(), enabled=False))
