@@ -6,7 +6,7 @@ one stage alone, from a line of a case file. No logic of a stage lives here.
 """
 
 from core.pipeline.cases import CaseParser, case_setup, message_from_outcome, render_case
-from core.pipeline.constrained import judge_constrained
+from core.pipeline.constrained import judge_constrained, judge_trace
 from core.pipeline.examples import EXAMPLE_NAMES, Example, find_example, load_examples
 from core.pipeline.parsers import (
     MatrixStep,
@@ -33,6 +33,7 @@ __all__ = [
     "debug_request",
     "find_example",
     "judge_constrained",
+    "judge_trace",
     "load_examples",
     "message_from_outcome",
     "output_of_trace",

@@ -1,10 +1,29 @@
-"""Would constrained decoding have let a raw output through? One question from a case, one answer."""
+"""Would constrained decoding have let a raw output through? Asked of a case or of a finished run."""
 
 from __future__ import annotations
 
-from core.parse.grammar import GrammarEngine, first_illegal_token, verdict_to_json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from core.errors import EngineError
+from core.parse.grammar import (
+    GrammarEngine,
+    GrammarVerdict,
+    enforcement_of_request,
+    first_illegal_token,
+    verdict_to_json,
+)
 from core.pipeline.cases import cached_tokenizer
-from core.types import JSON, JSONObject, Parse
+from core.pipeline.census import PROMPT_TAIL_CHARS
+from core.types import JSON, JSONObject, Parse, Trace
+
+# What the request asks for, with each `--tool-strict-level` that a server may have been started with.
+REQUEST_LEVELS: Mapping[str, Literal["auto", "function", "parameter"]] = {
+    "request": "auto",
+    "request+envelope": "function",
+    "request+strict": "parameter",
+}
 
 
 def judge_constrained(case: JSONObject, parse: Parse, level: str, engine: GrammarEngine) -> JSONObject:
@@ -35,6 +54,38 @@ def judge_constrained(case: JSONObject, parse: Parse, level: str, engine: Gramma
         finish_reason=_text(case.get("finish_reason")),
     )
     return verdict_to_json(verdict)
+
+
+def judge_trace(trace: Trace, level: str, engine: GrammarEngine, tokenizer: str | Path | None = None) -> GrammarVerdict:
+    """Return what constrained decoding would have made of a run's raw output.
+
+    Args:
+        trace: A complete run.
+        level: As in `LEVELS`, or `forced:TOOL`; `request` is what the request itself asks for, `request+envelope`
+            and `request+strict` the same with `--tool-strict-level` on the server.
+        engine: XGrammar; it starts at the first question.
+        tokenizer: Folder or hub id of the model's tokenizer; without it the text is judged, not the ids.
+
+    Raises:
+        EngineError: There is no raw output, XGrammar is not installed, or the level is unknown.
+        RenderError: The tokenizer cannot be loaded.
+    """
+    if trace.raw is None or trace.parse is None:
+        raise EngineError("There is no raw output to judge.", "Run the request first.")
+    known = level in REQUEST_LEVELS
+    enforcement = enforcement_of_request(trace.request.body, REQUEST_LEVELS[level]) if known else level
+    ids = trace.raw.token_ids
+    return first_illegal_token(
+        trace.parse.raw,
+        ids,
+        None if ids is None or tokenizer is None else cached_tokenizer(str(tokenizer)),
+        trace.request.tools,
+        trace.parse.parsed.format,
+        enforcement,
+        engine=engine,
+        prompt_tail="" if trace.prompt is None else trace.prompt.text[-PROMPT_TAIL_CHARS:],
+        finish_reason=trace.raw.finish_reason,
+    )
 
 
 def _text(value: JSON) -> str | None:

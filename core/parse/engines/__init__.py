@@ -11,7 +11,7 @@ from core.parse.engines.fetch import fetch_release, find_release
 from core.parse.engines.names import ParserPair, read_parser_name, write_parser_name
 from core.parse.engines.outcome import Parting, SplitTrial, VllmOutcome
 from core.parse.engines.raw_output import RawOutput
-from core.parse.engines.release_table import CallHistory, ReleaseRow, ReleaseTable, bisect_releases
+from core.parse.engines.release_table import CallHistory, ReleaseRow, ReleaseTable, bisect_releases, step_releases
 from core.parse.engines.releases import VllmReleases
 
 __all__ = [
@@ -31,5 +31,6 @@ __all__ = [
     "fetch_release",
     "find_release",
     "read_parser_name",
+    "step_releases",
     "write_parser_name",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -73,9 +73,21 @@ async def bisect_releases(
     *,
     streaming: bool = False,
     releases: VllmReleases | None = None,
-    on_progress: Callable[[str], None] | None = None,
 ) -> ReleaseTable:
-    """Parse one raw output with the same parser of several releases, one after the other.
+    """Parse one raw output with the same parser of several releases, one after the other; see `step_releases`."""
+    steps = step_releases(output, parser, versions, streaming=streaming, releases=releases)
+    return [table async for table in steps][-1]
+
+
+async def step_releases(
+    output: RawOutput,
+    parser: str,
+    versions: Sequence[str],
+    *,
+    streaming: bool = False,
+    releases: VllmReleases | None = None,
+) -> AsyncIterator[ReleaseTable]:
+    """Parse one raw output with the same parser of several releases, and yield the table as it grows.
 
     Args:
         output: The raw output.
@@ -84,10 +96,9 @@ async def bisect_releases(
         streaming: Whether to compare with streaming, too.
         releases: Where the parsers come from; by default from what is installed or was fetched before, one helper at
             a time.
-        on_progress: Gets one line per release.
 
-    Returns:
-        The table. A release that cannot be asked has its reason there, and counts for nothing.
+    Yields:
+        The table, first empty. A release that cannot be asked has its reason there, and counts for nothing.
 
     Raises:
         EngineError: The parser's name is none, or a version is none.
@@ -96,17 +107,17 @@ async def bisect_releases(
     names = {version: write_parser_name(pair.tool, pair.reasoning, version) for version in sort_versions(versions)}
     for name in names.values():
         read_parser_name(name)
+    title = write_parser_name(pair.tool, pair.reasoning)
     source = releases or VllmReleases(max_warm=1)
-    rows = []
+    rows: list[ReleaseRow] = []
     try:
+        yield ReleaseTable(title, (), ())
         for version, name in names.items():
-            if on_progress is not None:
-                on_progress(f"vLLM {version}")
             rows.append(await _row(version, name, source.parse_with([name], output, streaming=streaming)))
+            yield ReleaseTable(title, tuple(rows), histories(rows))
     finally:
         if releases is None:
             await asyncio.to_thread(source.close)
-    return ReleaseTable(write_parser_name(pair.tool, pair.reasoning), tuple(rows), histories(rows))
 
 
 async def _row(version: str, name: str, call: Coroutine[object, object, dict[str, ParserOutcome]]) -> ReleaseRow:

@@ -1,0 +1,196 @@
+"""Below the ledger: other parsers, split fuzz, releases, first illegal token; each with its button, Stop and view."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from typing import Any, NamedTuple
+
+import gradio as gr
+
+from core.parse.grammar import LEVELS
+from core.types import JSON, Trace
+from ui.present import pack_payload
+from ui.web.page import Changes, Page, quiet
+from ui.web.parse_tools import ParseTools
+from ui.web.settings import PageSettings
+from ui.web.targets import REASONING_PARSERS, TOOL_PARSERS
+from ui.web.views import build_view
+
+TOOL_LIMIT = 2  # questions at once; all of them share the helpers
+RELEASES = "0.11.0, 0.17.0, 0.26.0, 0.32.0"
+_TABS: list[JSON] = [
+    ["matrix", "Other parsers", "Which parser would have parsed this?"],
+    ["splits", "Split fuzz", "Does the parser give the same message however the stream is cut?"],
+    ["releases", "Releases", "In which vLLM release did a call begin to vanish?"],
+    ["constrained", "First illegal token", "Would constrained decoding have let this output through?"],
+]
+_LEVELS = [
+    ("as the request asks", "request"),
+    ("as the request asks, server with --tool-strict-level function", "request+envelope"),
+    ("as the request asks, server with --tool-strict-level parameter", "request+strict"),
+    *((name, name) for name in LEVELS),
+]
+# The answer needs the room that the ledger has.
+_SHOW_TOOLS = "() => document.getElementById('pd-parse-tools').scrollIntoView({block: 'start'})"
+
+
+class Form(NamedTuple):
+    """One tool: its fields, its buttons and its view."""
+
+    fields: tuple[Any, ...]
+    start: gr.Button
+    stop: gr.Button
+    view: gr.HTML
+
+
+class ParseToolsPanel(NamedTuple):
+    """Components of the tools."""
+
+    matrix: Form
+    splits: Form
+    releases: Form
+    constrained: Form
+
+
+def build_parse_tools(settings: PageSettings) -> ParseToolsPanel:
+    """Place the tools: one at a time is shown, all stay mounted."""
+    tabs = pack_payload({"label": "Further questions about this output", "prefix": "pd-parse-", "tabs": _TABS})
+    with gr.Column(elem_id="pd-parse-tools"):
+        build_view("tabs", "parse_tabs", tabs)
+        with _place("matrix"):
+            matrix = _build_form("parser_matrix", "Ask every parser")
+        with _place("splits"):
+            splits = _build_form("splits", "Try every split", _parser_field("splits"), _seed_field())
+        with _place("releases"):
+            releases = _build_form(
+                "releases",
+                "Ask the releases",
+                _parser_field("releases"),
+                _versions_field(),
+                interactive=not settings.public,
+            )
+        with _place("constrained"):
+            constrained = _build_form("constrained", "Find the first illegal token", _level_field())
+    return ParseToolsPanel(matrix, splits, releases, constrained)
+
+
+def wire_parse_tools(page: Page, panel: ParseToolsPanel, tools: ParseTools) -> None:
+    """Wire the tools; the view of the matrix is one of the run's own, which fills it when a call was lost."""
+    inputs = [page.trace, page.request.tokenizer]
+
+    async def matrix(trace: Trace | None, tokenizer: str) -> AsyncGenerator[Changes, None]:
+        async with aclosing(tools.matrix(trace, tokenizer)) as changes:
+            async for change in changes:
+                kept: Changes = {} if change.trace is None else {page.trace: change.trace}
+                if change.findings is not None:
+                    kept[page.views["findings"]] = change.findings
+                yield {panel.matrix.view: gr.skip() if change.matrix is None else change.matrix, **kept}
+
+    outputs = [page.trace, page.views["findings"]]
+    _wire(panel.matrix, "ask_parsers", matrix, inputs, outputs)
+    _wire(panel.splits, "try_splits", _skipping(tools.splits), inputs)
+    _wire(panel.releases, "ask_releases", _skipping(tools.releases), inputs)
+    _wire(panel.constrained, "judge_constrained", _skipping(tools.constrained), inputs)
+    views = [panel.splits.view, panel.releases.view, panel.constrained.view]
+    # What was found belongs to one output: another run, another case, and it goes.
+    for event, name in ((page.request.run.click, "run"), (page.request.case.input, "case")):
+        event(lambda: ("", "", ""), None, views, api_name=f"clear_parse_tools_{name}", queue=False, **quiet())
+
+
+def _skipping(ask: Callable[..., AsyncGenerator[str | None, None]]) -> Callable[..., AsyncGenerator[Any, None]]:
+    async def run(*values: Any) -> AsyncGenerator[Any, None]:  # noqa: ANN401  # the fields' values, in their order
+        async with aclosing(ask(*values)) as payloads:
+            async for payload in payloads:
+                yield gr.skip() if payload is None else payload
+
+    return run
+
+
+def _place(name: str) -> gr.Column:
+    return gr.Column(elem_id=f"pd-parse-{name}", elem_classes=["pd-bench"])
+
+
+def _build_form(view: str, label: str, *fields: Any, interactive: bool = True) -> Form:  # noqa: ANN401  # components
+    name = view.replace("_", "-")
+    with gr.Row(elem_classes=["pd-bench-row"]):
+        for field in fields:
+            field.render()
+        start = gr.Button(
+            label,
+            variant="primary",
+            elem_id=f"pd-start-{name}",
+            size="sm",
+            scale=0,
+            min_width=120,
+            interactive=interactive,
+        )
+        stop = gr.Button("Stop", interactive=False, elem_id=f"pd-stop-{name}", size="sm", scale=0, min_width=60)
+    if not interactive:
+        gr.HTML("<p>Older releases are downloaded, so this is off on a public page.</p>", elem_classes=["pd-off"])
+    return Form(fields, start, stop, build_view(view, view))
+
+
+def _parser_field(name: str) -> gr.Dropdown:
+    pairs = [parser for parser in TOOL_PARSERS if parser != "none"]
+    pairs += [f"kimi_k2+{parser}" for parser in REASONING_PARSERS if parser != "none"]
+    return gr.Dropdown(
+        [("the server's own", ""), *((pair, pair) for pair in pairs)],
+        value="",
+        label="Parser (TOOL or TOOL+REASONING)",
+        elem_id=f"pd-{name}-parser",
+        allow_custom_value=True,
+        render=False,
+        min_width=180,
+    )
+
+
+def _seed_field() -> gr.Number:
+    return gr.Number(0, label="Seed", precision=0, minimum=0, elem_id="pd-splits-seed", render=False, min_width=80)
+
+
+def _versions_field() -> gr.Textbox:
+    return gr.Textbox(RELEASES, label="vLLM releases", elem_id="pd-releases-versions", render=False, min_width=220)
+
+
+def _level_field() -> gr.Dropdown:
+    return gr.Dropdown(
+        _LEVELS,
+        value="request",
+        label="Level of enforcement (or forced:TOOL)",
+        elem_id="pd-constrained-level",
+        allow_custom_value=True,
+        render=False,
+        min_width=280,
+    )
+
+
+def _wire(
+    form: Form,
+    name: str,
+    run: Callable[..., AsyncGenerator[Any, None]],
+    inputs: list[Any],
+    more_outputs: list[Any] | None = None,
+) -> None:
+    buttons = [form.start, form.stop]
+    form.start.click(None, None, None, js=_SHOW_TOOLS, **quiet())
+    started = form.start.click(_begin, None, buttons, api_name=f"{name}_begin", queue=False, **quiet())
+    running = started.then(
+        run,
+        [*inputs, *form.fields],
+        [form.view, *(more_outputs or [])],
+        api_name=name,
+        concurrency_limit=TOOL_LIMIT,
+        **quiet(),
+    )
+    running.then(_end, None, buttons, api_name=f"{name}_end", queue=False, **quiet())
+    stopped = form.stop.click(_end, None, buttons, api_name=f"{name}_stop", queue=False, cancels=[running], **quiet())
+    stopped.then(None, None, None, js=f"() => PromptDebugger.settle({form.view.elem_id!r})", **quiet())
+
+
+def _begin() -> tuple[Any, Any]:
+    return gr.Button(interactive=False), gr.Button(interactive=True)
+
+
+def _end() -> tuple[Any, Any]:
+    return gr.Button(interactive=True), gr.Button(interactive=False)

@@ -1,0 +1,229 @@
+"""The tools below the ledger, followed step by step: plain values and the trace of the last run in, payloads out."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
+from contextlib import aclosing, suppress
+from typing import NamedTuple, TypeVar
+
+from core.errors import DebuggerError, EngineError, RequestError
+from core.parse.engines import VllmEngine, VllmReleases, step_releases
+from core.parse.grammar import GrammarEngine, find_family
+from core.pipeline import judge_trace, output_of_trace, parser_of_server, step_parsers, try_splits, with_outcomes
+from core.types import Trace
+from ui.present import findings_payload
+from ui.present.constrained import constrained_payload
+from ui.present.parsers import matrix_payload, releases_payload, splits_payload, tool_error_payload, waiting_payload
+from ui.web.handlers import TICK_S
+from ui.web.settings import PageSettings
+
+MAX_RELEASES = 12
+_MAX_SEED = 2**31
+
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+
+
+class MatrixChange(NamedTuple):
+    """What a step of the matrix changes: its view, and at the end the findings and the trace.
+
+    A payload is `None` if nothing changed.
+    """
+
+    matrix: str | None = None
+    findings: str | None = None
+    trace: Trace | None = None
+
+
+class ParseTools:
+    """What the events of the tools do; holds what does not change while the page is served.
+
+    Args:
+        settings: What the page is served with.
+        engine: The warm helper with vLLM's parsers, shared by all visitors.
+    """
+
+    def __init__(self, settings: PageSettings, engine: VllmEngine) -> None:
+        self._settings = settings
+        self._engine = engine
+        self._grammar = GrammarEngine()
+
+    async def matrix(self, trace: Trace | None, tokenizer: str) -> AsyncGenerator[MatrixChange, None]:
+        """Ask every tool parser of vLLM, streaming included."""
+        try:
+            run = _need(trace)
+            steps = step_parsers(run, self._engine, self._tokenizer(run, tokenizer))
+            yield MatrixChange(matrix_payload(run, {}, total=0, is_running=True))
+            step = None
+            async with aclosing(_with_ticks(steps)) as ticks:
+                async for found in ticks:
+                    step = found or step
+                    if found is None or step is None:
+                        yield MatrixChange()
+                        continue
+                    payload = await asyncio.to_thread(
+                        matrix_payload, run, step.outcomes, total=step.total, version=step.version, is_running=True
+                    )
+                    yield MatrixChange(payload)
+            if step is None:
+                raise EngineError("This vLLM has no tool parsers.")
+            judged = await asyncio.to_thread(with_outcomes, run, step.outcomes)
+            yield MatrixChange(matrix_payload(judged, version=step.version), findings_payload(judged), judged)
+        except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
+            yield MatrixChange(tool_error_payload(_told(error)))
+
+    async def splits(
+        self, trace: Trace | None, tokenizer: str, parser: str, seed: float | None
+    ) -> AsyncGenerator[str | None, None]:
+        """Stream the raw output through one parser in every interesting chunking."""
+        try:
+            run = _need(trace)
+            name = _parser_name(run, parser)
+            yield waiting_payload(f"Streaming the raw output through `{name}`.", "whole, by token, by special token, …")
+            call = try_splits(run, self._engine, name, self._tokenizer(run, tokenizer), seed=_seed(seed))
+            async with aclosing(_with_ticks(_once(call))) as ticks:
+                async for outcome in ticks:
+                    yield None if outcome is None else splits_payload(run, name, outcome)
+        except Exception as error:  # noqa: BLE001  # as above
+            yield tool_error_payload(_told(error))
+
+    async def releases(
+        self, trace: Trace | None, tokenizer: str, parser: str, versions: str
+    ) -> AsyncGenerator[str | None, None]:
+        """Ask the same parser of several vLLM releases; those that are not here are fetched."""
+        try:
+            if self._settings.public:  # a stranger must not make this machine download
+                raise RequestError(
+                    "older releases are not fetched on a public page", "Run the program on your own machine for that."
+                )
+            run = _need(trace)
+            name, wanted = _parser_name(run, parser), _versions(versions)
+            output = output_of_trace(run, self._tokenizer(run, tokenizer))
+            assert output is not None, "a run that was needed has an output"
+            async with VllmReleases(max_warm=1, fetch=True) as source:
+                steps = step_releases(output, name, wanted, releases=source)
+                async with aclosing(_with_ticks(steps)) as ticks:
+                    async for table in ticks:
+                        if table is None:
+                            yield None
+                            continue
+                        done = len(table.rows)
+                        now = f"releases; now {wanted[done]}, fetched if need be" if done < len(wanted) else ""
+                        yield releases_payload(run, table, total=len(wanted), step=now, is_running=done < len(wanted))
+        except Exception as error:  # noqa: BLE001  # as above
+            yield tool_error_payload(_told(error))
+
+    async def constrained(self, trace: Trace | None, tokenizer: str, level: str) -> AsyncGenerator[str | None, None]:
+        """Hold the raw output against the grammar that vLLM would enforce."""
+        try:
+            run = _need(trace)
+            yield waiting_payload("Walking the output through the grammar of its format.", "compiling the grammar")
+            source = self._tokenizer(run, tokenizer)
+            call = asyncio.to_thread(judge_trace, run, level.strip(), self._grammar, source)
+            async with aclosing(_with_ticks(_once(call))) as ticks:
+                async for verdict in ticks:
+                    yield None if verdict is None else constrained_payload(run, verdict)
+        except Exception as error:  # noqa: BLE001  # as above
+            yield tool_error_payload(_told(error))
+
+    def _tokenizer(self, trace: Trace, named: str) -> str | None:
+        """Return the tokenizer that the run was made with, as far as it can be known; a stranger names none."""
+        target = self._settings.target
+        if trace.server is not None and trace.server.is_lab:
+            return str(target.lab.model_dir)
+        own = None if target.tokenizer is None else str(target.tokenizer)
+        return own if self._settings.public else named.strip() or own
+
+
+def _told(error: Exception) -> DebuggerError:
+    """Return any error as one that can be shown; of a fault of ours the log has the kind, not a visitor's text."""
+    if isinstance(error, DebuggerError):
+        return error
+    _log.error("a question about an output failed in a way that nobody foresaw: %s", type(error).__name__)
+    return DebuggerError(f"this program failed: {type(error).__name__}: {error}", "The log has more.")
+
+
+def _need(trace: Trace | None) -> Trace:
+    """Return the trace of a run that has a raw output.
+
+    Raises:
+        RequestError: There is none.
+    """
+    if trace is None or trace.raw is None or trace.parse is None:
+        raise RequestError("there is no raw output yet", "Run a request first; this looks at what the model wrote.")
+    return trace
+
+
+def _parser_name(trace: Trace, named: str) -> str:
+    """Return the parser to try: the one named, else the server's own, else the one that fits the format."""
+    wanted = named.strip()
+    if wanted:
+        return wanted if wanted.startswith("vllm") else f"vllm:{wanted}"
+    own = parser_of_server(trace)
+    if own is not None:
+        return own
+    parse = trace.parse
+    family = None if parse is None else find_family(parse.parsed.format)
+    if family is None:
+        raise RequestError("the server does not say which parser it uses", "Name one, such as `kimi_k2`.")
+    return f"vllm:{family.parser}"
+
+
+def _seed(value: float | None) -> int:
+    number = 0 if value is None else int(value)
+    if not 0 <= number < _MAX_SEED:
+        raise RequestError(f"the seed is {number}, expected a number from 0 to {_MAX_SEED - 1}")
+    return number
+
+
+def _versions(text: str) -> list[str]:
+    """Return the versions in a text, oldest first.
+
+    Raises:
+        RequestError: There is none, or there are too many.
+    """
+    versions = list(dict.fromkeys(re.findall(r"[^\s,;]+", text)))
+    if not 0 < len(versions) <= MAX_RELEASES:
+        raise RequestError(
+            f"{len(versions)} releases are named, expected 1 to {MAX_RELEASES}", "Write them as `0.11.0, 0.17.0`."
+        )
+    return sorted(versions, key=lambda version: [int(part) for part in re.findall(r"\d+", version)])
+
+
+async def _once(call: Awaitable[T]) -> AsyncIterator[T]:
+    yield await call
+
+
+async def _with_ticks(steps: AsyncIterator[T]) -> AsyncGenerator[T | None, None]:
+    """Yield what comes, and `None` every `TICK_S` while nothing does: a tab that was closed is noticed at a yield."""
+    queue: asyncio.Queue[T | BaseException | None] = asyncio.Queue()
+
+    async def consume() -> None:
+        try:
+            async for step in steps:
+                queue.put_nowait(step)
+        except Exception as error:  # noqa: BLE001  # raised again where it is awaited
+            queue.put_nowait(error)
+        finally:
+            queue.put_nowait(None)
+
+    task = asyncio.create_task(consume())
+    try:
+        while True:
+            try:
+                item = await asyncio.wait_for(queue.get(), TICK_S)
+            except TimeoutError:
+                yield None
+                continue
+            if item is None:
+                return
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError, DebuggerError):
+            await task
