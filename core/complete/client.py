@@ -13,6 +13,12 @@ from core.complete.backends.http import HttpConnection
 from core.complete.backends.limits import Timeouts
 from core.complete.backends.openai_chat import request_chat, request_chat_stream
 from core.complete.backends.probe import probe_server
+from core.complete.backends.sglang import (
+    FunctionCalls,
+    SeparatedReasoning,
+    request_function_calls,
+    request_separate_reasoning,
+)
 from core.complete.backends.vllm import (
     RenderAnswer,
     request_chat_token_ids,
@@ -157,6 +163,14 @@ class ServerClient:
     async def derender(self, body: JSONObject) -> JSONObject:
         """Run the server's parsers on given output ids; see `backends/vllm.py`."""
         return await request_derender(self._connection, body)
+
+    async def parse_function_calls(self, text: str, parser: str, tools: Sequence[JSONObject]) -> FunctionCalls:
+        """Run a tool parser of an SGLang server on a text."""
+        return await request_function_calls(self._connection, text, parser, tools)
+
+    async def separate_reasoning(self, text: str, parser: str) -> SeparatedReasoning:
+        """Run a reasoning parser of an SGLang server on a text."""
+        return await request_separate_reasoning(self._connection, text, parser)
 
     async def tokenizer_info(self) -> JSONObject:
         """Return the server's tokenizer settings, its chat template among them."""

@@ -18,6 +18,13 @@ from core.pipeline.parsers import (
     with_outcomes,
 )
 from core.pipeline.run import Progress, debug_request, run_request
+from core.pipeline.server_parsers import (
+    ServerOutcome,
+    ask_server_parsers,
+    is_server_parser,
+    server_parsers_of,
+    text_without_end,
+)
 from core.pipeline.server_render import render_on_server
 from core.pipeline.target import Target
 
@@ -27,11 +34,14 @@ __all__ = [
     "Example",
     "MatrixStep",
     "Progress",
+    "ServerOutcome",
     "Target",
     "ask_parsers",
+    "ask_server_parsers",
     "case_setup",
     "debug_request",
     "find_example",
+    "is_server_parser",
     "judge_constrained",
     "judge_trace",
     "load_examples",
@@ -41,7 +51,9 @@ __all__ = [
     "render_case",
     "render_on_server",
     "run_request",
+    "server_parsers_of",
     "step_parsers",
+    "text_without_end",
     "try_splits",
     "with_outcomes",
 ]

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
+from core.complete import ServerClient
 from core.diagnose import diagnose_trace
-from core.errors import RenderError, RequestError, shorten
+from core.errors import EngineError, RenderError, RequestError, shorten
 from core.experiments import RenderSetup
 from core.lab import packaged_model_dir
+from core.parse import build_ledger
 from core.parse.engines import RawOutput, VllmEngine, VllmReleases
 from core.pipeline.census import PROMPT_TAIL_CHARS, read_raw
+from core.pipeline.server_parsers import ask_server_parsers, is_server_parser, text_without_end
+from core.pipeline.target import Target
 from core.protocols import ReadContext, Tokenizer
 from core.render import generation_prompt, load_template, load_tokenizer, render_local
 from core.types import (
@@ -25,6 +30,7 @@ from core.types import (
     ParserOutcome,
     Prompt,
     Request,
+    Server,
     Token,
     Trace,
 )
@@ -99,10 +105,15 @@ class CaseParser:
     """Reads raw outputs, one after the other; keeps the parser helper warm between them.
 
     Use as a context manager: leaving it ends the helper.
+
+    Args:
+        target: Server whose own parsers may be asked; only its `base_url`, key and guard count.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, target: Target | None = None) -> None:
         self._engine: VllmReleases | None = None
+        self._target = target
+        self._server: Server | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -127,7 +138,8 @@ class CaseParser:
         Raises:
             RequestError: A field is missing or of the wrong kind.
             RenderError: The tokenizer cannot be loaded.
-            EngineError: A parser was asked for and the helper cannot run.
+            EngineError: A parser was asked for and the helper cannot run, or no server was named for it.
+            BackendError: A parser of the server was asked for, and it cannot be reached.
         """
         raw = _take(case, "raw", str, None)
         if raw is None:
@@ -138,33 +150,48 @@ class CaseParser:
         tokens = _tokens(raw, token_ids, tokenizer)
         message = _take(case, "message", dict, None)
         context = _context(case, tokenizer)
-        outcomes = self._ask_parsers(case, raw, token_ids, source)
-        if message is None and outcomes:
-            message = message_from_outcome(next(iter(outcomes.values())))
         parse = read_raw(
             raw, context, message=message, tokens=tokens, wanted=_take(case, "format", str, "auto") or "auto"
         )
-        parse = Parse(parse.raw, parse.format_scores, parse.parsed, parse.ledger, parsers=outcomes)
+        outcomes = self._ask_parsers(case, parse, token_ids, source)
+        ledger = parse.ledger
+        if message is None and outcomes:
+            message = message_from_outcome(next(iter(outcomes.values())))
+            ledger = build_ledger(raw, parse.parsed, message)
+        parse = Parse(parse.raw, parse.format_scores, parse.parsed, ledger, parsers=outcomes)
         return parse, diagnose_trace(_trace(case, parse, token_ids, message, tokenizer))
 
     def _ask_parsers(
-        self, case: JSONObject, raw: str, token_ids: tuple[int, ...] | None, source: str | None
+        self, case: JSONObject, parse: Parse, token_ids: tuple[int, ...] | None, source: str | None
     ) -> dict[str, ParserOutcome]:
         """Return what the parsers that the case names made of the raw output."""
         names = [name for name in _take(case, "parsers", list, None) or [] if isinstance(name, str)]
         if not names:
             return {}
-        if self._engine is None:
-            self._engine = VllmReleases()
         output = RawOutput(
-            raw,
+            parse.raw,
             tools=_tools(case) if "tools" in case else None,
             token_ids=token_ids,
             prompt_text=_take(case, "prompt_tail", str, None),
             tokenizer=None if source is None else tokenizer_source(source),
             finish_reason=_take(case, "finish_reason", str, None),
         )
-        return VllmEngine.wait(self._engine.parse_with(names, output))
+        outcomes: dict[str, ParserOutcome] = {}
+        if offline := [name for name in names if not is_server_parser(name)]:
+            if self._engine is None:
+                self._engine = VllmReleases()
+            outcomes |= VllmEngine.wait(self._engine.parse_with(offline, output))
+        if online := [name for name in names if is_server_parser(name)]:
+            outcomes |= asyncio.run(self._ask_server(online, output, text_without_end(parse)))
+        return {name: outcomes[name] for name in names}
+
+    async def _ask_server(self, names: list[str], output: RawOutput, text: str) -> dict[str, ParserOutcome]:
+        target = self._target
+        if target is None or target.base_url is None:
+            raise EngineError(f"`{names[0]}` is a parser of a server, and no server is named.", "Give --endpoint URL.")
+        async with ServerClient(target.base_url, api_key=target.api_key, guard=target.guard) as client:
+            self._server = client.server = self._server or await client.probe()
+            return await ask_server_parsers(client, names, output, text=text)
 
 
 def message_from_outcome(outcome: ParserOutcome) -> JSONObject:

@@ -9,12 +9,13 @@ from contextlib import contextmanager
 from functools import partial
 
 from core.parse.grammar import GrammarEngine
-from core.pipeline import CaseParser, judge_constrained
+from core.pipeline import CaseParser, Target, judge_constrained
 from core.report import parse_to_json, parse_to_terminal
 from core.types import JSONObject
 from ui.cli.case_lines import Answer
 from ui.cli.cases import run_bulk
 from ui.cli.output import add_output_arguments, exit_status, print_json, print_text, read_input, read_json_file
+from ui.cli.run import api_key_for
 from ui.cli.sharing import write_files
 
 
@@ -34,7 +35,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--prompt-tail", default="", help="end of the prompt; tells whether reasoning was already open")
     parser.add_argument("--finish-reason", help="the server's word, such as stop or length")
     parser.add_argument(
-        "--parser", action="append", default=[], metavar="vllm:NAME", help="what would it make of it? repeatable"
+        "--parser",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="what would it make of it? repeatable: vllm:TOOL, "
+        "vllm@RELEASE:TOOL, and with --endpoint sglang:TOOL or derender",
+    )
+    parser.add_argument("--endpoint", metavar="URL", help="server whose own parsers are asked")
+    parser.add_argument(
+        "--api-key-env", metavar="NAME", help="environment variable that holds the API key (default: OPENAI_API_KEY)"
     )
     parser.add_argument("--tokenizer", metavar="DIR_OR_HUB_ID", help="for token spans, and for the parsers")
     parser.add_argument(
@@ -47,8 +57,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(options: argparse.Namespace) -> int:
     defaults = _defaults(options)
     if options.cases:
-        return run_bulk(options.cases, partial(open_parser, defaults, options.constrained), jobs=options.jobs)
-    with CaseParser() as parser:
+        return run_bulk(
+            options.cases, partial(open_parser, defaults, options.constrained, _target(options)), jobs=options.jobs
+        )
+    with CaseParser(_target(options)) as parser:
         case = {**defaults, **_case_from_input(read_input(options.raw or "-"))}
         parse, findings = parser.parse(case)
     document = parse_to_json(parse, case_id=case.get("id"), findings=findings)
@@ -67,14 +79,15 @@ def _run(options: argparse.Namespace) -> int:
 
 
 @contextmanager
-def open_parser(defaults: JSONObject, level: str | None = None) -> Iterator[Answer]:
+def open_parser(defaults: JSONObject, level: str | None = None, target: Target | None = None) -> Iterator[Answer]:
     """Give what turns a case into a parse document; its helpers stay warm until the block ends.
 
     Args:
         defaults: Fields for cases that lack them.
         level: Enforcement to hold each output against; `None` for no such question.
+        target: Server whose own parsers may be asked.
     """
-    with CaseParser() as parser, GrammarEngine() as engine:
+    with CaseParser(target) as parser, GrammarEngine() as engine:
 
         def answer(case: JSONObject) -> JSONObject:
             whole = {**defaults, **case}
@@ -85,6 +98,12 @@ def open_parser(defaults: JSONObject, level: str | None = None) -> Iterator[Answ
             return document
 
         yield answer
+
+
+def _target(options: argparse.Namespace) -> Target | None:
+    if not options.endpoint:
+        return None
+    return Target(base_url=options.endpoint, api_key=api_key_for(options.endpoint, options.api_key_env))
 
 
 def _positive(text: str) -> int:

@@ -24,6 +24,10 @@ _FEATURE_BY_PATH = {
     "/tokenizer_info": "tokenizer_info",
     "/server_info": "server_info",
 }
+_SGLANG_FEATURE_BY_PATH = {
+    "/parse_function_call": "parse_function_call",
+    "/separate_reasoning": "separate_reasoning",
+}
 _KIND_BY_OWNER: dict[str, Kind] = {"vllm": "vllm", "sglang": "sglang", "llamacpp": "llama.cpp"}
 _ABSENT = frozenset({403, 404, 405, 501})
 # Counted up by vLLM 0.26 and later if and only if a tool parser is configured.
@@ -106,13 +110,12 @@ def _kind_of(models: Answer | BackendError, metrics: Answer | BackendError) -> K
 
 async def _features_of(connection: HttpConnection, kind: Kind, openapi: Answer | BackendError) -> frozenset[str]:
     """Return which optional endpoints there are; other servers' endpoints of the same names differ from vLLM's."""
-    if kind != "vllm":
-        return frozenset()
+    by_path = {"vllm": _FEATURE_BY_PATH, "sglang": _SGLANG_FEATURE_BY_PATH}.get(kind, {})
     listed = object_of(parse_object(_text(openapi)).get("paths"))
     if listed:
-        return frozenset(feature for path, feature in _FEATURE_BY_PATH.items() if path in listed)
-    found = await asyncio.gather(*(_answers(connection, path) for path in _FEATURE_BY_PATH))
-    return frozenset(feature for feature, is_there in zip(_FEATURE_BY_PATH.values(), found, strict=True) if is_there)
+        return frozenset(feature for path, feature in by_path.items() if path in listed)
+    found = await asyncio.gather(*(_answers(connection, path) for path in by_path))
+    return frozenset(feature for feature, is_there in zip(by_path.values(), found, strict=True) if is_there)
 
 
 async def _answers(connection: HttpConnection, path: str) -> bool:
