@@ -6,6 +6,8 @@ r"""Cohere Command R7B, A and later: blocks in special tokens.
         {"tool_call_id": "0", "tool_name": "NAME", "parameters": {ARGUMENTS}},\n …\n
     ]<|END_ACTION|><|END_OF_TURN_TOKEN|>
 
+    Action:\n```json\n[{"tool_name": "NAME", "parameters": {ARGUMENTS}}]\n```      Command R and R+
+
 Drawn on several lines. White space inside the action block is framing, other
 text is exact.
 
@@ -16,6 +18,7 @@ from __future__ import annotations
 
 from core.formats._family import CERTAIN, STRONG, Mark, TextFormat
 from core.parse.call_object import CallKeys
+from core.parse.combine import scan_both
 from core.parse.json_calls import JSONCalls
 from core.parse.reading import Conventions
 from core.parse.reasoning import ReasoningTags
@@ -23,6 +26,8 @@ from core.protocols import ModelFormat
 
 _OPEN, _CLOSE = "<|START_ACTION|>", "<|END_ACTION|>"
 _WRAPPERS = ("<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>")
+_KEYS = CallKeys(name=("tool_name", "name"), arguments=("parameters", "arguments"), id=("tool_call_id", "id"))
+_ACTIONS = ("Action:\n```json\n", "Action: ```json\n", "Action:```json\n")
 
 FORMAT: ModelFormat = TextFormat(
     name="cohere_command",
@@ -31,19 +36,17 @@ FORMAT: ModelFormat = TextFormat(
         Mark("<|START_THINKING|>"),
         Mark("<|END_THINKING|>"),
         *(Mark(wrapper, CERTAIN) for wrapper in _WRAPPERS),
+        Mark("Action:", CERTAIN, r"(?m)^Action:\s*```json\n\s*\[\s*\{\s*\"tool_name\""),
         Mark("<|END_OF_TURN_TOKEN|>", STRONG),
     ),
     tails=("<|CHATBOT_TOKEN|>",),
     conventions=Conventions(
         reasoning=ReasoningTags(("<|START_THINKING|>",), ("<|END_THINKING|>",)),
-        ends=frozenset({"<|END_OF_TURN_TOKEN|>"}),
+        ends=frozenset({"<|END_OF_TURN_TOKEN|>", "<|CHATBOT_TOKEN|>"}),
         markers=frozenset({_OPEN, _CLOSE, *_WRAPPERS}),
     ),
-    scan=JSONCalls(
-        openers=(_OPEN,),
-        closers=(_CLOSE,),
-        keys=CallKeys(name=("tool_name", "name"), arguments=("parameters", "arguments"), id=("tool_call_id", "id")),
-        one_per_tag=False,
-        wrappers=_WRAPPERS,
-    ).scan,
+    scan=scan_both(
+        JSONCalls(openers=(_OPEN,), closers=(_CLOSE,), keys=_KEYS, one_per_tag=False, wrappers=_WRAPPERS).scan,
+        JSONCalls(openers=_ACTIONS, closers=("```",), keys=_KEYS, one_per_tag=False).scan,
+    ),
 )

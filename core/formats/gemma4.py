@@ -27,7 +27,7 @@ FORMAT: ModelFormat = TextFormat(
         reasoning=ReasoningTags(
             ("<|channel>thought\n", "<|channel>thought", "<|channel>"), ("<channel|>",), before_close=1
         ),
-        ends=frozenset({"<turn|>", "<|tool_response>"}),
+        ends=frozenset({"<turn|>", "<|tool_response>", "<channel|>"}),
         markers=frozenset({_OPEN, _CLOSE, _QUOTE}),
     ),
     scan=BraceCalls(opener=_OPEN, closer=_CLOSE, quote=_QUOTE).scan,

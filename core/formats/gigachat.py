@@ -34,6 +34,7 @@ FORMAT: ModelFormat = TextFormat(
     scan=JSONCalls(
         openers=(
             _TOKEN,
+            "<|message_sep|>\n\nfunction call<|role_sep|>\n",
             "function call<|role_sep|>\n",
             "function call<|role_sep|>",
             "function call\n",

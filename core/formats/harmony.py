@@ -35,6 +35,7 @@ _ENDS = ("<|end|>", "<|call|>", "<|return|>")
 _BODY_STOPS = (*_ENDS, _START, _CHANNEL)
 _RECIPIENT = re.compile(r"to=(?P<whole>(?:functions\.)?(?P<name>[^\s<]*))")
 _CHANNEL_NAME = re.compile(r"<\|channel\|>\s*(?P<name>[a-z]*)")
+_HEADLESS = re.compile(r"\s*to=[^\s<]+\s*(?=<\|(?:channel|constrain|message)\|>)")
 _NOBODY = frozenset({"", "assistant", "user", "all"})
 _CONVENTIONS = Conventions(
     ends=frozenset(_ENDS), markers=frozenset({_START, _CHANNEL, _MESSAGE, _CONSTRAIN, "<|end|>"})
@@ -83,7 +84,7 @@ class _Reader:
         self.has_reasoning = False
 
     def run(self) -> None:
-        position = self._open_body()
+        position = self._open_body() or self._open_header()
         while position < self.stop and (hit := self._finder.first((_START, _CHANNEL, *_ENDS), position)) is not None:
             if hit.start >= self.stop:
                 break
@@ -104,6 +105,11 @@ class _Reader:
         channel = _CHANNEL_NAME.search(self._tail, start)
         return self._body(0, "" if channel is None else channel.group("name"))
 
+    def _open_header(self) -> int:
+        """Read a first message whose header begins in the prompt and names its recipient before any marker."""
+        head = _HEADLESS.match(self._raw)
+        return 0 if head is None else self._message(Hit(0, head.end(), ""))
+
     def _message(self, hit: Hit) -> int:
         message = self._finder.next(_MESSAGE, hit.stop)
         following = self._finder.first((*_ENDS, _START), hit.stop)
@@ -118,9 +124,9 @@ class _Reader:
         return self._body(message + len(_MESSAGE), header.channel)
 
     def _header(self, span: Span) -> _Header:
-        channel = _CHANNEL_NAME.search(self._raw, span.start, span.stop)
+        channels = [match.group("name") for match in _CHANNEL_NAME.finditer(self._raw, span.start, span.stop)]
         recipient = _RECIPIENT.search(self._raw, span.start, span.stop)
-        name = "" if channel is None else channel.group("name")
+        name = channels[-1] if channels else ""  # a header that names two channels means the last one
         if recipient is None or recipient.group("whole") in _NOBODY:
             return _Header(span, name, None, None)
         name_span = Span(*recipient.span("name"))

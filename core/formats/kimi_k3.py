@@ -26,7 +26,8 @@ from core.parse.tag_calls import TagCalls
 from core.protocols import ModelFormat
 
 _OPEN, _CLOSE, _SEPARATOR = r"<\|open\|>\s*", r"<\|close\|>\s*", r"\s*<\|sep\|>"
-_KEY_AND_TYPE = r"(?=[^<]*?\bkey=\"(?P<key>[^\"]*)\")(?:[^<]*?\btype=\"(?P<type>[^\"]*)\")?[^<]*?"
+_INSIDE = r"(?:(?!<\|)[^\n])*?"  # inside a tag: `<` may stand there, a token may not
+_KEY_AND_TYPE = rf"(?={_INSIDE}\bkey=\"(?P<key>[^\"]*)\")(?:{_INSIDE}\btype=\"(?P<type>[^\"]*)\")?{_INSIDE}"
 _JSON_OPEN = rf"\s*{_OPEN}json\b[^<]*?{_SEPARATOR}"  # arguments that came as text are written as one JSON element
 
 FORMAT: ModelFormat = TextFormat(
@@ -40,7 +41,8 @@ FORMAT: ModelFormat = TextFormat(
     ),
     scan=TagCalls(
         opener=re.compile(
-            _OPEN + r"call\s+[^<]*?tool=\"(?P<name>[^\"<]*)(?:\"[^<]*?" + _SEPARATOR + rf"(?:{_JSON_OPEN})?|\Z)"
+            rf"{_OPEN}call\s+{_INSIDE}tool=\"(?P<name>(?:(?!<\|)[^\"])*)"
+            rf"(?:\"{_INSIDE}(?:{_SEPARATOR}(?:{_JSON_OPEN})?|\Z)|\Z)"
         ),
         closer=re.compile(rf"(?:{_CLOSE}json{_SEPARATOR}\s*)?{_CLOSE}call{_SEPARATOR}"),
         parameter=re.compile(_OPEN + r"argument\b" + _KEY_AND_TYPE + _SEPARATOR),

@@ -22,14 +22,14 @@ from core.protocols import ModelFormat
 FORMAT: ModelFormat = TextFormat(
     name="minicpm5",
     marks=(
-        Mark("<function name=", pattern=r"<function\s+name=[\"'][^\"']+[\"'][^>]*>\s*(?:<param|</function>)"),
+        Mark("<function", pattern=r"<function[\sĠ]*name=[\"'][^\"']+[\"'][^>]*>\s*(?:<param|</function>)"),
         Mark("<function name=", STRONG),
     ),
     conventions=Conventions(reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2)),
     scan=TagCalls(
-        opener=re.compile(r"<function\s+name=[\"']?(?P<name>[^\"'>\n]*)(?:[\"'][^>\n]*>|\Z)"),
+        opener=re.compile(r"<function[\sĠ]*name=[\"']?(?P<name>[^\"'>\n]*)(?:[\"'][^>\n]*>|\Z)"),
         closer=re.compile(r"</function>"),
-        parameter=re.compile(r"<param\s+name=[\"'](?P<key>[^\"'\n]*)[\"']\s*>(?:<!\[CDATA\[)?"),
+        parameter=re.compile(r"<param[\sĠ]*name=[\"'](?P<key>[^\"'\n]*)[\"']\s*>(?:<!\[CDATA\[)?"),
         parameter_closer=re.compile(r"(?:\]\]>)?</param>"),
         guards_prose=True,
     ).scan,

@@ -25,7 +25,7 @@ from core.parse.reading import Conventions, Scan
 from core.parse.reasoning import ReasoningTags
 from core.parse.scan import PatternFinder, QuoteGuard, skip_space, trim_span
 from core.parse.tools import parameter_schemas
-from core.parse.typed_values import schema_types, value_from_text
+from core.parse.typed_values import branch_for, schema_types, value_from_text
 from core.protocols import ModelFormat, ReadContext
 from core.types import JSON, CallStatus, JSONObject, Span, ToolCallAttempt
 
@@ -147,10 +147,10 @@ def _typed(value: JSON, schema: JSON) -> JSON:
             return [] if "array" in types else {}
         return value_from_text(value, schema)
     pairs = [(str(pair[0]), pair[1]) for pair in value if isinstance(pair, list)] if isinstance(value, list) else []
-    described = schema if isinstance(schema, dict) else {}
-    if "array" in types or (not types and all(key == "item" for key, _ in pairs)):
-        return [_typed(item, described.get("items")) for _, item in pairs]
-    return _typed_object(list(pairs), described)
+    has_items = all(key == "item" for key, _ in pairs)
+    if ("array" in types and (has_items or "object" not in types)) or (not types and has_items):
+        return [_typed(item, branch_for(schema, "array").get("items")) for _, item in pairs]
+    return _typed_object(list(pairs), dict(branch_for(schema, "object")))
 
 
 FORMAT: ModelFormat = TextFormat(

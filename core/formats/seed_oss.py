@@ -7,8 +7,8 @@ r"""Seed-OSS: the tags of Qwen3-Coder under names of its own.
     </function>\n
     </seed:tool_call><seed:eos>
 
-One line break at either end of a value is framing, and so is the one before
-the call. Values are typed by the tool's schema.
+Line breaks at both ends of a value are framing, one at a single end is part of
+it; the one before the call is framing. Values are typed by the tool's schema.
 
 Source: the chat template of Seed-OSS-36B-Instruct, 2025-08; vLLM 0.32 `parser/seed_oss.py`.
 """
@@ -47,6 +47,7 @@ FORMAT: ModelFormat = TextFormat(
         wrapper=re.compile(r"</?seed:tool_call>"),
         cut_wrapper=re.compile(r"<seed:tool_call>"),
         trims_breaks=1,
+        trims_pairs=True,
         wraps_each=True,
     ).scan,
 )

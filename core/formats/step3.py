@@ -43,7 +43,8 @@ FORMAT: ModelFormat = TextFormat(
         parameter=re.compile(r"<steptml:parameter\s+name=\"?(?P<key>[^\">\n]+)\"?\s*>"),
         parameter_closer=re.compile(r"</steptml:parameter>"),
         wrapper=re.compile(
-            r"<｜tool_call_begin｜>(?:function)?(?:<｜tool_sep｜>)?|<｜tool_calls?_(?:begin|end)｜>|</?steptml:toolcall>"
+            r"<｜tool_call_begin｜>(?:function)?(?:<｜tool_sep｜>)?|<｜tool_calls?_(?:begin|end)｜>|<｜tool_sep｜>|"
+            r"</?steptml:toolcall>"
         ),
         cut_wrapper=re.compile(r"<｜tool_calls?_begin｜>(?:function)?(?:<｜tool_sep｜>)?"),
     ).scan,

@@ -20,7 +20,7 @@ from core.protocols import ReadContext
 from core.types import JSON, CallStatus, JSONObject, Place, Span, ToolCallAttempt
 
 _MAX_DEPTH = 100
-_HEAD = re.compile(r"\s*call:\s*(?P<name>[^\s{(<]*)\s*(?P<open>[{(]?)")
+_HEAD = re.compile(r"\s*(?:call\s*:|:|(?=[\w.\-]+\{))\s*(?P<name>[^\s{(<]*)\s*(?P<open>[{(]?)")
 _NUMBER = re.compile(r"-?\d+\Z|-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")
 _BARE_KEY, _BARE_VALUE = re.compile(r"[^:,{}\[\]()\n]*+"), re.compile(r"[^,}\])\n]*+")
 _STOPS = ("</think>", "<|im_end|>", "<end_of_turn>", "<turn|>")
@@ -97,8 +97,9 @@ class _BraceScan:
             at_end = head.end() >= stop
             status = CallStatus.TRUNCATED if at_end else CallStatus.MALFORMED
             problem = "cut inside its name" if at_end else "it has no arguments"
-            closer = self._finder.next(self._family.closer, head.end())
-            end = closer + len(self._family.closer) if text.startswith(self._family.closer, head.end()) else head.end()
+            hit = self._finder.first((self._family.closer, self._family.opener, *_STOPS), head.end())
+            is_closed = hit is not None and hit.marker == self._family.closer
+            end = hit.stop if hit is not None and is_closed else head.end()
             return build_call(text, opener.start, header, Arguments(Span(end, end), None, status, problem, end))
         return build_call(text, opener.start, header, self._read_arguments(head.end() - 1, header.name or ""))
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from core.parse.python_values import read_python_value
+from core.parse.python_values import PythonValue, read_loose_string, read_python_value
 from core.parse.reading import Scan, frame_spans
 from core.parse.scan import Finder, Hit, QuoteGuard, skip_space
 from core.parse.tools import tool_names
@@ -161,7 +161,7 @@ class _PythonScan:
         problem: str | None = None
         while position < self._region.stop and self._text[position] != ")":
             keyword = _KEYWORD.match(self._text, position, self._region.stop)
-            value = read_python_value(self._text, position if keyword is None else keyword.end(), self._region.stop)
+            value = self._value(position if keyword is None else keyword.end(), named=keyword is not None)
             if value.problem is not None:
                 status = CallStatus.TRUNCATED if value.is_cut else CallStatus.MALFORMED
                 return self._broken(match, start, value.stop, status, value.problem)
@@ -181,6 +181,14 @@ class _PythonScan:
         if problem is not None:
             return replace(call, status=CallStatus.MALFORMED, problem=problem)
         return replace(call, arguments_json=members)
+
+    def _value(self, start: int, *, named: bool) -> PythonValue:
+        """Read one argument; a string with its own quotation mark in it is read to where the argument ends."""
+        value = read_python_value(self._text, start, self._region.stop)
+        behind = skip_space(self._text, value.stop, self._region.stop)
+        if not named or value.is_cut or (value.problem is None and self._text[behind : behind + 1] in ("", ",", ")")):
+            return value
+        return read_loose_string(self._text, start, self._region.stop) or value
 
     def _broken(
         self, match: re.Match[str], start: int, position: int, status: CallStatus, problem: str

@@ -1,7 +1,7 @@
 """Read Python literals that a model wrote, without evaluating anything.
 
 Strings in any quotes, numbers, `True`/`true`, `None`/`null`, lists, tuples,
-dicts. Line breaks inside ordinary strings are tolerated, as models write them.
+sets, dicts. Line breaks inside ordinary strings are tolerated, as models write them.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ _ESCAPE = re.compile(r"\\(?:(\n)|([\\'\"abfnrtv])|x([0-9a-fA-F]{2})|u([0-9a-fA-F
 _SIMPLE = {
     "\\": "\\", "'": "'", '"': '"', "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
 }  # fmt: skip
+_ARGUMENT_END = r"(?=\s*(?:,\s*[A-Za-z_]\w*\s*=(?!=)|,?\s*\)\s*(?:\]|,\s*[A-Za-z_][\w.\-]*\s*\(|\Z)))"
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
 
 
@@ -44,6 +45,27 @@ class PythonValue:
 def read_python_value(text: str, start: int, stop: int) -> PythonValue:
     """Read the literal at `start`, not looking behind `stop`; never raises."""
     return _Reader(text, stop).value(start, 0)
+
+
+def read_loose_string(text: str, start: int, stop: int) -> PythonValue | None:
+    """Read a string whose own quotation mark stands unescaped in it: it ends where an argument can end.
+
+    Args:
+        text: The whole text.
+        start: Where the string begins.
+        stop: Where reading must end.
+
+    Returns:
+        The string; `None` if none begins there, or none of its quotation marks is followed
+        by `)` and the end of a call, or by a comma and another argument.
+    """
+    opening = _STRING_START.match(text, start, stop)
+    if opening is None:
+        return None
+    end = re.compile(re.escape(opening.group(1)) + _ARGUMENT_END).search(text, opening.end(), stop)
+    if end is None:
+        return None
+    return PythonValue(_ESCAPE.sub(_unescape, text[opening.end() : end.start()]), end.start() + len(opening.group(1)))
 
 
 class _Reader:
@@ -106,7 +128,7 @@ class _Reader:
         closing = _CLOSING[self._text[start]]
         items: list[JSON] = []
         members: dict[str, JSON] = {}
-        is_dict = closing == "}"
+        is_dict = closing == "}" and not self._is_set(start)
         position = skip_space(self._text, start + 1, self._stop)
         while position < self._stop and self._text[position] != closing:
             item = self.value(position, depth + 1)
@@ -123,6 +145,14 @@ class _Reader:
         if position >= self._stop:
             return self._cut()
         return PythonValue(members if is_dict else items, position + 1)
+
+    def _is_set(self, start: int) -> bool:
+        """Say whether braces hold values without keys; a set is read as a list."""
+        first = skip_space(self._text, start + 1, self._stop)
+        opening = _STRING_START.match(self._text, first, self._stop)
+        item = None if opening is None else self._string(opening)
+        behind = self._stop if item is None else skip_space(self._text, item.stop, self._stop)
+        return item is not None and item.problem is None and self._text[behind : behind + 1] in (",", "}")
 
     def _member(self, key: PythonValue, members: dict[str, JSON], depth: int) -> PythonValue:
         colon = skip_space(self._text, key.stop, self._stop)

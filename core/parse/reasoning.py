@@ -136,6 +136,8 @@ class _Splitter:
         """Add one block and return where it ends."""
         self._has_block = True
         raw, stop = self._raw, self._bounds.stop
+        while (again := self._opener_at(inner_start)) is not None:
+            inner_start = again.stop
         closer = self._next_closer(inner_start)
         inner_stop = stop if closer is None else closer.start
         inner_start = _skip_breaks(raw, inner_start, inner_stop, self._tags.after_open)
@@ -149,6 +151,11 @@ class _Splitter:
         after = self._behind_closer(closer.stop)
         self._add(inner_stop, after, "tag")
         return after
+
+    def _opener_at(self, position: int) -> Span | None:
+        """Return an opener that stands at `position`: models write one twice."""
+        hit = self._finder.first(self._tags.openers, position)
+        return None if hit is None or hit.start != position else Span(hit.start, hit.stop)
 
     def _behind_closer(self, position: int) -> int:
         return _skip_breaks(self._raw, position, self._bounds.stop, self._tags.after_close)
@@ -169,7 +176,8 @@ class _Splitter:
         while (hit := self._finder.first(self._tags.openers, position)) is not None:
             before = self._raw[max(self._bounds.start, hit.start - 1) : hit.start]
             span = Span(hit.start, hit.stop)
-            if before in ("", "\n", ">", "]") and not self._is_protected(span):
+            is_token = hit.marker.startswith(("<|", "[")) and not is_quoted_inline(self._raw, span, self._bounds.stop)
+            if (is_token or before in ("", "\n", ">", "]")) and not self._is_protected(span):
                 return span
             position = hit.stop
         return None

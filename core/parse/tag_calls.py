@@ -20,7 +20,7 @@ from core.parse.json_scan import decode_json, scan_json
 from core.parse.reading import Scan
 from core.parse.scan import PatternFinder, QuoteGuard, skip_space, trim_span
 from core.parse.tools import function_of, parameter_schemas
-from core.parse.typed_values import value_from_text
+from core.parse.typed_values import schema_types, unwrap_arguments, value_from_text
 from core.protocols import ReadContext
 from core.types import JSON, CallStatus, JSONObject, Place, Span, ToolCallAttempt
 
@@ -42,6 +42,7 @@ class TagCalls:
         wrapper: Markup around calls; belongs to none.
         partial: What a value that is cut inside its opening looks like at the end of the text.
         trims_breaks: Line breaks at either end of a value that are framing, at most.
+        trims_pairs: True if line breaks are framing only where a value has them at both ends.
         wraps_each: True if the wrapper holds exactly one call and belongs to it.
         cut_wrapper: Wrappers that announce a call where the text ends behind them.
         guards_prose: True if the tags are ordinary text that a sentence may mention.
@@ -57,6 +58,7 @@ class TagCalls:
     cut_wrapper: re.Pattern[str] = _NEVER
     partial: re.Pattern[str] = _PARTIAL_TAG
     trims_breaks: int = 0
+    trims_pairs: bool = False
     wraps_each: bool = False
     guards_prose: bool = False
     decodes_untyped: bool = False
@@ -217,6 +219,7 @@ class _TagScan:
         problems: list[str] = []
         position = start
         end = start
+        keys = frozenset(parameter_schemas(self._context.tools, name))
         while True:
             position = skip_space(self._text, position, self._region.stop)
             parameter = self._family.parameter.match(self._text, position, self._region.stop)
@@ -234,7 +237,7 @@ class _TagScan:
                 problems.append(f"stray text between its values: {self._text[position:skipped][:40].strip()!r}")
                 position = end = skipped
                 continue
-            value = self._read_value(parameter)
+            value = self._read_value(parameter, keys)
             values.append(value)
             if not value.is_closed:
                 problems.append(f"the value of {value.key!r} is not closed")
@@ -278,22 +281,32 @@ class _TagScan:
         limit = min((match.start() for match in limits if match is not None), default=self._region.stop)
         return found if found is not None and found <= limit else None
 
-    def _read_value(self, parameter: re.Match[str]) -> _Value:
+    def _read_value(self, parameter: re.Match[str], keys: frozenset[str]) -> _Value:
         groups = parameter.groupdict()
         kind = groups.get("type")
         if groups.get("string") is not None:
             kind = "string" if groups["string"] == "true" else "json"
         start = parameter.end()
-        stop, after, is_closed = self._value_end(start)
+        stop, after, is_closed = self._value_end(start, keys)
         text = self._text[start:stop]
         for _ in range(self._family.trims_breaks):
+            if self._family.trims_pairs and not (text.startswith("\n") and text.endswith("\n")):
+                break
             text = text.removeprefix("\n").removesuffix("\n") if text != "\n" else ""
         return _Value(self._unescape(groups["key"].strip()), text, after, is_closed, kind)
 
-    def _value_end(self, start: int) -> tuple[int, int, bool]:
-        """Return where a value ends, where its closing tag ends, and whether it has one."""
+    def _value_end(self, start: int, keys: frozenset[str]) -> tuple[int, int, bool]:
+        """Return where a value ends, where its closing tag ends, and whether it has one.
+
+        A further declared parameter on a line of its own, before any closing tag, ends a value that nothing closes.
+        """
         following = self._finder.next(self._family.parameter, start)
         position, first = start, None
+        closer = self._finder.next(self._family.parameter_closer, start)
+        if following is not None and closer is not None and following.start() < closer.start():
+            on_own_line = self._text.endswith("\n", start, following.start())
+            if on_own_line and following.group("key").strip() in keys:
+                return following.start(), following.start(), False
         for _ in range(_MAX_CLOSERS):
             closer = self._finder.next(self._family.parameter_closer, position)
             if closer is None:
@@ -342,17 +355,22 @@ class _TagScan:
     def _decode(self, values: list[_Value], name: str) -> JSONObject:
         schemas = parameter_schemas(self._context.tools, name)
         root = next((p for p in map(_parameters, self._context.tools, [name] * len(self._context.tools)) if p), None)
-        return {value.key: self._decode_value(value, schemas.get(value.key), root) for value in values}
+        decoded = {value.key: self._decode_value(value, schemas.get(value.key), root) for value in values}
+        return unwrap_arguments(decoded, schemas)
 
     def _decode_value(self, value: _Value, schema: JSON, root: JSONObject | None) -> JSON:
+        """Decode by the type that is written, unless it contradicts the schema; else by the schema."""
+        if value.type is None and (schema is not None or not self._family.decodes_untyped):
+            return value_from_text(value.text, schema, root)
+        types = schema_types(schema, root)
         if value.type == "string":
+            return value_from_text(value.text, schema, root) if types and "string" not in types else value.text
+        if types == {"string"}:
             return value.text
-        if value.type is not None or (schema is None and self._family.decodes_untyped):
-            try:
-                return decode_json(value.text.strip())
-            except (ValueError, RecursionError):
-                return value.text
-        return value_from_text(value.text, schema, root)
+        try:
+            return decode_json(value.text.strip())
+        except (ValueError, RecursionError):
+            return value_from_text(value.text, schema, root)
 
     def _unescape(self, text: str) -> str:
         for entity, char in self._family.unescapes:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from core.parse.json_scan import decode_json
 from core.parse.python_values import read_python_value
-from core.types import JSON
+from core.types import JSON, JSONObject
 
 _INTEGER = re.compile(r"[+-]?\d{1,4000}\Z")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")
@@ -25,6 +25,7 @@ _ALIASES = {
 }  # fmt: skip
 _ORDER = ("null", "boolean", "integer", "number", "object", "array")
 _MAX_REFS = 8
+_WRAPPERS = ("arguments", "parameters", "properties", "input", "args")
 
 
 def value_from_text(text: str, schema: JSON, root: Mapping[str, JSON] | None = None) -> JSON:
@@ -47,6 +48,21 @@ def value_from_text(text: str, schema: JSON, root: Mapping[str, JSON] | None = N
     return text
 
 
+def unwrap_arguments(values: JSONObject, schemas: Mapping[str, JSON]) -> JSONObject:
+    """Return what a single value holds that wraps all arguments, such as `{"arguments": {…}}`; else `values`.
+
+    Only for a key that the tool does not declare, around keys that it does.
+    """
+    key = next(iter(values), "")
+    if len(values) != 1 or key in schemas or key not in _WRAPPERS:
+        return values
+    inner = values[key]
+    if isinstance(inner, str):
+        box = _try_container(inner.strip(), dict)
+        inner = None if box is None else box.value
+    return inner if isinstance(inner, dict) and inner and inner.keys() <= schemas.keys() else values
+
+
 def schema_types(schema: JSON, root: Mapping[str, JSON] | None = None, depth: int = 0) -> frozenset[str]:
     """Return the JSON types that a schema allows; empty if it says nothing."""
     if not isinstance(schema, dict) or depth > _MAX_REFS:
@@ -62,6 +78,21 @@ def schema_types(schema: JSON, root: Mapping[str, JSON] | None = None, depth: in
         for branch in branches if isinstance(branches, list) else []:
             types |= schema_types(branch, root, depth + 1)
     return frozenset(types) or _implied_types(schema)
+
+
+def branch_for(schema: JSON, kind: str, root: Mapping[str, JSON] | None = None, depth: int = 0) -> Mapping[str, JSON]:
+    """Return the schema, or the branch of its unions, that describes a value of type `kind`; empty if none does."""
+    if not isinstance(schema, dict) or depth > _MAX_REFS:
+        return {}
+    reference = schema.get("$ref")
+    if isinstance(reference, str):
+        return branch_for(_resolve(reference, root), kind, root, depth + 1)
+    for key in ("anyOf", "oneOf", "allOf"):
+        branches = schema.get(key)
+        for branch in branches if isinstance(branches, list) else []:
+            if kind in schema_types(branch, root) and (found := branch_for(branch, kind, root, depth + 1)):
+                return found
+    return schema
 
 
 class _Box:

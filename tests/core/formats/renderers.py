@@ -375,6 +375,45 @@ def plamo3(reasoning, content, calls):
     return text + content + section
 
 
+def apriel(reasoning, content, calls):
+    text = f"Here are my reasoning steps:\n{reasoning}\n[BEGIN FINAL RESPONSE]\n" if reasoning is not None else ""
+    return text + jamba(None, content, calls) + "<|end|>"
+
+
+def inkling(reasoning, content, calls):
+    def block(kind, text, name=""):
+        return f"<|message_model|>{name}<|content_{kind}|>{text}<|end_message|>"
+
+    text = "" if reasoning is None else block("thinking", reasoning)
+    text += block("text", content) if content else ""
+    objects = (block("invoke_tool_json", f'{{"name": {dumps(n)}, "args": {dumps(a)}}}', n) for n, a in calls)
+    return text + "".join(objects) + "<|content_model_end_sampling|>"
+
+
+def k2_horizon(reasoning, content, calls):
+    def one(name, arguments):
+        pairs = "".join(
+            f"<ifm|arg_key>{k}</ifm|arg_key><ifm|arg_value>{plain(v)}</ifm|arg_value>" for k, v in arguments.items()
+        )
+        return f"<ifm|tool_call>{name}{pairs}</ifm|tool_call>"
+
+    body = "".join(one(*call) for call in calls)
+    section = f"<ifm|tool_calls>{body}</ifm|tool_calls>" if calls else ""
+    return think(reasoning, tag="ifm|think") + content + section
+
+
+def muse_glimmer(reasoning, content, calls):
+    def one(name, arguments):
+        values = "".join(f'<atem:parameter name="{k}">{plain(v)}</atem:parameter>\n' for k, v in arguments.items())
+        invoke = f'<atem:invoke name="{name}">\n{values}</atem:invoke>'
+        return f" to={name}<|message|><atem:function_calls>\n{invoke}\n</atem:function_calls>"
+
+    parts = [] if reasoning is None else [f" to=self<|message|>{reasoning}"]
+    parts += [f" to=user<|message|>{content}"] if content or not (parts or calls) else []
+    parts += [one(*call) for call in calls]
+    return "<|eom|><|start|>assistant".join(parts) + "<|eot|>"
+
+
 def generic(reasoning, content, calls):
     return chatml(reasoning) + content
 
@@ -389,11 +428,12 @@ def cohere_ids(calls):
 
 RENDERERS: Mapping[str, Renderer] = {
     "apertus": Renderer(apertus),
+    "apriel": Renderer(apriel, ("FINAL RESPONSE",)),
     "cohere_command": Renderer(cohere_command, call_ids=cohere_ids),
     "deepseek_v3": Renderer(deepseek_v3),
     "deepseek_v31": Renderer(deepseek_v31),
     "deepseek_v32": Renderer(deepseek_v32, ("DSML",)),
-    "dots": Renderer(dots, ("<parameter", "</parameter", "invoke")),
+    "dots": Renderer(dots, ("<parameter", "</parameter", "invoke", "tool_call")),
     "ernie45": Renderer(ernie45),
     "functionary": Renderer(functionary, (">>>",), has_reasoning=False),
     "functiongemma": Renderer(functiongemma, ("<escape>",), has_reasoning=False),
@@ -407,8 +447,10 @@ RENDERERS: Mapping[str, Renderer] = {
     "hermes": Renderer(hermes),
     "hunyuan": Renderer(hunyuan),
     "hunyuan_v3": Renderer(hunyuan_v3, ("arg_", "tool_call")),
+    "inkling": Renderer(inkling),
     "internlm2": Renderer(internlm2, has_reasoning=False),
     "jamba": Renderer(jamba, has_reasoning=False),
+    "k2_horizon": Renderer(k2_horizon, ("ifm|",)),
     "kimi_k2": Renderer(kimi_k2, call_ids=kimi_ids),
     "kimi_k3": Renderer(kimi_k3, ("<|close|>", "<|open|>")),
     "lfm2": Renderer(lfm2),
@@ -422,6 +464,7 @@ RENDERERS: Mapping[str, Renderer] = {
     "minimax_m3": Renderer(minimax_m3, ("minimax",)),
     "mistral": Renderer(mistral),
     "mistral_v11": Renderer(mistral_v11),
+    "muse_glimmer": Renderer(muse_glimmer, ("atem", "<|eom|>", "<|eot|>", "<|message|>", "to=")),
     "nemotron": Renderer(nemotron),
     "olmo3": Renderer(olmo3, has_reasoning=False),
     "phi4_mini": Renderer(phi4_mini, has_reasoning=False),

@@ -1,0 +1,69 @@
+r"""Inkling: typed blocks in special tokens, calls as one JSON object each.
+
+    <|message_model|><|content_thinking|>REASONING<|end_message|>
+    <|message_model|><|content_text|>CONTENT<|end_message|>
+    <|message_model|>NAME<|content_invoke_tool_json|>{"name": "NAME", "args": {ARGUMENTS}}<|end_message|>
+
+Drawn on several lines; written without line breaks. Blocks come in any order
+and number; `<|content_model_end_sampling|>` ends the turn. A name before the
+kind of a block is decoration.
+
+Source: vLLM 0.32 `parser/inkling.py`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from core.formats._family import Mark, TextFormat
+from core.parse.call_object import CallKeys
+from core.parse.channels import BodyKind, Channels
+from core.parse.json_calls import JSONCalls
+from core.parse.reading import Conventions, Scan
+from core.protocols import ModelFormat, ReadContext
+from core.types import ParsedMessage, Span
+
+_OPEN, _END, _END_SAMPLING = "<|content_invoke_tool_json|>", "<|end_message|>", "<|content_model_end_sampling|>"
+_KINDS: dict[str, BodyKind] = {"thinking": "reasoning", "calls": "calls"}
+_CALLS = JSONCalls(
+    openers=(_OPEN,), closers=(_END,), keys=CallKeys(name=("name",), arguments=("args", "arguments")), one_per_tag=True
+)
+
+
+def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
+    """Read the call of a block, its opening and closing token around it."""
+    return _CALLS.scan(raw, region, context)
+
+
+_CHANNELS = Channels(
+    header=re.compile(
+        r"(?:<\|message_model\|>[^<\n]{0,128})?"
+        r"(?:<\|content_(?P<kind>text|thinking|invoke_tool_text|tool_error)\|>|(?P<open><\|content_invoke_tool_json\|>))"
+    ),
+    end=re.compile(r"<\|end_message\|>|<\|content_model_end_sampling\|>"),
+    kind_of=lambda header: _KINDS.get(header.group("kind") or "calls", "content"),
+    scan=scan_calls,
+    conventions=Conventions(
+        ends=frozenset({_END, _END_SAMPLING}), markers=frozenset({_OPEN, "<|message_model|>", "<|content_text|>"})
+    ),
+    ends_calls=True,
+)
+
+
+class _Inkling(TextFormat):
+    def read(self, raw: str, context: ReadContext) -> ParsedMessage:
+        """Read `raw`; never raises on any text. Segments tile `raw`."""
+        return _CHANNELS.read(self.name, raw, context)
+
+
+FORMAT: ModelFormat = _Inkling(
+    name="inkling",
+    marks=(
+        Mark("<|message_model|>"),
+        Mark(_OPEN),
+        Mark("<|content_thinking|>"),
+        Mark("<|content_text|>"),
+        Mark(_END_SAMPLING),
+    ),
+    tails=("<|message_model|>",),
+)

@@ -1,0 +1,92 @@
+r"""Muse Glimmer: messages with a recipient, calls as ATEM elements.
+
+    to=self<|message|>REASONING<|eom|>
+    <|start|>assistant to=NAME<|message|>
+    <atem:function_calls>\n
+    <atem:invoke name="NAME">\n
+    <atem:parameter name="KEY">VALUE</atem:parameter>\n
+    </atem:invoke>\n
+    </atem:function_calls><|eom|>
+    <|start|>assistant to=user<|message|>CONTENT<|eot|>
+
+Drawn on several lines. The prompt ends with `<|start|>assistant`. An invocation
+in a message to `self` or `user` is quoted text. Text values are written plainly,
+anything else as JSON; the tool's schema decides, and without one what is JSON
+is JSON. A tool without a namespace is written twice: `NAME.NAME`.
+
+Source: the chat template of Muse Glimmer, 2026; vLLM 0.32 `tool_parsers/muse_glimmer_tool_parser.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from core.formats._family import CERTAIN, STRONG, Mark, TextFormat
+from core.parse.channels import BodyKind, Channels
+from core.parse.reading import Conventions, Scan
+from core.parse.tag_calls import TagCalls
+from core.parse.tools import tool_names
+from core.protocols import ModelFormat, ReadContext
+from core.types import ParsedMessage, Span, ToolCallAttempt
+
+_TAGS = TagCalls(
+    opener=re.compile(r"<atem:invoke\b[^>]*?\bname=\"(?P<name>[^\"<>\n]*)(?:\"[^>]*>|\Z)"),
+    closer=re.compile(r"</atem:invoke>"),
+    parameter=re.compile(r"<atem:parameter\b[^>]*?\bname=\"(?P<key>[^\"\n]+)\"[^>]*>"),
+    parameter_closer=re.compile(r"</atem:parameter>"),
+    wrapper=re.compile(r"</?atem:function_calls>"),
+    cut_wrapper=re.compile(r"<atem:function_calls>"),
+    decodes_untyped=True,
+)
+
+
+def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
+    """Read the invocations of a message to a tool."""
+    found = _TAGS.scan(raw, region, context)
+    names = tool_names(context.tools)
+    return replace(found, calls=tuple(_undouble(call, names) for call in found.calls))
+
+
+def _undouble(call: ToolCallAttempt, names: frozenset[str]) -> ToolCallAttempt:
+    """Take `NAME.NAME` for the tool `NAME` that the request has."""
+    first, _, second = (call.name or "").rpartition(".")
+    if call.name in names or first != second or first not in names or call.name_span is None:
+        return call
+    return replace(call, name=first, name_span=Span(call.name_span.start, call.name_span.start + len(first)))
+
+
+def _kind(header: re.Match[str]) -> BodyKind:
+    recipient = header.group("to") or "user"
+    return {"self": "reasoning", "user": "content"}.get(recipient, "calls")  # type: ignore[return-value]
+
+
+_CHANNELS = Channels(
+    header=re.compile(
+        r"(?:<\|start\|>[^\S\n]*assistant[^\S\n]*|(?<![^\s>])[^\S\n]*(?=to=))(?:to=(?P<to>[\w.\-]+))?<\|message\|>"
+    ),
+    end=re.compile(r"<\|eo[mt]\|>"),
+    kind_of=_kind,
+    scan=scan_calls,
+    conventions=Conventions(
+        ends=frozenset({"<|eot|>", "<|eom|>"}), markers=frozenset({"<|start|>", "<|message|>"}), before_call=1
+    ),
+)
+
+
+class _MuseGlimmer(TextFormat):
+    def read(self, raw: str, context: ReadContext) -> ParsedMessage:
+        """Read `raw`; never raises on any text. Segments tile `raw`."""
+        return _CHANNELS.read(self.name, raw, context)
+
+
+FORMAT: ModelFormat = _MuseGlimmer(
+    name="muse_glimmer",
+    marks=(
+        Mark("<atem:", 0.97, r"<atem:(?:invoke|function_calls)\b"),
+        Mark("<|message|>", 0.97, r"\bto=(?!functions\.)[\w.\-]+<\|message\|>"),
+        Mark("<|eom|>", CERTAIN, r"<\|message\|>(?s:.)*<\|eo[mt]\|>"),
+        Mark("<|eot|>", STRONG, r"<\|message\|>(?s:.)*<\|eot\|>"),
+    ),
+    tails=("<|start|>assistant",),
+)

@@ -1,0 +1,106 @@
+"""Read an output that is a row of messages, each with a header that says what it is.
+
+    HEADER body END HEADER body END …
+
+The families differ in headers and ends; a body is reasoning, content, or calls
+that the family's scanner reads. Text in a message of calls that is no call is
+content: nothing that a model wrote may vanish.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from core.parse.reading import (
+    CallScanner,
+    Conventions,
+    Stretch,
+    assemble_message,
+    find_end,
+    segments_of_call,
+)
+from core.protocols import ReadContext
+from core.types import ParsedMessage, Segment, SegmentKind, Span, ToolCallAttempt
+
+BodyKind = Literal["reasoning", "content", "calls"]
+
+
+@dataclass(frozen=True, slots=True)
+class Channels:
+    """How a family frames its messages.
+
+    Attributes:
+        header: What opens a message; its group `open`, if there is one, already belongs to a call.
+        end: What ends one; the next header does, too.
+        kind_of: Says what a header's message is.
+        scan: Reads the calls of a message of calls.
+        conventions: End texts of the turn.
+        ends_calls: True if the end of a message of calls is the closing marker of its call.
+    """
+
+    header: re.Pattern[str]
+    end: re.Pattern[str]
+    kind_of: Callable[[re.Match[str]], BodyKind]
+    scan: CallScanner
+    conventions: Conventions
+    ends_calls: bool = False
+
+    def read(self, name: str, raw: str, context: ReadContext) -> ParsedMessage:
+        """Read `raw`; never raises. Segments tile it."""
+        stop = find_end(raw, context, self.conventions)
+        stretches: list[Stretch] = []
+        calls: list[ToolCallAttempt] = []
+        has_reasoning = False
+        position = 0
+        while position < stop:
+            header = self.header.search(raw, position, stop)
+            following = stop if header is None else header.start()
+            stretches += _marks(self.end, raw, Span(position, following))
+            if header is None:
+                break
+            body = self._body_of(raw, header, stop)
+            stretches.append(_mark(Span(header.start(), body.start)))
+            kind = self.kind_of(header)
+            if kind == "reasoning":
+                has_reasoning = True
+                stretches.append(Stretch(Segment(body, SegmentKind.REASONING)))
+            elif kind == "calls":
+                body = self._with_end(raw, body) if self.ends_calls else body
+                stretches += self._read_calls(raw, body, context, calls)
+            position = max(body.stop, header.end())
+        if stop < len(raw):
+            stretches.append(Stretch(Segment(Span(stop, len(raw)), SegmentKind.END)))
+        return assemble_message(
+            name, raw, stretches, tuple(calls), context, self.conventions, has_reasoning=has_reasoning
+        )
+
+    def _body_of(self, raw: str, header: re.Match[str], stop: int) -> Span:
+        ends = (pattern.search(raw, header.end(), stop) for pattern in (self.end, self.header))
+        start = header.end() if header.groupdict().get("open") is None else header.start("open")
+        return Span(start, min((match.start() for match in ends if match is not None), default=stop))
+
+    def _with_end(self, raw: str, body: Span) -> Span:
+        end = self.end.match(raw, body.stop)
+        return body if end is None else Span(body.start, end.end())
+
+    def _read_calls(self, raw: str, body: Span, context: ReadContext, calls: list[ToolCallAttempt]) -> list[Stretch]:
+        found = self.scan(raw, body, context)
+        stretches = [_mark(span) for span in found.markup]
+        for call in found.calls:
+            stretches += [Stretch(segment, frames_call=True) for segment in segments_of_call(call, len(calls))]
+            calls.append(call)
+        return stretches
+
+
+def _mark(span: Span) -> Stretch:
+    return Stretch(Segment(span, SegmentKind.MARKUP), frames_call=True)
+
+
+def _marks(pattern: re.Pattern[str], raw: str, region: Span) -> list[Stretch]:
+    return [
+        Stretch(Segment(Span(*match.span()), SegmentKind.MARKUP))
+        for match in pattern.finditer(raw, region.start, region.stop)
+    ]
