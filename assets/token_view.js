@@ -12,7 +12,7 @@
     constructor(root, name) {
       this.root = root;
       this.name = name;
-      this.where = name === "prompt_tokens" ? "prompt" : "raw";
+      this.where = name === "raw_tokens" ? "raw" : "prompt";
       this.data = null;
       this.options = { whitespace: false, ids: false, turns: true };
       this.active = 0;

@@ -18,8 +18,8 @@ SCRIPTS = (
     "findings_view.js",
 )
 STYLES = ("views.css",)
-PAGE_SCRIPTS = ("page.js",)
-PAGE_STYLES = ("page.css",)
+PAGE_SCRIPTS = ("experiments_view.js", "template_editor.js", "page.js")
+PAGE_STYLES = ("page.css", "bench.css")
 
 
 def assets_dir() -> Path:

@@ -8,12 +8,16 @@ from typing import Any
 
 import gradio as gr
 
+from ui.web.experiments import Bench
 from ui.web.handlers import Handlers, TargetFields
 from ui.web.labs import PageLabs
 from ui.web.page import Changes, Page, quiet
+from ui.web.panels.experiments import build_experiments, wire_experiments
 from ui.web.panels.request import build_request_panel
 from ui.web.panels.results import build_header, build_results
+from ui.web.panels.template import build_template, wire_template
 from ui.web.settings import PageSettings
+from ui.web.template_lab import TemplateLab
 
 
 def place_panels(settings: PageSettings, labs: PageLabs) -> None:
@@ -27,9 +31,14 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
             panel = build_request_panel(settings, examples, first.payloads["notices"])
         with gr.Column(elem_id="pd-right", scale=1, min_width=280):
             views.update(build_results(first.payloads))
+            bench = Bench(settings, labs)
+            experiments = build_experiments(settings)
+            template = build_template()
     gr.HTML('<div id="pd-inspector" role="status" aria-label="Inspector"></div>', elem_id="pd-foot", padding=False)
     views["notices"] = panel.notices
     page = Page(handlers, panel, views, gr.State(None))
+    wire_experiments(page, experiments, bench, template.editor)
+    wire_template(page, template, TemplateLab(bench))
     _wire_cases(page)
     _wire_run(page)
     _wire_lab(page, is_waited_for=labs.enabled and settings.target.base_url is None)

@@ -1,0 +1,94 @@
+"""What a template supports, found by rendering small requests of ours and looking what arrives.
+
+    messages    roles, content parts, who may follow whom
+    tools       specs, calls, arguments, results, documents
+    reasoning   kept in the history or not; the switches that turn it on
+    endings     generation prompt, a last message left open
+
+A template that raises gives an answer as well: it refuses. Nothing is concluded from the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from core.protocols import Tokenizer
+from core.render.local import Renderer, special_tokens_of
+from core.render.probes.endings import ENDING_PROBES
+from core.render.probes.messages import MESSAGE_PROBES, plain
+from core.render.probes.probe import ProbeAnswer, Probing, Support
+from core.render.probes.reasoning import REASONING_PROBES
+from core.render.probes.tools import TOOL_PROBES, TOOLS
+from core.render.worker import shared_worker
+from core.types import JSON, JSONObject
+
+__all__ = ["PROBE_NAMES", "ProbeAnswer", "Support", "probe_template", "probes_to_json", "step_probes"]
+
+_PROBES = (*MESSAGE_PROBES, *TOOL_PROBES, *REASONING_PROBES, *ENDING_PROBES)
+_NOTHING: Mapping[str, JSON] = MappingProxyType({})
+# Templates join these to text; without a tokenizer any text will do.
+_STAND_INS: Mapping[str, str] = MappingProxyType({"bos_token": "<s>", "eos_token": "</s>"})
+
+PROBE_NAMES = tuple(probe.name for probe in _PROBES)
+
+
+def probe_template(
+    template: str,
+    *,
+    tokenizer: Tokenizer | None = None,
+    special_tokens: Mapping[str, str] | None = None,
+    template_kwargs: Mapping[str, JSON] = _NOTHING,
+    renderer: Renderer | None = None,
+) -> tuple[ProbeAnswer, ...]:
+    """Return what a template supports, one answer per probe, always all of them and in one order.
+
+    Args:
+        template: Jinja source, perhaps hostile.
+        tokenizer: Gives the named special tokens.
+        special_tokens: Named special tokens, over those of the tokenizer.
+        template_kwargs: Template variables that a server always sets.
+        renderer: Runs the jobs; the shared worker process if not given.
+    """
+    return tuple(
+        step_probes(
+            template,
+            tokenizer=tokenizer,
+            special_tokens=special_tokens,
+            template_kwargs=template_kwargs,
+            renderer=renderer,
+        )
+    )
+
+
+def step_probes(
+    template: str,
+    *,
+    tokenizer: Tokenizer | None = None,
+    special_tokens: Mapping[str, str] | None = None,
+    template_kwargs: Mapping[str, JSON] = _NOTHING,
+    renderer: Renderer | None = None,
+) -> Iterator[ProbeAnswer]:
+    """Yield the answers one by one. Arguments as `probe_template`."""
+    named = {**_STAND_INS, **special_tokens_of(tokenizer), **(special_tokens or {})}
+    probing = Probing(template, named, template_kwargs, renderer or shared_worker().render)
+    if plain(probing).error is not None and not probing.is_exhausted:
+        armed = Probing(template, named, template_kwargs, renderer or shared_worker().render, always={"tools": TOOLS})
+        probing = probing if plain(armed).error is not None else armed
+    for probe in _PROBES:
+        yield probe.answer(probing)
+
+
+def probes_to_json(answers: tuple[ProbeAnswer, ...]) -> JSONObject:
+    """Return the answers as JSON, by the name of the probe."""
+    return {
+        one.name: {
+            "title": one.title,
+            "support": str(one.support),
+            "detail": one.detail,
+            "quote": one.quote,
+            "template_line": one.template_line,
+            "template_column": one.template_column,
+        }
+        for one in answers
+    }

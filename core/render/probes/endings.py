@@ -1,0 +1,42 @@
+"""Probes about the end of the prompt: the generation prompt, and a last message left open."""
+
+from __future__ import annotations
+
+from core.render.probes.messages import PLAIN
+from core.render.probes.probe import Probe, Probing, Said, Support, refused, seen
+from core.types import JSON
+
+_OPEN = "zqRoses are red,"
+
+
+def _ask_generation_prompt(probing: Probing) -> Said:
+    opened = probing.shoot(PLAIN, add_generation_prompt=True)
+    closed = probing.shoot(PLAIN, add_generation_prompt=False)
+    if opened.error is not None:
+        return refused(opened, closed)
+    if closed.error is not None:
+        return refused(closed, opened)
+    if opened.text == closed.text:
+        return seen(Support.IGNORED, "The prompt is the same with and without it.", opened, len(opened.text))
+    if opened.text.startswith(closed.text):
+        added = opened.text[len(closed.text) :]
+        start = len(closed.text)
+        return seen(Support.SUPPORTED, f"It adds {added!r} at the end.", opened, start, len(opened.text))
+    return seen(Support.CHANGED, "It changes more than the end of the prompt.", opened, len(opened.text))
+
+
+def _ask_continue(probing: Probing) -> Said:
+    last: list[JSON] = [*PLAIN, {"role": "assistant", "content": _OPEN}]
+    shot = probing.shoot(last, continue_final_message=True, add_generation_prompt=False)
+    if shot.error is not None:
+        return refused(shot, probing.shoot(last, add_generation_prompt=False))
+    if shot.text.endswith(_OPEN):
+        return seen(Support.SUPPORTED, "The prompt ends with the open message.", shot, len(shot.text) - len(_OPEN))
+    start = max(0, shot.text.rfind(_OPEN))
+    return seen(Support.CHANGED, "The prompt does not end where the message does.", shot, start, len(shot.text))
+
+
+ENDING_PROBES = (
+    Probe("generation-prompt", "Generation prompt", _ask_generation_prompt),
+    Probe("continue-final-message", "Last message continued", _ask_continue),
+)

@@ -1,0 +1,185 @@
+"""What a probe is: a small request of ours, rendered, and the answer that the prompt gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple, TypeAlias
+
+from core.errors import RenderError
+from core.render.job import RenderJob, RenderOutcome
+from core.render.local import Renderer, render_local
+from core.text import excerpt
+from core.types import JSON, JSONObject, PromptSpan
+
+_PATIENCE = 2  # renders that may use up their time before the rest is left unasked
+_COSTLY = frozenset({"MemoryError", "TooLong", "WorkerError"})  # faults that took all the time there was
+_MARGIN = 24  # characters quoted either side
+_MAX_QUOTE = 240
+
+
+class Support(StrEnum):
+    """What a template does with something that a request carries."""
+
+    SUPPORTED = "supported"
+    CHANGED = "changed"
+    IGNORED = "ignored"
+    REFUSED = "refused"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeAnswer:
+    """The answer to one probe.
+
+    Attributes:
+        name: Stable name of the probe, such as `system-role`.
+        title: What was asked, in a few words.
+        support: The answer.
+        detail: What was seen, a sentence or two.
+        quote: The prompt around it; "" if there is nothing to show.
+        template_line: Line of the template that wrote it or failed, from 1, where known.
+        template_column: Column, from 1, where known.
+    """
+
+    name: str
+    title: str
+    support: Support
+    detail: str
+    quote: str = ""
+    template_line: int | None = None
+    template_column: int | None = None
+
+
+class Shot(NamedTuple):
+    """What one request gives.
+
+    Attributes:
+        text: The prompt; "" if there is none.
+        spans: Tile it.
+        unread: Field paths that the template never read.
+        error: Why there is no prompt.
+    """
+
+    text: str
+    spans: tuple[PromptSpan, ...] = ()
+    unread: tuple[str, ...] = ()
+    error: RenderError | None = None
+
+
+class Said(NamedTuple):
+    """An answer before it bears the probe's name; fields as in `ProbeAnswer`."""
+
+    support: Support
+    detail: str
+    quote: str = ""
+    template_line: int | None = None
+    template_column: int | None = None
+
+
+class Probing:
+    """Renders requests with one template, and remembers whether it uses up the time of a render."""
+
+    def __init__(
+        self,
+        template: str,
+        special_tokens: Mapping[str, str],
+        template_kwargs: Mapping[str, JSON],
+        renderer: Renderer,
+        *,
+        always: Mapping[str, JSON] | None = None,
+    ) -> None:
+        self.template = template
+        self.always = always or {}  # what every request carries, for a template that renders none without it
+        self.special_tokens = special_tokens
+        self._kwargs = template_kwargs
+        self._renderer = renderer
+        self._costly_count = 0
+        self._count = 0
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether the template used up the time of the first render, or of two."""
+        return 0 < self._costly_count == self._count or self._costly_count >= _PATIENCE
+
+    def shoot(self, messages: list[JSON], **more: JSON) -> Shot:
+        """Render a request; a template that fails is an answer like any other."""
+        body: JSONObject = {"messages": messages, **self.always, **more}
+        try:
+            prompt = render_local(
+                body,
+                template=self.template,
+                special_tokens=self.special_tokens,
+                template_kwargs=self._kwargs,
+                renderer=self._run,
+            )
+        except RenderError as error:
+            return Shot("", error=error)
+        return Shot(prompt.text, prompt.spans, prompt.unread)
+
+    def _run(self, job: RenderJob) -> RenderOutcome:
+        self._count += 1
+        try:
+            outcome = self._renderer(job)
+        except RenderError:
+            self._costly_count += 1
+            raise
+        self._costly_count += outcome.fault is not None and outcome.fault.kind in _COSTLY
+        return outcome
+
+
+Ask: TypeAlias = Callable[[Probing], Said]
+
+
+class Probe(NamedTuple):
+    """One question to a template; fields as in `ProbeAnswer`."""
+
+    name: str
+    title: str
+    ask: Ask
+
+    def answer(self, probing: Probing) -> ProbeAnswer:
+        """Ask it, unless the template has used up what there was."""
+        if probing.is_exhausted:
+            said = Said(Support.UNKNOWN, "Not asked: the template used up the time of a render again and again.")
+        else:
+            said = self.ask(probing)
+        return ProbeAnswer(self.name, self.title, *said)
+
+
+def refused(shot: Shot, control: Shot | None = None) -> Said:
+    """Return the answer of a request that gives no prompt.
+
+    Args:
+        shot: The request.
+        control: The same without what is asked about: if that fails as well, nothing is known.
+    """
+    error = shot.error
+    assert error is not None
+    support, words = Support.REFUSED, error.message
+    if control is not None and control.error is not None:
+        support, words = Support.UNKNOWN, f"the request without it fails as well: {control.error.message}"
+    return Said(support, _sentence(words), "", error.template_line, error.template_column)
+
+
+def seen(support: Support, detail: str, shot: Shot, start: int, stop: int | None = None) -> Said:
+    """Return an answer with the prompt around the characters that show it, and the line that wrote them."""
+    stop = start if stop is None else stop
+    quote = excerpt(shot.text, start, stop, margin=_MARGIN)
+    quote = quote if len(quote) <= _MAX_QUOTE else quote[: _MAX_QUOTE - 1] + "…"
+    span = next((one for one in shot.spans if one.char_span.start <= start < one.char_span.stop), None)
+    line = None if span is None else span.template_line
+    return Said(support, detail, quote, line, None if span is None else span.template_column)
+
+
+def ignored(shot: Shot, field: str, what: str) -> Said:
+    """Return the answer for something that left no trace in the prompt."""
+    is_unread = any(path == field or path.startswith((f"{field}.", f"{field}[")) for path in shot.unread)
+    why = "the template never reads it" if is_unread else "the template prints nothing of it"
+    return Said(Support.IGNORED, f"{what} does not arrive: {why}.")
+
+
+def _sentence(text: str) -> str:
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "!", "?", "…")) else text + "."

@@ -1,0 +1,161 @@
+"""Probes about reasoning: kept in the history or not, and the switches that turn it on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from core.render.probes.messages import ANSWER, NEXT, PLAIN, plain
+from core.render.probes.probe import Probe, Probing, Said, Shot, Support, ignored, refused, seen
+from core.render.probes.tools import TOOLS, calling, usable_arguments
+from core.text import first_divergence
+from core.types import JSON, JSONObject
+
+_THOUGHT = "zqThought of it"
+_SWITCHES: tuple[tuple[str, JSON, JSON], ...] = (
+    ("enable_thinking", True, False),
+    ("thinking", True, False),
+    ("thinking_mode", "thinking", "chat"),
+    ("thinking_option", "on", "off"),
+    ("enable_reasoning", True, False),
+    ("skip_thinking", False, True),
+)
+_KEEPERS: tuple[tuple[str, JSON], ...] = (
+    ("preserve_thinking", True),
+    ("preserved_thinking", True),
+    ("clear_thinking", False),
+    ("keep_reasoning", True),
+    ("drop_thinking", False),
+    ("strip_thinking", False),
+)
+_EFFORTS = ("low", "medium", "high")
+_EFFORT_KWARGS = ("thinking_effort", "reasoning_strength")
+
+
+def _running(field: str, probing: Probing) -> Said:
+    """Ask about reasoning beside a call whose result has just come: the model still needs it."""
+    messages = calling(usable_arguments(probing), **{field: _THOUGHT})
+    shot = probing.shoot(messages, tools=TOOLS)
+    if shot.error is not None:
+        return refused(shot, probing.shoot(calling(usable_arguments(probing)), tools=TOOLS))
+    start = shot.text.find(_THOUGHT)
+    if start < 0:
+        return ignored(shot, f"messages[1].{field}", f"`{field}` beside a call that was just answered")
+    return seen(Support.SUPPORTED, "Reasoning beside a call that was just answered is printed.", shot, start)
+
+
+def _ask_reasoning_content(probing: Probing) -> Said:
+    return _running("reasoning_content", probing)
+
+
+def _ask_reasoning(probing: Probing) -> Said:
+    return _running("reasoning", probing)
+
+
+def _past(answer: JSONObject) -> list[JSON]:
+    return [*PLAIN, {"role": "assistant", "content": ANSWER, **answer}, {"role": "user", "content": NEXT}]
+
+
+def _ask_past(probing: Probing) -> Said:
+    shot = probing.shoot(_past({"reasoning_content": _THOUGHT, "reasoning": _THOUGHT}))
+    if shot.error is not None:
+        return refused(shot, probing.shoot(_past({})))
+    start = shot.text.find(_THOUGHT)
+    if start < 0:
+        return ignored(shot, "messages[1].reasoning_content", "Reasoning of an earlier turn")
+    detail = "Reasoning of an earlier turn is printed again."
+    return seen(Support.SUPPORTED, detail, shot, start)
+
+
+def _ask_in_content(probing: Probing) -> Said:
+    content = f"<think>\n{_THOUGHT}\n</think>\n\n{ANSWER}"
+    shot = probing.shoot(_past({"content": content}))
+    if shot.error is not None:
+        return refused(shot, probing.shoot(_past({})))
+    start, answer = shot.text.find(_THOUGHT), shot.text.find(ANSWER)
+    if start < 0 and answer < 0:
+        return Said(Support.CHANGED, "Both the reasoning and the answer behind it are lost.")
+    if start < 0:
+        return seen(Support.CHANGED, "The `<think>` block of an earlier answer is cut out.", shot, answer)
+    if content in shot.text:
+        return seen(Support.SUPPORTED, "Printed as it was sent.", shot, start)
+    return seen(Support.CHANGED, "Printed, but not as it was sent.", shot, start)
+
+
+def _ask_keeper(probing: Probing) -> Said:
+    past = _past({"reasoning_content": _THOUGHT, "reasoning": _THOUGHT})
+    plainly = probing.shoot(past)
+    for name, value in _KEEPERS:
+        shot = probing.shoot(past, chat_template_kwargs={name: value})
+        if shot.error is None and _THOUGHT in shot.text and _THOUGHT not in plainly.text:
+            detail = f"`{name}` set to {json.dumps(value)} keeps the reasoning of earlier turns."
+            return seen(Support.SUPPORTED, detail, shot, shot.text.find(_THOUGHT))
+    if plainly.error is not None:
+        return refused(plainly, probing.shoot(_past({})))
+    if _THOUGHT in plainly.text:
+        return Said(Support.IGNORED, "Not needed: the reasoning of earlier turns is printed anyway.")
+    return Said(Support.IGNORED, f"None of {_listed(name for name, _ in _KEEPERS)} keeps it.")
+
+
+def _ask_switch(probing: Probing) -> Said:
+    for name, on_value, off_value in _SWITCHES:
+        on, off = (plain_with(probing, {name: value}) for value in (on_value, off_value))
+        if on.error is None and off.error is None and on.text != off.text:
+            at = first_divergence(on.text, off.text) or 0
+            shown = on if len(on.text) >= len(off.text) else off
+            value = json.dumps(on_value if shown is on else off_value)
+            detail = f"`{name}` decides; quoted is {value}. Left out it is {_default(probing, on, off)}."
+            return seen(Support.SUPPORTED, detail, shown, at, len(shown.text))
+    if plain(probing).error is not None:
+        return Said(Support.UNKNOWN, "The plain request gives no prompt.")
+    return Said(Support.IGNORED, f"None of {_listed(name for name, *_ in _SWITCHES)} changes the prompt.")
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _default(probing: Probing, on: Shot, off: Shot) -> str:
+    text = plain(probing).text
+    return "on" if text == on.text else "off" if text == off.text else "neither of the two"
+
+
+def _ask_effort(probing: Probing) -> Said:
+    first = [probing.shoot(PLAIN, reasoning_effort=effort) for effort in _EFFORTS]
+    said = _effort_answer("reasoning_effort", first)
+    for name in _EFFORT_KWARGS:
+        said = said or _effort_answer(name, [plain_with(probing, {name: effort}) for effort in _EFFORTS])
+    if said is not None:
+        return said
+    if all(shot.error is not None for shot in first):
+        return refused(first[0], plain(probing))
+    return Said(Support.IGNORED, "`reasoning_effort` low, medium and high give the same prompt.")
+
+
+def _effort_answer(name: str, shots: list[Shot]) -> Said | None:
+    """Return the answer if efforts give different prompts."""
+    made = [(effort, shot) for effort, shot in zip(_EFFORTS, shots, strict=True) if shot.error is None]
+    texts = {shot.text for _, shot in made}
+    if len(texts) < 2:
+        return None
+    last = made[-1][1]
+    other = next(shot.text for _, shot in made if shot.text != last.text)
+    told = ", ".join(effort for effort, _ in made)
+    detail = f"`{name}` gives {len(texts)} different prompts for {told}; quoted is the last."
+    return seen(Support.SUPPORTED, detail, last, first_divergence(other, last.text) or 0)
+
+
+def plain_with(probing: Probing, kwargs: JSONObject) -> Shot:
+    """Return the plain request with template kwargs."""
+    return probing.shoot(PLAIN, chat_template_kwargs=kwargs)
+
+
+REASONING_PROBES = (
+    Probe("reasoning_content", "Reasoning as `reasoning_content`", _ask_reasoning_content),
+    Probe("reasoning", "Reasoning as `reasoning`", _ask_reasoning),
+    Probe("past-reasoning", "Reasoning of earlier turns", _ask_past),
+    Probe("reasoning-in-content", "`<think>` in an earlier answer", _ask_in_content),
+    Probe("keep-reasoning", "Switch that keeps it in earlier turns", _ask_keeper),
+    Probe("thinking-switch", "Thinking switch", _ask_switch),
+    Probe("reasoning-effort", "Reasoning effort", _ask_effort),
+)

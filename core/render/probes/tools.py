@@ -1,0 +1,248 @@
+"""Probes about tools: specs, calls in the history, their arguments, results, documents."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from core.render.probes.messages import PLAIN, USER, plain
+from core.render.probes.probe import Probe, Probing, Said, Shot, Support, ignored, refused, seen
+from core.text import first_divergence
+from core.types import JSON, JSONObject
+
+_NAME, _OTHER = "zq_weather", "zq_search"
+_ABOUT, _PARAMETER, _VALUE, _SECOND = "zqAbout the tool", "zq_city", "zqRome", "zqOslo"
+_RESULT, _NEXT_RESULT = "zqSunny today", "zqRainy today"
+_IDS = ("zqCall001", "zqCall002")  # nine letters and digits: one family takes no other
+_ARGUMENTS: JSONObject = {_PARAMETER: _VALUE, "exact": True, "unit": None}
+
+
+def _tool(name: str) -> JSONObject:
+    schema: JSONObject = {
+        "type": "object",
+        "properties": {_PARAMETER: {"type": "string", "description": "zqField"}},
+        "required": [_PARAMETER],
+    }
+    return {"type": "function", "function": {"name": name, "description": _ABOUT, "parameters": schema}}
+
+
+TOOLS: list[JSON] = [_tool(_NAME), _tool(_OTHER)]
+
+
+def call(name: str, arguments: JSON, index: int = 0) -> JSONObject:
+    """Return a tool call."""
+    return {"id": _IDS[index], "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def result(text: str, name: str = _NAME, index: int = 0) -> JSONObject:
+    """Return a tool result."""
+    return {"role": "tool", "tool_call_id": _IDS[index], "name": name, "content": text}
+
+
+def calling(arguments: JSON, content: JSON = "zqLet me look", **more: JSON) -> list[JSON]:
+    """Return a conversation that ends with a tool result; the model is to go on."""
+    asked: JSONObject = {"role": "assistant", "content": content, "tool_calls": [call(_NAME, arguments)], **more}
+    return [*PLAIN, asked, result(_RESULT)]
+
+
+def shoot_calls(probing: Probing, arguments: JSON, content: JSON = "zqLet me look") -> Shot:
+    """Render a call in the history; arguments in the form that the template takes, if any."""
+    return probing.shoot(calling(arguments, content), tools=TOOLS)
+
+
+def usable_arguments(probing: Probing) -> JSON:
+    """Return arguments in a form that the template takes: an object, else text."""
+    text = json.dumps(_ARGUMENTS)
+    first = shoot_calls(probing, _ARGUMENTS)
+    return text if first.error is not None and shoot_calls(probing, text).error is None else _ARGUMENTS
+
+
+def _ask_tools(probing: Probing) -> Said:
+    shot = probing.shoot(PLAIN, tools=TOOLS)
+    if shot.error is not None:
+        return refused(shot, plain(probing))
+    start = shot.text.find(_NAME)
+    if start < 0:
+        return ignored(shot, "tools", "What the tools are")
+    parts = (("their description", _ABOUT), ("their parameters", _PARAMETER), ("all but the first tool", _OTHER))
+    missing = [what for what, words in parts if words not in shot.text]
+    if missing:
+        return seen(Support.CHANGED, f"Names arrive, but not {' and '.join(missing)}.", shot, start)
+    return seen(Support.SUPPORTED, "Names, descriptions and parameters arrive.", shot, start)
+
+
+def _ask_calls(probing: Probing) -> Said:
+    arguments = usable_arguments(probing)
+    shot = shoot_calls(probing, arguments)
+    if shot.error is not None:
+        alone = _without_result(probing, arguments)
+        shot = alone if alone.error is None else shot
+    if shot.error is not None:
+        return refused(shot, plain(probing))
+    tail = _behind_tools(shot)
+    name_at, value_at = shot.text.find(_NAME, tail), shot.text.find(_VALUE, tail)
+    if name_at < 0 and value_at < 0:
+        return ignored(shot, "messages[1].tool_calls", "A tool call of the history")
+    if name_at >= 0 and value_at >= 0:
+        return seen(Support.SUPPORTED, "Name and arguments are printed.", shot, min(name_at, value_at), value_at)
+    if value_at < 0:
+        return seen(Support.CHANGED, "The name is printed, the arguments are lost.", shot, name_at)
+    id_at = shot.text.find(_IDS[0], tail)
+    detail = "The arguments are printed, the name is lost."
+    if 0 <= id_at < value_at:
+        detail = "The call's id is printed in place of its name: the id has to carry the name."
+    return seen(Support.CHANGED, detail, shot, id_at if id_at >= 0 else value_at, value_at)
+
+
+def _without_result(probing: Probing, arguments: JSON) -> Shot:
+    """Render a call that nobody answered: where it fails as well, the result is not to blame."""
+    conversation = calling(arguments)
+    return probing.shoot([*conversation[:-1], {"role": "user", "content": "zqNext words"}], tools=TOOLS)
+
+
+def _ask_parallel(probing: Probing) -> Said:
+    first = usable_arguments(probing)
+    second: JSONObject = {**_ARGUMENTS, _PARAMETER: _SECOND}
+    calls: list[JSON] = [call(_NAME, first), call(_OTHER, json.dumps(second) if isinstance(first, str) else second, 1)]
+    shot = probing.shoot(
+        [
+            *PLAIN,
+            {"role": "assistant", "content": "zqBoth", "tool_calls": calls},
+            result(_RESULT),
+            result(_NEXT_RESULT, _OTHER, 1),
+        ],
+        tools=TOOLS,
+    )
+    if shot.error is not None:
+        return refused(shot, shoot_calls(probing, first))
+    tail = _behind_tools(shot)
+    at = [shot.text.find(words, tail) for words in (_VALUE, _SECOND)]
+    results = [shot.text.find(words, tail) for words in (_RESULT, _NEXT_RESULT)]
+    if max(at) < 0:
+        return ignored(shot, "messages[1].tool_calls", "A turn with two calls")
+    if min(at) < 0:
+        return seen(Support.CHANGED, "Of two calls in one turn only one is printed.", shot, max(at))
+    if min(results) < 0:
+        return seen(Support.CHANGED, "Both calls are printed, but not both results.", shot, at[0])
+    if at[0] > at[1]:
+        return seen(Support.CHANGED, "Both calls are printed, the second first.", shot, at[1])
+    return seen(Support.SUPPORTED, "Two calls in one turn are printed, in order.", shot, at[0], at[1])
+
+
+def _ask_object(probing: Probing) -> Said:
+    return _arguments_answer(probing, _ARGUMENTS, json.dumps(_ARGUMENTS))
+
+
+def _ask_text(probing: Probing) -> Said:
+    said = _arguments_answer(probing, json.dumps(_ARGUMENTS), _ARGUMENTS)
+    if said.support in (Support.CHANGED, Support.REFUSED):
+        return said._replace(detail=f"{said.detail} (vLLM decodes such text before the template sees it.)")
+    return said
+
+
+def _arguments_answer(probing: Probing, arguments: JSON, other: JSON) -> Said:
+    shot = shoot_calls(probing, arguments)
+    if shot.error is not None:
+        return refused(shot, shoot_calls(probing, other))
+    tail = _behind_tools(shot)
+    start = shot.text.find(_VALUE, tail)
+    if start < 0:
+        return ignored(shot, "messages[1].tool_calls[0].function.arguments", "The arguments")
+    shown = shot.text[tail:]
+    if f'\\"{_VALUE}' in shown:
+        return seen(Support.CHANGED, "Encoded as JSON twice: a text in quotes, not an object.", shot, start)
+    if re.search(f"'{_PARAMETER}'\\s*:", shown):
+        detail = "Printed as Python writes an object, with single quotes, True and None."
+        return seen(Support.CHANGED, detail, shot, start)
+    same = shoot_calls(probing, other)
+    how = "as JSON" if re.search(f'"{_PARAMETER}"\\s*:', shown) else "in the format's own markup"
+    if isinstance(arguments, str) and same.error is None and _squeezed(same) != _squeezed(shot):
+        return seen(Support.CHANGED, f"Printed {how}, otherwise than the same object is.", shot, start)
+    return seen(Support.SUPPORTED, f"Printed {how}.", shot, start)
+
+
+def _squeezed(shot: Shot) -> str:
+    """Return a prompt without white space: how JSON is spaced is no difference."""
+    return "".join(shot.text.split())
+
+
+def _ask_null_content(probing: Probing) -> Said:
+    arguments = usable_arguments(probing)
+    shot = shoot_calls(probing, arguments, None)
+    if shot.error is not None:
+        return refused(shot, shoot_calls(probing, arguments))
+    empty = shoot_calls(probing, arguments, "")
+    start = shot.text.find("None", _behind_tools(shot))
+    if start >= 0 and shot.text.count("None") > empty.text.count("None"):
+        return seen(Support.CHANGED, "Content null is printed as the word `None`.", shot, start, start + 4)
+    if shot.text == empty.text:
+        return Said(Support.SUPPORTED, 'Content null beside a call is the same as "".')
+    if _VALUE not in shot.text:
+        return ignored(shot, "messages[1].tool_calls", "A call beside content null")
+    return Said(Support.SUPPORTED, 'Content null beside a call is printed, otherwise than "".')
+
+
+def _ask_results(probing: Probing) -> Said:
+    arguments = usable_arguments(probing)
+    shot = shoot_calls(probing, arguments)
+    if shot.error is not None:
+        return refused(shot, _without_result(probing, arguments))
+    start = shot.text.find(_RESULT)
+    if start < 0:
+        return ignored(shot, "messages[2].content", "What a tool returned")
+    return seen(Support.SUPPORTED, "What the tool returned is printed.", shot, start)
+
+
+def _ask_ids(probing: Probing) -> Said:
+    arguments = usable_arguments(probing)
+    shot = shoot_calls(probing, arguments)
+    if shot.error is not None:
+        return refused(shot, _without_result(probing, arguments))
+    at = [index for index in range(len(shot.text)) if shot.text.startswith(_IDS[0], index)]
+    if not at:
+        return ignored(shot, "messages[2].tool_call_id", "The id of a call")
+    return seen(Support.SUPPORTED, f"The id is printed, {len(at)} times for one call and its result.", shot, at[0])
+
+
+def _ask_choice(probing: Probing) -> Said:
+    base = probing.shoot(PLAIN, tools=TOOLS)
+    if base.error is not None:
+        return Said(Support.UNKNOWN, "A request with tools gives no prompt.")
+    for choice in ("required", "none"):
+        shot = probing.shoot(PLAIN, tools=TOOLS, chat_template_kwargs={"tool_choice": choice})
+        if shot.error is None and shot.text != base.text:
+            detail = (
+                f"The template kwarg `tool_choice={choice}` changes the prompt; the request's own field is no kwarg."
+            )
+            return seen(Support.SUPPORTED, detail, shot, first_divergence(base.text, shot.text) or 0)
+    return Said(Support.IGNORED, "The template does not look at it: only the server can hold the model to a choice.")
+
+
+def _ask_documents(probing: Probing) -> Said:
+    documents: list[JSON] = [{"title": "zqTitle", "text": "zqBody of it", "id": 1}]
+    shot = probing.shoot(PLAIN, documents=documents)
+    if shot.error is not None:
+        return refused(shot, plain(probing))
+    start = shot.text.find("zqBody of it")
+    if start < 0:
+        return ignored(shot, "documents", "A document")
+    return seen(Support.SUPPORTED, "The text of a document is printed.", shot, start)
+
+
+def _behind_tools(shot: Shot) -> int:
+    """Return where the conversation begins: tools are declared in front of it."""
+    return max(0, shot.text.find(USER))
+
+
+TOOL_PROBES = (
+    Probe("tools", "Tools", _ask_tools),
+    Probe("tool-calls", "Tool calls in the history", _ask_calls),
+    Probe("parallel-calls", "Two calls in one turn", _ask_parallel),
+    Probe("object-arguments", "Arguments as an object", _ask_object),
+    Probe("text-arguments", "Arguments as JSON text", _ask_text),
+    Probe("null-content", "Content null beside a call", _ask_null_content),
+    Probe("tool-results", "Tool results", _ask_results),
+    Probe("call-ids", "Ids of calls", _ask_ids),
+    Probe("tool-choice", "Tool choice", _ask_choice),
+    Probe("documents", "Documents", _ask_documents),
+)

@@ -1,0 +1,112 @@
+"""The template under edit → what its views draw: how the render went, and what the template supports."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from core.errors import DebuggerError, RenderError, RequestError
+from core.render.probes import ProbeAnswer, Support
+from core.types import JSON, Prompt, TokenKind
+from ui.present.payload import pack_payload
+from ui.present.words import as_sentence, count_of, joined
+
+MAX_TEXT = 200_000  # characters of a prompt that is shown without tokens
+_MAX_NAMED = 8
+
+
+def edited_payload(prompt: Prompt, own: str, source: str) -> str:
+    """Return the line above the prompt of an edited template.
+
+    Args:
+        prompt: What it gives.
+        own: The model's own template.
+        source: Where template and tokenizer come from, in words.
+    """
+    notes: list[JSON] = [source, _edits(prompt.template or "", own)]
+    if prompt.unread:
+        left_out = len(prompt.unread) - _MAX_NAMED
+        named = ", ".join(f"`{path}`" for path in prompt.unread[:_MAX_NAMED])
+        notes.append(f"Never read by this template: {named}{f' and {left_out} more' if left_out > 0 else ''}.")
+    if not prompt.identical:
+        notes.append(as_sentence(prompt.note))
+    is_long = len(prompt.text) > MAX_TEXT
+    if prompt.tokens is None:
+        why = "too long to be cut into tokens here" if is_long else "no tokenizer at hand: text without tokens"
+        notes.append(as_sentence(f"{why}"))
+    return pack_payload(
+        {
+            "state": "ok",
+            "sentence": _size(prompt),
+            "notes": notes,
+            "text": None if prompt.tokens is not None else prompt.text[:MAX_TEXT],
+            "hint": "",
+            "place": None,
+        }
+    )
+
+
+def probes_payload(answers: Sequence[ProbeAnswer], *, is_running: bool = False) -> str:
+    """Return the table of what a template supports."""
+    counts = Counter(one.support for one in answers)
+    counted = joined(*(f"{counts[support]} {support}" for support in Support if counts[support]))
+    return pack_payload(
+        {
+            "state": "running" if is_running else "done",
+            "sentence": f"{count_of(len(answers), 'probe')}: {counted}." if answers else "",
+            "hint": "",
+            "probes": [
+                {
+                    "name": one.name,
+                    "title": one.title,
+                    "support": str(one.support),
+                    "detail": one.detail,
+                    "quote": one.quote,
+                    "template_line": one.template_line,
+                    "template_column": one.template_column,
+                }
+                for one in answers
+            ],
+        }
+    )
+
+
+def edit_error_payload(error: DebuggerError) -> str:
+    """Return the line above the prompt when the template gives none: what happened, where, what to do."""
+    place: JSON = None
+    if isinstance(error, RenderError) and error.template_line is not None:
+        place = {"template_line": error.template_line, "template_column": error.template_column}
+    elif isinstance(error, RequestError) and error.line is not None:
+        place = {"line": error.line, "column": error.column or 1}
+    return pack_payload(
+        {
+            "state": "error",
+            "sentence": as_sentence(error.message),
+            "notes": [],
+            "text": None,
+            "hint": error.hint,
+            "place": place,
+        }
+    )
+
+
+def _size(prompt: Prompt) -> str:
+    if prompt.tokens is None:
+        return count_of(len(prompt.text), "character")
+    special = sum(token.kind is TokenKind.SPECIAL for token in prompt.tokens)
+    return joined(count_of(len(prompt.tokens), "token"), f"{special:,} special")
+
+
+def _edits(template: str, own: str) -> str:
+    if template == own:
+        return "This is the model's own template."
+    old, new = own.split("\n"), template.split("\n")
+    if len(old) * len(new) > 4_000_000:
+        return "Edited."
+    changed = sum(
+        max(b - a, d - c)
+        for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+        if tag != "equal"
+    )
+    return f"Edited: {count_of(changed, 'line')} unlike the model's own."

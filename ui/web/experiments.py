@@ -1,0 +1,192 @@
+"""The bench: experiments on the request in the editor, followed step by step; plain values in, payloads out."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+import traceback
+from collections.abc import AsyncGenerator, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from core.errors import DebuggerError, RequestError, shorten
+from core.experiments import CountAnswer, compare_setups, step_count, step_switches, step_turns
+from core.request import read_request
+from core.types import JSONObject, Trace
+from ui.present.experiments import (
+    bench_error_payload,
+    count_payload,
+    setups_payload,
+    switches_payload,
+    turns_payload,
+)
+from ui.web.handlers import TICK_S, TargetFields
+from ui.web.labs import PageLabs
+from ui.web.limits import check_length
+from ui.web.render_setups import FoundSetup, find_setup, second_setup, with_edges
+from ui.web.settings import PageSettings
+
+MIN_GAP_S = 0.25  # a report is drawn whole: no more than four times a second
+PUBLIC_BUDGET_S = 60.0  # for one experiment of a visitor of a public page
+MAX_ANSWERS = 8
+
+Report = TypeVar("Report")
+_log = logging.getLogger(__name__)
+
+
+class Asked(NamedTuple):
+    """What an experiment acts on, as the page holds it.
+
+    Attributes:
+        text: The editor's text.
+        fields: The fields under Target.
+        trace: The last run, if there was one.
+    """
+
+    text: str
+    fields: TargetFields
+    trace: Trace | None = None
+
+
+class CountStep(NamedTuple):
+    """A step of explaining a token count: the payload, and at the end the answers so far."""
+
+    payload: str | None
+    answers: tuple[tuple[JSONObject, CountAnswer], ...] | None = None
+
+
+class Bench:
+    """What the events of the what-if panel do; holds what does not change while the page is served."""
+
+    def __init__(self, settings: PageSettings, labs: PageLabs) -> None:
+        self._settings = settings
+        self._labs = labs
+        self._budget_s = PUBLIC_BUDGET_S if settings.public else None
+
+    async def try_switches(self, asked: Asked, edited: str) -> AsyncGenerator[str | None, None]:
+        """Try every switch; `edited` is the template editor's text, a further switch if it is another template."""
+        try:
+            body, found = await asyncio.to_thread(self._find, asked)
+            own = found.setup.template
+            other = with_edges(edited, own) if edited.strip() and with_edges(edited, own) != own else None
+            steps = step_switches(body, found.setup, other_template=other)
+            async for report, is_running in follow_steps(steps, self._budget_s):
+                yield None if report is None else switches_payload(report, found.source, is_running=is_running)
+        except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
+            yield _failed(error)
+
+    async def follow_turns(self, asked: Asked) -> AsyncGenerator[str | None, None]:
+        """Render the conversation turn by turn."""
+        try:
+            body, found = await asyncio.to_thread(self._find, asked)
+            async for report, is_running in follow_steps(step_turns(body, found.setup), self._budget_s):
+                yield None if report is None else turns_payload(report, found.source, is_running=is_running)
+        except Exception as error:  # noqa: BLE001  # as above
+            yield _failed(error)
+
+    async def explain_count(
+        self, asked: Asked, counted: str, earlier: tuple[tuple[JSONObject, CountAnswer], ...]
+    ) -> AsyncGenerator[CountStep, None]:
+        """Explain a number of prompt tokens; answers for other requests narrow it down."""
+        try:
+            number = _whole_number(counted)
+            body, found = await asyncio.to_thread(self._find, asked)
+            others = [answer for request, answer in earlier if request != body]
+            async for answer, is_running in follow_steps(step_count(body, found.setup, number), self._budget_s):
+                if answer is None:
+                    yield CountStep(None)
+                    continue
+                payload = count_payload(answer, found.source, earlier=others, is_running=is_running)
+                kept = tuple(one for one in earlier if one[0] != body)[-MAX_ANSWERS + 1 :]
+                yield CountStep(payload, None if is_running else (*kept, (body, answer)))
+        except Exception as error:  # noqa: BLE001  # as above
+            yield CountStep(_failed(error))
+
+    async def compare(self, asked: Asked, template: str, tokenizer: str) -> AsyncGenerator[str | None, None]:
+        """Render the request with a second template or tokenizer and compare."""
+
+        def compared() -> Iterator[str]:
+            body, found = self._find(asked)
+            second = second_setup(self._settings, found.setup, template=template, tokenizer=tokenizer)
+            yield setups_payload(compare_setups(body, found.setup, second.setup), found.source, second.source)
+
+        try:
+            async for payload, _ in follow_steps(compared(), self._budget_s):
+                yield payload
+        except Exception as error:  # noqa: BLE001  # as above
+            yield _failed(error)
+
+    def read_body(self, asked: Asked) -> JSONObject:
+        """Return the request in the editor.
+
+        Raises:
+            DebuggerError: It cannot be read, or is longer than a public page reads.
+        """
+        check_length(asked.text, self._settings.limits)
+        return read_request(asked.text).body
+
+    def find_setup(self, fields: TargetFields, trace: Trace | None) -> FoundSetup:
+        """Return what the page's target renders with; errors as `ui.web.render_setups.find_setup`."""
+        return find_setup(self._settings, self._labs, fields, trace)
+
+    def _find(self, asked: Asked) -> tuple[JSONObject, FoundSetup]:
+        return self.read_body(asked), self.find_setup(asked.fields, asked.trace)
+
+
+async def follow_steps(
+    steps: Iterator[Report], budget_s: float | None
+) -> AsyncGenerator[tuple[Report | None, bool], None]:
+    """Take the steps in a thread; yield the newest report and whether more will come, `None` for a mere tick.
+
+    A closed tab or Stop ends it between two steps; a step under way ends by itself within a render's limits.
+    """
+    started_s = time.monotonic()
+    drawn_s = 0.0
+    report: Report | None = None
+    while True:
+        taken = asyncio.ensure_future(asyncio.to_thread(_take, steps))
+        while not (await asyncio.wait({taken}, timeout=TICK_S))[0]:
+            yield None, True
+        if not taken.result():
+            break
+        [report] = taken.result()
+        now_s = time.monotonic()
+        if budget_s is not None and now_s - started_s > budget_s:
+            break
+        if now_s - drawn_s > MIN_GAP_S:
+            drawn_s = now_s
+            yield report, True
+    if report is not None:
+        yield report, False
+
+
+def _take(steps: Iterator[Report]) -> list[Report]:
+    """Return the next report alone, nothing at the end."""
+    return list(islice(steps, 1))
+
+
+def _whole_number(text: str) -> int:
+    digits = text.strip().replace(",", "").replace("_", "")
+    if not (digits.isascii() and digits.isdigit() and 0 < int(digits[:12]) < 10**9):
+        raise RequestError(
+            f"the number of prompt tokens is {shorten(text)}, expected a whole number above 0",
+            "It stands in the answer's `usage.prompt_tokens`.",
+        )
+    return int(digits)
+
+
+def _failed(error: Exception) -> str:
+    return bench_error_payload(as_told(error))
+
+
+def as_told(error: Exception) -> DebuggerError:
+    """Return any error as one that can be shown; a fault of ours is logged."""
+    if isinstance(error, DebuggerError):
+        return error
+    places = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
+    # The error's words may be a visitor's: the log names the places alone.
+    _log.error("an experiment failed in a way that nobody foresaw: %s at %s", type(error).__name__, " ".join(places))
+    message = f"this program failed: {type(error).__name__}: {error}"
+    return DebuggerError(message, "The log has more.")

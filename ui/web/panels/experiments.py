@@ -1,0 +1,172 @@
+"""The what-if panel: switches, turns, a token count, two setups, each with its button, its Stop and its result."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from typing import Any, NamedTuple
+
+import gradio as gr
+
+from core.types import JSON, Trace
+from ui.present import pack_payload
+from ui.web.experiments import Asked, Bench
+from ui.web.handlers import TargetFields
+from ui.web.page import Page, quiet
+from ui.web.settings import PageSettings
+from ui.web.views import build_view
+
+BENCH_LIMIT = 2  # experiments at once; renders of all of them share one worker
+_TABS: list[JSON] = [
+    ["switches", "Switches", "Every render switch tried on this request: what does it change?"],
+    ["turns", "Turn by turn", "Where does a prompt stop beginning with the one before it, and why?"],
+    ["count", "Token count", "A server counted the prompt tokens: which render explains the number?"],
+    ["setups", "Two setups", "The same request with a second template or a second tokenizer"],
+]
+
+
+class Form(NamedTuple):
+    """One experiment: its buttons and its view."""
+
+    start: gr.Button
+    stop: gr.Button
+    view: gr.HTML
+
+
+class ExperimentsPanel(NamedTuple):
+    """Components of the what-if panel."""
+
+    switches: Form
+    turns: Form
+    token_count: Form
+    counted: gr.Textbox
+    forget: gr.Button
+    setups: Form
+    template: gr.Code
+    tokenizer: gr.Textbox
+    answers: gr.State
+
+
+def build_experiments(settings: PageSettings) -> ExperimentsPanel:
+    """Place the panel: one form at a time is shown, all stay mounted."""
+    with gr.Column(elem_id="pd-panel-what-if", elem_classes=["pd-panel"]):
+        build_view("tabs", "bench_tabs", pack_payload({"label": "Experiments", "prefix": "pd-bench-", "tabs": _TABS}))
+        with _place("switches"):
+            switches = _build_form("switches", "Try every switch")
+        with _place("turns"):
+            turns = _build_form("turns", "Follow the turns")
+        with _place("count"):
+            counted = gr.Textbox(
+                "",
+                label="Prompt tokens that the server counted",
+                placeholder="usage.prompt_tokens",
+                elem_id="pd-counted",
+            )
+            token_count = _build_form("token_count", "Explain the number")
+            forget = gr.Button(
+                "Forget earlier counts", elem_id="pd-forget", size="sm", elem_classes=["pd-bench-button"]
+            )
+        with _place("setups"):
+            template = gr.Code(
+                "",
+                language="jinja2",
+                label="Second template (empty: the same)",
+                elem_id="pd-second-template",
+                elem_classes=["pd-code-editor"],
+                lines=4,
+                max_lines=8,
+                buttons=[],
+            )
+            tokenizer = gr.Textbox(
+                "",
+                label="Second tokenizer",
+                placeholder="folder or hub id (empty: the same)",
+                elem_id="pd-second-tokenizer",
+                visible=not settings.public,  # what a stranger names must reach neither disk nor network
+            )
+            setups = _build_form("setups", "Compare")
+        answers = gr.State(())
+    return ExperimentsPanel(switches, turns, token_count, counted, forget, setups, template, tokenizer, answers)
+
+
+def wire_experiments(page: Page, panel: ExperimentsPanel, bench: Bench, edited: gr.Code) -> None:
+    """Wire the panel; `edited` is the template editor, whose text is a further switch."""
+    inputs = [page.request.editor, page.trace, *page.request.target_fields]
+
+    async def try_switches(text: str, trace: Trace | None, *more: str) -> AsyncGenerator[Any, None]:
+        *fields, template = more
+        async with aclosing(bench.try_switches(_asked(text, trace, fields), template)) as payloads:
+            async for payload in payloads:
+                yield payload or gr.skip()
+
+    async def follow_turns(text: str, trace: Trace | None, *fields: str) -> AsyncGenerator[Any, None]:
+        async with aclosing(bench.follow_turns(_asked(text, trace, fields))) as payloads:
+            async for payload in payloads:
+                yield payload or gr.skip()
+
+    async def explain_count(
+        text: str,
+        trace: Trace | None,
+        *more: Any,  # noqa: ANN401  # texts, a number and the state
+    ) -> AsyncGenerator[Any, None]:
+        *fields, counted, answers = more
+        async with aclosing(bench.explain_count(_asked(text, trace, fields), counted, answers)) as steps:
+            async for step in steps:
+                yield step.payload or gr.skip(), gr.skip() if step.answers is None else step.answers
+
+    async def compare(text: str, trace: Trace | None, *more: str) -> AsyncGenerator[Any, None]:
+        *fields, template, tokenizer = more
+        async with aclosing(bench.compare(_asked(text, trace, fields), template, tokenizer)) as payloads:
+            async for payload in payloads:
+                yield payload or gr.skip()
+
+    _wire(panel.switches, "try_switches", try_switches, [*inputs, edited])
+    _wire(panel.turns, "follow_turns", follow_turns, inputs)
+    _wire(panel.token_count, "explain_count", explain_count, [*inputs, panel.counted, panel.answers], [panel.answers])
+    _wire(panel.setups, "compare_setups", compare, [*inputs, panel.template, panel.tokenizer])
+    panel.forget.click(
+        lambda: ((), ""), None, [panel.answers, panel.token_count.view], api_name="forget_counts", **quiet()
+    )
+
+
+def _place(name: str) -> gr.Column:
+    return gr.Column(elem_id=f"pd-bench-{name}", elem_classes=["pd-bench"])
+
+
+def _build_form(view: str, label: str) -> Form:
+    with gr.Row(elem_classes=["pd-bench-row"]):
+        start = gr.Button(
+            label, variant="primary", elem_id=f"pd-start-{view.replace('_', '-')}", size="sm", scale=0, min_width=120
+        )
+        stop = gr.Button(
+            "Stop", interactive=False, elem_id=f"pd-stop-{view.replace('_', '-')}", size="sm", scale=0, min_width=60
+        )
+    return Form(start, stop, build_view(view, view))
+
+
+def _wire(
+    form: Form,
+    name: str,
+    run: Callable[..., AsyncGenerator[Any, None]],
+    inputs: list[Any],
+    more_outputs: list[Any] | None = None,
+) -> None:
+    buttons = [form.start, form.stop]
+    started = form.start.click(_begin, None, buttons, api_name=f"{name}_begin", queue=False, **quiet())
+    outputs = [form.view, *(more_outputs or [])]
+    running = started.then(run, inputs, outputs, api_name=name, concurrency_limit=BENCH_LIMIT, **quiet())
+    running.then(_end, None, buttons, api_name=f"{name}_end", queue=False, **quiet())
+    stopped = form.stop.click(_end, None, buttons, api_name=f"{name}_stop", queue=False, cancels=[running], **quiet())
+    stopped.then(None, None, None, js=f"() => PromptDebugger.settle({form.view.elem_id!r})", **quiet())
+
+
+def _begin() -> tuple[Any, Any]:
+    return gr.Button(interactive=False), gr.Button(interactive=True)
+
+
+def _end() -> tuple[Any, Any]:
+    return gr.Button(interactive=True), gr.Button(interactive=False)
+
+
+def _asked(text: str, trace: Trace | None, fields: Any) -> Asked:  # noqa: ANN401  # the page's texts, in their order
+    return Asked(text, TargetFields(*fields), trace)

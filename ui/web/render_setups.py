@@ -1,0 +1,139 @@
+"""Which template and tokenizer the request in the editor is rendered with, beside any run.
+
+The lab's files are at hand whether or not a lab may be booted. Of an endpoint it is
+what the person named under Target, else what its last run showed. On a public page
+nothing that a visitor types reaches the disk or the network.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from core.errors import RequestError
+from core.experiments import RenderSetup
+from core.pipeline.cases import cached_tokenizer
+from core.pipeline.rendering import Renderer, load_renderer
+from core.pipeline.target import Target
+from core.render import load_template
+from core.types import Prompt, Server, Trace
+from ui.web.handlers import TargetFields
+from ui.web.labs import PageLabs
+from ui.web.settings import PageSettings
+from ui.web.targets import choose_target
+
+
+class FoundSetup(NamedTuple):
+    """A template and a tokenizer, and where they come from in words."""
+
+    setup: RenderSetup
+    source: str
+
+
+def find_setup(settings: PageSettings, labs: PageLabs, fields: TargetFields, trace: Trace | None) -> FoundSetup:
+    """Return what the target of the page renders with.
+
+    Raises:
+        RequestError: No template is known for the endpoint.
+        RenderError: The named tokenizer cannot be loaded.
+    """
+    endpoint = fields.endpoint.strip() or ((settings.target.base_url or "") if settings.public else "")
+    if not endpoint:
+        return _local_setup(settings.target, "" if settings.public else fields.tokenizer.strip())
+    target = choose_target(settings, labs, **fields._asdict())
+    last = trace if trace is not None and _is_of(trace, target.base_url) else None
+    server = last.server if last is not None and last.server is not None else Server(endpoint)
+    prompt = None if last is None else last.local_prompt or last.prompt
+    # What a server says of its files is not believed where strangers choose the server.
+    root = None if settings.public else server.model_root
+    renderer = _load(target.tokenizer, target.chat_template, endpoint, root)
+    template = _template_of(prompt) or renderer.template
+    if template is None:
+        raise RequestError(
+            f"no template is known for {endpoint}", "Name its tokenizer under Target, or run once.", field="tokenizer"
+        )
+    tokenizer = renderer.tokenizer
+    named = "no tokenizer at hand, so words are compared" if tokenizer is None else f"tokenizer `{tokenizer.name}`"
+    setup = RenderSetup(template, tokenizer, template_kwargs=server.default_template_kwargs)
+    return FoundSetup(setup, f"Rendered here with the template of {endpoint}; {named}.")
+
+
+def second_setup(settings: PageSettings, first: RenderSetup, *, template: str, tokenizer: str) -> FoundSetup:
+    """Return the other setup of a comparison; what is left empty is the first one's.
+
+    Raises:
+        RequestError: Nothing was given, or a tokenizer on a public page.
+        RenderError: The tokenizer cannot be loaded.
+    """
+    source = tokenizer.strip()
+    if source and settings.public:
+        raise RequestError("on a public page no further tokenizer is loaded", "Paste a second template instead.")
+    if not source and not template.strip():
+        raise RequestError("there is no second setup", "Paste a second template, or name a second tokenizer.")
+    made, words = first, []
+    if source:
+        own = None if template.strip() else _template_at(source)
+        made = replace(first, tokenizer=cached_tokenizer(source), template=own or first.template)
+        words.append(f"tokenizer `{Path(source).name}`" + (" with its own template" if own else ""))
+    if template.strip():
+        made = replace(made, template=template)
+        words.insert(0, "the second template")
+    return FoundSetup(made, " and ".join(words))
+
+
+def with_edges(template: str, own: str) -> str:
+    """Return the editor's text with the white space of the model's own template at its ends.
+
+    Gradio's editor is filled with a text stripped of it, and a template may print its last line breaks.
+    What somebody types there counts as typed; line breaks in front would move every line, and stay away.
+    """
+    front = own[: len(own) - len(own.lstrip())]
+    back = own[len(own.rstrip()) :]
+    if "\n" not in front and template[:1].strip():
+        template = front + template
+    return template + back if template[-1:].strip() else template
+
+
+def _local_setup(target: Target, named: str) -> FoundSetup:
+    """Return the setup of a page that aims at no endpoint: the lab's, unless a tokenizer is named."""
+    spec = target.lab
+    own = str(target.tokenizer or "")
+    source = named or own or str(spec.model_dir)
+    template = target.chat_template if source == own or not named else None
+    if template is None and spec.chat_template is not None and source == str(spec.model_dir):
+        template = spec.chat_template.read_text(encoding="utf-8")
+    if template is None:
+        template = _template_at(source)
+    if template is None:
+        raise RequestError(f"{Path(source).name!r} has no chat template", "Name another tokenizer.", field="tokenizer")
+    setup = RenderSetup(template, cached_tokenizer(source), template_kwargs=spec.default_chat_template_kwargs)
+    return FoundSetup(setup, f"Rendered here with template and tokenizer of `{Path(source).name}`.")
+
+
+def _template_at(source: str) -> str | None:
+    # A file may change while the page is open; the Hub is asked once.
+    return load_template(source) if Path(source).exists() else _template_of_hub(source)
+
+
+@lru_cache(maxsize=8)
+def _template_of_hub(source: str) -> str | None:
+    return load_template(source)
+
+
+def _is_of(trace: Trace, endpoint: str | None) -> bool:
+    own = None if trace.server is None else trace.server.base_url
+    return own is not None and endpoint is not None and own.rstrip("/") == endpoint.rstrip("/")
+
+
+def _template_of(prompt: Prompt | None) -> str | None:
+    return None if prompt is None else prompt.template
+
+
+@lru_cache(maxsize=4)
+def _load(tokenizer: str | Path | None, template: str | None, base_url: str, model_root: str | None) -> Renderer:
+    """Load what a run would load; kept, because a vocabulary takes a second."""
+    return load_renderer(
+        Target(base_url=base_url, tokenizer=tokenizer, chat_template=template), Server(base_url, model_root=model_root)
+    )

@@ -1,0 +1,136 @@
+"""The template under edit: rendered in the limited worker at every change; plain values in, payloads out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from core.errors import DebuggerError, RequestError, shorten
+from core.experiments import RenderSetup
+from core.render import render_local
+from core.render.local import tokens_of
+from core.render.probes import ProbeAnswer, step_probes
+from core.types import JSON, JSONObject, Prompt, Trace
+from ui.present import tokens_payload
+from ui.present.template import edit_error_payload, edited_payload, probes_payload
+from ui.web.experiments import Asked, Bench, as_told, follow_steps
+from ui.web.handlers import TargetFields
+from ui.web.render_setups import with_edges
+
+AS_ASKED, OPENED, CLOSED = "as asked", "opened", "not opened"
+ENDINGS = (AS_ASKED, OPENED, CLOSED)
+MAX_TOKENIZED_CHARS = 8_000_000
+
+
+class Opened(NamedTuple):
+    """What the editor holds after the panel was opened.
+
+    Attributes:
+        template: The editor's text; `None` leaves it as it is.
+        own: The model's own template.
+    """
+
+    template: str | None
+    own: str
+
+
+class Drawn(NamedTuple):
+    """The views of one render; `None` leaves the tokens of the last good one where they are."""
+
+    status: str
+    tokens: str | None
+
+
+class TemplateLab:
+    """What the events of the template panel do."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+
+    def own_template(self, fields: TargetFields, trace: Trace | None) -> str:
+        """Return the template of the page's target, "" if none is known yet."""
+        try:
+            return self._bench.find_setup(fields, trace).setup.template
+        except DebuggerError:
+            return ""
+
+    def open(self, fields: TargetFields, trace: Trace | None, template: str, own: str) -> Opened:
+        """Return what the editor is to hold: the target's own template unless somebody edited it."""
+        found = self.own_template(fields, trace) or own
+        is_edited = bool(template.strip()) and with_edges(template, own) != own
+        return Opened(None if is_edited or with_edges(template, found) == found else found, found)
+
+    def render(self, asked: Asked, template: str, ending: str, kwargs: str, own: str) -> Drawn:
+        """Render the request in the editor with the edited template.
+
+        Args:
+            asked: The request, and the target whose tokenizer is used.
+            template: The editor's text.
+            ending: One of `ENDINGS`: whether an assistant turn is opened.
+            kwargs: JSON object of template kwargs that win over the request's own.
+            own: The model's own template.
+        """
+        try:
+            found = self._bench.find_setup(asked.fields, asked.trace)
+            body = _changed(self._bench.read_body(asked), ending, _read_kwargs(kwargs))
+            prompt = _render(body, replace(found.setup, template=with_edges(template, own)))
+            tokens = tokens_payload(prompt.tokens)
+            return Drawn(edited_payload(prompt, own, found.source), tokens or "")
+        except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
+            return Drawn(edit_error_payload(as_told(error)), None)
+
+    async def probe(
+        self, fields: TargetFields, trace: Trace | None, template: str, own: str
+    ) -> AsyncGenerator[str | None, None]:
+        """Ask the edited template what it supports; `None` is a mere tick."""
+
+        def grown() -> Iterator[tuple[ProbeAnswer, ...]]:
+            setup = self._bench.find_setup(fields, trace).setup
+            answers: tuple[ProbeAnswer, ...] = ()
+            for answer in step_probes(
+                with_edges(template, own), special_tokens=setup.named_tokens, template_kwargs=setup.template_kwargs
+            ):
+                answers = (*answers, answer)
+                yield answers
+
+        try:
+            async for answers, is_running in follow_steps(grown(), None):
+                yield None if answers is None else probes_payload(answers, is_running=is_running)
+        except Exception as error:  # noqa: BLE001  # as above
+            yield edit_error_payload(as_told(error))
+
+
+def _render(body: JSONObject, setup: RenderSetup) -> Prompt:
+    """Render with tokens; a text that no tokenizer should be bothered with comes without."""
+    prompt = render_local(
+        body, template=setup.template, special_tokens=setup.named_tokens, template_kwargs=setup.template_kwargs
+    )
+    if setup.tokenizer is None or len(prompt.text) > MAX_TOKENIZED_CHARS:
+        return prompt
+    return replace(prompt, tokens=tokens_of(prompt.text, prompt.spans, setup.tokenizer))
+
+
+def _read_kwargs(text: str) -> JSONObject:
+    if not text.strip():
+        return {}
+    try:
+        kwargs: JSON = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RequestError(f"the template kwargs are no JSON: {error}", "Write an object.") from None
+    if not isinstance(kwargs, dict):
+        raise RequestError(f"the template kwargs are {shorten(kwargs)}, expected an object")
+    return kwargs
+
+
+def _changed(body: JSONObject, ending: str, kwargs: JSONObject) -> JSONObject:
+    made = dict(body)
+    if kwargs:
+        own = body.get("chat_template_kwargs")
+        made["chat_template_kwargs"] = {**(own if isinstance(own, dict) else {}), **kwargs}
+    if ending == AS_ASKED:
+        return made
+    if ending == OPENED:
+        made.pop("continue_final_message", None)
+    return {**made, "add_generation_prompt": ending == OPENED}
