@@ -409,7 +409,8 @@ class Server:
         reasoning_parser: Name of the reasoning parser, where known.
         has_reasoning_parser: Whether one is configured, as observed; `None` if it does not show.
         default_template_kwargs: Defaults the server was started with, where known.
-        features: Optional endpoints found: `render`, `derender`, `tokenize`, `detokenize`, `tokenizer_info`.
+        features: Optional endpoints found: `render`, `derender`, `tokenize`, `detokenize`, `tokenizer_info`,
+            `apply_template`.
         is_lab: True for a server that this program started.
     """
 

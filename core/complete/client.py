@@ -11,6 +11,7 @@ from core.complete.backends.completions import request_completion
 from core.complete.backends.guard import NetworkGuard
 from core.complete.backends.http import HttpConnection
 from core.complete.backends.limits import Timeouts
+from core.complete.backends.llama_cpp import TemplateAnswer, request_props, request_template
 from core.complete.backends.openai_chat import request_chat, request_chat_stream
 from core.complete.backends.probe import probe_server
 from core.complete.backends.sglang import (
@@ -162,6 +163,10 @@ class ServerClient:
 
     async def derender(self, body: JSONObject) -> JSONObject:
         """Run the server's parsers on given output ids; see `backends/vllm.py`."""
+    async def apply_template(self, body: JSONObject) -> TemplateAnswer:
+        """Return the prompt that llama.cpp's server would run for a chat request."""
+        return await request_template(self._connection, body)
+
         return await request_derender(self._connection, body)
 
     async def parse_function_calls(self, text: str, parser: str, tools: Sequence[JSONObject]) -> FunctionCalls:
@@ -176,6 +181,8 @@ class ServerClient:
         """Return the server's tokenizer settings, its chat template among them."""
         return await request_tokenizer_info(self._connection)
 
+        if self.server is not None and self.server.kind == "llama.cpp":
+            return await request_props(self._connection)
     async def _chat(self, sent: JSONObject) -> ChatResult:
         return await request_chat(self._connection, sent)
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from core.complete.backends.completions import constraint_of
+from core.complete.backends.llama_cpp import TemplateAnswer
 from core.complete.backends.vllm import RenderAnswer
 from core.complete.client import ServerClient
 from core.complete.ladder import (
@@ -89,6 +90,7 @@ class _Gathering:
     on_chat_text: OnText | None
     told_ids: tuple[int, ...] | None = None
     other_decoding: str | None = None
+    told_template: TemplateAnswer | None = None
     has_news: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def go(self) -> Gathered:
@@ -163,6 +165,12 @@ class _Gathering:
     async def _sample_without_chat(self) -> Sampling:
         """Sample on the best prompt that the chat did not tell: the server's, ours, our text."""
         if "tokenize" in self.server.features:
+        if "apply_template" in self.server.features:
+            told = await _settled(self.client.apply_template(self.body))
+            if not isinstance(told, BackendError):
+                self.told_template = told
+                if told.token_ids is not None:
+                    return await self._sample_ids(told.token_ids, "the server's `/apply-template`")
             ids = await _settled(self.client.tokenize_chat(self.body))
             if not isinstance(ids, BackendError):
                 return await self._sample_ids(ids, "the server's `/tokenize`")
@@ -212,7 +220,8 @@ class _Gathering:
             chat=whole,
             chat_stream=streamed,
             prompt_token_ids=ids,
-            prompt_text=whole.prompt_text or streamed.prompt_text or await self._decode(ids),
+            prompt_text=whole.prompt_text or streamed.prompt_text or await self._prompt_text(ids),
+            prompt_pieces=None if self.told_template is None else self.told_template.pieces,
             template_kwargs=rendered.template_kwargs if rendered is not None else None,
             server=observed_server(self.server, whole),
         )
@@ -255,6 +264,9 @@ class _Gathering:
         return theirs
 
     def _refused(self, error: BackendError) -> Gathered:
+    async def _prompt_text(self, token_ids: tuple[int, ...] | None) -> str | None:
+        return await self._decode(token_ids) if self.told_template is None else self.told_template.text
+
         """Return a refusal of the request itself; any other failure is raised."""
         refusal = refusal_of(error)
         if refusal is None:

@@ -8,7 +8,8 @@ template there is no local prompt, without a tokenizer there are no tokens, and
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from core.complete import Gathered, is_this_machine
@@ -22,6 +23,7 @@ from core.render import (
     load_template,
     load_tokenizer,
     render_local,
+    told_special_tokens,
 )
 from core.types import Completion, JSONObject, Prompt, PromptDifference, Server, Vocabulary
 
@@ -34,11 +36,15 @@ class Renderer:
         template: Jinja source.
         tokenizer: The vocabulary.
         note: Where they come from, or why one is missing.
+        server_template: The template that the server says it uses, if it does.
+        special_tokens: Named special tokens that the server showed, where there is no tokenizer.
     """
 
     template: str | None
     tokenizer: Tokenizer | None
     note: str = ""
+    server_template: str | None = None
+    special_tokens: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def vocabulary(self) -> Vocabulary | None:
@@ -55,7 +61,9 @@ class Renderer:
         if self.template is None:
             return None
         try:
-            return render_local(body, template=self.template, tokenizer=self.tokenizer)
+            return render_local(
+                body, template=self.template, tokenizer=self.tokenizer, special_tokens=self.special_tokens
+            )
         except RenderError:
             return None
 
@@ -64,7 +72,7 @@ class Renderer:
         if self.template is None:
             return None
         try:
-            return generation_prompt(self.template, body, tokenizer=self.tokenizer)
+            return generation_prompt(self.template, body, tokenizer=self.tokenizer, special_tokens=self.special_tokens)
         except RenderError:
             return None
 
@@ -76,9 +84,18 @@ class Renderer:
             body,
             token_ids=gathered.prompt_token_ids,
             text=gathered.prompt_text,
+            pieces=gathered.prompt_pieces,
             template=self.template,
+            server_template=self.server_template,
+            server_kind="vllm" if gathered.server is None else gathered.server.kind,
             tokenizer=self.tokenizer,
         )
+
+    def with_told_tokens(self, gathered: Gathered) -> Renderer:
+        """Return the renderer with the BOS token that a server showed, if there is no tokenizer to name it."""
+        if self.tokenizer is not None:
+            return self
+        return replace(self, special_tokens=told_special_tokens(gathered.prompt_pieces))
 
     def compare(self, server: Prompt | None, local: Prompt | None) -> PromptDifference | None:
         """Return where the two prompts part, if both are known."""
@@ -106,20 +123,21 @@ def load_renderer(target: Target, server: Server, tokenizer_info: JSONObject | N
     Raises:
         RenderError: The person named a tokenizer that cannot be loaded.
     """
-    template = target.chat_template
-    if template is None and tokenizer_info is not None:
-        found = tokenizer_info.get("chat_template")
-        template = found if isinstance(found, str) else None
+    found = None if tokenizer_info is None else tokenizer_info.get("chat_template")
+    theirs = found if isinstance(found, str) else None
+    template = target.chat_template or (theirs if target.tokenizer is None else None)
     source = target.tokenizer or (_believable_root(server) if target.guard is None else None)
     if source is None:
-        return Renderer(template, None, "The server does not say where its tokenizer lies: name one.")
+        return Renderer(template, None, "The server does not say where its tokenizer lies: name one.", theirs)
     try:
         tokenizer = load_tokenizer(source)
-        return Renderer(template or load_template(source), tokenizer, f"Tokenizer {Path(str(source)).name}.")
+        template = template or load_template(source) or theirs
+        return Renderer(template, tokenizer, f"Tokenizer {Path(str(source)).name}.", theirs)
     except RenderError as error:
         if target.tokenizer is not None:
             raise
-        return Renderer(template, None, f"The server's tokenizer {str(source)!r} is not at hand: {error.message}")
+        note = f"The server's tokenizer {str(source)!r} is not at hand: {error.message}"
+        return Renderer(template, None, note, theirs)
 
 
 def _believable_root(server: Server) -> str | None:

@@ -100,7 +100,7 @@ class _Run:
         async with AsyncExitStack() as stack:
             client, server, target = await self.connect(stack)
             self.update("Loading the tokenizer", server=server)
-            tokenizer_info = None if target.tokenizer else await _tokenizer_info(client, server)
+            tokenizer_info = await _tokenizer_info(client, server)
             renderer = await asyncio.to_thread(load_renderer, target, server, tokenizer_info)
             body = _body_to_send(self.request, target, server)
             await self.render(renderer, body)

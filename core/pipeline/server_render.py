@@ -10,7 +10,7 @@ from core.diagnose import diagnose_trace
 from core.errors import BackendError
 from core.pipeline.rendering import load_renderer
 from core.pipeline.target import Target
-from core.types import Request, Trace
+from core.types import JSONObject, Request, Server, Trace
 
 
 async def render_on_server(request: Request, target: Target) -> Trace:
@@ -18,7 +18,7 @@ async def render_on_server(request: Request, target: Target) -> Trace:
 
     Args:
         request: What to render.
-        target: With a `base_url`; an engine with `--enable-scale-out`, or the GPU-less renderer.
+        target: With a `base_url`; a vLLM with `--enable-scale-out`, its GPU-less renderer, or a llama.cpp server.
 
     Returns:
         A trace with `prompt`, `local_prompt` where a template is at hand, and the findings.
@@ -30,17 +30,10 @@ async def render_on_server(request: Request, target: Target) -> Trace:
         raise BackendError("no server to ask for a prompt", "Give --endpoint URL.", kind="refused")
     async with ServerClient(target.base_url, api_key=target.api_key, guard=target.guard) as client:
         server = await client.probe()
-        if "render" not in server.features:
-            raise BackendError(
-                f"{target.base_url} has no endpoint that renders",
-                "vLLM has one with --enable-scale-out, or as renderer: python app.py lab --renderer --lab-model DIR.",
-                kind="refused",
-            )
         body = {**request.body, "model": target.model or server.model}
-        answer = await client.render(body)
-        info = None if target.tokenizer or "tokenizer_info" not in server.features else await client.tokenizer_info()
-    renderer = await asyncio.to_thread(load_renderer, target, server, info)
-    gathered = Gathered(sent=body, prompt_token_ids=answer.token_ids)
+        gathered = await _prompt_of(client, server, body)
+        info = await client.tokenizer_info() if "tokenizer_info" in server.features else None
+    renderer = (await asyncio.to_thread(load_renderer, target, server, info)).with_told_tokens(gathered)
     local = await asyncio.to_thread(renderer.render_local, request.body)
     prompt = await asyncio.to_thread(renderer.explain_server, body, gathered)
     trace = Trace(
@@ -54,3 +47,25 @@ async def render_on_server(request: Request, target: Target) -> Trace:
         vocabulary=renderer.vocabulary,
     )
     return replace(trace, findings=diagnose_trace(trace))
+
+
+async def _prompt_of(client: ServerClient, server: Server, body: JSONObject) -> Gathered:
+    """Ask for the prompt in the server's own way."""
+    if "render" in server.features:
+        answer = await client.render(body)
+        return Gathered(sent=body, prompt_token_ids=answer.token_ids, server=server)
+    if "apply_template" in server.features:
+        told = await client.apply_template(body)
+        return Gathered(
+            sent=body,
+            prompt_token_ids=told.token_ids,
+            prompt_text=told.text,
+            prompt_pieces=told.pieces,
+            server=server,
+        )
+    raise BackendError(
+        f"{server.base_url} has no endpoint that renders",
+        "vLLM has one with --enable-scale-out, or as renderer: python app.py lab --renderer --lab-model DIR; "
+        "llama.cpp's server has one always.",
+        kind="refused",
+    )

@@ -12,7 +12,7 @@ tokenizers  vocabularies from files, without anybody's code
 
 from core.render.compare import compare_prompts
 from core.render.local import generation_prompt, render_local
-from core.render.server import explain_server_prompt
+from core.render.server import explain_server_prompt, told_special_tokens
 from core.render.tokenizers import load_template, load_tokenizer
 
 __all__ = [
@@ -22,4 +22,5 @@ __all__ = [
     "load_template",
     "load_tokenizer",
     "render_local",
+    "told_special_tokens",
 ]

@@ -11,7 +11,7 @@ from core.types import JSON, JSONObject, PromptSpan, Span, SpanKind
 
 _WORDS = re.compile(r"\w+|\s+|.", re.DOTALL)
 _MIDDLE = 20_000  # words of the differing part beyond which only its ends are compared
-_TELLING = 4  # characters a text must have to be looked up without a proof
+_TELLING = 4  # characters a text must have to be found again without a proof
 
 
 def align_spans(text: str, known: str, spans: Sequence[PromptSpan]) -> tuple[PromptSpan, ...]:
@@ -70,10 +70,18 @@ def _matches(known: str, text: str) -> Iterator[tuple[int, int, int]]:
     if len(words) + len(other) <= _MIDDLE:
         starts, other_starts = _offsets(words, front), _offsets(other, front)
         for a, b, size in SequenceMatcher(None, words, other, autojunk=False).get_matching_blocks():
-            if size:
-                yield starts[a], other_starts[b], starts[a + size] - starts[a]
+            length = starts[a + size] - starts[a]
+            if length >= _TELLING:  # a bracket here and there proves nothing
+                yield starts[a], other_starts[b], length
     if back:
         yield len(known) - back, len(text) - back, back
+
+
+def likeness(text: str, known: str) -> int:
+    """Return how many characters two texts share at their ends."""
+    shorter = min(len(text), len(known))
+    front = _common(text, known, shorter)
+    return front + _common(text[::-1], known[::-1], shorter - front)
 
 
 def _common(left: str, right: str, limit: int) -> int:

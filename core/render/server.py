@@ -2,49 +2,33 @@
 
 Three steps, each weaker than the one before: our render of the request as pasted
 gives the same text; our render with some of the server's habits applied gives the
-same text; parts of the text are parts of our render. What none of them explains
-stays unknown.
+same text (`explanations`); parts of the text are parts of our render. What none of
+them explains stays unknown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import combinations
 
 from core.errors import RenderError
 from core.protocols import Tokenizer
-from core.render.align import align_spans, find_fields
+from core.render.align import align_spans, find_fields, likeness
 from core.render.attribute_tokens import attribute_tokens
+from core.render.explanations import Attempt, Suspect
 from core.render.inspect import TemplateFacts, facts_from_json, inspect_template
-from core.render.job import RenderJob, RenderOutcome, Variable
+from core.render.job import RenderJob, RenderOutcome
 from core.render.kwargs import explain_kwargs, with_reads
 from core.render.local import Renderer, special_tokens_of
 from core.render.request_variables import Variables, read_variables
-from core.render.vllm_view import usual_causes
+from core.render.tokenizers.told import is_marker, tokens_of_pieces
 from core.render.worker import shared_worker
-from core.text import first_divergence
+from core.text import excerpt, first_divergence
 from core.types import JSON, JSONObject, Prompt, PromptSpan, Span, SpanKind, Token
 
 PROVED = "Equal to our render after what the server does to the request: "
 _AS_PASTED = "Equal to our own render of the request as pasted."
-_THINKING_NAMES = ("enable_thinking", "thinking")
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """One way in which the server may have come to its text.
-
-    Attributes:
-        job: What to render.
-        sentences: What has to be assumed for it, besides the job's causes.
-        prefix: Text that the server puts in front.
-    """
-
-    job: RenderJob
-    sentences: tuple[str, ...] = ()
-    prefix: str = ""
+_SHOWN = 60  # characters of a template line that a sentence quotes
 
 
 def explain_server_prompt(
@@ -54,6 +38,9 @@ def explain_server_prompt(
     text: str | None,
     template: str | None,
     tokenizer: Tokenizer | None,
+    pieces: Sequence[bytes] | None = None,
+    server_template: str | None = None,
+    server_kind: str = "vllm",
     template_kwargs: Mapping[str, JSON] | None = None,
     renderer: Renderer | None = None,
 ) -> Prompt:
@@ -63,8 +50,11 @@ def explain_server_prompt(
         body: The request as pasted.
         token_ids: Ids that the server used, if known; they win over `text`.
         text: Its text, if known.
-        template: Template of the model, if known.
+        template: Template of the model as we have it, if known.
         tokenizer: Tokenizer of the model, if known.
+        pieces: Bytes of each id, where the server tells them.
+        server_template: The template that the server says it uses, if known.
+        server_kind: Which server software it is; its habits are tried first.
         template_kwargs: Defaults the server was started with.
         renderer: Runs the jobs; the shared worker process if not given.
 
@@ -74,149 +64,192 @@ def explain_server_prompt(
     Raises:
         RenderError: Neither the text nor a way to it is known.
     """
-    shown, tokens = _server_text(token_ids, text, tokenizer)
-    prompt = Prompt("server", shown, _unknown(shown), tokens, identical=False, template=template)
-    if template is not None:
-        prompt = _attributed(prompt, body, template, tokenizer, template_kwargs or {}, renderer)
-    else:
-        spans = find_fields(shown, body)
-        prompt = replace(
-            prompt, spans=spans, note="No template at hand: request texts were looked up in the prompt, not proved."
-        )
-    if prompt.tokens is None:
-        return prompt
-    return replace(prompt, tokens=attribute_tokens(prompt.tokens, prompt.spans))
+    shown, tokens = _server_text(token_ids, text, tokenizer, pieces)
+    prompt = Prompt("server", shown, _unknown(shown), tokens, identical=False)
+    named_tokens = special_tokens_of(tokenizer) if tokenizer is not None else told_special_tokens(pieces)
+    context = _Context(body, named_tokens, template_kwargs or {}, renderer, server_kind)
+    templates = [one for one in dict.fromkeys((template, server_template)) if one is not None]
+    made = replace(prompt, spans=find_fields(shown, body), note=_NOT_PROVED) if not templates else prompt
+    for one in templates:
+        made = context.attributed(replace(prompt, template=one))
+        if is_proved(made):
+            if one != templates[0]:
+                made = replace(made, note=_other_template(made.note, templates[0], one))
+            break
+    if made.tokens is None:
+        return made
+    return replace(made, tokens=attribute_tokens(made.tokens, made.spans))
+
+
+_NOT_PROVED = "No template at hand: request texts were looked up in the prompt, not proved."
+
+
+def is_proved(prompt: Prompt) -> bool:
+    """Return whether a server's prompt was made again, character by character."""
+    return prompt.note.startswith((PROVED, _AS_PASTED))
 
 
 def _server_text(
-    token_ids: Sequence[int] | None, text: str | None, tokenizer: Tokenizer | None
+    token_ids: Sequence[int] | None, text: str | None, tokenizer: Tokenizer | None, pieces: Sequence[bytes] | None
 ) -> tuple[str, tuple[Token, ...] | None]:
     if token_ids is not None and tokenizer is not None:
-        return tokenizer.tokens_of_ids(token_ids)
+        made = tokenizer.tokens_of_ids(token_ids)
+        if pieces is None or made[0].encode("utf-8", "replace") == b"".join(pieces):
+            return made
+    if token_ids is not None and pieces is not None:
+        return tokens_of_pieces(token_ids, pieces)
     if text is None:
         raise RenderError("the server's prompt is not known as text", "Name a tokenizer that can decode its ids.")
     return text, tokenizer.tokens_of_text(text) if tokenizer is not None and token_ids is None else None
+
+
+def told_special_tokens(pieces: Sequence[bytes] | None) -> Mapping[str, str]:
+    """Return the first piece of a prompt as BOS if it may be one: templates print it by name."""
+    first = pieces[0] if pieces else b""
+    return {"bos_token": first.decode("utf-8")} if is_marker(first) else {}
 
 
 def _unknown(text: str) -> tuple[PromptSpan, ...]:
     return (PromptSpan(Span(0, len(text)), SpanKind.UNKNOWN),) if text else ()
 
 
-def _attributed(
-    prompt: Prompt,
-    body: JSONObject,
-    template: str,
-    tokenizer: Tokenizer | None,
-    template_kwargs: Mapping[str, JSON],
-    renderer: Renderer | None,
-) -> Prompt:
-    try:
-        named_tokens = special_tokens_of(tokenizer)
-        variables = read_variables(
-            body, special_tokens=named_tokens, template_kwargs=template_kwargs, add_generation_prompt=None
-        )
-        search = _Search(prompt.text, variables, template, tokenizer, renderer)
-        kwargs = explain_kwargs(variables, body, special_tokens=named_tokens, server_defaults=template_kwargs)
-        return replace(
-            search.explain(prompt),
-            effective_kwargs=variables.effective_kwargs(),
-            kwargs=with_reads(kwargs, search.render(search.as_pasted)),
-        )
-    except RenderError as error:
-        spans = find_fields(prompt.text, body)
-        note = f"Our own render failed ({error.message}): request texts were looked up in the prompt, not proved."
-        return replace(prompt, spans=spans, note=note)
+def _other_template(note: str, ours: str, theirs: str) -> str:
+    """Return the note with the template as the first thing that has to be assumed."""
+    here, there = ours.split("\n"), theirs.split("\n")
+    line = first_divergence(here, there) or 0
+    quoted = [repr(excerpt(lines[line], 0, _SHOWN)) if line < len(lines) else "no such line" for lines in (there, here)]
+    change = f"the server uses another template than the one at hand; line {line + 1} is {quoted[0]}, not {quoted[1]}"
+    rest = note.removeprefix(PROVED) if note.startswith(PROVED) else "."
+    return f"{PROVED}{change}{'; ' if rest != '.' else ''}{rest}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """Everything but the template that an attribution needs."""
+
+    body: JSONObject
+    special_tokens: Mapping[str, str]
+    template_kwargs: Mapping[str, JSON]
+    renderer: Renderer | None
+    server_kind: str
+
+    def attributed(self, prompt: Prompt) -> Prompt:
+        """Return the prompt with its origins, as far as they can be told with its template."""
+        tokens, defaults = self.special_tokens, self.template_kwargs
+        try:
+            variables = read_variables(
+                self.body, special_tokens=tokens, template_kwargs=defaults, add_generation_prompt=None
+            )
+            search = _Search(prompt, variables, self)
+            kwargs = explain_kwargs(variables, self.body, special_tokens=tokens, server_defaults=defaults)
+            return replace(
+                search.explain(),
+                effective_kwargs=variables.effective_kwargs(),
+                kwargs=with_reads(kwargs, search.pasted),
+            )
+        except RenderError as error:
+            spans = find_fields(prompt.text, self.body)
+            note = f"Our own render failed ({error.message}): request texts were looked up in the prompt, not proved."
+            return replace(prompt, spans=spans, note=note)
 
 
 class _Search:
     """Looks for the assumptions under which our render equals the server's text."""
 
-    def __init__(
-        self, text: str, variables: Variables, template: str, tokenizer: Tokenizer | None, renderer: Renderer | None
-    ) -> None:
-        self.text = text
-        self.tokenizer = tokenizer
-        self.render: Callable[[RenderJob], RenderOutcome] = renderer or shared_worker().render
-        self.facts = _facts(template, renderer)
+    def __init__(self, prompt: Prompt, variables: Variables, context: _Context) -> None:
+        template = prompt.template or ""
+        self.prompt = prompt
+        self.body = context.body
+        self.render = context.renderer or shared_worker().render
+        facts = _facts(template, context.renderer)
+        self.suspect = Suspect(context.server_kind, context.body, facts, context.special_tokens)
         self.as_pasted = RenderJob(template, variables.variables, variables.continue_final_message)
+        self.pasted = self.render(self.as_pasted)
 
-    def explain(self, prompt: Prompt) -> Prompt:
+    def explain(self) -> Prompt:
         """Return the prompt with the spans of the first attempt that gives its text."""
-        pasted = self.render(self.as_pasted)
-        if pasted.fault is None and pasted.text == self.text:
-            return _explained(prompt, pasted, _AS_PASTED)
-        usual = self._usual()
-        for attempt in (
-            Attempt(self.as_pasted),
-            usual,
-            *self._variations(usual),
-            *self._variations(Attempt(self.as_pasted)),
-        ):
-            outcome = self._try(attempt)
-            if outcome is not None:
+        if self.pasted.fault is None and self.pasted.text == self.prompt.text:
+            return _explained(self.prompt, self.pasted, _AS_PASTED)
+        for attempt in self.suspect.attempts(self.as_pasted):
+            if self._gives_text(attempt):
                 needed = self._needed(attempt)
-                best = self._try(needed) or outcome
-                return _explained(prompt, replace(best, unread=pasted.unread), _proof(best, needed, pasted))
-        return self._aligned(prompt, usual, pasted)
+                best = self._outcome(needed)
+                note = _proof(best, needed, self.pasted)
+                return _explained(self.prompt, replace(best, unread=self.pasted.unread), note)
+        return self._truncated() or self._aligned()
 
-    def _usual(self) -> Attempt:
-        """Return everything that vLLM does by default."""
-        causes = usual_causes(self.facts.content_format, knows_developer=self.facts.knows_developer)
-        return Attempt(replace(self.as_pasted, causes=causes))
+    def _gives_text(self, attempt: Attempt) -> bool:
+        """Return whether an attempt gives the server's text."""
+        if not self.prompt.text.startswith(attempt.prefix) or not self.prompt.text.endswith(attempt.suffix):
+            return False
+        outcome = self.render(replace(attempt.job, is_traced=False))
+        return outcome.fault is None and attempt.text_of(outcome.text) == self.prompt.text
 
-    def _variations(self, base: Attempt) -> Iterator[Attempt]:
-        """Yield the base with one or two settings of the server that the request does not show."""
-        switches = list(self._switches())
-        for count in (1, 2):
-            for chosen in combinations(switches, count):
-                attempt = base
-                for switch in chosen:
-                    attempt = switch(attempt)
-                if attempt != base:
-                    yield attempt
-
-    def _switches(self) -> Iterator[Callable[[Attempt], Attempt]]:
-        yield _forced_content_format
-        for generates in (True, False):
-            yield partial(_with_variable, name="add_generation_prompt", value=generates)
-        yield partial(_with_variable, name="tools", value=None)
-        for name in _THINKING_NAMES:
-            if name in self.facts.variables:
-                for value in (True, False):
-                    yield partial(_with_variable, name=name, value=value)
-        bos = special_tokens_of(self.tokenizer).get("bos_token")
-        if bos:
-            yield partial(_with_prefix, prefix=bos)
-
-    def _try(self, attempt: Attempt) -> RenderOutcome | None:
-        """Return the outcome of an attempt if it gives the server's text."""
-        if not self.text.startswith(attempt.prefix):
-            return None
+    def _outcome(self, attempt: Attempt) -> RenderOutcome:
+        """Return the traced outcome of an attempt that gives the server's text, with what stands around it."""
         outcome = self.render(attempt.job)
-        if outcome.fault is not None or attempt.prefix + outcome.text != self.text:
-            return None
-        if not attempt.prefix:
-            return outcome
-        front = PromptSpan(Span(0, len(attempt.prefix)), SpanKind.ENVIRONMENT)
-        return replace(outcome, text=self.text, spans=(front, *_shifted(outcome.spans, len(attempt.prefix))))
+        return replace(outcome, text=self.prompt.text, spans=self._spans_of(attempt, self.prompt.text, outcome))
+
+    def _spans_of(self, attempt: Attempt, text: str, outcome: RenderOutcome | None = None) -> tuple[PromptSpan, ...]:
+        """Return the spans of `text`, which an attempt gives."""
+        outcome = outcome or self.render(attempt.job)
+        spans = outcome.spans
+        if attempt.dropped:
+            spans = tuple(_within(spans, len(attempt.dropped), len(outcome.text)))
+        if attempt.prefix:
+            front = PromptSpan(Span(0, len(attempt.prefix)), SpanKind.ENVIRONMENT)
+            spans = (front, *_shifted(spans, len(attempt.prefix)))
+        if attempt.suffix:
+            back = Span(len(text) - len(attempt.suffix), len(text))
+            spans = (*spans, PromptSpan(back, SpanKind.REQUEST, attempt.suffix_field, Span(0, len(attempt.suffix))))
+        return spans
 
     def _needed(self, attempt: Attempt) -> Attempt:
         """Return the attempt without the causes that it does not need."""
         kept = list(attempt.job.causes)
         for name in attempt.job.causes:
             fewer = tuple(cause for cause in kept if cause != name)
-            if self._try(replace(attempt, job=replace(attempt.job, causes=fewer, is_traced=False))) is not None:
+            if self._gives_text(replace(attempt, job=replace(attempt.job, causes=fewer))):
                 kept = list(fewer)
         return replace(attempt, job=replace(attempt.job, causes=tuple(kept)))
 
-    def _aligned(self, prompt: Prompt, usual: Attempt, pasted: RenderOutcome) -> Prompt:
-        served = self.render(usual.job)
-        outcome = served if served.fault is None else pasted
-        if outcome.fault is not None:
-            raise RenderError(outcome.fault.message)
-        spans = align_spans(self.text, outcome.text, outcome.spans)
+    def _truncated(self) -> Prompt | None:
+        """Return the prompt as the rest of a longer one, if the request asks for that and it is one."""
+        limit = self.body.get("truncate_prompt_tokens")
+        text, tokens = self.prompt.text, self.prompt.tokens
+        if not isinstance(limit, int) or tokens is None or len(tokens) != limit:
+            return None
+        for attempt in (Attempt(self.as_pasted), self.suspect.usual(self.as_pasted)):
+            outcome = self.render(attempt.job)
+            if outcome.fault is not None or len(outcome.text) <= len(text):
+                continue
+            if outcome.text.endswith(text):
+                side, start = "last", len(outcome.text) - len(text)
+            elif outcome.text.startswith(text):
+                side, start = "first", 0
+            else:
+                continue
+            cut = replace(outcome, text=text, spans=tuple(_within(outcome.spans, start, start + len(text))))
+            said = f"the server kept only the {side} {limit} tokens, as `truncate_prompt_tokens` asks"
+            return _explained(self.prompt, cut, _proof(cut, replace(attempt, sentences=(said,)), self.pasted))
+        return None
+
+    def _aligned(self) -> Prompt:
+        best: tuple[str, Attempt] | None = None
+        for attempt in self.suspect.likely(self.as_pasted):
+            outcome = self.render(replace(attempt.job, is_traced=False))
+            text = attempt.text_of(outcome.text) if outcome.fault is None else None
+            if text is None:
+                continue
+            if best is None or likeness(self.prompt.text, text) > likeness(self.prompt.text, best[0]):
+                best = text, attempt
+        if best is None:
+            fault = self.pasted.fault
+            raise RenderError("no render at all" if fault is None else fault.message)
+        text, attempt = best
+        spans = align_spans(self.prompt.text, text, self._spans_of(attempt, text))
         note = "Not equal to our render: equal stretches carry its attribution, the rest is unknown."
-        return replace(prompt, spans=spans, unread=pasted.unread, note=note)
+        return replace(self.prompt, spans=spans, unread=self.pasted.unread, note=note)
 
 
 def _facts(template: str, renderer: Renderer | None) -> TemplateFacts:
@@ -257,27 +290,14 @@ def _shifted(spans: Sequence[PromptSpan], by: int) -> Iterator[PromptSpan]:
         yield replace(span, char_span=Span(span.char_span.start + by, span.char_span.stop + by))
 
 
-def _forced_content_format(attempt: Attempt) -> Attempt:
-    swap = {"content-openai": "content-string", "content-string": "content-openai"}
-    causes = tuple(swap.get(name, name) for name in attempt.job.causes)
-    return replace(attempt, job=replace(attempt.job, causes=causes))
-
-
-def _with_prefix(attempt: Attempt, prefix: str) -> Attempt:
-    sentence = f"the server puts {prefix!r} in front of the prompt"
-    return replace(attempt, prefix=prefix, sentences=(*attempt.sentences, sentence))
-
-
-def _with_variable(attempt: Attempt, name: str, value: JSON) -> Attempt:  # any JSON
-    """Return the attempt with one variable set otherwise, and the sentence that says so."""
-    before = next((one for one in attempt.job.variables if one.name == name), None)
-    if before is not None and before.value == value:
-        return attempt
-    others = [one for one in attempt.job.variables if one.name != name]
-    sentence = (
-        "the server leaves the tools out"
-        if name == "tools"
-        else f"the server renders with `{name}` {str(value).lower()}"
-    )
-    job = replace(attempt.job, variables=(*others, Variable(name, value, before.root if before is not None else ())))
-    return replace(attempt, job=job, sentences=(*attempt.sentences, sentence))
+def _within(spans: Sequence[PromptSpan], start: int, stop: int) -> Iterator[PromptSpan]:
+    """Yield the spans of a stretch of the text, counted from its start."""
+    for span in spans:
+        low, high = max(span.char_span.start, start), min(span.char_span.stop, stop)
+        if low >= high:
+            continue
+        field_span = span.field_span
+        if field_span is not None and span.kind is SpanKind.REQUEST:
+            first = field_span.start + low - span.char_span.start
+            field_span = Span(first, first + high - low)
+        yield replace(span, char_span=Span(low - start, high - start), field_span=field_span)

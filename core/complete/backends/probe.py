@@ -61,6 +61,9 @@ async def probe_server(connection: HttpConnection) -> ProbeResult:
     if isinstance(models, BackendError) and not any(_is_answer(item) for item in (models, version, metrics, openapi)):
         raise models
     kind = _kind_of(models, metrics)
+    props = await _look(connection, "/props") if kind in ("llama.cpp", "openai-compatible") else None
+    if isinstance(props, Answer) and _is_llama_cpp(props):
+        kind = "llama.cpp"  # also behind a proxy that renames models and hides headers
     features = await _features_of(connection, kind, openapi)
     if kind == "vllm" and _TOOL_PARSER_METRIC in _text(metrics):
         features |= {"tool_parser"}
@@ -74,6 +77,8 @@ async def probe_server(connection: HttpConnection) -> ProbeResult:
         model_root=text_of(entry.get("root")),
         features=features,
     )
+    if kind == "llama.cpp":
+        return ProbeResult(await _with_llama_cpp_details(connection, server, props), _notes_of(models, entry))
     return ProbeResult(await _with_details(connection, server), _notes_of(models, entry))
 
 
@@ -88,7 +93,7 @@ def _is_answer(look: Answer | BackendError) -> bool:
     return isinstance(look, Answer) or look.status is not None
 
 
-def _text(look: Answer | BackendError) -> str:
+def _text(look: Answer | BackendError | None) -> str:
     return look.text if isinstance(look, Answer) else ""
 
 
@@ -135,8 +140,6 @@ async def _with_details(connection: HttpConnection, server: Server) -> Server:
     """Add what only some servers show, each in its own way."""
     if server.kind == "vllm" and "server_info" in server.features:
         return _with_vllm_details(server, await _look(connection, "/server_info?config_format=json"))
-    if server.kind == "llama.cpp":
-        return _with_llama_cpp_details(server, await _look(connection, "/props"))
     if server.kind == "sglang":
         return _with_sglang_details(server, await _look(connection, "/get_server_info"))
     return server
@@ -150,10 +153,26 @@ def _with_vllm_details(server: Server, look: Answer | BackendError) -> Server:
     return replace(server, reasoning_parser=name or None, has_reasoning_parser=bool(name) if config else None)
 
 
-def _with_llama_cpp_details(server: Server, look: Answer | BackendError) -> Server:
-    fields = parse_object(_text(look))
+def _is_llama_cpp(props: Answer) -> bool:
+    fields = parse_object(props.text)
+    return "default_generation_settings" in fields and "total_slots" in fields
+
+
+async def _with_llama_cpp_details(
+    connection: HttpConnection, server: Server, props: Answer | BackendError | None
+) -> Server:
+    """Add what `/props` says, and whether the server tells its prompt (`apply_template`)."""
+    fields = parse_object(props.text) if isinstance(props, Answer) else {}
     length = integer_of(object_of(fields.get("default_generation_settings")).get("n_ctx"))
-    return replace(server, version=text_of(fields.get("build_info")), max_model_len=length or server.max_model_len)
+    features: set[str] = {"tokenizer_info"} if text_of(fields.get("chat_template")) else set()
+    if await _answers(connection, "/apply-template"):
+        features.add("apply_template")
+    return replace(
+        server,
+        version=text_of(fields.get("build_info")),
+        max_model_len=length or server.max_model_len,
+        features=frozenset(features),
+    )
 
 
 def _with_sglang_details(server: Server, look: Answer | BackendError) -> Server:

@@ -1,4 +1,4 @@
-"""What vLLM does to a request before its template sees it, one named cause at a time.
+"""What vLLM, or llama.cpp, does to a request before its template sees it, one named cause at a time.
 
 Each cause is a small function on the wrapped request: it replaces values by ones that
 still know their place, and says in a sentence what it changed. Applying them one by one
@@ -16,11 +16,17 @@ from core.render.trace.derive import derived_array, peek_all
 from core.render.trace.values import TracedDict, TracedList
 from core.render.vllm_view.calls import decode_arguments, drop_empty_calls, reorder_calls
 from core.render.vllm_view.content import content_as_parts, content_as_text, strip_billing_header
+from core.render.vllm_view.llama_cpp import (
+    join_content,
+    keep_message_keys,
+    rename_developer_in_place,
+    rewrite_tools_in_full,
+)
 from core.render.vllm_view.messages import keep_known_keys, rename_developer, rename_reasoning
 from core.render.vllm_view.tools import rewrite_tools
 from core.render.vllm_view.view import Cause, View
 
-# In vLLM's order; a subset is applied in this order too.
+# vLLM's in its order, then llama.cpp's; a subset is applied in this order too.
 CAUSES: Mapping[str, Cause] = {
     "reasoning-names": rename_reasoning,
     "billing-header": strip_billing_header,
@@ -32,7 +38,19 @@ CAUSES: Mapping[str, Cause] = {
     "arguments-decoded": decode_arguments,
     "developer-role": rename_developer,
     "tools-rewritten": rewrite_tools,
+    "llama-cpp-content": join_content,
+    "llama-cpp-developer": rename_developer_in_place,
+    "llama-cpp-message-keys": keep_message_keys,
+    "llama-cpp-tools": rewrite_tools_in_full,
 }
+# What llama.cpp's server does; decoding arguments it shares with vLLM.
+LLAMA_CPP_CAUSES = (
+    "arguments-decoded",
+    "llama-cpp-content",
+    "llama-cpp-developer",
+    "llama-cpp-message-keys",
+    "llama-cpp-tools",
+)
 
 
 def usual_causes(content_format: str, *, knows_developer: bool) -> tuple[str, ...]:
@@ -45,6 +63,7 @@ def usual_causes(content_format: str, *, knows_developer: bool) -> tuple[str, ..
     left_out = {"content-string" if content_format == "openai" else "content-openai"}
     if knows_developer:
         left_out.add("developer-role")
+    left_out.update(name for name in CAUSES if name.startswith("llama-cpp-"))
     return tuple(name for name in CAUSES if name not in left_out)
 
 

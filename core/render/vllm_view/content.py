@@ -74,9 +74,14 @@ def content_as_parts(view: View) -> None:
 
 def content_as_text(view: View) -> None:
     """Content format `string`: null becomes "", and a list of texts is joined with line breaks."""
+    join_parts(view, keeps_empty=False)
+
+
+def join_parts(view: View, *, keeps_empty: bool) -> None:
+    """Turn every content into one text."""
     for index, message in enumerate(view.messages):
         content = peek(message, "content")
-        _put(view, index, content, _joined(message, content, keeps_empty=False), "string")
+        _put(view, index, content, _joined(message, content, keeps_empty=keeps_empty), "string")
 
 
 def _place(message: TracedDict) -> Field:

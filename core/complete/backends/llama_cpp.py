@@ -1,0 +1,99 @@
+"""What llama.cpp's server offers beside the OpenAI endpoints: its prompt, without running the model.
+
+| endpoint | answers |
+|---|---|
+| `GET /props` | settings; the model's `chat_template` among them |
+| `POST /apply-template` | `prompt`: the text that a chat request renders to |
+| `POST /tokenize` | `tokens`: ids, with `with_pieces` also the text or the bytes of each |
+
+The chat tokenizes its prompt with BOS where the vocabulary asks for one, and takes the template's own
+BOS away before; `/apply-template` shows the text without it. So the ids come from `/tokenize` with
+`add_special`, and the text from the ids.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.complete.backends.http import HttpConnection
+from core.complete.shapes import object_of, parse_object, text_of
+from core.errors import BackendError, shorten
+from core.types import JSON, JSONObject
+
+_NOT_SENT = ("stream", "stream_options")
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateAnswer:
+    """The prompt that llama.cpp would run for a chat request.
+
+    Attributes:
+        text: The prompt; with BOS if the ids are known, without one that only the vocabulary adds if not.
+        token_ids: Its ids; `None` if the server does not tokenize.
+        pieces: The bytes of each id; `None` where the server does not tell them.
+    """
+
+    text: str
+    token_ids: tuple[int, ...] | None = None
+    pieces: tuple[bytes, ...] | None = None
+
+
+async def request_template(connection: HttpConnection, body: JSONObject) -> TemplateAnswer:
+    """Have a chat request rendered and tokenized by the server, without generating.
+
+    Raises:
+        BackendError: The server does not render, or not this request.
+    """
+    sent: JSONObject = {key: value for key, value in body.items() if key not in _NOT_SENT}
+    fields = object_of(await connection.post_for_json("/apply-template", sent))
+    text = text_of(fields.get("prompt"))
+    if text is None:
+        raise BackendError(f"`/apply-template` answered in an odd shape: {shorten(fields)}", kind="odd-answer")
+    try:
+        return await _tokenized(connection, text)
+    except BackendError:
+        return TemplateAnswer(text)  # the text is worth having alone
+
+
+async def request_props(connection: HttpConnection) -> JSONObject:
+    """Return the server's settings, its chat template among them.
+
+    Raises:
+        BackendError: The server does not show them.
+    """
+    return parse_object((await connection.get("/props")).text)
+
+
+async def _tokenized(connection: HttpConnection, text: str) -> TemplateAnswer:
+    sent: JSONObject = {"content": text, "add_special": True, "parse_special": True, "with_pieces": True}
+    tokens = object_of(await connection.post_for_json("/tokenize", sent)).get("tokens")
+    entries = [_entry(token) for token in tokens] if isinstance(tokens, list) else []
+    ids = tuple(token_id for token_id, _ in entries if token_id is not None)
+    if not entries or len(ids) < len(entries):
+        return TemplateAnswer(text)
+    pieces = tuple(piece for _, piece in entries if piece is not None)
+    if len(pieces) < len(entries):
+        return TemplateAnswer(text, ids)
+    return TemplateAnswer(b"".join(pieces).decode("utf-8", "replace"), ids, pieces)
+
+
+def _entry(token: JSON) -> tuple[int | None, bytes | None]:
+    """Return id and bytes of one token; a piece that is no UTF-8 comes as a list of numbers."""
+    if isinstance(token, dict):
+        token_id, piece = token.get("id"), token.get("piece")
+        if isinstance(piece, str):
+            data: bytes | None = piece.encode("utf-8", "replace")
+        else:
+            numbers = piece if isinstance(piece, list) else [None]
+            data = bytes(one for one in numbers if _is_byte(one) and isinstance(one, int))
+            data = data if len(data) == len(numbers) else None
+        return (token_id if _is_id(token_id) and isinstance(token_id, int) else None), data
+    return (token if _is_id(token) and isinstance(token, int) else None), None
+
+
+def _is_id(value: JSON) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_byte(value: JSON) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 256

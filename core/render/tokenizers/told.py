@@ -1,0 +1,42 @@
+"""Tokens as a server tells them, id and bytes, where its vocabulary is not at hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from core.render.tokenizers.tiles import decode_pieces
+from core.types import Token, TokenKind
+
+# One entry that is spelled like this was put into the vocabulary on purpose.
+_MARKER = re.compile(r"<[|\uff5c]?[^<>\s]+[|\uff5c]?>|\[/?[A-Z_]{2,}\]")
+
+
+def tokens_of_pieces(token_ids: Sequence[int], pieces: Sequence[bytes]) -> tuple[str, tuple[Token, ...]]:
+    """Return the text of ids and their token table.
+
+    Which entries are special is not told; those that look like markers count as added.
+
+    Args:
+        token_ids: The ids.
+        pieces: The bytes of each.
+    """
+    text, spans = decode_pieces(pieces)
+    tokens = tuple(
+        Token(token_id, text[span.start : span.stop], span, _kind(piece), piece)
+        for token_id, piece, span in zip(token_ids, pieces, spans, strict=True)
+    )
+    return text, tokens
+
+
+def is_marker(piece: bytes) -> bool:
+    """Return whether a vocabulary entry looks like a control token."""
+    return _MARKER.fullmatch(piece.decode("utf-8", "replace")) is not None
+
+
+def _kind(piece: bytes) -> TokenKind:
+    try:
+        piece.decode("utf-8")
+    except UnicodeDecodeError:
+        return TokenKind.BYTE
+    return TokenKind.ADDED if is_marker(piece) else TokenKind.TEXT
