@@ -28,8 +28,8 @@
       }
       pane.body.classList.toggle("pd-streaming", content.streaming);
       if (content.json) {
-        pd.drawJson(pane.body, content.json, (path, element) =>
-          pd.point(name, { parts: [["message", path], ["", element.textContent, "text"]], target: path }));
+        pd.drawJson(pane.body, content.json);
+        pd.walkJson(pane.body, name, "message", (path) => ({ target: path }));
       } else if (content.marked) {
         pd.drawMarked(pane.body, content.marked, false);
         if (content.streaming) pane.body.scrollTop = pane.body.scrollHeight;

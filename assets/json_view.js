@@ -13,17 +13,22 @@
         return element;
       }),
     );
-    if (onPoint) {
-      box.onmouseover = (event) => event.target.dataset.path && onPoint(event.target.dataset.path, event.target);
-    }
+    if (onPoint) box.onmouseover = (event) => event.target.dataset.path && onPoint(event.target.dataset.path, event.target);
+  }
+
+  // Pointer and arrow keys tell what is known of the value under them; `extra(path)` adds what it is linked to.
+  function walkJson(box, name, label, extra) {
+    const factsOf = (element) => {
+      const { path } = element.dataset;
+      return { parts: [[label, path], ["", element.textContent, "text"]], ...extra(path) };
+    };
+    pd.walk(box, name, "[data-path]", factsOf, "[data-path]:not(.pd-json-mark)");
   }
 
   // Lights every value that stands at `path` or below it.
   function lightJson(box, path) {
     box.querySelectorAll("[data-path]").forEach((element) => {
-      const here = element.dataset.path;
-      const isIn = Boolean(path) && (here === path || here.startsWith(path + ".") || here.startsWith(path + "["));
-      element.classList.toggle("pd-lit", isIn);
+      element.classList.toggle("pd-lit", pd.isWithin(element.dataset.path, path));
     });
   }
 
@@ -34,77 +39,5 @@
     );
   }
 
-  // Splits a field path: `messages[2].tool_calls[0].id` → ["messages", 2, "tool_calls", 0, "id"].
-  function splitPath(path) {
-    const parts = [];
-    for (const match of path.matchAll(/\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]|([^.[\]]+)/g)) {
-      parts.push(match[1] !== undefined ? Number(match[1]) : match[2] !== undefined ? JSON.parse('"' + match[2] + '"') : match[3]);
-    }
-    return parts;
-  }
-
-  // Finds where the value at `path` stands in JSON text: [start, stop) in UTF-16 units, or null.
-  // Reads the text without decoding it, so that places stay exact; a missing last part gives its parent.
-  function locateField(text, path) {
-    let at = 0;
-    const skip = () => {
-      while (at < text.length && " \t\r\n,:".includes(text[at])) at++;
-    };
-    const string = () => {
-      const start = at++;
-      while (at < text.length && text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
-      return text.slice(start, ++at);
-    };
-    const value = () => {
-      skip();
-      if (text[at] === '"') return string();
-      if (text[at] !== "{" && text[at] !== "[") {
-        while (at < text.length && !",]} \t\r\n".includes(text[at])) at++;
-        return;
-      }
-      let depth = 0;
-      do {
-        if (text[at] === '"') {
-          string();
-          continue;
-        }
-        if (text[at] === "{" || text[at] === "[") depth++;
-        if (text[at] === "}" || text[at] === "]") depth--;
-        at++;
-      } while (depth > 0 && at < text.length);
-    };
-    // Moves to the member of the container at `at`; false if there is none.
-    const enter = (part) => {
-      const isObject = text[at] === "{";
-      if (!isObject && text[at] !== "[") return false;
-      at++;
-      for (let i = 0; ; i++) {
-        skip();
-        if (at >= text.length || text[at] === "}" || text[at] === "]") return false;
-        let key = i;
-        if (isObject) {
-          if (text[at] !== '"') return false;
-          try {
-            key = JSON.parse(string());
-          } catch {
-            return false;
-          }
-          skip();
-        }
-        if (key === part) return true;
-        value();
-      }
-    };
-    skip();
-    let start = at;
-    for (const part of splitPath(path)) {
-      if (!enter(part)) break;
-      start = at;
-    }
-    at = start;
-    value();
-    return at > start ? [start, at] : null;
-  }
-
-  Object.assign(pd, { drawJson, lightJson, drawMarked, splitPath, locateField });
+  Object.assign(pd, { drawJson, walkJson, lightJson, drawMarked });
 })(globalThis);

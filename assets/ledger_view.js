@@ -32,12 +32,18 @@
       this.parsers.tabIndex = 0; // it scrolls, so the keyboard must reach it
       this.parsers.setAttribute("role", "region");
       this.parsers.setAttribute("aria-label", "Other parsers");
-      root.append(this.calls, sides, this.parsers);
+      this.differences = make("div", "pd-differences");
+      this.differences.tabIndex = 0;
+      this.differences.setAttribute("role", "region");
+      this.differences.setAttribute("aria-label", "Fields that differ from what the model wrote");
+      root.append(this.calls, this.differences, sides, this.parsers);
       new ResizeObserver(() => this.drawRail()).observe(this.raw);
-      this.raw.addEventListener("mouseover", (event) => this.onPointer(event, pd.point));
-      this.raw.addEventListener("click", (event) => this.onPointer(event, pd.pin));
-      this.raw.addEventListener("focusin", (event) => this.onPointer(event, pd.point));
+      pd.walk(this.raw, name, "[data-segment]", (element) => this.facts(this.segmentOf(element)));
+      this.raw.addEventListener("focusin", (event) => {
+        if (event.target.dataset.segment) pd.point(name, this.facts(this.segmentOf(event.target)));
+      });
       pd.onLight((source, facts) => this.light(source, facts));
+      pd.offerAccount(this);
       this.show(null);
     }
 
@@ -46,6 +52,7 @@
       this.chosen = 0;
       if (!this.data) {
         this.calls.replaceChildren();
+        this.differences.replaceChildren();
         this.parsers.replaceChildren();
         this.bar.replaceChildren(make("span", "pd-counts", "Raw output"));
         this.messageHead.replaceChildren(make("span", "pd-counts", "Message"));
@@ -54,7 +61,7 @@
         return;
       }
       this.calls.replaceChildren(...(this.data.calls.rows.length ? [callTable(this.data.calls)] : []));
-      this.parsers.replaceChildren(...(this.data.parsers.length ? [parserTable(this.data.parsers)] : []));
+      this.parsers.replaceChildren(...(this.data.parsers.length && !document.getElementById("pd-parser-matrix") ? [parserTable(this.data.parsers)] : []));
       this.draw();
     }
 
@@ -63,10 +70,29 @@
       this.bar.replaceChildren(...this.barItems(account));
       this.raw.replaceChildren(make("div", "pd-rail"), ...account.segments.map((segment, i) => this.segment(segment, i)));
       this.messageHead.replaceChildren(this.accountTitle(account), make("span", "pd-counts", account.figures));
-      pd.drawJson(this.message, account.message, (path, element) =>
-        pd.point(this.name, { parts: [["message", path], ["", element.textContent, "text"]], target: path }));
+      pd.drawJson(this.message, account.message);
+      pd.walkJson(this.message, this.name, "message", (path) => ({ target: path }));
+      this.drawDifferences(account.differences);
       if (account.missing) this.message.append(make("p", "pd-missing", account.missing));
       requestAnimationFrame(() => this.drawRail());
+    }
+
+    // Field by field, what the model wrote above what the message says.
+    drawDifferences(differences) {
+      const items = differences.map((one) => {
+        const item = make("div", "pd-field-difference pd-differs-" + one.state);
+        const head = make("p", "pd-field-head");
+        head.append(make("code", "pd-inline-code", one.target), " ", make("span", "pd-field-word", DIFFERENCE_MARKS[one.state] + " " + one.word));
+        if (one.char_span) head.append(" ", button("show", "pd-small", () => pd.jump({ in: "raw", char_span: one.char_span }), "Show it in the raw output"));
+        item.append(head, differenceLine("written", one.written), differenceLine("returned", one.returned));
+        item.addEventListener("mouseover", () => pd.point(this.name, this.factsOfDifference(one)));
+        return item;
+      });
+      this.differences.replaceChildren(...items);
+    }
+
+    factsOfDifference(one) {
+      return { parts: [["message", one.target], ["", one.word, one.state === "soft" ? "" : "bad"]], target: one.target, raw: one.char_span ? [one.char_span] : undefined };
     }
 
     // The name of the message; a choice, where there are two.
@@ -135,22 +161,34 @@
         ["", segment.word, ALARMS.has(segment.fate) ? "bad" : ""],
       ];
       if (segment.target) parts.push(["in", segment.target]);
-      return { parts, target: segment.target };
+      return { parts, target: segment.target, raw: [[segment.start, segment.stop]] };
     }
 
-    onPointer(event, tell) {
-      const i = event.target.dataset ? event.target.dataset.segment : undefined;
-      if (i === undefined || !this.data) return;
-      tell(this.name, this.facts(this.data.accounts[this.chosen].segments[Number(i)]));
+    segmentOf(element) {
+      return this.data.accounts[this.chosen].segments[Number(element.dataset.segment)];
+    }
+
+    // The field of the message that holds any of the given raw characters.
+    targetOf(spans) {
+      const segments = this.data ? this.data.accounts[0].segments : [];
+      const found = segments.find((one) => one.target && spans.some(([start, stop]) => one.start < stop && one.stop > start));
+      return found ? found.target : undefined;
+    }
+
+    // The raw characters that became a field, or what is below it.
+    spansOf(target) {
+      const segments = this.data ? this.data.accounts[0].segments : [];
+      const isOf = (one) => one.target && (pd.isWithin(one.target, target) || pd.isWithin(target, one.target));
+      return segments.filter(isOf).map((one) => [one.start, one.stop]);
     }
 
     light(source, facts) {
       pd.lightJson(this.message, facts.target);
       if (!this.data) return;
-      const segments = this.data.accounts[this.chosen].segments;
+      const spans = facts.raw || [];
       this.raw.querySelectorAll("[data-segment]").forEach((element) => {
-        const target = segments[Number(element.dataset.segment)].target;
-        element.classList.toggle("pd-lit", Boolean(facts.target) && target === facts.target);
+        const { start, stop } = this.segmentOf(element);
+        element.classList.toggle("pd-lit", spans.some((span) => start < span[1] && stop > span[0]));
       });
     }
 
@@ -178,6 +216,21 @@
       if (evidence.quiet) pd.point(this.name, this.facts(segments[first]));
       else pd.pin(this.name, this.facts(segments[first]));
     }
+  }
+
+  const DIFFERENCE_MARKS = { hard: "\u2260", missing: "\u2715", added: "+", soft: "\u2423", spelling: "\u2248" };
+
+  // Hard differences in words and strokes; of soft ones the white space itself.
+  function differenceLine(label, stretches) {
+    const line = make("div", "pd-side");
+    const text = make("code", "");
+    stretches.forEach(([stretch, mark]) => {
+      if (!mark) return text.append(make("span", "pd-muted", stretch));
+      text.append(make("mark", "pd-" + mark, pd.visibleText(stretch, true)));
+    });
+    if (!stretches.length) text.append(make("span", "pd-muted", "\u2205"));
+    line.append(make("span", "pd-side-label", label), text);
+    return line;
   }
 
   function table(caption, heads, rows) {

@@ -7,6 +7,7 @@
   const controllers = new Map();
   const places = {};
   const lighters = new Set();
+  let account = null;
   let pinned = null;
   let pinnedFacts = null;
 
@@ -32,7 +33,7 @@
   function button(label, className, onClick, title) {
     const element = make("button", "pd-button " + (className || ""), label);
     element.type = "button";
-    if (title) element.title = title;
+    if (title) element.title = pd.visibleText(title, false);
     element.addEventListener("click", onClick);
     return element;
   }
@@ -121,11 +122,26 @@
   }
 
   // Facts of the thing under the cursor go to the inspector and to every view that can light them.
-  // facts: {parts: [[label, value], …], template_line?, field?, target?, id?}
+  // facts: {parts: [[label, value, mark?], …], and what it is tied to, as far as known:
+  //   field: path in the request; template_line; raw: [[start, stop], …] characters of the raw output;
+  //   target: path in the message}
   function point(source, facts) {
     if (pinned && facts !== pinnedFacts) return;
     inspect(facts ? facts.parts : []);
-    lighters.forEach((light) => light(source, facts || {}));
+    const whole = accounted(facts || {});
+    lighters.forEach((light) => light(source, whole, Boolean(pinned) || facts === pinnedFacts));
+  }
+
+  // The ledger knows which characters became which field of the message.
+  function accounted(facts) {
+    if (!account) return facts;
+    if (facts.raw && !facts.target) return { ...facts, target: account.targetOf(facts.raw) };
+    if (facts.target && !facts.raw) return { ...facts, raw: account.spansOf(facts.target) };
+    return facts;
+  }
+
+  function offerAccount(offered) {
+    account = offered;
   }
 
   function pin(source, facts) {
@@ -154,13 +170,50 @@
         const part = make("span", "pd-fact" + (mark ? " pd-fact-" + mark : ""));
         if (label) part.append(make("span", "pd-fact-label", label), " ");
         part.append(make("span", "pd-fact-value", pd.visibleText(String(value), mark === "text").replace(/\n/g, "")));
+        part.title = part.textContent;
         return part;
       }),
     );
   }
 
+  // `light(source, facts, isKept)` is called for whatever is pointed at; `isKept` once it is pinned.
   function onLight(light) {
     lighters.add(light);
+  }
+
+  // Lets pointer and arrow keys walk the elements of a scrolling box; a click or Enter pins. May be called again.
+  function walk(box, name, selector, factsOf, steps) {
+    const under = (event) => {
+      const element = event.target.closest && event.target.closest(selector);
+      return element && box.contains(element) ? element : null;
+    };
+    box.onmouseover = (event) => under(event) && point(name, factsOf(under(event)));
+    box.onclick = (event) => {
+      if (under(event) && document.getSelection().isCollapsed) pin(name, factsOf(under(event)));
+    };
+    box.onkeydown = (event) => {
+      if (event.target.tagName === "BUTTON" || event.ctrlKey || event.metaKey || event.altKey) return;
+      const here = box.querySelector(".pd-at");
+      if (event.key === "Enter" || event.key === " ") {
+        if (here) pin(name, factsOf(here));
+        return event.preventDefault();
+      }
+      const elements = [...box.querySelectorAll(steps || selector)];
+      const at = stepOf(event.key, elements.indexOf(here), elements.length);
+      if (at === null) return;
+      event.preventDefault();
+      if (here) here.classList.remove("pd-at");
+      elements[at].classList.add("pd-at");
+      elements[at].scrollIntoView({ block: "nearest" });
+      release();
+      point(name, factsOf(elements[at]));
+    };
+  }
+
+  // Where a key leads from `at` among `count` things; null if it leads nowhere.
+  function stepOf(key, at, count) {
+    const to = { ArrowDown: at + 1, ArrowRight: at + 1, ArrowUp: at - 1, ArrowLeft: at - 1, Home: 0, End: count - 1 }[key];
+    return to === undefined || !count ? null : Math.max(0, Math.min(count - 1, to));
   }
 
   // Offers a place that is no view of ours, such as the page's editor.
@@ -172,5 +225,7 @@
     return controllers.get(name) || places[name];
   }
 
-  Object.assign(pd, { make, prose, button, copyText, attach, open, jump, panelOf, point, pin, release, inspect, onLight, offerPlace, controller });
+  Object.assign(pd, {
+    make, prose, button, copyText, attach, open, jump, panelOf, point, pin, release, inspect, onLight,
+    offerAccount, walk, offerPlace, controller });
 })(globalThis);

@@ -2,14 +2,7 @@
 "use strict";
 (function (global) {
   const pd = (global.PromptDebugger = global.PromptDebugger || {});
-  const { make, prose, button } = pd;
-
-  // The editor's CodeMirror view; its property has had two names.
-  function editorView() {
-    const content = document.querySelector("#pd-request .cm-content");
-    const tile = content && (content.cmView || content.cmTile);
-    return tile ? tile.view || tile.root?.view || tile.rootView?.view || null : null;
-  }
+  const { make, prose, button, editorView } = pd;
 
   function select(view, from, to) {
     view.dispatch({ selection: { anchor: from, head: to }, scrollIntoView: true });
@@ -111,6 +104,7 @@
     const run = document.getElementById("pd-run");
     if (run && /Mac|iPhone|iPad/.test(navigator.platform)) run.textContent = "Run  \u2318\u21b5";
     pd.inspect([]);
+    pd.watchEditor();
     if (!document.documentElement.dataset.panel) pd.open("render");
     document.documentElement.dataset.ready = "true";
   }

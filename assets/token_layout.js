@@ -1,28 +1,39 @@
 // The token view's pure part: chips on a character grid, search, lookups. No DOM.
 //
 // A chip is one token, or several whose bytes make one character. `data` is a decoded payload:
-//   header.table: distinct chips {ids, text, kind, hex?, injected?}; header.kinds names the kinds
+//   header.table: distinct chips {ids, text, kind, hex?, role?, injected?}
 //   index: table position of every chip; header.merged: [chip, n tokens] of chips with more than one
 //   header.fields + field_runs, line_runs: run-length columns [first chip, value, …]
+//   heat: natural log of the probability of every chip, not a number where unknown; null without
 "use strict";
 (function (global) {
   const pd = (global.PromptDebugger = global.PromptDebugger || {});
   const TAB = 4;
 
-  // Display text, width in cells and line breaks of every distinct chip.
+  // Display text, width in cells and line breaks of every distinct chip; `options.show` is text, ids or bytes.
   function displayTable(table, options) {
     const shown = new Array(table.length);
     const cells = new Int32Array(table.length);
     const breaks = new Uint8Array(table.length);
     for (let entry = 0; entry < table.length; entry++) {
-      const text = options.ids ? table[entry].ids.join("+") + " " : chipText(table[entry], options.whitespace);
+      const text = chipLabel(table[entry], options);
       let width = 0;
-      for (const character of text) width += pd.cellsOf(character.codePointAt(0));
+      for (let k = 0; k < text.length; k++) {
+        const code = text.charCodeAt(k);
+        width += code < 0x300 ? 1 : pd.cellsOf(text.codePointAt(k));
+        if (code >= 0xd800 && code < 0xdc00) k++;
+      }
       shown[entry] = text;
       cells[entry] = width;
       breaks[entry] = text.includes("\n") ? 1 : 0;
     }
     return { shown, cells, breaks };
+  }
+
+  function chipLabel(chip, options) {
+    if (options.show === "ids") return chip.ids.join("+") + " ";
+    if (options.show === "bytes") return (chip.hex || pd.hexOfText(chip.text)) + "  ";
+    return chipText(chip, options.whitespace);
   }
 
   function chipText(chip, whitespace) {
@@ -132,48 +143,130 @@
     return token - extra;
   }
 
-  // The whole text and where every chip starts in it, in UTF-16 units.
+  // The whole text and where every chip starts in it: in UTF-16 units, and in code points as Python counts them.
   function joinText(table, index) {
     const starts = new Uint32Array(index.length + 1);
+    const points = new Uint32Array(index.length + 1);
+    const sizes = Uint32Array.from(table, (chip) => pointsOf(chip.text));
     const parts = new Array(index.length);
-    let at = 0;
+    let unit = 0, point = 0;
     for (let i = 0; i < index.length; i++) {
-      parts[i] = table[index[i]].text;
-      starts[i] = at;
-      at += parts[i].length;
+      const { text } = table[index[i]];
+      parts[i] = text;
+      starts[i] = unit;
+      points[i] = point;
+      unit += text.length;
+      point += sizes[index[i]];
     }
-    starts[index.length] = at;
-    return { text: parts.join(""), starts };
+    starts[index.length] = unit;
+    points[index.length] = point;
+    return { text: parts.join(""), starts, points };
   }
 
-  function chipAtUnit(joined, unit) {
-    return bisect(joined.starts.length - 1, (i) => joined.starts[i] <= unit);
+  function pointsOf(text) {
+    let count = 0;
+    for (let k = 0; k < text.length; k++) {
+      const code = text.charCodeAt(k), next = text.charCodeAt(k + 1);
+      if (code >= 0xd800 && code < 0xdc00 && next >= 0xdc00 && next < 0xe000) k++;
+      count++;
+    }
+    return count;
+  }
+
+  // The chip that covers a unit or a point; of chips that show nothing, the last.
+  function chipAt(starts, position) {
+    return bisect(starts.length - 1, (i) => starts[i] <= position);
+  }
+
+  // Chips that run-length columns give to a template line or to a request field: flat [first, stop, …], in order.
+  // A field is given by all below it; where nothing is below, by what it stands in.
+  function rangesOf(data, facts) {
+    if (facts.template_line) return rangesOfRuns(data.line_runs, data.index.length, (line) => line === facts.template_line);
+    if (!facts.field) return [];
+    const isBelow = data.fields.map((field) => pd.isWithin(field, facts.field));
+    const isAbove = data.fields.map((field) => field !== "" && pd.isWithin(facts.field, field));
+    const wanted = isBelow.includes(true) ? isBelow : isAbove;
+    return rangesOfRuns(data.field_runs, data.index.length, (number) => wanted[number]);
+  }
+
+  function rangesOfRuns(runs, count, isWanted) {
+    const ranges = [];
+    for (let i = 0; i < runs.length; i += 2) {
+      if (!isWanted(runs[i + 1])) continue;
+      const stop = i + 2 < runs.length ? runs[i + 2] : count;
+      if (ranges.length && ranges[ranges.length - 1] === runs[i]) ranges[ranges.length - 1] = stop;
+      else ranges.push(runs[i], stop);
+    }
+    return ranges;
+  }
+
+  // Chips that show any character of the given stretches of text, in code points.
+  function rangesOfPoints(joined, spans) {
+    const ranges = [];
+    for (const [start, stop] of spans) {
+      if (stop <= start) continue;
+      ranges.push(chipAt(joined.points, start), chipAt(joined.points, stop - 1) + 1);
+    }
+    return ranges;
+  }
+
+  function isInRanges(ranges, at) {
+    if (!ranges.length) return false;
+    const i = bisect(ranges.length / 2, (r) => ranges[r * 2] <= at) * 2;
+    return at >= ranges[i] && at < ranges[i + 1];
+  }
+
+  function countOfRanges(ranges) {
+    let count = 0;
+    for (let i = 0; i < ranges.length; i += 2) count += ranges[i + 1] - ranges[i];
+    return count;
   }
 
   const MAX_HITS = 100000;
 
-  // Chips that a query finds: text, `id:198`, `special:` or `injected:`. Returns [first chip, last chip, …].
-  function searchChips(table, index, joined, query) {
-    const hits = [];
+  // What a query asks of a chip by itself: `id:198`, `special:`, `injected:`; null if it is text.
+  function entryTest(query) {
     const id = /^id:\s*(\d+)$/.exec(query);
-    const wanted = id
-      ? (chip) => chip.ids.includes(Number(id[1]))
-      : query === "special:" ? (chip) => chip.kind === 1
-      : query === "injected:" ? (chip) => Boolean(chip.injected) : null;
+    if (id) return (chip) => chip.ids.includes(Number(id[1]));
+    if (query === "special:") return (chip) => chip.kind === 1;
+    return query === "injected:" ? (chip) => Boolean(chip.injected) : null;
+  }
+
+  // `p<10%` and `p<0.1`: the natural log below which a token counts as found; null if it is no such query.
+  function heatBound(query) {
+    const bound = /^p\s*<\s*(\d*\.?\d+)\s*(%?)$/.exec(query);
+    return bound ? Math.log(Number(bound[1]) / (bound[2] ? 100 : 1)) : null;
+  }
+
+  // Chips that a query finds: text, or one of the questions above. Returns [first chip, last chip, …].
+  function searchChips(table, index, joined, query, heat) {
+    const hits = [];
+    const push = (test) => {
+      for (let i = 0; i < index.length && hits.length < MAX_HITS * 2; i++) if (test(i)) hits.push(i, i);
+      return hits;
+    };
+    const wanted = entryTest(query);
     if (wanted) {
       const matches = table.map(wanted);
-      for (let i = 0; i < index.length && hits.length < MAX_HITS * 2; i++) if (matches[index[i]]) hits.push(i, i);
-      return hits;
+      return push((i) => matches[index[i]]);
     }
+    const bound = heat ? heatBound(query) : null;
+    if (bound !== null) return push((i) => heat[i] < bound);
     let at = query === "" ? -1 : joined.text.indexOf(query);
+    let chip = 0;
+    // Hits come in order, so the chips are walked beside them.
     while (at !== -1 && hits.length < MAX_HITS * 2) {
-      hits.push(chipAtUnit(joined, at), chipAtUnit(joined, at + query.length - 1));
+      while (joined.starts[chip + 1] <= at) chip++;
+      const first = chip;
+      while (joined.starts[chip + 1] <= at + query.length - 1) chip++;
+      hits.push(first, chip);
       at = joined.text.indexOf(query, at + query.length);
     }
     return hits;
   }
 
   Object.assign(pd, {
-    displayTable, layoutRows, rowOfChip, runValue, tokenOfChip, chipOfToken, joinText, chipAtUnit, searchChips,
+    displayTable, layoutRows, rowOfChip, runValue, tokenOfChip, chipOfToken, joinText, chipAt, rangesOf, rangesOfPoints,
+    isInRanges, countOfRanges, searchChips,
   });
 })(globalThis);

@@ -3,10 +3,12 @@
 (function (global) {
   const pd = (global.PromptDebugger = global.PromptDebugger || {});
   const ROW_PX = 22;
-  const SPARE_ROWS = 8;
   const GUTTER_CELLS = 7;
+  const SIDE_PX = 24; // scroll bar and rail
+  const STRIP_PX = 64;
+  const HUES = 6;
   const KINDS = ["text", "special", "added", "byte"];
-  const { make, button } = pd;
+  const { make } = pd;
 
   class TokenView {
     constructor(root, name) {
@@ -14,40 +16,41 @@
       this.name = name;
       this.where = name === "raw_tokens" ? "raw" : "prompt";
       this.data = null;
-      this.options = { whitespace: false, ids: false, turns: true };
+      this.options = { show: "text", whitespace: false, turns: true, heat: false };
+      this.forget();
+      this.build();
+    }
+
+    // What belongs to one text and goes with it.
+    forget() {
+      this.joined = null;
+      this.rows = null;
       this.active = 0;
       this.hits = [];
+      this.hitSet = new Set();
       this.hitAt = -1;
-      this.window = [-1, -1];
-      this.build();
+      this.lit = [];
+      this.shown = [-1, -1];
+      this.injected = null;
     }
 
     build() {
       this.root.classList.add("pd-tokens");
-      this.counts = make("span", "pd-counts");
-      this.search = make("input", "pd-search");
-      this.search.type = "search";
-      this.search.placeholder = "find text, id:198, special:";
-      this.search.setAttribute("aria-label", "Find tokens");
-      this.found = make("span", "pd-found");
-      this.found.setAttribute("role", "status");
-      const bar = make("div", "pd-bar");
-      bar.append(this.counts, this.searchBox(), this.switches());
+      this.toolbar = new pd.TokenBar(this);
+      this.bar = this.toolbar.root;
+      this.frame = make("div", "pd-grid-frame");
       this.scroller = make("div", "pd-grid");
       this.scroller.tabIndex = 0;
       this.scroller.setAttribute("role", "listbox");
       this.scroller.setAttribute("aria-label", this.where === "prompt" ? "Tokens of the prompt" : "Tokens of the raw output");
-      this.sizer = make("div", "pd-grid-sizer");
-      this.rowsBox = make("div", "pd-grid-rows");
-      this.sizer.setAttribute("role", "presentation");
-      this.rowsBox.setAttribute("role", "presentation");
-      this.sizer.append(this.rowsBox);
-      this.scroller.append(this.sizer);
+      this.window = new pd.RowWindow(this.scroller, ROW_PX, (r) => this.row(r), () => this.nameActive());
+      this.rail = new pd.TokenRail();
+      this.frame.append(this.scroller, this.rail.canvas);
+      this.strip = new pd.HeatStrip();
       this.live = make("div", "pd-live");
       this.live.setAttribute("role", "status");
       this.empty = make("p", "pd-empty", this.emptyText());
-      this.bar = bar;
-      this.root.append(bar, this.scroller, this.live, this.empty);
+      this.root.append(this.bar, this.frame, this.strip.root, this.live, this.empty);
       this.listen();
       this.showEmpty(true);
     }
@@ -60,126 +63,117 @@
 
     showEmpty(isEmpty) {
       this.empty.hidden = !isEmpty;
-      this.scroller.hidden = this.bar.hidden = isEmpty;
-    }
-
-    searchBox() {
-      const box = make("span", "pd-search-box");
-      const up = button("\u2191", "pd-small", () => this.step(-1), "Previous hit (Shift+Enter)");
-      const down = button("\u2193", "pd-small", () => this.step(1), "Next hit (Enter)");
-      up.setAttribute("aria-label", "Previous hit");
-      down.setAttribute("aria-label", "Next hit");
-      box.append(this.search, up, down, this.found);
-      return box;
-    }
-
-    switches() {
-      const box = make("span", "pd-switches");
-      const add = (option, label, title) => {
-        const toggle = button(label, "pd-switch", () => this.toggle(option, toggle), title);
-        toggle.dataset.option = option;
-        toggle.setAttribute("aria-pressed", String(this.options[option]));
-        box.append(toggle);
-      };
-      add("whitespace", "\u00b7\u21b5 white space", "Show spaces, tabs and line breaks as marks");
-      add("turns", "\u2936 turns", "Start a new line where one control token follows another");
-      add("ids", "ids", "Show ids instead of text");
-      return box;
-    }
-
-    toggle(option, element) {
-      this.options[option] = !this.options[option];
-      element.setAttribute("aria-pressed", String(this.options[option]));
-      this.refresh();
+      this.frame.hidden = this.bar.hidden = isEmpty;
+      if (isEmpty) this.strip.root.hidden = true;
     }
 
     listen() {
-      this.scroller.addEventListener("scroll", () => requestAnimationFrame(() => this.paint(false)), { passive: true });
       this.scroller.addEventListener("mouseover", (event) => this.onPointer(event, false));
       this.scroller.addEventListener("click", (event) => this.onPointer(event, true));
       this.scroller.addEventListener("keydown", (event) => this.onKey(event));
-      this.scroller.addEventListener("focus", () => this.data && this.point());
+      this.scroller.addEventListener("focus", () => this.data && this.tell(this.active));
       this.scroller.addEventListener("copy", (event) => this.onCopy(event));
-      let timer = 0;
-      this.search.addEventListener("input", () => {
-        clearTimeout(timer);
-        timer = setTimeout(() => this.find(this.search.value), 60);
-      });
-      this.search.addEventListener("keydown", (event) => {
-        if (event.key !== "Enter" || event.metaKey || event.ctrlKey) return;
-        event.preventDefault();
-        this.step(event.shiftKey ? -1 : 1);
-      });
+      this.scroller.addEventListener("pointerdown", () => (this.isAllChosen = false));
       this.width = 0;
       new ResizeObserver(() => this.onResize()).observe(this.scroller);
-      pd.onLight((source, facts) => this.light(source, facts));
+      pd.onLight((source, facts, isKept) => this.light(source, facts, isKept));
     }
 
     show(decoded) {
-      if (!decoded) {
-        this.data = null;
-        this.showEmpty(true);
-        return;
-      }
-      const header = decoded.header;
-      const index = header.wide ? new Uint32Array(decoded.columns, 0, header.count) : new Uint16Array(decoded.columns, 0, header.count);
-      this.data = { ...header, index };
-      this.joined = null;
-      this.hits = [];
-      this.hitSet = new Set();
-      this.lit = null;
-      this.shown = [-1, -1];
-      this.found.textContent = "";
-      this.search.value = "";
-      this.active = 0;
-      this.counts.textContent = header.counts;
+      this.forget();
+      this.data = null;
+      if (!decoded) return this.showEmpty(true);
+      const { header, columns } = decoded;
+      const index = header.wide ? new Uint32Array(columns, 0, header.count) : new Uint16Array(columns, 0, header.count);
+      this.data = { ...header, index, heat: pd.heatOf(header, columns) };
+      this.options.heat = this.options.heat && this.data.heat !== null;
+      this.toolbar.reset(header.counts, this.data.heat !== null, this.where);
       this.showEmpty(false);
+      this.showHeat();
       this.measure();
       this.scroller.scrollTop = 0;
       this.refresh();
+      this.prepare(this.data);
+    }
+
+    // What search and links need is made while nobody waits: the first paint comes first.
+    prepare(data) {
+      const idle = global.requestIdleCallback || ((work) => setTimeout(work, 50));
+      idle(() => {
+        if (this.data !== data) return;
+        this.text();
+        idle(() => {
+          if (this.data === data) this.drawRail();
+        });
+      });
     }
 
     measure() {
       const probe = make("div", "pd-row", "x".repeat(100));
       probe.style.cssText = "position:absolute;visibility:hidden;width:max-content";
-      this.rowsBox.append(probe);
+      this.window.box.append(probe);
       this.cell = probe.getBoundingClientRect().width / 100 || 8;
       probe.remove();
       this.width = this.scroller.clientWidth;
     }
 
-    // Lays everything out again and keeps the active chip in sight.
+    // Lays everything out again.
     refresh() {
       if (!this.data || !this.scroller.clientWidth) return;
       const { table, index } = this.data;
       this.display = pd.displayTable(table, this.options);
-      const columns = Math.max(16, Math.floor((this.scroller.clientWidth - 14) / this.cell) - GUTTER_CELLS);
+      const columns = Math.max(16, Math.floor((this.scroller.clientWidth - SIDE_PX) / this.cell) - GUTTER_CELLS);
       const isSpecial = (at) => table[index[at]].kind === 1;
       const startsTurn = this.options.turns ? (at) => at > 0 && isSpecial(at) && isSpecial(at - 1) : null;
       this.rows = pd.layoutRows(index, this.display, columns, startsTurn);
-      this.sizer.style.height = this.rows.count * ROW_PX + "px";
-      this.paint(true);
+      this.window.resize(this.rows.count);
+      this.paint();
+      if (this.injected) this.drawRail();
     }
 
     onResize() {
-      if (!this.data || !this.scroller.clientWidth || this.scroller.clientWidth === this.width) return;
+      if (!this.data || !this.scroller.clientWidth) return;
+      if (this.scroller.clientWidth !== this.width) this.layAgain();
+      else this.window.paint(false);
+    }
+
+    // Lays out again and keeps what stands at the top in place.
+    layAgain() {
       const top = this.rows ? this.rows.chip[Math.floor(this.scroller.scrollTop / ROW_PX)] || 0 : 0;
       this.measure();
       this.refresh();
       this.scroller.scrollTop = pd.rowOfChip(this.rows, top) * ROW_PX;
-      this.paint(true);
+      this.window.paint(false);
     }
 
-    paint(force) {
-      if (!this.data || !this.rows || !this.scroller.clientHeight) return;
-      const first = Math.max(0, Math.floor(this.scroller.scrollTop / ROW_PX) - SPARE_ROWS);
-      const last = Math.min(this.rows.count, Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / ROW_PX) + SPARE_ROWS);
-      if (!force && first === this.window[0] && last === this.window[1]) return;
-      this.window = [first, last];
-      const fragment = document.createDocumentFragment();
-      for (let r = first; r < last; r++) fragment.append(this.row(r));
-      this.rowsBox.style.transform = "translateY(" + first * ROW_PX + "px)";
-      this.rowsBox.replaceChildren(fragment);
+    change(option, value) {
+      this.options[option] = value;
+      if (option === "heat") this.showHeat();
+      if (!this.data || !this.rows) return;
+      if (option === "heat") this.paint();
+      else this.layAgain();
+    }
+
+    showHeat() {
+      const isOn = this.options.heat;
+      const wasOn = !this.strip.root.hidden;
+      this.root.classList.toggle("pd-heated", isOn);
+      this.strip.root.hidden = !isOn;
+      const height = parseFloat(this.root.style.height); // of a report: it fits the view to its rows
+      if (height && isOn !== wasOn) this.root.style.height = height + (isOn ? STRIP_PX : -STRIP_PX) + "px";
+      if (isOn && this.data) this.strip.show(this.data.heat, this.active, this.chipOf(this.active));
+    }
+
+    // Height in which every row is seen.
+    wholeHeight() {
+      return this.rows.count * ROW_PX + this.bar.offsetHeight + (this.options.heat ? STRIP_PX : 0) + 14;
+    }
+
+    paint() {
+      if (this.data && this.rows) this.window.paint(true);
+    }
+
+    nameActive() {
       const active = document.getElementById(this.activeId());
       if (active) this.scroller.setAttribute("aria-activedescendant", this.activeId());
       else this.scroller.removeAttribute("aria-activedescendant");
@@ -187,6 +181,10 @@
 
     activeId() {
       return "pd-active-" + this.name;
+    }
+
+    chipOf(at) {
+      return this.data.table[this.data.index[at]];
     }
 
     row(r) {
@@ -209,7 +207,9 @@
       const entry = this.data.index[at];
       const kind = this.data.table[entry];
       const text = this.display.shown[entry].slice(from, to);
-      const element = make("span", this.chipClass(at, kind), text.endsWith("\n") ? text.slice(0, -1) : text);
+      const element = document.createElement("span");
+      element.className = this.chipClass(at, kind);
+      element.textContent = text.endsWith("\n") ? text.slice(0, -1) : text; // the table holds visible text already
       element.dataset.at = at;
       if (from > 0) {
         element.setAttribute("role", "presentation");
@@ -219,25 +219,27 @@
       element.setAttribute("aria-posinset", at + 1);
       element.setAttribute("aria-setsize", this.data.index.length);
       element.setAttribute("aria-selected", String(at === this.active));
-      if (text.trim() === "") element.setAttribute("aria-label", JSON.stringify(kind.text));
+      if (kind.role) element.setAttribute("aria-label", pd.visibleText(kind.text, false) + ", " + kind.role);
+      else if (text.trim() === "") element.setAttribute("aria-label", JSON.stringify(kind.text));
       if (at === this.active) element.id = this.activeId();
       return element;
     }
 
     chipClass(at, chip) {
-      let name = "pd-chip pd-chip-" + KINDS[chip.kind] + (at & 1 ? " pd-odd" : "");
+      let name = "pd-chip pd-chip-" + KINDS[chip.kind] + " pd-hue-" + (at % HUES);
+      if (this.options.heat) name += " pd-heat-" + pd.heatLevel(this.data.heat.values[at]);
       if (chip.injected) name += " pd-injected";
       if (at === this.active) name += " pd-active";
       if (this.hitSet.has(at)) name += " pd-hit";
-      if (this.lit && this.lit(at)) name += " pd-lit";
+      if (pd.isInRanges(this.lit, at)) name += " pd-lit";
       if (at >= this.shown[0] && at <= this.shown[1]) name += " pd-shown";
       return name;
     }
 
     // Everything known of the chip at `at`, for the inspector and the other views.
     facts(at) {
-      const { table, index, merged, fields, field_runs, line_runs } = this.data;
-      const chip = table[index[at]];
+      const { merged, fields, field_runs, line_runs, heat } = this.data;
+      const chip = this.chipOf(at);
       const token = pd.tokenOfChip(merged, at);
       const field = fields[pd.runValue(field_runs, at)] || null;
       const line = pd.runValue(line_runs, at);
@@ -246,31 +248,43 @@
         [many ? "tokens" : "token", many ? token + "\u2013" + (token + chip.ids.length - 1) : token],
         [many ? "ids" : "id", chip.ids.join(" ")],
         ["", JSON.stringify(chip.text), "text"],
-        ["", KINDS[chip.kind], chip.kind === 1 ? "special" : ""],
+        ["", KINDS[chip.kind] + (chip.role ? ": " + chip.role : ""), chip.kind === 1 ? "special" : ""],
         ["bytes", chip.hex || pd.hexOfText(chip.text)],
       ];
-      if (chip.injected) parts.push(["", "injected by request data", "bad"]);
+      if (chip.injected) parts.splice(3, 0, ["", "injected by request data", "bad"]);
+      if (this.options.heat) parts.splice(4, 0, ...pd.heatParts(heat, at, chip));
       if (line > 0) parts.push(["template line", line]);
       if (field) parts.push(["from", field]);
-      return { parts, field, template_line: line > 0 ? line : null, at };
+      const facts = { parts, at, field, template_line: line > 0 ? line : null };
+      if (this.where === "raw") facts.raw = [[this.text().points[at], this.joined.points[at + 1]]];
+      return facts;
     }
 
-    point() {
-      pd.point(this.name, this.facts(this.active));
+    tell(at, isPin) {
+      if (this.options.heat) this.strip.show(this.data.heat, at, this.chipOf(at));
+      (isPin ? pd.pin : pd.point)(this.name, this.facts(at));
     }
 
     onPointer(event, isClick) {
       const at = event.target.dataset ? event.target.dataset.at : undefined;
       if (at === undefined || !this.data) return;
-      if (!isClick) return pd.point(this.name, this.facts(Number(at)));
+      if (!isClick) return this.tell(Number(at));
+      if (!document.getSelection().isCollapsed) return; // the end of choosing text, not a click
       this.active = Number(at);
-      this.paint(true);
-      pd.pin(this.name, this.facts(this.active));
+      this.paint();
+      this.tell(this.active, true);
     }
 
     onKey(event) {
-      if (!this.data || event.ctrlKey || event.metaKey || event.altKey) return;
-      const page = Math.max(1, Math.floor(this.scroller.clientHeight / ROW_PX) - 1);
+      if (!this.data) return;
+      if ((event.ctrlKey || event.metaKey) && event.key === "a") {
+        event.preventDefault();
+        document.getSelection().selectAllChildren(this.window.box);
+        this.isAllChosen = true; // also of rows that are not drawn
+        return;
+      }
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      const page = this.window.pageRows;
       const moves = {
         ArrowRight: () => this.go(this.active + 1),
         ArrowLeft: () => this.go(this.active - 1),
@@ -280,8 +294,8 @@
         PageUp: () => this.walkRows(-page),
         Home: () => this.go(0),
         End: () => this.go(this.data.index.length - 1),
-        Enter: () => pd.pin(this.name, this.facts(this.active)),
-        " ": () => pd.pin(this.name, this.facts(this.active)),
+        Enter: () => this.tell(this.active, true),
+        " ": () => this.tell(this.active, true),
       };
       const move = moves[event.key];
       if (!move) return;
@@ -299,19 +313,12 @@
     go(at) {
       if (!this.data.index.length) return;
       this.active = Math.max(0, Math.min(this.data.index.length - 1, at));
-      this.reveal(this.active);
-      this.paint(true);
-      const facts = this.facts(this.active);
+      this.window.reveal(pd.rowOfChip(this.rows, this.active));
       pd.release();
-      pd.point(this.name, facts);
-      this.live.textContent = facts.parts.map((part) => part[0] + " " + part[1]).join(", ");
-    }
-
-    reveal(at) {
-      const top = pd.rowOfChip(this.rows, at) * ROW_PX;
-      const height = this.scroller.clientHeight;
-      if (top < this.scroller.scrollTop) this.scroller.scrollTop = Math.max(0, top - 2 * ROW_PX);
-      else if (top + ROW_PX > this.scroller.scrollTop + height) this.scroller.scrollTop = top - height + 4 * ROW_PX;
+      this.tell(this.active);
+      this.paint();
+      const facts = this.facts(this.active);
+      this.live.textContent = facts.parts.map((part) => part[0] + " " + pd.visibleText(String(part[1]), false)).join(", ");
     }
 
     text() {
@@ -320,8 +327,9 @@
     }
 
     find(query) {
-      if (!this.data) return;
-      const flat = pd.searchChips(this.data.table, this.data.index, this.text(), query);
+      if (!this.data || !this.rows) return;
+      const { table, index, heat } = this.data;
+      const flat = pd.searchChips(table, index, this.text(), query, heat && heat.values);
       this.hits = [];
       this.hitSet = new Set();
       for (let i = 0; i < flat.length; i += 2) {
@@ -329,15 +337,16 @@
         for (let at = flat[i]; at <= flat[i + 1]; at++) this.hitSet.add(at);
       }
       this.hitAt = -1;
-      this.found.textContent = query ? pd.plural(this.hits.length, "hit") : "";
-      if (this.hits.length) this.reveal(this.hits[0]);
-      this.paint(true);
+      this.toolbar.found.textContent = query ? pd.plural(this.hits.length, "hit") : "";
+      if (this.hits.length) this.window.reveal(pd.rowOfChip(this.rows, this.hits[0]));
+      this.paint();
+      this.drawRail();
     }
 
     step(by) {
       if (!this.hits.length) return;
       this.hitAt = this.hitAt < 0 && by < 0 ? this.hits.length - 1 : (this.hitAt + by + this.hits.length) % this.hits.length;
-      this.found.textContent = this.hitAt + 1 + " of " + this.hits.length;
+      this.toolbar.found.textContent = this.hitAt + 1 + " of " + this.hits.length;
       this.go(this.hits[this.hitAt]);
     }
 
@@ -347,46 +356,80 @@
       const [first, last] = this.chipsOf(evidence);
       this.shown = [first, last];
       if (!this.rows) this.refresh();
-      this.scroller.scrollTop = pd.rowOfChip(this.rows, first) * ROW_PX - this.scroller.clientHeight / 3;
+      if (!this.rows) return; // it has no size: nobody sees it
+      this.window.scrollTo(pd.rowOfChip(this.rows, first));
       this.go(first);
+      this.drawRail();
       if (evidence.quiet) return;
       this.scroller.focus({ preventScroll: true });
-      pd.pin(this.name, this.facts(this.active)); // the pointer lies on the panel now, and would speak at once
+      this.tell(this.active, true); // the pointer lies on the panel now, and would speak at once
     }
 
     chipsOf(evidence) {
       if (evidence.token_span) {
         const [start, stop] = evidence.token_span;
-        return [pd.chipOfToken(this.data.merged, start), pd.chipOfToken(this.data.merged, Math.max(start, stop - 1))];
+        return [start, Math.max(start, stop - 1)].map((token) => pd.chipOfToken(this.data.merged, token));
       }
-      const { text } = this.text();
+      const { text, starts, points } = this.text();
       if (evidence.char_span) {
-        const start = pd.unitsOfPoints(text, evidence.char_span[0]);
-        const stop = pd.unitsOfPoints(text, evidence.char_span[1]);
-        return [pd.chipAtUnit(this.joined, start), pd.chipAtUnit(this.joined, Math.max(start, stop - 1))];
+        const [start, stop] = evidence.char_span;
+        return [pd.chipAt(points, start), pd.chipAt(points, Math.max(start, stop - 1))];
       }
       const at = evidence.quote ? text.indexOf(evidence.quote) : -1;
-      return at < 0 ? [0, 0] : [pd.chipAtUnit(this.joined, at), pd.chipAtUnit(this.joined, at + evidence.quote.length - 1)];
+      return at < 0 ? [0, 0] : [pd.chipAt(starts, at), pd.chipAt(starts, at + evidence.quote.length - 1)];
     }
 
-    // Another view points at a template line or a field: light what came from it.
-    light(source, facts) {
-      if (source === this.name || this.where !== "prompt" || !this.data) return;
-      const had = this.lit;
-      this.lit = null;
-      if (facts.template_line) this.lit = (at) => pd.runValue(this.data.line_runs, at) === facts.template_line;
-      else if (facts.prompt_field) this.lit = (at) => this.data.fields[pd.runValue(this.data.field_runs, at)] === facts.prompt_field;
-      if (had || this.lit) this.paint(true);
+    // Another view points at a template line, a field, or characters: light what belongs to it.
+    light(source, facts, isKept) {
+      if (!this.data || source === this.name) return this.unlight();
+      const lit = this.where === "prompt" ? pd.rangesOf(this.data, facts) : facts.raw ? pd.rangesOfPoints(this.text(), facts.raw) : [];
+      if (!lit.length) return this.unlight();
+      this.lit = lit;
+      this.root.classList.add("pd-has-lit");
+      if (!this.rows) return;
+      const first = pd.rowOfChip(this.rows, lit[0]);
+      if (isKept && !this.window.isInSight(first)) this.window.scrollTo(first);
+      if (!this.hits.length) this.toolbar.found.textContent = pd.plural(pd.countOfRanges(lit), "token") + " linked";
+      this.paint();
+      this.drawRail();
     }
 
-    // Copies the text itself, without marks, also of rows that are not on screen.
+    unlight() {
+      if (!this.lit.length) return;
+      this.lit = [];
+      this.root.classList.remove("pd-has-lit");
+      if (!this.hits.length) this.toolbar.found.textContent = "";
+      this.paint();
+      this.drawRail();
+    }
+
+    drawRail() {
+      if (!this.data || !this.rows) return;
+      if (!this.injected) {
+        const isForged = this.data.table.map((chip) => Boolean(chip.injected));
+        this.injected = isForged.includes(true) ? Array.from(this.data.index.keys()).filter((at) => isForged[this.data.index[at]]) : [];
+      }
+      const shown = this.shown[0] < 0 ? [] : [this.shown[0], this.shown[1] + 1];
+      this.rail.draw(this.rows, [["accent", this.lit, true], ["hit-line", this.hits], ["ok", shown, true], ["error", this.injected]]);
+    }
+
+    // All of it, as the bar's button copies it.
+    copy() {
+      const { table, index } = this.data;
+      if (this.options.show === "ids") return "[" + Array.from(index, (entry) => table[entry].ids.join(", ")).join(", ") + "]";
+      if (this.options.show === "bytes") return Array.from(index, (entry) => table[entry].hex || pd.hexOfText(table[entry].text)).filter(Boolean).join(" ");
+      return this.text().text;
+    }
+
+    // Copies the text itself, without marks, by whole tokens; after "select all" also of rows that are not on screen.
     onCopy(event) {
       const selection = document.getSelection();
       if (!this.data || !selection || selection.isCollapsed) return;
-      const ends = [selection.anchorNode, selection.focusNode].map((node) => (node.parentElement || node).closest("[data-at]"));
-      if (!ends[0] || !ends[1]) return;
-      const [low, high] = ends.map((end) => Number(end.dataset.at)).sort((a, b) => a - b);
       const { text, starts } = this.text();
+      const chosen = [...this.window.box.querySelectorAll("[data-at]")].filter((chip) => selection.containsNode(chip, true));
+      if (!chosen.length) return;
+      const low = this.isAllChosen ? 0 : Number(chosen[0].dataset.at);
+      const high = this.isAllChosen ? this.data.index.length - 1 : Number(chosen[chosen.length - 1].dataset.at);
       event.clipboardData.setData("text/plain", text.slice(starts[low], starts[high + 1]));
       event.preventDefault();
     }

@@ -121,6 +121,8 @@ class ServerClient:
         async def ask(sent: JSONObject) -> ChatResult:
             return await request_chat_stream(self._connection, sent, on_delta, on_prompt_ids)
 
+        # vLLM gives these to whole answers only, refuses them on a stream, and they change nothing in it.
+        body = {key: value for key, value in body.items() if key != "prompt_logprobs"}
         sent = self.body_as_sent(body)
         if self._takes_debug_fields:
             sent["stream_options"] = {**object_of(body.get("stream_options")), "include_usage": True}

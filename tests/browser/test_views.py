@@ -80,16 +80,8 @@ def test_white_space_is_marked_on_demand_and_never_copied(dropped):
     plain = "".join(dropped.tokens())
     dropped.page.click("#pd-prompt-tokens [data-option=whitespace]")
     marked = "".join(dropped.tokens())
-    dropped.page.evaluate(
-        "document.getSelection().selectAllChildren(document.querySelector('#pd-prompt-tokens .pd-grid-rows'))"
-    )
-    dropped.page.evaluate(
-        """() => { const rows = document.querySelectorAll("#pd-prompt-tokens .pd-chip");
-          const range = document.createRange(); range.setStart(rows[0].firstChild, 0);
-          const last = rows[rows.length - 1].firstChild; range.setEnd(last, last.length);
-          getSelection().removeAllRanges(); getSelection().addRange(range); }"""
-    )
     dropped.page.focus("#pd-prompt-tokens [role=listbox]")
+    dropped.page.keyboard.press("ControlOrMeta+a")
     dropped.page.keyboard.press("ControlOrMeta+c")
 
     assert "·" not in plain

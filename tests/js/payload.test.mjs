@@ -36,8 +36,27 @@ test("what hides or reorders is named whether or not white space is shown", () =
   }
 });
 
-test("joiners inside emoji are left alone", () => {
+test("joiners inside emoji are left alone, elsewhere they are named", () => {
   assert.equal(pd.visibleText("\u{1f469}\u200d\u{1f680}", false), "\u{1f469}\u200d\u{1f680}");
+  assert.equal(pd.visibleText("\u2764\ufe0f 1\ufe0f\u20e3", false), "\u2764\ufe0f 1\ufe0f\u20e3");
+  assert.equal(pd.visibleText("a\u200db\ufe0f", false), "a\u27e8ZWJ\u27e9b\u27e8U+FE0F\u27e9");
+});
+
+test("scripts that spell with joiners keep them", () => {
+  for (const word of ["\u0915\u094d\u200d\u0937", "\u0645\u06cc\u200c\u062e"]) assert.equal(pd.visibleText(word, false), word);
+});
+
+test("no character is drawn as nothing", () => {
+  const nothing = [0xad, 0x34f, 0x61c, 0x115f, 0x1160, 0x17b4, 0x180b, 0x180e, 0x2065, 0x206a, 0x3164, 0xffa0, 0xfff9, 0x1d173, 0xe0001, 0xe0100, 0xf8ff, 0x2800, 0x2003, 0x205f];
+  for (const code of nothing) {
+    assert.match(pd.visibleText("a" + String.fromCodePoint(code) + "b", false), /^a\u27e8.+\u27e9b$/, code.toString(16));
+  }
+});
+
+test("other scripts are left as they are", () => {
+  for (const text of ["\u4e2d\u6587\uff0c\u6d4b\u8bd5", "\u0627\u0644\u0639\u0631\u0628\u064a\u0629", "\u05e9\u05dc\u05d5\u05dd", "e\u0301\u00e9", "\u0e44\u0e17\u0e22", "\ud55c\uad6d\uc5b4", "\u3053\u3093\u3000\u306b"]) {
+    assert.equal(pd.visibleText(text, false), text);
+  }
 });
 
 test("wide characters take two cells, combining ones none", () => {

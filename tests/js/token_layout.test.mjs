@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const pd = load("payload.js", "token_layout.js");
-const PLAIN = { whitespace: false, ids: false };
+const pd = load("payload.js", "field_paths.js", "token_layout.js");
+const PLAIN = { whitespace: false, show: "text" };
 
 function chips(texts, kinds = {}) {
   const table = texts.map((text, i) => ({ ids: [i + 10], text, kind: kinds[i] || 0 }));
@@ -49,7 +49,7 @@ test("no chip is lost whatever the width", () => {
 });
 
 test("ids are shown in place of text, joined where a character took several tokens", () => {
-  const shown = pd.displayTable([{ ids: [1, 22], text: "\u4e2d", kind: 3 }], { whitespace: false, ids: true }).shown;
+  const shown = pd.displayTable([{ ids: [1, 22], text: "\u4e2d", kind: 3 }], { whitespace: false, show: "ids" }).shown;
 
   assert.deepEqual(shown, ["1+22 "]);
 });

@@ -66,7 +66,7 @@ def prompt_heat(trace: Trace) -> Heat | None:
 def alternatives_to_json(alternatives: Sequence[Alternative]) -> list[JSON]:
     """Return alternatives as the view takes them."""
     return [
-        [text, token_id, round(max(logprob, NEVER_NATS), 4)] for text, token_id, logprob in alternatives[:_MAX_SHOWN]
+        [text, token_id, round(max(logprob, NEVER_NATS), 6)] for text, token_id, logprob in alternatives[:_MAX_SHOWN]
     ]
 
 

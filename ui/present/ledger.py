@@ -17,6 +17,7 @@ from core.types import (
     Place,
     Trace,
 )
+from ui.present.differences import field_differences
 from ui.present.json_text import json_segments, segments_to_json
 from ui.present.payload import pack_payload
 from ui.present.words import FATE_WORDS, count_of, joined, shortened
@@ -80,6 +81,7 @@ def _account(title: str, parse: Parse, ledger: Ledger, chat: ChatResult | None) 
         ),
         "message": segments_to_json(json_segments(message)),
         "missing": _missing(ledger),
+        "differences": field_differences(parse, ledger, chat),
     }
 
 

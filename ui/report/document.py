@@ -17,12 +17,17 @@ from ui.report.sections import again_payload, markdown_of, sent_payload
 
 SCRIPTS = (
     "payload.js",
+    "field_paths.js",
     "token_layout.js",
     "linking.js",
+    "row_window.js",
     "json_view.js",
+    "heat.js",
+    "token_bar.js",
     "token_view.js",
     "verdict_view.js",
-    "prompt_views.js",
+    "difference_view.js",
+    "template_view.js",
     "completion_view.js",
     "ledger_view.js",
     "findings_view.js",

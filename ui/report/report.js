@@ -19,7 +19,7 @@
     raw_tokens: "The tokens of the raw output are not known.",
   };
   const MARKS = { ok: "\u2713", guilty: "\u2715", follows: "~", idle: "\u25cb", running: "\u2026", unknown: "?", note: "!" };
-  const SEGMENTS_SHOWN = 400;
+  const SEGMENTS_SHOWN = 240;
   const GRID_PX = 430;
   const PRINTED_ROWS = 400;
   const tokenViews = [];
@@ -56,22 +56,25 @@
 
     function draw(first) {
       const last = Math.min(sent.segments.length, first + SEGMENTS_SHOWN);
-      pd.drawJson(code, sent.segments.slice(first, last), (path, element) =>
-        pd.point(name, { parts: [["request", path], ["", element.textContent, "text"]], target: path, prompt_field: path }));
+      pd.drawJson(code, sent.segments.slice(first, last));
       const more = (label, to) => button(label, "pd-small pd-more", () => draw(to));
       if (first > 0) code.prepend(more("\u2191 what stands before", Math.max(0, first - SEGMENTS_SHOWN)));
       if (last < sent.segments.length) code.append(more("\u2193 what follows", last));
     }
 
+    function drawAround(path) {
+      const at = sent.segments.findIndex(([, , here]) => pd.isWithin(here, path));
+      if (at >= 0) draw(Math.max(0, at - 20));
+    }
+
     function reveal(path) {
-      const at = sent.segments.findIndex(([, , here]) => here === path || here.startsWith(path + ".") || here.startsWith(path + "["));
-      if (at < 0) return reveal.parent(path);
-      if (sent.segments.length > SEGMENTS_SHOWN) draw(Math.max(0, at - 20));
+      if (!sent.segments.some(([, , here]) => pd.isWithin(here, path))) return reveal.parent(path);
+      if (sent.segments.length > SEGMENTS_SHOWN) drawAround(path);
       pd.lightJson(code, path);
       const lit = code.querySelector(".pd-lit");
       root.scrollIntoView({ block: "nearest" });
       body.scrollTop = lit.offsetTop - body.clientHeight / 3;
-      pd.pin(name, { parts: [["request", path]], prompt_field: path });
+      pd.pin(name, { parts: [["request", path]], field: path });
     }
     // A field that is missing is shown by what should hold it.
     reveal.parent = (path) => {
@@ -80,7 +83,12 @@
       else root.scrollIntoView({ block: "nearest" });
     };
 
-    pd.onLight((source, facts) => source !== name && sent && pd.lightJson(code, facts.field));
+    pd.walkJson(body, name, "request", (path) => ({ field: path }));
+    pd.onLight((source, facts, isKept) => {
+      if (!sent) return;
+      if (source !== name && isKept && facts.field && sent.segments.length > SEGMENTS_SHOWN) drawAround(facts.field);
+      pd.lightJson(code, facts.field);
+    });
     return {
       show(decoded) {
         sent = decoded.header;
@@ -146,8 +154,8 @@
   function fitTokens(limit) {
     tokenViews.forEach((view) => {
       if (!view.data || !view.rows) return;
-      view.root.style.height = Math.min(limit, view.rows.count * 22 + view.bar.offsetHeight + 14) + "px";
-      view.paint(true);
+      view.root.style.height = Math.min(limit, view.wholeHeight()) + "px";
+      view.paint();
     });
   }
 

@@ -5,21 +5,13 @@ from __future__ import annotations
 from importlib import resources
 from pathlib import Path
 
-SCRIPTS = (
-    "payload.js",
-    "token_layout.js",
-    "linking.js",
-    "json_view.js",
-    "token_view.js",
-    "verdict_view.js",
-    "prompt_views.js",
-    "completion_view.js",
-    "ledger_view.js",
-    "findings_view.js",
-)
-STYLES = ("views.css",)
-PAGE_SCRIPTS = ("experiments_view.js", "template_editor.js", "page.js")
-PAGE_STYLES = ("page.css", "bench.css")
+from ui.report import document
+
+# The views, which the exported report draws with, too: one list, kept there.
+SCRIPTS = document.SCRIPTS
+STYLES = document.STYLES
+PAGE_SCRIPTS = ("editor_link.js", "page.js")
+PAGE_STYLES = ("page.css",)
 
 
 def assets_dir() -> Path:

@@ -14,6 +14,7 @@ from core.complete.answers import read_chat
 from core.complete.backends.sse import SseEvent
 from core.complete.chat_stream import ChatStreamReader
 from core.complete.raw_completion import CompletionReader
+from core.complete.shapes import object_of
 from core.errors import BackendError
 from core.types import JSON, ChatResult, JSONObject, StreamDelta, TokenLogprob, Usage
 from tests.core.complete.faulty_server import Behaviour, answer, chunk, faulty_server, in_turn, reset, stream
@@ -283,6 +284,19 @@ async def test_a_stream_leaves_our_fields_out_once_they_were_refused() -> None:
 
     assert (first.message, second.message) == (MESSAGE, MESSAGE)
     assert [request.json for request in server.received][1:] == [{**BODY, "stream": True}] * 2
+
+
+async def test_what_vllm_refuses_on_a_stream_is_asked_of_the_whole_answer_alone() -> None:
+    wanted: JSONObject = {**BODY, "prompt_logprobs": 2}
+    good: JSON = {"choices": [{"index": 0, "message": MESSAGE, "finish_reason": "stop"}]}
+    behaviour = in_turn(answer(200, good), stream(chunk(delta=MESSAGE, finish_reason="stop")))
+    async with faulty_server(behaviour) as server, ServerClient(server.base_url) as client:
+        await client.chat(wanted)
+        await client.chat_stream(wanted)
+
+    whole, streamed = (object_of(request.json) for request in server.received)
+    assert whole["prompt_logprobs"] == 2
+    assert "prompt_logprobs" not in streamed
 
 
 async def test_a_request_that_is_refused_for_its_own_sake_stays_refused() -> None:

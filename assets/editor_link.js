@@ -1,0 +1,115 @@
+// Ties the request's editor to the views: a field under the pointer or the caret lights what came of it, and the other way.
+// The text is never touched and the focus never taken: the mark is a highlight of the browser's own.
+"use strict";
+(function (global) {
+  const pd = (global.PromptDebugger = global.PromptDebugger || {});
+  const NAME = "request";
+  const MARK = "pd-lit";
+  let known = null; // {doc, text, fields} of the text as it stands
+  let lit = null; // [start, stop] in the text
+  let lastField = null; // under the pointer
+  let lastCaret = -1;
+
+  // The editor's CodeMirror view; its property has had two names.
+  function editorView() {
+    const content = document.querySelector("#pd-request .cm-content");
+    const tile = content && (content.cmView || content.cmTile);
+    return tile ? tile.view || tile.root?.view || tile.rootView?.view || null : null;
+  }
+
+  function read(view) {
+    if (!known || known.doc !== view.state.doc) {
+      const text = view.state.doc.toString();
+      known = { doc: view.state.doc, text, fields: pd.readFields(text) };
+    }
+    return known;
+  }
+
+  function factsAt(view, unit) {
+    const { text, fields } = read(view);
+    const path = unit === null ? null : pd.fieldAt(fields, unit);
+    if (!path) return null;
+    const [start, stop] = pd.locateField(text, path, fields);
+    return { parts: [["request", path], ["", text.slice(start, Math.min(stop, start + 200)), "text"]], field: path };
+  }
+
+  function onPointer(event) {
+    const view = editorView();
+    if (!view) return;
+    const unit = view.posAtCoords({ x: event.clientX, y: event.clientY });
+    const facts = factsAt(view, unit);
+    if (facts && facts.field !== lastField) pd.point(NAME, facts);
+    lastField = facts && facts.field;
+  }
+
+  // The caret moved: by keys, by a click, by a jump.
+  function onCaret() {
+    const view = editorView();
+    if (!view || !view.hasFocus) return;
+    const { head } = view.state.selection.main;
+    if (head === lastCaret) return;
+    lastCaret = head;
+    const facts = factsAt(view, head);
+    if (facts) pd.point(NAME, facts);
+  }
+
+  // Marks the field that another view points at. Only what the editor has drawn can be marked: drawn again after scrolling.
+  function light(source, facts, isKept) {
+    const view = editorView();
+    lit = null;
+    if (view && facts.field && source !== NAME) {
+      const { text, fields } = read(view);
+      lit = pd.locateField(text, facts.field, fields);
+      if (lit && isKept) bringIntoSight(view);
+    }
+    draw();
+  }
+
+  function bringIntoSight(view) {
+    const box = view.coordsAtPos(lit[0]);
+    const outer = view.scrollDOM.getBoundingClientRect();
+    if (box && box.top >= outer.top && box.bottom <= outer.bottom) return;
+    view.dispatch({ effects: view.constructor.scrollIntoView(lit[0], { y: "center" }) });
+  }
+
+  function draw() {
+    if (!global.CSS || !CSS.highlights) return; // an old browser: the inspector still says it
+    CSS.highlights.delete(MARK);
+    const view = editorView();
+    if (!view || !lit) return;
+    const ranges = [];
+    for (const { from, to } of view.visibleRanges) {
+      const start = Math.max(from, lit[0]), stop = Math.min(to, lit[1], view.state.doc.length);
+      if (start >= stop) continue;
+      const range = document.createRange();
+      const begin = view.domAtPos(start), end = view.domAtPos(stop);
+      range.setStart(begin.node, begin.offset);
+      range.setEnd(end.node, end.offset);
+      ranges.push(range);
+    }
+    if (ranges.length) CSS.highlights.set(MARK, new Highlight(...ranges));
+  }
+
+  function litText() {
+    const view = editorView();
+    return view && lit ? view.state.sliceDoc(lit[0], lit[1]) : "";
+  }
+
+  // Called once the editor stands on the page.
+  function watchEditor() {
+    const view = editorView();
+    if (!view) return setTimeout(watchEditor, 200);
+    view.scrollDOM.addEventListener("scroll", () => requestAnimationFrame(draw), { passive: true });
+    view.contentDOM.addEventListener("mousemove", onPointer);
+    view.contentDOM.addEventListener("mouseleave", () => (lastField = null));
+    document.addEventListener("selectionchange", onCaret);
+    // Typing moves the text under a mark: it goes.
+    view.contentDOM.addEventListener("input", () => {
+      lit = null;
+      draw();
+    });
+    pd.onLight(light);
+  }
+
+  Object.assign(pd, { editorView, watchEditor, litText });
+})(globalThis);

@@ -1,0 +1,186 @@
+"""What the model wrote beside what the message says, field by field: what differs, and how much that matters.
+
+Strings are aligned by `difflib`; a stretch that differs in white space alone is
+soft, any other is hard. Two spellings of one JSON value are told from two values.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from core.types import JSON, CallMatch, ChatResult, JSONObject, Ledger, Parse, ToolCallAttempt
+from ui.present.words import count_of, shortened
+
+MAX_ALIGNED_PIECES = 2_000  # of what is left between equal beginnings and ends; alignment costs the square
+_MARGIN_CHARS = 400
+_PIECES = re.compile(r"\s+|\w+|[^\w\s]", re.UNICODE)
+
+
+class FieldDifference(NamedTuple):
+    """One field that differs.
+
+    Attributes:
+        target: Path in the message.
+        state: `hard`, `soft` (white space alone), `spelling` (one JSON value, spelled otherwise), `missing` or `added`.
+        word: The same in words.
+        written: What the model wrote, as [stretch, mark]: mark is "", `hard` or `soft`.
+        returned: What the message says, likewise.
+        char_span: Where it stands in the raw text, if anywhere.
+    """
+
+    target: str
+    state: str
+    word: str
+    written: list[JSON]
+    returned: list[JSON]
+    char_span: tuple[int, int] | None
+
+
+def field_differences(parse: Parse, ledger: Ledger, chat: ChatResult | None) -> list[JSON]:
+    """Return the fields of a message that differ from what the model wrote, as the ledger view takes them."""
+    if chat is None:
+        return []
+    found = [*_of_calls(parse, ledger, chat), *_of_texts(parse, chat)]
+    return [item._asdict() | {"char_span": None if item.char_span is None else [*item.char_span]} for item in found]
+
+
+def align_texts(written: str, returned: str) -> tuple[list[JSON], list[JSON]]:
+    """Return both texts in stretches with a mark: "" where they agree, `soft` for white space alone, else `hard`."""
+    left, right = _PIECES.findall(written), _PIECES.findall(returned)
+    start = _common(left, right)
+    stop = _common(left[start:][::-1], right[start:][::-1])
+    sides: tuple[list[JSON], list[JSON]] = ([], [])
+    for before, after in _aligned(left, right, start, stop):
+        mark = "" if before == after else "soft" if _squeezed(before) == _squeezed(after) else "hard"
+        for side, text in zip(sides, (before, after), strict=True):
+            if text:
+                side.append([text, mark])
+    return sides
+
+
+def _aligned(left: list[str], right: list[str], start: int, stop: int) -> Iterator[tuple[str, str]]:
+    """Yield pairs of stretches that belong together; `start` and `stop` pieces at the ends are equal."""
+    yield "".join(left[:start]), "".join(right[:start])
+    a, b = left[start : len(left) - stop], right[start : len(right) - stop]
+    if max(len(a), len(b)) > MAX_ALIGNED_PIECES:
+        yield "".join(a), "".join(b)
+    else:
+        for _, a0, a1, b0, b1 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+            yield "".join(a[a0:a1]), "".join(b[b0:b1])
+    yield "".join(left[len(left) - stop :]), "".join(right[len(right) - stop :])
+
+
+def _common(left: Sequence[str], right: Sequence[str]) -> int:
+    """Return how many pieces the two have in common from their beginning."""
+    return next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
+
+
+def _of_calls(parse: Parse, ledger: Ledger, chat: ChatResult) -> Iterator[FieldDifference]:
+    calls = chat.message.get("tool_calls")
+    returned = calls if isinstance(calls, list) else []
+    for match in ledger.matches:
+        if match.raw_index is None or match.message_index is None or match.message_index >= len(returned):
+            continue
+        attempt, call = parse.parsed.calls[match.raw_index], _object(returned[match.message_index])
+        yield from _of_call(match, attempt, call, f"tool_calls[{match.message_index}]")
+
+
+def _of_call(match: CallMatch, attempt: ToolCallAttempt, call: JSONObject, path: str) -> Iterator[FieldDifference]:
+    function = _object(call.get("function"))
+    if "name" in match.altered:
+        yield _difference(f"{path}.function.name", attempt.name or "", _text(function.get("name")), attempt.name_span)
+    if "id" in match.altered:
+        yield _difference(f"{path}.id", attempt.id or "", _text(call.get("id")), attempt.id_span)
+    written, returned = _arguments(attempt), _text(function.get("arguments"))
+    # Without a fault, arguments that were no JSON in the raw text may be written as JSON: nothing differs.
+    if "arguments" in match.altered or (written != returned and _canonical(attempt.arguments) is not None):
+        yield _difference(f"{path}.function.arguments", written, returned, attempt.arguments_span, is_json=True)
+
+
+def _arguments(attempt: ToolCallAttempt) -> str:
+    """Return the arguments as JSON text, whatever the format wrote them in; as written if they cannot be read."""
+    if _canonical(attempt.arguments) is None and attempt.arguments_json is not None:
+        return json.dumps(attempt.arguments_json, ensure_ascii=False)
+    return attempt.arguments
+
+
+def _of_texts(parse: Parse, chat: ChatResult) -> Iterator[FieldDifference]:
+    message = chat.message
+    reasoning = message.get("reasoning") if message.get("reasoning") is not None else message.get("reasoning_content")
+    for target, written, value in (
+        ("reasoning", parse.parsed.reasoning, reasoning),
+        ("content", parse.parsed.content, message.get("content")),
+    ):
+        returned = _text(value)
+        if (written or "") != returned:
+            yield _difference(target, written or "", returned, None)
+
+
+def _difference(
+    target: str, written: str, returned: str, span: tuple[int, int] | None, *, is_json: bool = False
+) -> FieldDifference:
+    state = _state(written, returned, is_json=is_json)
+    left, right = align_texts(written, returned)
+    return FieldDifference(target, state, _word(state, left, right), _cut(left), _cut(right), span)
+
+
+def _state(written: str, returned: str, *, is_json: bool) -> str:
+    if is_json and _canonical(written) is not None and _canonical(written) == _canonical(returned):
+        return "soft" if _squeezed(written) == _squeezed(returned) else "spelling"
+    if not returned or not written:
+        return "missing" if written else "added"
+    return "soft" if _squeezed(written) == _squeezed(returned) else "hard"
+
+
+def _word(state: str, left: Sequence[JSON], right: Sequence[JSON]) -> str:
+    if state == "missing":
+        return "missing from the message"
+    if state == "added":
+        return "in the message, and not there by the format's rules"
+    if state == "soft":
+        return "white space differs, nothing else"
+    if state == "spelling":
+        return "the same JSON value, spelled otherwise"
+    count = max(sum(_mark(item) == "hard" for item in side) for side in (left, right))
+    return f"differs in {count_of(count, 'place')}"
+
+
+def _mark(item: JSON) -> JSON:
+    return item[1] if isinstance(item, list) else ""
+
+
+def _cut(side: list[JSON]) -> list[JSON]:
+    """Shorten long agreement: it is the differences that are looked at."""
+    return [_cut_item(item) for item in side]
+
+
+def _cut_item(item: JSON) -> JSON:
+    if not isinstance(item, list) or item[1] or len(str(item[0])) <= 2 * _MARGIN_CHARS:
+        return [shortened(str(item[0]), 4_000), item[1]] if isinstance(item, list) else item
+    text = str(item[0])
+    left_out = len(text) - 2 * _MARGIN_CHARS
+    return [f"{text[:_MARGIN_CHARS]} … ({left_out:,} equal characters) … {text[-_MARGIN_CHARS:]}", ""]
+
+
+def _canonical(text: str) -> str | None:
+    """Return one spelling for all spellings of a JSON value; `None` for what is no JSON."""
+    try:
+        return json.dumps(json.loads(text), sort_keys=True)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())
+
+
+def _text(value: JSON) -> str:
+    return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _object(value: JSON) -> JSONObject:
+    return value if isinstance(value, dict) else {}
