@@ -1,4 +1,4 @@
-"""What `render` can try besides: every switch, a token count to explain, the conversation turn by turn."""
+"""What `render` can try besides: switches, a token count to explain, turns, and what the template supports."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from core.experiments import (
     turns_to_json,
     what_if_to_json,
 )
+from core.render.probes import ProbeAnswer, probe_template, probes_to_json
 from core.report import safe
-from core.types import JSONObject
+from core.types import SCHEMA_VERSION, JSONObject
 from ui.cli.output import print_text
 
 
@@ -31,6 +32,22 @@ def add_experiment_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--turns", action="store_true", help="where does a prompt stop beginning with the one before it, and why?"
     )
+    parser.add_argument(
+        "--probe",
+        action="store_true",
+        help="what does the template support? needs no REQUEST; renders requests of ours",
+    )
+
+
+def has_experiments(options: argparse.Namespace) -> bool:
+    """Return whether the options ask for more than a render."""
+    return bool(options.what_if or options.turns or options.probe or options.prompt_tokens is not None)
+
+
+def run_probe(options: argparse.Namespace, setup: RenderSetup) -> JSONObject:
+    """Ask the template what it supports; print it unless `--json`, and return the document."""
+    alone = argparse.Namespace(**{**vars(options), "what_if": False, "turns": False, "prompt_tokens": None})
+    return {"schema_version": SCHEMA_VERSION, "id": None, **run_experiments(alone, {}, setup)}
 
 
 def run_experiments(options: argparse.Namespace, body: JSONObject, setup: RenderSetup) -> JSONObject:
@@ -49,6 +66,12 @@ def run_experiments(options: argparse.Namespace, body: JSONObject, setup: Render
         report = follow_turns(body, setup)
         found["turns"] = turns_to_json(report)
         lines += _turn_lines(report)
+    if options.probe:
+        answers = probe_template(
+            setup.template, special_tokens=setup.named_tokens, template_kwargs=setup.template_kwargs
+        )
+        found["probe"] = probes_to_json(answers)
+        lines += _probe_lines(answers)
     if lines and not options.json:
         print_text(safe("\n".join(["", *lines])) + "\n")
     return found
@@ -59,6 +82,13 @@ def _what_if_lines(what_if: WhatIf) -> Iterator[str]:
     for effect in what_if.effects:
         yield f"  {effect.switch.name}: {effect.switch.change}"
         yield f"      {effect.sentence}"
+
+
+def _probe_lines(answers: tuple[ProbeAnswer, ...]) -> Iterator[str]:
+    yield f"what the template supports ({len(answers)} probes)"
+    for one in answers:
+        line = "" if one.template_line is None else f" (template line {one.template_line})"
+        yield f"  {one.support:<9}  {one.title}: {one.detail}{line}"
 
 
 def _answer_lines(answer: CountAnswer) -> Iterator[str]:

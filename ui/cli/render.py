@@ -11,7 +11,7 @@ from core.report import prompt_to_json, prompt_to_terminal
 from core.request import read_request
 from core.types import Finding, JSONObject, Prompt, Request
 from ui.cli.cases import run_cases
-from ui.cli.experiments import add_experiment_arguments, run_experiments
+from ui.cli.experiments import add_experiment_arguments, has_experiments, run_experiments, run_probe
 from ui.cli.output import add_output_arguments, exit_status, log, print_json, print_text, read_input, read_json_file
 from ui.cli.run import api_key_for
 from ui.cli.sharing import write_files
@@ -43,6 +43,8 @@ def _run(options: argparse.Namespace) -> int:
     defaults = _defaults(options)
     if options.cases:
         return run_cases(options.cases, lambda case: _document({**defaults, **case}))
+    if not options.request and options.probe:
+        return _probe(options, defaults)
     if not options.request:
         options.request = "-"
     request = read_request(read_input(options.request))
@@ -54,13 +56,20 @@ def _run(options: argparse.Namespace) -> int:
     document = prompt_to_json(prompt, findings=findings)
     if not options.json:
         print_text(prompt_to_terminal(prompt, findings))
-    if options.what_if or options.prompt_tokens is not None or options.turns:
+    if has_experiments(options):
         document |= run_experiments(options, *case_setup(case))
     if options.report:
         write_files(options.report, {"prompt.txt": prompt.text, "render.json": document})
     if options.json:
         print_json(document)
     return exit_status(findings)
+
+
+def _probe(options: argparse.Namespace, defaults: JSONObject) -> int:
+    document = run_probe(options, case_setup(_case(Request({}, ""), defaults))[1])
+    if options.json:
+        print_json(document)
+    return 0
 
 
 def _case(request: Request, defaults: JSONObject) -> JSONObject:
