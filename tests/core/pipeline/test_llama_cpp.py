@@ -28,13 +28,6 @@ def render(base_url: str, body: JSONObject, **target: str) -> Trace:
     return asyncio.run(render_on_server(Request(body=body, text=""), asked))
 
 
-def body_with(recording: str, **fields: object) -> JSONObject:
-    """Return the recorded request whose fields are these."""
-    return next(
-        body for body in recorded_bodies(recording) if all(body.get(key) == value for key, value in fields.items())
-    )
-
-
 def test_the_server_is_recognised_and_says_what_it_is() -> None:
     async def probe(base_url: str) -> None:
         async with ServerClient(base_url) as client:
@@ -91,7 +84,7 @@ def test_a_request_it_changes_nothing_of_is_equal() -> None:
 
 def test_rewritten_tools_and_history_are_the_cause() -> None:
     with llama_cpp_server("lab") as base_url:
-        trace = render(base_url, next(b for b in recorded_bodies("lab") if "tools" in b and len(b["messages"]) == 4))
+        trace = render(base_url, next(body for body in recorded_bodies("lab") if "tool_call_id" in json.dumps(body)))
 
     assert trace.prompt is not None
     assert trace.prompt.identical
