@@ -35,9 +35,9 @@ class MessageAssembler:
 
     def message(self) -> JSONObject:
         """Return the message so far; tool calls in order of their index, without it."""
-        message = dict(self._fields)
+        message = _joined(self._fields)
         if self._calls:
-            message["tool_calls"] = [self._calls[index] for index in sorted(self._calls)]
+            message["tool_calls"] = [_joined(self._calls[index]) for index in sorted(self._calls)]
         return message
 
     def _add_call(self, call: JSONObject, position: int) -> None:
@@ -66,7 +66,7 @@ class MessageAssembler:
 
 def _merged_function(before: JSONObject, part: JSONObject) -> JSONObject:
     """Merge `function`: arguments grow; a name that is repeated whole is not doubled."""
-    if "name" in part and part["name"] == before.get("name"):
+    if "name" in part and part["name"] == str(before.get("name")):
         part = {key: value for key, value in part.items() if key != "name"}
     return _merged(before, part)
 
@@ -84,9 +84,47 @@ def _grown(old: JSON, value: JSON) -> JSON:
     if value is None:
         return old
     if isinstance(old, str) and isinstance(value, str):
-        return old + value
+        return _Text.of(old).grow(value)
     if isinstance(old, list) and isinstance(value, list):
         return [*old, *value]
     if isinstance(old, dict) and isinstance(value, dict):
         return _merged(old, value)
     return value
+
+
+class _Text(str):
+    """A text that grows in place: adding to a `str` copies it, which for long answers costs the square of their length.
+
+    To others it is the text as it began; `_joined` makes a plain one of it.
+    """
+
+    __slots__ = ("pieces",)
+    pieces: list[str]
+
+    @classmethod
+    def of(cls, text: str) -> _Text:
+        if isinstance(text, _Text):
+            return text
+        made = cls(text)
+        made.pieces = [text]
+        return made
+
+    def grow(self, piece: str) -> _Text:
+        self.pieces.append(piece)
+        return self
+
+    def __str__(self) -> str:
+        return "".join(self.pieces)
+
+
+def _joined(fields: JSONObject) -> JSONObject:
+    """Return a copy in which every text is a plain one."""
+    return {key: _plain(value) for key, value in fields.items()}
+
+
+def _plain(value: JSON) -> JSON:
+    if isinstance(value, _Text):
+        return str(value)
+    if isinstance(value, dict):
+        return _joined(value)
+    return [_plain(item) for item in value] if isinstance(value, list) else value

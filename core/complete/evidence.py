@@ -20,6 +20,7 @@ from core.complete.backends.completions import constraint_of
 from core.complete.backends.llama_cpp import TemplateAnswer
 from core.complete.backends.vllm import RenderAnswer
 from core.complete.client import ServerClient
+from core.complete.growing_text import GrowingText
 from core.complete.ladder import (
     Gathered,
     Sampling,
@@ -278,17 +279,16 @@ class _VisibleText:
     """The text of a streamed chat that a reader sees: content, or reasoning while there is none."""
 
     def __init__(self, on_text: OnText | None) -> None:
-        self._on_text = on_text
-        self._content = ""
-        self._reasoning = ""
+        self._content = GrowingText(on_text)
+        self._reasoning = GrowingText(on_text)
 
     def add(self, delta: StreamDelta) -> None:
         content = text_of(delta.delta.get("content"))
         reasoning = text_of(delta.delta.get("reasoning")) or text_of(delta.delta.get("reasoning_content"))
-        self._content += content or ""
-        self._reasoning += reasoning or ""
-        if self._on_text is not None and (content or reasoning):
-            self._on_text(self._content or self._reasoning)
+        if reasoning and not self._content.length:
+            self._reasoning.add(reasoning)
+        if content:
+            self._content.add(content)
 
 
 async def _settled(awaitable: Awaitable[_Result]) -> _Result | BackendError:

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from core.complete.answers import completion_logprobs_of, problem_of_error, stop_reason_of, usage_of
 from core.complete.backends.sse import SseEvent
+from core.complete.growing_text import GrowingText
 from core.complete.shapes import ids_of, integer_of, object_of, objects_of, parse_json, text_of
 from core.errors import BackendError, shorten
 from core.types import JSON, Completion, Evidence, JSONObject, TokenLogprob, Usage
@@ -25,9 +26,8 @@ class CompletionReader:
     """
 
     def __init__(self, on_text: OnText | None = None) -> None:
-        """Prepare; `on_text` is called with all the text so far."""
-        self._on_text = on_text
-        self._text = ""
+        """Prepare; `on_text` is called with all the text so far, as often as is worth it."""
+        self._text = GrowingText(on_text)
         self._token_ids: list[int] | None = None
         self._has_gap = False
         self._logprobs: list[TokenLogprob] | None = None
@@ -94,7 +94,7 @@ class CompletionReader:
             raise BackendError(message, kind="broken-stream", body=body[:_BODY_CHARS])
         has_ids = self._token_ids is not None and not self._has_gap
         return Completion(
-            text=self._text,
+            text=self._text.text,
             token_ids=tuple(self._token_ids or ()) if has_ids else None,
             finish_reason=self._finish_reason,
             stop_reason=self._stop_reason,
@@ -123,6 +123,4 @@ class CompletionReader:
             self._logprobs = self._logprobs or []
             self._logprobs += logprobs
         if text:
-            self._text += text
-            if self._on_text is not None:
-                self._on_text(self._text)
+            self._text.add(text)

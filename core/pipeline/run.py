@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
@@ -54,11 +55,11 @@ async def debug_request(request: Request, target: Target, labs: LabPool) -> Asyn
     Raises:
         DebuggerError: The run could not be done; what it had found is in the last item.
     """
-    queue: asyncio.Queue[Progress | None] = asyncio.Queue()
-    task = asyncio.create_task(_Run(request, target, labs, queue.put_nowait).go())
-    task.add_done_callback(lambda _: queue.put_nowait(None))
+    news = _News()
+    task = asyncio.create_task(_Run(request, target, labs, news.tell).go())
+    task.add_done_callback(lambda _: news.end())
     try:
-        while (progress := await queue.get()) is not None:
+        while (progress := await news.next()) is not None:
             yield progress
         await task
     finally:
@@ -81,6 +82,32 @@ async def run_request(
         if on_progress is not None:
             on_progress(progress)
     return trace
+
+
+class _News:
+    """Progress that nobody has seen yet; where only streamed text grew, the newer one takes the older one's place."""
+
+    def __init__(self) -> None:
+        self._unseen: deque[Progress | None] = deque()
+        self._has_come = asyncio.Event()
+
+    def tell(self, progress: Progress) -> None:
+        last = self._unseen[-1] if self._unseen else None
+        if last is not None and last.trace is progress.trace and last.sentence == progress.sentence:
+            self._unseen[-1] = progress
+        else:
+            self._unseen.append(progress)
+        self._has_come.set()
+
+    def end(self) -> None:
+        self._unseen.append(None)
+        self._has_come.set()
+
+    async def next(self) -> Progress | None:
+        while not self._unseen:
+            self._has_come.clear()
+            await self._has_come.wait()
+        return self._unseen.popleft()
 
 
 @dataclass(slots=True)

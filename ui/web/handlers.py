@@ -35,6 +35,7 @@ from ui.web.targets import choose_target
 TICK_S = 0.5  # a closed tab is noticed at the next tick
 MIN_GAP_S = 0.05  # at most 20 updates per second
 MAX_LIVE_CHARS = 100_000
+MAX_STREAMED_CHARS = 20_000  # of a text that streams its end is shown; all of it once it has come
 
 Payloads = dict[str, str | None]
 
@@ -79,15 +80,17 @@ class Handlers:
     Attributes:
         settings: What the page is served with.
         labs: The labs of all visitors.
+        limits: What one visitor may use.
         gate: Whose run may go on; times and counts by session.
         examples: The worked cases by name.
     """
 
-    def __init__(self, settings: PageSettings, labs: PageLabs) -> None:
+    def __init__(self, settings: PageSettings, labs: PageLabs, limits: Limits | None = None) -> None:
         self.settings = settings
         self.labs = labs
-        self.gate = RunGate(settings.limits)
-        self._engine = VllmEngine()
+        self.limits = limits or settings.limits
+        self.gate = RunGate(self.limits)
+        self.engine = VllmEngine()
         self.examples = {example.name: example for example in load_examples()}
 
     def load_case(self, name: str) -> LoadedCase:
@@ -159,13 +162,12 @@ class Handlers:
             await asyncio.sleep(TICK_S)
 
     async def _run(self, view: RunView, text: str, fields: TargetFields) -> AsyncGenerator[Update, None]:
-        limits = self.settings.limits
-        check_length(text, limits)
+        check_length(text, self.limits)
         request = await asyncio.to_thread(read_request, text)
-        check_request_limits(request, limits)
+        check_request_limits(request, self.limits)
         target = choose_target(self.settings, self.labs, **fields._asdict())
         if target.base_url is not None:
-            request = bounded_request(request, limits)
+            request = bounded_request(request, self.limits)
         yield Update({"notices": notices_payload(request, is_public=self.settings.public)})
         view.facts = target_facts(target)
         async with aclosing(self._follow(view, request, target)) as updates:
@@ -183,7 +185,7 @@ class Handlers:
         try:
             while not task.done():
                 await latest.wait(TICK_S)
-                _check_time(time.monotonic() - started_s, self.settings.limits)
+                _check_time(time.monotonic() - started_s, self.limits)
                 if latest.progress is not None:
                     yield await asyncio.to_thread(_update, view, latest.progress, time.monotonic() - started_s)
                 await asyncio.sleep(MIN_GAP_S)
@@ -199,7 +201,7 @@ class Handlers:
         """Return what changes once vLLM's own parsers were asked; their helper starts at the first need."""
         tokenizer = target.tokenizer or (None if target.base_url else target.lab.model_dir)
         try:
-            judged = await ask_parsers(trace, self._engine, tokenizer)
+            judged = await ask_parsers(trace, self.engine, tokenizer)
         except EngineError as error:
             _log.info("vLLM's parsers could not be asked: %s", error.message)
             return {}
@@ -269,7 +271,7 @@ def _update(view: RunView, progress: Progress, elapsed_s: float) -> Payloads:
         progress.trace,
         progress.sentence,
         fraction=progress.fraction,
-        raw_text=progress.raw_text,
-        chat_text=progress.chat_text,
+        raw_text=progress.raw_text[-MAX_STREAMED_CHARS:],
+        chat_text=progress.chat_text[-MAX_STREAMED_CHARS:],
         elapsed_s=elapsed_s,
     )

@@ -1,0 +1,38 @@
+"""Text that comes in pieces and is told as a whole, as often as is worth it.
+
+Telling all the text at every piece costs the square of its length: nothing for a sentence, minutes and gigabytes
+for a server that does not stop. Short text is told at every piece, long text whenever it has grown by a part of itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+_SHORT_CHARS = 20_000
+_PART = 256
+
+
+class GrowingText:
+    """One text and whoever listens to it."""
+
+    def __init__(self, on_text: Callable[[str], None] | None = None) -> None:
+        """Begin empty; `on_text` is called with all the text so far."""
+        self._on_text = on_text
+        self._pieces: list[str] = []
+        self._told = 0
+        self.length = 0
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        self._pieces = ["".join(self._pieces)]
+        return self._pieces[0]
+
+    def add(self, piece: str) -> None:
+        """Add a piece, and tell the text if it has grown enough since it was told."""
+        self._pieces.append(piece)
+        self.length += len(piece)
+        step = 1 if self.length < _SHORT_CHARS else self.length // _PART
+        if self._on_text is not None and self.length - self._told >= step:
+            self._told = self.length
+            self._on_text(self.text)

@@ -1,0 +1,120 @@
+"""What a request may ask of a public page: each limit with what is just allowed beside what is not."""
+
+import json
+
+import pytest
+
+from core.errors import RequestError
+from core.pipeline import load_examples
+from core.request import read_request
+from ui.web.limits import PUBLIC_LIMITS, LimitError, Limits, bounded_request, check_length, check_request_limits
+
+
+def request_of(content="x", **fields):
+    return read_request(json.dumps({"messages": [{"role": "user", "content": content}], **fields}))
+
+
+def part(**fields):
+    return request_of([fields])
+
+
+@pytest.mark.parametrize("example", load_examples(), ids=lambda example: example.name)
+def test_every_worked_case_is_within_the_limits(example):
+    check_length(example.request_text, PUBLIC_LIMITS)
+    check_request_limits(read_request(example.request_text), PUBLIC_LIMITS)
+
+
+def test_a_text_may_be_as_long_as_is_said_and_no_longer():
+    check_length("x" * 200_000, PUBLIC_LIMITS)
+    with pytest.raises(LimitError, match="200,001 characters; this public page reads 200,000"):
+        check_length("x" * 200_001, PUBLIC_LIMITS)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"max_tokens": 2_048},
+        {"max_completion_tokens": 1},
+        {"n": 2},
+        {"n": 1.0},
+        {"max_tokens": None},
+        {"n": "2"},
+    ],
+)
+def test_what_is_within_the_limits_is_not_refused(fields):
+    check_request_limits(request_of(**fields), PUBLIC_LIMITS)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"max_tokens": 2_049}, {"max_completion_tokens": 10**9}, {"min_tokens": 10**400}, {"max_tokens": 1e99},
+        {"max_tokens": "9999"}, {"n": 3}, {"n": "3"}, {"best_of": 100},
+    ],
+)  # fmt: skip
+def test_what_asks_for_too_much_is_refused_by_its_field(fields):
+    request = read_request(json.dumps({"messages": [{"role": "user", "content": "x"}]}))
+    request.body.update(fields)  # past the reader, which refuses some of them itself
+
+    with pytest.raises(RequestError) as caught:
+        check_request_limits(request, PUBLIC_LIMITS)
+
+    assert caught.value.field in fields
+
+
+URL = "http://169.254.169.254/latest"
+MEDIA = [
+    {"type": "image_url", "image_url": {"url": URL}},
+    {"type": "image_url", "image_url": {"url": "file:///etc/passwd"}},
+    {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
+    {"type": "input_image", "image_url": URL},
+    {"type": "audio_url", "audio_url": {"url": URL}},
+    {"type": "video_url", "video_url": {"url": URL}},
+    {"type": "input_audio", "input_audio": {"data": "", "format": "wav"}},
+    {"type": "file", "file": {"file_id": "x"}},
+    {"image_url": URL},
+    {"type": "text", "text": "x", "uuid": "1", "image_url": URL},
+    {"type": "text", "text": "x", "Image_URL": URL},
+    {"type": None, "image_url": URL},
+    {"type": ["text"], "text": "x"},
+    {"type": "something_new", "text": "x"},
+]
+
+
+@pytest.mark.parametrize("fields", MEDIA, ids=range(len(MEDIA)))
+def test_what_makes_a_server_fetch_something_is_refused(fields):
+    request = read_request(json.dumps({"messages": [{"role": "user", "content": "x"}]}))
+    request.body["messages"].append({"role": "user", "content": [{"type": "text", "text": "x"}, fields]})
+
+    with pytest.raises(RequestError, match="text only") as caught:
+        check_request_limits(request, PUBLIC_LIMITS)
+
+    assert caught.value.field == "messages[1].content[1]"
+
+
+@pytest.mark.parametrize(
+    "fields", [{"type": "text", "text": URL}, {"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}}]
+)
+def test_a_text_that_speaks_of_an_address_is_text(fields):
+    check_request_limits(part(**fields), PUBLIC_LIMITS)
+
+
+def test_on_ones_own_machine_nothing_is_refused():
+    check_length("x" * 10_000_000, Limits())
+    check_request_limits(part(**MEDIA[0]), Limits())
+    check_request_limits(request_of(max_tokens=10**6, n=100), Limits())
+
+
+def test_a_request_without_a_limit_of_its_own_gets_one_and_says_so():
+    bounded = bounded_request(request_of(), PUBLIC_LIMITS)
+
+    assert bounded.body["max_tokens"] == 2_048
+    assert bounded.notices[-1].field == "max_tokens"
+
+
+@pytest.mark.parametrize("fields", [{"max_tokens": 7}, {"max_completion_tokens": 7}])
+def test_a_request_with_a_limit_keeps_it(fields):
+    request = request_of(**fields)
+
+    assert bounded_request(request, PUBLIC_LIMITS) is request
+    assert bounded_request(request_of(), Limits()).body == request_of().body
