@@ -90,8 +90,8 @@ class _Gathering:
     on_raw_text: OnText | None
     on_chat_text: OnText | None
     told_ids: tuple[int, ...] | None = None
-    other_decoding: str | None = None
     told_template: TemplateAnswer | None = None
+    other_decoding: str | None = None
     has_news: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def go(self) -> Gathered:
@@ -165,13 +165,13 @@ class _Gathering:
 
     async def _sample_without_chat(self) -> Sampling:
         """Sample on the best prompt that the chat did not tell: the server's, ours, our text."""
-        if "tokenize" in self.server.features:
         if "apply_template" in self.server.features:
             told = await _settled(self.client.apply_template(self.body))
             if not isinstance(told, BackendError):
                 self.told_template = told
                 if told.token_ids is not None:
                     return await self._sample_ids(told.token_ids, "the server's `/apply-template`")
+        if "tokenize" in self.server.features:
             ids = await _settled(self.client.tokenize_chat(self.body))
             if not isinstance(ids, BackendError):
                 return await self._sample_ids(ids, "the server's `/tokenize`")
@@ -264,10 +264,10 @@ class _Gathering:
             self.other_decoding = "The tokenizer at hand decodes ids otherwise than the server: is it this model's?"
         return theirs
 
-    def _refused(self, error: BackendError) -> Gathered:
     async def _prompt_text(self, token_ids: tuple[int, ...] | None) -> str | None:
         return await self._decode(token_ids) if self.told_template is None else self.told_template.text
 
+    def _refused(self, error: BackendError) -> Gathered:
         """Return a refusal of the request itself; any other failure is raised."""
         refusal = refusal_of(error)
         if refusal is None:
