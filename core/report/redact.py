@@ -36,7 +36,8 @@ _SECRETS = (
     # A shell variable that is set to a key, not one that takes it from another variable or command, nor one covered.
     re.compile(
         r"((?<![A-Za-z0-9_])(?!(?:BOS|EOS|PAD|UNK|SEP|CLS|MASK|STOP|IMAGE)_TOKEN)(?:[A-Z0-9]+_)*"
-        r"(?:API_?KEY|ACCESS_KEY|SECRET_KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)=[\"']?)[^\s\"'$<{`\[*\u2022][^\s\"']{3,}"
+        r"(?:API_?KEY|ACCESS_KEY|SECRET_KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)=\\?[\"']?)(?![$<{`\[*\u2022])"
+        r"(?:(?<=\")[^\"\\\n]{4,}|(?<=')[^'\\\n]{4,}|(?<==)[^\s\"'\\]{4,})"
     ),
     # A header such as `api-key: 0123456789abcdef`; a value without a digit is prose.
     re.compile(

@@ -7,6 +7,7 @@ the views; the views are those of `assets/`.
 """
 
 from ui.report.document import trace_to_html
+from ui.report.link import link_state
 from ui.report.mask import mask_request, mask_trace
 from ui.report.sections import again_payload
 from ui.report.share import SharedRun, describe_bundle, share_trace
@@ -15,6 +16,7 @@ __all__ = [
     "SharedRun",
     "again_payload",
     "describe_bundle",
+    "link_state",
     "mask_request",
     "mask_trace",
     "share_trace",

@@ -15,8 +15,10 @@ from ui.web.page import Changes, Page, quiet
 from ui.web.panels.experiments import build_experiments, wire_experiments
 from ui.web.panels.request import build_request_panel
 from ui.web.panels.results import build_header, build_results
+from ui.web.panels.share import wire_share
 from ui.web.panels.template import build_template, wire_template
 from ui.web.settings import PageSettings
+from ui.web.sharing import Sharing
 from ui.web.template_lab import TemplateLab
 
 
@@ -25,7 +27,8 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     handlers = Handlers(settings, labs)
     examples = tuple(handlers.examples.values())
     first = handlers.load_case(examples[0].name)
-    views = build_header(first.payloads, handlers.describe_lab()[0])
+    sharing = Sharing(settings)
+    views = build_header(first.payloads, handlers.describe_lab()[0], sharing.first_payload())
     with gr.Row(elem_id="pd-main"):
         with gr.Column(elem_id="pd-left", scale=0, min_width=260):
             panel = build_request_panel(settings, examples, first.payloads["notices"])
@@ -39,6 +42,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     page = Page(handlers, panel, views, gr.State(None))
     wire_experiments(page, experiments, bench, template.editor)
     wire_template(page, template, TemplateLab(bench))
+    wire_share(page, sharing)
     _wire_cases(page)
     _wire_run(page)
     _wire_lab(page, is_waited_for=labs.enabled and settings.target.base_url is None)

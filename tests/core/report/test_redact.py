@@ -46,6 +46,8 @@ def test_fields_with_a_secret_name_are_gone_whatever_their_value():
         "OPENAI_API_KEY=hunter2hunter2 curl http://host/v1",
         "export HF_TOKEN='hunter2hunter2'",
         'DB_PASSWORD="hunter2hunter2"',
+        "DB_PASSWORD='let me in, hunter2'",
+        json.dumps({"run": 'HF_TOKEN="hunter2hunter2"'}),
         "-H 'api-key: hunter2hunter2'",
         '"X-Api-Key": "hunter2hunter2"',
         "Authorization: Basic hunter2hunter2==",

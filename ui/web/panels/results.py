@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import gradio as gr
 
+from ui.web.share_view import build_share
 from ui.web.views import build_findings_view, build_ledger_view, build_token_view, build_view
 
 Views = dict[str, gr.HTML]
 
 
-def build_header(payloads: dict[str, str | None], lab: str) -> Views:
-    """Place title, target and lab line, and the verdict below them."""
+def build_header(payloads: dict[str, str | None], lab: str, share: str) -> Views:
+    """Place title, target, Share menu and lab line, and the verdict below them."""
     with gr.Row(elem_id="pd-top"):
         header = build_view("header", "header", payloads["header"])
+        share_menu = build_share(share)
         lab_line = build_view("lab", "lab", lab)
     verdict = build_view("verdict", "verdict", payloads["verdict"])
-    return {"header": header, "lab": lab_line, "verdict": verdict}
+    return {"header": header, "lab": lab_line, "share": share_menu, "verdict": verdict}
 
 
 def build_results(payloads: dict[str, str | None]) -> Views:

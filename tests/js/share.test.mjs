@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { load } from "./load.mjs";
+
+globalThis.document = { addEventListener() {} };
+const pd = load("payload.js", "linking.js", "share.js");
+const page = { tool_parsers: ["kimi_k2", "none"], reasoning_parsers: ["none"], takes_model: true };
+
+test("a link gives back the request and the choices, whatever is in them", async () => {
+  for (const request of ["{}", "\u4e2d\u6587 \u{1f600}\n\u202e#&%+/=", "x".repeat(300_000)]) {
+    const state = { request, tool_parser: "hermes", model: "a/b" };
+
+    assert.deepEqual(await pd.readFragment(await pd.makeFragment(state)), state);
+  }
+});
+
+test("a link holds only characters that pass through chat programs", async () => {
+  assert.match(await pd.makeFragment({ request: "\u{1f600} <>\"'" }), /^#pd=1\.[\w-]+$/);
+});
+
+test("a fragment that is not ours is left alone", async () => {
+  for (const fragment of ["", "#", "#pd-part-parse", "#other=1"]) assert.equal(await pd.readFragment(fragment), null);
+});
+
+test("a damaged link says what is wrong", async () => {
+  const good = await pd.makeFragment({ request: "{}".repeat(40) });
+  const cases = [
+    ["#pd=2.abc", /another version/],
+    [good.slice(0, -6), /missing or was changed/],
+    ["#pd=1.@@@", /missing or was changed/],
+    ["#pd=1." + "a".repeat(500_000), /longer than/],
+    [await pd.makeFragment([]), /carries no request/],
+    [await pd.makeFragment({ request: 7 }), /carries no request/],
+  ];
+  for (const [fragment, words] of cases) await assert.rejects(pd.readFragment(fragment), words);
+});
+
+test("a small link that unpacks to very much is stopped", async () => {
+  const bomb = await pd.makeFragment({ request: "a".repeat(9_000_000) });
+
+  assert.ok(bomb.length < 20_000);
+  await assert.rejects(pd.readFragment(bomb), /unpacks to more/);
+});
+
+test("nothing but the known choices is read, and only texts", async () => {
+  const fragment = await pd.makeFragment({ request: "{}", tool_parser: ["x"], endpoint: "http://a", api_key: "k", __proto__: { a: 1 } });
+
+  assert.deepEqual(await pd.readFragment(fragment), { request: "{}" });
+});
+
+test("choices that the page does not offer are left out by name", () => {
+  const state = { request: "{}", tool_parser: "rm", reasoning_parser: "none", tokenizer: "/etc/passwd", model: "m" };
+
+  const { values, left } = pd.settleLink(state, page);
+
+  assert.deepEqual(values, { request: "{}", reasoning_parser: "none", model: "m" });
+  assert.deepEqual(left, ["tool parser rm", "tokenizer /etc/passwd"]);
+});
+
+test("a public page takes no model and no tokenizer from a link", () => {
+  const { values, left } = pd.settleLink({ model: "m", tokenizer: "a/b" }, { ...page, takes_model: false });
+
+  assert.deepEqual(values, {});
+  assert.equal(left.length, 2);
+});
+
+test("a playground link names a tokenizer and an example; what cannot be taken is told", () => {
+  const state = pd.readPlayground("?modelId=Qwen%2FQwen3-8B&template=tool_use&example=tool-usage");
+
+  const { values, taken, left } = pd.settleLink(state, page);
+
+  assert.equal(values.tokenizer, "Qwen/Qwen3-8B");
+  assert.equal(JSON.parse(values.request).tools[0].function.name, "get_weather");
+  assert.equal(taken.length, 2);
+  assert.match(left[0], /tool_use/);
+});
+
+test("other queries are no playground links, and a bad model id is not taken", () => {
+  assert.equal(pd.readPlayground("?__theme=dark"), null);
+  assert.equal(pd.readPlayground("?example=reasoning"), null);
+  for (const id of ["../../etc/x", "a", "a/b/c", "http://x/y"]) assert.equal(pd.readPlayground("?modelId=" + encodeURIComponent(id)).tokenizer, undefined);
+  assert.equal(pd.readPlayground("?modelId=a/b&example=constructor").request, undefined);
+});
+
+test("a payload made here is read like one of the server", async () => {
+  const header = { text: "\u00e9\ud800 \u4e2d", n: 1 };
+
+  assert.deepEqual((await pd.decodePayload(await pd.packPayload(header))).header, header);
+});

@@ -1,0 +1,51 @@
+"""What a link carries: the request as it was written, nothing of the command around it."""
+
+import json
+
+import pytest
+
+from core.errors import RequestError
+from ui.report import link_state
+
+BODY = {"messages": [{"role": "user", "content": "hi"}]}
+
+
+def test_a_json_request_goes_in_as_it_was_written():
+    text = json.dumps(BODY, indent=7) + "\n"
+
+    assert link_state(text, {}) == ({"request": text}, ())
+
+
+def test_of_a_command_only_the_body_goes_in():
+    command = f"curl http://10.1.2.3:8000/v1/chat/completions -H 'X-Team: blue' -d '{json.dumps(BODY)}'"
+
+    state, notes = link_state(command, {})
+
+    assert json.loads(state["request"]) == BODY
+    assert "10.1.2.3" not in json.dumps(state)
+    assert "body" in notes[0]
+
+
+def test_a_covered_secret_is_told_and_the_layout_stays():
+    text = json.dumps({**BODY, "user": "sk-abcdefghijklmnop1234"}, indent=2)
+
+    state, notes = link_state(text, {})
+
+    assert len(state["request"]) == len(text)
+    assert "covered" in notes[0]
+
+
+def test_a_request_that_cannot_be_read_goes_into_no_link():
+    with pytest.raises(RequestError):
+        link_state('{"messages": [,]', {})
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "is_named"), [("Qwen/Qwen3-8B", True), ("/models/qwen", False), ("models/a/b", False), ("", False)]
+)
+def test_a_tokenizer_is_named_if_it_is_one_of_the_hub(tokenizer, is_named):
+    state, notes = link_state(json.dumps(BODY), {"tokenizer": tokenizer, "model": ""})
+
+    assert ("tokenizer" in state) == is_named
+    assert "model" not in state
+    assert bool(notes) == (bool(tokenizer) and not is_named)

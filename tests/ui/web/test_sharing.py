@@ -1,0 +1,147 @@
+"""What the Share menu's events answer, driven without a browser."""
+
+import base64
+import gzip
+import json
+from dataclasses import replace
+
+import pytest
+
+from core.report import read_bundle, write_bundle
+from tests.ui.present.traces import dropped_call_trace
+from ui.present import VIEWS, unpack_payload
+from ui.web.handlers import TargetFields
+from ui.web.settings import PageSettings
+from ui.web.sharing import MAX_PUBLIC_BUNDLE_CHARS, Sharing
+
+TEXT = '{"messages": [{"role": "user", "content": "hi"}]}'
+FIELDS = TargetFields("http://10.0.0.1/v1", "m", "a/b", "hermes", "none")
+
+
+@pytest.fixture
+def sharing():
+    return Sharing(PageSettings(lab=False))
+
+
+def asked(sharing, form, trace=None, text=TEXT):
+    return unpack_payload(sharing.share(form, trace, text, FIELDS))
+
+
+def pack(text):
+    return base64.urlsafe_b64encode(gzip.compress(text.encode())).decode().rstrip("=")
+
+
+def test_a_link_carries_request_and_choices_never_the_endpoint(sharing):
+    header, _ = asked(sharing, "link")
+
+    assert header["state"] == {
+        "request": TEXT,
+        "tool_parser": "hermes",
+        "reasoning_parser": "none",
+        "model": "m",
+        "tokenizer": "a/b",
+    }
+    assert "10.0.0.1" not in json.dumps(header)
+
+
+def test_on_a_space_the_link_is_that_of_the_space(sharing, monkeypatch):
+    monkeypatch.setenv("SPACE_ID", "owner/name")
+
+    assert asked(sharing, "link")[0]["base"] == "https://huggingface.co/spaces/owner/name"
+
+
+def test_a_link_of_an_unreadable_request_names_the_place(sharing):
+    header, _ = asked(sharing, "link", text='{"messages": [,]}')
+
+    assert header["kind"] == "failure"
+    assert header["sentence"].startswith("Line 1, column 15")
+
+
+@pytest.mark.parametrize("form", ["html", "picture", "markdown", "bundle"])
+def test_before_a_run_there_is_nothing_to_share(sharing, form):
+    header, data = asked(sharing, form)
+
+    assert (header["kind"], data) == ("failure", b"")
+    assert "Press Run" in header["hint"]
+
+
+def test_each_form_holds_the_run(sharing):
+    trace = dropped_call_trace()
+
+    assert b"<!doctype html>" in asked(sharing, "html", trace)[1]
+    assert b"PD401 dropped-call" in asked(sharing, "markdown", trace)[1]
+    assert read_bundle(asked(sharing, "bundle", trace)[1].decode()).trace == trace
+    assert asked(sharing, "picture", trace)[0]["parts"]["verdict"]["badge"] == "DROPPED"
+
+
+def test_the_same_question_twice_gives_two_different_answers(sharing):
+    """The page draws only what differs from what it has."""
+    trace = dropped_call_trace()
+
+    assert sharing.share("html", trace, TEXT, FIELDS) != sharing.share("html", trace, TEXT, FIELDS)
+
+
+def test_a_fault_of_ours_is_a_message(sharing):
+    header, _ = asked(sharing, "html", object())
+
+    assert header["sentence"].startswith("This program failed")
+
+
+def test_an_opened_bundle_fills_every_view_and_is_marked(sharing):
+    trace = dropped_call_trace()
+
+    opened = sharing.open(pack(write_bundle(trace, "0.1.0")))
+
+    assert opened.trace == trace
+    assert opened.text == trace.request.text
+    assert set(opened.payloads) >= set(VIEWS)
+    assert "Reopened" in unpack_payload(opened.payloads["verdict"])[0]["detail"]
+    assert unpack_payload(opened.payloads["header"])[0]["facts"][0][1] == "reopened"
+    assert unpack_payload(opened.answer)[0]["kind"] == "opened"
+
+
+def test_a_request_with_half_a_character_can_be_shown(sharing):
+    trace = dropped_call_trace()
+    trace = replace(trace, request=replace(trace.request, text='{"user": "\ud800"}'))
+
+    opened = sharing.open(pack(write_bundle(trace)))
+
+    assert opened.trace == trace
+    assert json.loads(opened.text) == {"user": "\ud800"}
+    opened.text.encode()
+
+
+@pytest.mark.parametrize(
+    ("packed", "words"),
+    [
+        ("no base64 at all!", "arrive whole"),
+        (pack("{}")[:-8], "arrive whole"),
+        (pack(TEXT), "this is a request"),
+        (pack(write_bundle(dropped_call_trace()).replace("same-run", "hearsay")), "`bundle.trace.evidence`"),
+    ],
+)
+def test_what_is_no_bundle_changes_nothing_and_says_why(sharing, packed, words):
+    opened = sharing.open(packed)
+
+    header = unpack_payload(opened.answer)[0]
+    assert opened.trace is None
+    assert opened.payloads == {}
+    assert words.lower() in header["sentence"].lower()
+
+
+def test_a_small_file_that_unpacks_to_very_much_is_stopped():
+    sharing = Sharing(PageSettings(lab=False, public=True))
+
+    opened = sharing.open(pack(" " * (MAX_PUBLIC_BUNDLE_CHARS * 5)))
+
+    assert "longer than" in unpack_payload(opened.answer)[0]["sentence"]
+
+
+def test_a_bundle_whose_parts_do_not_fit_is_refused_in_words(sharing):
+    document = json.loads(write_bundle(dropped_call_trace()))
+    document["bundle"]["trace"]["parse"]["ledger"]["matches"]["columns"]["raw_index"] = [99]
+
+    header = unpack_payload(sharing.open(pack(json.dumps(document))).answer)[0]
+
+    assert header["kind"] in ("opened", "failure")
+    assert header["kind"] == "opened" or "do not fit" in header["sentence"]

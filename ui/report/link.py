@@ -1,0 +1,43 @@
+"""What a link carries: the request and the choices beside it. Never a key, never the address of a server."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from core.report import redact_text
+from core.request import read_request
+from core.types import JSONObject
+from ui.report.mask import mask_request
+
+_HUB_ID = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")  # what is no id of the Hub may be a folder of this machine
+
+
+def link_state(text: str, choices: JSONObject) -> tuple[JSONObject, tuple[str, ...]]:
+    """Return what a link carries, and what is to be said about it.
+
+    Of a command or a snippet only the body goes into a link: around it stand the server's address and the key.
+
+    Args:
+        text: The request as it stands in the editor.
+        choices: `tool_parser`, `reasoning_parser`, `model`, `tokenizer`; empty ones are left out.
+
+    Raises:
+        RequestError: The request cannot be read, so nobody can tell what is secret in it.
+    """
+    request = read_request(text)
+    masked = mask_request(request)
+    notes: list[str] = []
+    carried = masked.text
+    if request.source != "json":
+        carried = json.dumps(masked.body, ensure_ascii=False, indent=2)
+        notes.append("Only the request's body went into the link, not the command around it.")
+    if masked.body != request.body or (request.source == "json" and masked.text != request.text):
+        notes.append("What looked like a secret in the request is covered with •.")
+    state: JSONObject = {"request": carried}
+    for name, value in choices.items():
+        if isinstance(value, str) and value and (name != "tokenizer" or _HUB_ID.fullmatch(value)):
+            state[name] = redact_text(value)
+    if choices.get("tokenizer") and "tokenizer" not in state:
+        notes.append("The tokenizer is a folder of this machine, so the link does not name it.")
+    return state, tuple(notes)

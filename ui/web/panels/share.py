@@ -1,0 +1,51 @@
+"""The Share menu in the header: files of the last run, a link, and a bundle or link opened again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradio as gr
+
+from core.types import Trace
+from ui.web.handlers import TargetFields
+from ui.web.page import Changes, Page, quiet
+from ui.web.sharing import Sharing
+
+SHARE_LIMIT = 4
+
+
+def wire_share(page: Page, sharing: Sharing) -> None:
+    """Wire the menu: what it makes, what it opens, and the link the page was opened with."""
+    request, menu = page.request, page.views["share"]
+
+    # Gradio fills in an event where it finds one annotated, and only after arguments that are spelled out.
+    def share(
+        trace: Trace | None,
+        text: str,
+        endpoint: str,
+        model: str,
+        tokenizer: str,
+        tool_parser: str,
+        reasoning_parser: str,
+        event: gr.SelectData,
+    ) -> str:
+        fields = TargetFields(endpoint, model, tokenizer, tool_parser, reasoning_parser)
+        return sharing.share(str(event.value), trace, text, fields)
+
+    def open_bundle(event: gr.EventData) -> Changes:
+        opened = sharing.open(str(event.packed))
+        if opened.trace is None:
+            return {menu: opened.answer}
+        changes: Changes = {menu: opened.answer, page.trace: opened.trace, request.editor: opened.text}
+        return {**changes, request.case: None, **page.changes(opened.payloads)}
+
+    inputs = [page.trace, request.editor, *request.target_fields]
+    outputs: list[Any] = [page.trace, request.editor, request.case, *page.views.values()]
+    menu.select(share, inputs, menu, api_name="share", concurrency_limit=SHARE_LIMIT, **quiet())
+    menu.submit(open_bundle, None, outputs, api_name="open_bundle", concurrency_limit=SHARE_LIMIT, **quiet())
+    changed = [
+        request.editor, request.tool_parser, request.reasoning_parser, request.model, request.tokenizer, request.case,
+        page.views["notices"], page.views["verdict"],
+    ]  # fmt: skip
+    # In the browser alone: what a link holds is not sent anywhere by opening it.
+    menu.change(None, changed, changed, js="(...values) => globalThis.PromptDebugger.applyLink(...values)", **quiet())
