@@ -70,7 +70,7 @@ class Court:
             GrammarRefusedError: XGrammar takes no such tools.
             EngineError: The helper failed.
         """
-        tag = build_own_tag(self._family.structural_tag, plan)
+        tag = build_own_tag(self._family.structural_tag, plan, self._family.suffix)
         if tag is None:
             wanted: JSON = plan.choice
             if plan.choice == "forced":

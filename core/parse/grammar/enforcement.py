@@ -67,12 +67,14 @@ class GrammarPlan:
         choice: Whether a call may, must, or must be this one.
         parallel: Whether more than one call is allowed.
         any_order: True if keys may come in any order, and required ones may be absent.
+        open_keys: True if keys may come that are not declared; only for formats whose tag lists the keys itself.
     """
 
     tools: tuple[ToolGrammar, ...]
     choice: Literal["auto", "required", "forced"]
     parallel: bool = True
     any_order: bool = False
+    open_keys: bool = False
 
 
 LEVELS: Mapping[str, Enforcement] = {
@@ -137,7 +139,7 @@ def plan_grammar(family: GrammarFamily, tools: Sequence[JSONObject], level: Enfo
         tools: The request's tools; those that are no functions with a name are left out.
         level: The level of enforcement.
     """
-    if not level.enabled or level.choice == "none":
+    if not level.enabled or level.choice == "none" or (level.choice == "auto" and not family.constrains_auto):
         return None
     strict_level = level.strict_level if level.strict_level != "auto" else family.default_level
     if not level.parallel and _RANK[strict_level] < _RANK["function"]:

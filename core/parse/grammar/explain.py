@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -37,10 +38,15 @@ class Stop:
         return self.at >= len(self.data)
 
     @property
+    def char(self) -> int:
+        """The character with that byte."""
+        return len(self.data[: self.at].decode("utf-8", "ignore"))
+
+    @property
     def call(self) -> WrittenCall | None:
         """The call around that place."""
         text = self.data.decode("utf-8", "replace")
-        return find_call(text, len(self.data[: self.at].decode("utf-8", "ignore")), self.forms)
+        return find_call(text, self.char, self.forms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +140,10 @@ def _by_arguments(plan: GrammarPlan, stop: Stop, call: WrittenCall | None, passe
     if passes(loose):
         edit = find_missing(tool.parameters, passes_with, tool.parameters)
         return _by_order(plan, tool, loose, edit, _tail_of(stop, call))
-    edit = find_culprit(tool.parameters, passes_with)
+    key = _key_at(stop)
+    if (unknown := _by_key(plan, tool, key, passes)) is not None:
+        return unknown
+    edit = find_culprit(tool.parameters, passes_with, likely=key)
     if edit is None:
         return Explanation(
             Cause.ARGUMENT_SCHEMA, _with_schema(plan, tool, None), f"arguments of `{tool.name}` left free"
@@ -145,6 +154,26 @@ def _by_arguments(plan: GrammarPlan, stop: Stop, call: WrittenCall | None, passe
     if edit.kind == "unknown":
         return Explanation(Cause.UNKNOWN_PROPERTY, relaxed, "further properties allowed", _rule(tool, edit))
     return Explanation(Cause.VALUE, relaxed, f"`{_rule(tool, edit).path}` left out", _rule(tool, edit))
+
+
+def _by_key(plan: GrammarPlan, tool: ToolGrammar, key: str | None, passes: _Passes) -> Explanation | None:
+    """Tell an undeclared key where the format's tag lists the keys, so that a looser schema would not show it."""
+    properties = tool.parameters.get("properties") if isinstance(tool.parameters, dict) else None
+    opened = replace(plan, open_keys=True)
+    if key is None or not isinstance(properties, dict) or key in properties or not passes(opened):
+        return None
+    rule = SchemaRule(tool.name, f"{_path(tool)}.properties", "", list(properties))
+    return Explanation(Cause.UNKNOWN_PROPERTY, opened, "further properties allowed", rule)
+
+
+_KEY = re.compile(r'<(?:\|open\|>argument key="|arg_key[^<>]*>)([^"<]*)')
+
+
+def _key_at(stop: Stop) -> str | None:
+    """Return the key that is being written, or whose value is, in the styles that write keys outside of JSON."""
+    text = stop.data.decode("utf-8", "replace")
+    before = [match for match in _KEY.finditer(text) if match.start() <= stop.char]
+    return before[-1][1] if before else None
 
 
 def _by_order(

@@ -65,12 +65,12 @@ def first_illegal_token(
         EngineError: There is no XGrammar, the level is unknown, or a grammar was too much for it.
     """
     enforcement = enforcement_named(level) if isinstance(level, str) else level
-    known = find_family(family)
+    known = find_family(family, raw)
     has_ids = token_ids is not None and tokenizer is not None
     blank = GrammarVerdict(
         GrammarStatus.OFF,
         "",
-        family,
+        known.name if known else family,
         known.structural_tag if known else None,
         enforcement.name,
         "tokens" if has_ids else "text",
@@ -79,7 +79,7 @@ def first_illegal_token(
         return replace(blank, sentence=f"vLLM 0.32 has no structural tag that is known here for `{family}`.")
     plan = plan_grammar(known, tools, enforcement)
     if plan is None:
-        return replace(blank, sentence=_why_off(enforcement, tools))
+        return replace(blank, sentence=_why_off(known, enforcement, tools))
     output = prepare_output(raw, token_ids, tokenizer, known, prompt_tail, finish_reason)
     blank = replace(blank, constrains=describe_plan(plan))
     if output is None:
@@ -184,13 +184,15 @@ def _intervention(
     )
 
 
-def _why_off(enforcement: Enforcement, tools: Sequence[JSONObject]) -> str:
+def _why_off(family: GrammarFamily, enforcement: Enforcement, tools: Sequence[JSONObject]) -> str:
     if not tools:
         return "Nothing is enforced: the request has no tools."
     if not enforcement.enabled:
         return "Nothing is enforced: strict tool calling is switched off."
     if enforcement.choice == "none":
         return "Nothing is enforced: the request allows no calls."
+    if enforcement.choice == "auto" and not family.constrains_auto:
+        return f"Nothing is enforced: vLLM's `{family.parser}` sets a grammar only if a call must come."
     if enforcement.choice == "forced":
         return f"Nothing can be enforced: the request forces `{enforcement.forced_tool}`, which it does not declare."
     return (

@@ -38,13 +38,21 @@ class SchemaEdit:
     missing: str | None = None
 
 
-def find_culprit(schema: JSON, passes: Test) -> SchemaEdit | None:
+def find_culprit(schema: JSON, passes: Test, *, likely: str | None = None) -> SchemaEdit | None:
     """Return the smallest demand without which an output passes, `None` if no single one is to blame.
 
     Args:
         schema: Parameter schema of a tool.
         passes: Says whether the output passes with another schema.
+        likely: Property to look at first; a grammar may let pass anything once any property is free.
     """
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if isinstance(schema, dict) and isinstance(properties, dict) and likely in properties:
+        inner = properties[likely]
+        freed = replace_at(schema, ("properties", likely), {})
+        if passes(freed):
+            narrower = _search(schema, inner, ("properties", likely), likely, passes)
+            return narrower or SchemaEdit("value", ("properties", likely), likely, inner, freed)
     return _search(schema, schema, (), "", passes)
 
 

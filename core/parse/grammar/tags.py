@@ -11,7 +11,18 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from core.parse.grammar.enforcement import GrammarPlan, ToolGrammar
+from core.parse.grammar.enforcement import GrammarPlan
+from core.parse.grammar.section_tags import hy_v4_tag, kimi_k3_tag, minimax_tag, plamo3_tag
+from core.parse.grammar.tag_words import (
+    between,
+    exactly,
+    following,
+    free_text,
+    list_of_calls,
+    one_of,
+    schema_of,
+    triggered,
+)
 from core.types import JSON, JSONObject
 
 TagBuilder: TypeAlias = Callable[[GrammarPlan], JSONObject]
@@ -22,13 +33,16 @@ _GLM_MARKERS = (
 _LISTS_OF_CALLS = ("triggered_tags", "token_triggered_tags", "tags_with_separator")
 
 
-def build_own_tag(name: str, plan: GrammarPlan) -> JSONObject | None:
+def build_own_tag(name: str, plan: GrammarPlan, suffix: str = "") -> JSONObject | None:
     """Return the tag that vLLM builds itself, `None` if it takes XGrammar's.
 
     Args:
         name: Name of the structural tag.
         plan: What it is built from.
+        suffix: What the markers of this checkpoint end in, with its colon.
     """
+    if name == "hy_v4":
+        return {"type": "structural_tag", "format": hy_v4_tag(plan, suffix)}
     if name == "glm_4_7" and all(tool.is_strict for tool in plan.tools):
         return None
     builder = _BUILDERS.get(name)
@@ -54,6 +68,11 @@ def strings_of(tag: JSON) -> tuple[str, ...]:
 
 def replace_strings(tag: JSON, replacements: Mapping[str, str]) -> JSON:
     """Return a tag with texts replaced in its literal strings, schemas left alone."""
+    if isinstance(tag, dict) and tag.get("type") == "regex":
+        pattern = str(tag.get("pattern"))
+        for old, new in replacements.items():
+            pattern = pattern.replace(old.replace("|", r"\|"), new)
+        return {**tag, "pattern": pattern}
     if isinstance(tag, str):
         for old, new in replacements.items():
             tag = tag.replace(old, new)
@@ -79,46 +98,18 @@ def _finish(node: JSON, plan: GrammarPlan) -> JSON:
     return done
 
 
-def _schema(tool: ToolGrammar) -> JSON:
-    return tool.parameters if tool.is_strict and tool.parameters is not None else True
-
-
-def _arguments(schema: JSON, style: str = "json") -> JSONObject:
-    return {"type": "json_schema", "json_schema": schema, "style": style}
-
-
-def _const(text: str) -> JSONObject:
-    return {"type": "const_string", "value": text}
-
-
-def _text(excludes: Sequence[str] = ()) -> JSONObject:
-    return {"type": "any_text", "excludes": list(excludes)}
-
-
-def _tag(begin: str, content: JSON, end: JSON) -> JSONObject:
-    return {"type": "tag", "begin": begin, "content": content, "end": end}
-
-
-def _either(options: list[JSON]) -> JSON:
-    return options[0] if len(options) == 1 else {"type": "or", "elements": options}
-
-
 def _calls(plan: GrammarPlan, trigger: str, tags: list[JSON], excludes: Sequence[str] = ()) -> JSONObject:
     if plan.choice == "auto":
-        return {"type": "triggered_tags", "triggers": [trigger], "tags": tags, "excludes": list(excludes)}
-    return {
-        "type": "tags_with_separator",
-        "tags": tags,
-        "separator": "",
-        "at_least_one": True,
-        "stop_after_first": plan.choice == "forced",
-    }
+        return triggered(trigger, tags, excludes)
+    return list_of_calls(tags, only_first=plan.choice == "forced")
 
 
 def _hermes_like(start: str, end: str) -> TagBuilder:
     def build(plan: GrammarPlan) -> JSONObject:
         tags: list[JSON] = [
-            _tag(f'{start}{line}{{"name": "{tool.name}", "arguments": ', _arguments(_schema(tool)), f"}}{line}{end}")
+            between(
+                f'{start}{line}{{"name": "{tool.name}", "arguments": ', following(schema_of(tool)), f"}}{line}{end}"
+            )
             for tool in plan.tools
             for line in ("\n", "")
         ]
@@ -129,9 +120,9 @@ def _hermes_like(start: str, end: str) -> TagBuilder:
 
 def _glm(plan: GrammarPlan) -> JSONObject:
     tags: list[JSON] = [
-        _tag(
+        between(
             f"<tool_call>{tool.name}",
-            _arguments(_schema(tool), "glm_xml") if tool.is_strict else _glm_pairs(tool.parameters),
+            following(schema_of(tool), "glm_xml") if tool.is_strict else _glm_pairs(tool.parameters),
             "</tool_call>",
         )
         for tool in plan.tools
@@ -145,32 +136,32 @@ def _glm_pairs(parameters: JSON) -> JSON:
     properties = schema.get("properties")
     is_mixed = any(key in schema for key in ("$ref", "allOf", "anyOf", "oneOf", "patternProperties"))
     if not isinstance(properties, dict) or not properties or is_mixed or schema.get("additionalProperties") is True:
-        return _arguments(schema=True, style="glm_xml")
+        return following(schema=True, style="glm_xml")
     pairs: list[JSON] = [
         {
             "type": "sequence",
             "elements": [
-                _const(f"<arg_key>{key}</arg_key><arg_value>"),
+                exactly(f"<arg_key>{key}</arg_key><arg_value>"),
                 _glm_value(value if isinstance(value, dict) else {}),
-                _const("</arg_value>"),
+                exactly("</arg_value>"),
             ],
         }
         for key, value in properties.items()
     ]
-    return {"type": "star", "content": _either(pairs)}
+    return {"type": "star", "content": one_of(pairs)}
 
 
 def _glm_value(schema: JSONObject) -> JSON:
     options = schema.get("enum")
     if isinstance(options, list):
-        return _either([_const(item if isinstance(item, str) else json.dumps(item)) for item in options])
+        return one_of([exactly(item if isinstance(item, str) else json.dumps(item)) for item in options])
     declared = schema.get("type")
     if isinstance(declared, list):
         kinds: list[JSON] = [_glm_value({"type": kind}) for kind in declared if kind != "string"]
-        return _either([*kinds, *([_text(_GLM_MARKERS)] if "string" in declared else [])])
+        return one_of([*kinds, *([free_text(_GLM_MARKERS)] if "string" in declared else [])])
     if declared in (None, "string"):
-        return _text(_GLM_MARKERS)
-    return _arguments({"type": declared})
+        return free_text(_GLM_MARKERS)
+    return following({"type": declared})
 
 
 def _harmony(plan: GrammarPlan) -> JSONObject:
@@ -179,22 +170,22 @@ def _harmony(plan: GrammarPlan) -> JSONObject:
     channels = ("<|channel|>commentary", "<|channel|>analysis", "<|channel|>final")
     marks = (" json", " <|constrain|>json")
     tags: list[JSON] = [
-        _tag(form.format(name=tool.name, channel=channel, mark=mark), _arguments(_schema(tool)), ends)
+        between(form.format(name=tool.name, channel=channel, mark=mark), following(schema_of(tool)), ends)
         for tool in plan.tools
         for form in forms
         for mark in marks
         for channel in channels
     ]
     if plan.choice == "auto":
-        tags += [_tag(f"<|channel|>final{mark}<|message|>", _text(), ends) for mark in (*marks, "")]
+        tags += [between(f"<|channel|>final{mark}<|message|>", free_text(), ends) for mark in (*marks, "")]
     before: list[JSON] = [
         {
             "type": "optional",
             "content": {
                 "type": "sequence",
                 "elements": [
-                    _tag(f"<|channel|>{channel}<|message|>", _text(), "<|end|>"),
-                    _const("<|start|>assistant"),
+                    between(f"<|channel|>{channel}<|message|>", free_text(), "<|end|>"),
+                    exactly("<|start|>assistant"),
                 ],
             },
         }
@@ -208,4 +199,7 @@ _BUILDERS: Mapping[str, TagBuilder] = {
     "longcat": _hermes_like("<longcat_tool_call>", "</longcat_tool_call>"),
     "glm_4_7": _glm,
     "harmony": _harmony,
+    "kimi_k3": kimi_k3_tag,
+    "minimax": minimax_tag,
+    "plamo3": plamo3_tag,
 }

@@ -51,14 +51,57 @@ _FORMS = {
     "qwen3_coder": "<tool_call>\n<function=NAME>\nPAIRS\n</function>\n</tool_call><|im_end|>",
     "mimo": "<tool_call><function=NAME>PAIRS</function></tool_call>",
     "glm45": "<tool_call>NAME\nPAIRS\n</tool_call><|observation|>",
+    "minimax_m2": '\n<minimax:tool_call>\n<invoke name="NAME">\nPAIRS</invoke>\n</minimax:tool_call>[e~[',
+    "kimi_k3": (
+        '<|open|>response<|sep|><|close|>response<|sep|><|open|>tools<|sep|><|open|>call tool="NAME" index="1"<|sep|>'
+        "PAIRS<|close|>call<|sep|><|close|>tools<|sep|><|close|>message<|sep|><|end_of_msg|>"
+    ),
+    "deepseek_v32": (
+        '\n\n<｜DSML｜function_calls>\n<｜DSML｜invoke name="NAME">\nPAIRS</｜DSML｜invoke>\n</｜DSML｜function_calls>'
+        "<｜end▁of▁sentence｜>"
+    ),
+    "deepseek_v4": (
+        '\n\n<｜DSML｜tool_calls>\n<｜DSML｜invoke name="NAME">\nPAIRS</｜DSML｜invoke>\n</｜DSML｜tool_calls>'
+        "<｜end▁of▁sentence｜>"
+    ),
+    "plamo3": (
+        "<|plamo:begin_tool_requests:plamo|><|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>NAME"
+        "<|plamo:end_tool_name:plamo|><|plamo:begin_tool_arguments:plamo|><|plamo:constrain|>json<|plamo:msg|>JSON"
+        "<|plamo:end_tool_arguments:plamo|><|plamo:end_tool_request:plamo|><|plamo:end_tool_requests:plamo|><|plamo:tag|>"
+    ),
+    "hy_v4": "<tool_calls:x1><tool_call:x1>NAMEPAIRS</tool_call:x1></tool_calls:x1><|im_end|>",
 }
 _PAIRS = {
     "qwen3_coder": ("<parameter={}>\n{}\n</parameter>", "\n"),
     "mimo": ("<parameter={}>{}</parameter>", ""),
     "glm45": ("<arg_key>{}</arg_key>\n<arg_value>{}</arg_value>", "\n"),
+    "minimax_m2": ('<parameter name="{}">{}</parameter>\n', ""),
+    "kimi_k3": ('<|open|>argument key="{}" type="KIND"<|sep|>{}<|close|>argument<|sep|>', ""),
+    "deepseek_v32": ('<｜DSML｜parameter name="{}" string="IS_TEXT">{}</｜DSML｜parameter>\n', ""),
+    "deepseek_v4": ('<｜DSML｜parameter name="{}" string="IS_TEXT">{}</｜DSML｜parameter>\n', ""),
+    "hy_v4": ("<arg_key:x1>{}</arg_key:x1><arg_value:x1>{}</arg_value:x1>", ""),
 }
-JSON_FAMILIES = ("kimi_k2", "hermes", "qwen3", "longcat", "llama3_json", "deepseek_v3", "deepseek_v31", "harmony")
+JSON_FAMILIES = (
+    "kimi_k2",
+    "hermes",
+    "qwen3",
+    "longcat",
+    "llama3_json",
+    "deepseek_v3",
+    "deepseek_v31",
+    "harmony",
+    "plamo3",
+)
 FAMILIES_WRITTEN = (*JSON_FAMILIES, *_PAIRS)
+HELD_AT_AUTO = tuple(family for family in FAMILIES_WRITTEN if family != "hy_v4")
+HELD_TO_SCHEMAS = tuple(family for family in HELD_AT_AUTO if family != "kimi_k3")
+
+
+def _pair(form: str, key: str, value: JSON) -> str:
+    is_text = isinstance(value, str)
+    kind = "string" if is_text else "object" if isinstance(value, dict) else "number"
+    form = form.replace("KIND", kind).replace("IS_TEXT", "true" if is_text else "false")
+    return form.format(key, value if is_text else json.dumps(value))
 
 
 def kimi_call(name: str, arguments: JSON, index: int = 0) -> str:
@@ -75,6 +118,5 @@ def written(family: str, name: str, arguments: JSONObject) -> str:
     if family == "kimi_k2":
         return kimi(kimi_call(name, arguments))
     form, between = _PAIRS.get(family, ("", ""))
-    texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in arguments.items()}
-    pairs = between.join(form.format(key, value) for key, value in texts.items())
+    pairs = between.join(_pair(form, key, value) for key, value in arguments.items())
     return _FORMS[family].replace("NAME", name).replace("PAIRS", pairs).replace("JSON", json.dumps(arguments))

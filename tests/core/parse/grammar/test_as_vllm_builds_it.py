@@ -38,7 +38,11 @@ for key, name, parser, body, level in json.load(sys.stdin):
         strict = kind.default_tool_strict_level
     if request.parallel_tool_calls is False:
         strict = max(strict, ToolStrictLevel.FUNCTION)
-    tag = get_model_structural_tag(name, request.tools, request.tool_choice, reasoning=False, strict_level=strict)
+    if name == "hy_v4":  # its parser decides before it asks for the tag
+        stand_in = SimpleNamespace(structural_tag_model=name, _extractor=SimpleNamespace(token_suffix=""))
+        tag = kind.get_structural_tag(stand_in, request, reasoning=False, strict_level=strict)
+    else:
+        tag = get_model_structural_tag(name, request.tools, request.tool_choice, reasoning=False, strict_level=strict)
     if tag is not None and request.parallel_tool_calls is False:
         limit_to_single_tool_call(tag)
     tags[key] = tag and tag.model_dump()
