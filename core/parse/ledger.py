@@ -35,6 +35,7 @@ from core.types import (
 
 _REASONING_FIELDS = ("reasoning", "reasoning_content")
 _SEPARATOR = "\x00"  # between texts that are looked for together
+_MOST_WHOLE = 64  # gaps that are looked for one by one, each in the whole text
 _SHORTEST_MOVED = 4  # shorter agreements with text from elsewhere are accidents, unless they are all there is
 
 
@@ -201,6 +202,32 @@ class _Accountant:
 
     def _explain(self, field: _Field, source: str) -> list[Span]:
         """Take from the field's gaps what occurs in `source`, and return where it stands there."""
+        whole = self._explain_whole(field, source)
+        return [*whole, *self._explain_parts(field, source)]
+
+    def _explain_whole(self, field: _Field, source: str) -> list[Span]:
+        """Explain the gaps that stand in `source` letter by letter, so that no look-alike elsewhere gets a part."""
+        used: list[Span] = []
+        left: list[Span] = []
+        if len(field.gaps) > _MOST_WHOLE:
+            return used
+        for gap in field.gaps:
+            text = field.text[gap.start : gap.stop]
+            written = text.strip()
+            at_end = gap.stop == len(field.text)
+            found = (source.rfind(written) if at_end else source.find(written)) if written else -1
+            if found == -1:
+                left.append(gap)
+                continue
+            used.append(Span(found, found + len(written)))
+            start = gap.start + text.find(written)
+            edges = (Span(gap.start, start), Span(start + len(written), gap.stop))
+            left += [edge for edge in edges if edge.start < edge.stop]
+        field.gaps = left
+        return used
+
+    def _explain_parts(self, field: _Field, source: str) -> list[Span]:
+        """Explain what of the gaps agrees with `source` in pieces."""
         gaps = field.unexplained()
         joined = _SEPARATOR.join(field.text[gap.start : gap.stop] for gap in gaps)
         matches = align(source, joined)

@@ -1,9 +1,10 @@
-"""The reasoning parser took the whole answer for reasoning.
+"""The reasoning parser took the answer, or words of it, for reasoning.
 
 What it finds:
     A message without content whose reasoning is the whole raw output, although
     the raw output holds no reasoning marker and the prompt leaves no reasoning
-    block open. Without the prompt it is a conclusion.
+    block open. Or reasoning that holds text from outside every block, such as
+    the words before a tool call. Without the prompt it is a conclusion.
 
 Why it matters:
     `content` is null; the user sees nothing. The template rendered thinking as
@@ -32,14 +33,16 @@ from core.diagnose.sight import (
     THINK_PAIRS,
     comparison,
     end_texts,
+    fates_within,
     in_message,
     in_prompt,
     in_raw,
     open_think_tail,
     prompt_of,
 )
+from core.diagnose.words import counted
 from core.protocols import Rule
-from core.types import Certainty, Prompt, Segment, SegmentKind, Severity, Span, Stage, Trace
+from core.types import Certainty, Fate, Prompt, Segment, SegmentKind, Severity, Span, Stage, Trace
 
 # The switch that each reasoning parser of vLLM looks at; without a known parser the template decides.
 _SWITCH_BY_PARSER = {
@@ -53,11 +56,11 @@ _SWITCH_BY_PARSER = {
 def find(trace: Trace) -> Iterator[Report]:
     """Report an answer that stands in reasoning."""
     certainty = comparison(trace)
-    reasoning = _swallowed(trace)
-    if certainty is None or trace.parse is None or reasoning is None:
+    if certainty is None or trace.parse is None or open_think_tail(trace):
         return
-    opened = open_think_tail(trace)
-    if opened:
+    reasoning = _swallowed(trace)
+    if reasoning is None:
+        yield from _partly(trace, certainty)
         return
     prompt = prompt_of(trace)
     switch = _switch(trace, prompt)
@@ -74,6 +77,38 @@ def find(trace: Trace) -> Iterator[Report]:
         evidence=tuple(evidence),
         fix=f'Send `"chat_template_kwargs": {{"{switch}": false}}`, or start the server with '
         f"`--default-chat-template-kwargs '{{\"{switch}\": false}}'`.",
+        certainty=Certainty.INFERRED if prompt is None else certainty,
+    )
+
+
+def _partly(trace: Trace, certainty: Certainty) -> Iterator[Report]:
+    """Report text of the answer, such as words before a call, that stands in reasoning."""
+    assert trace.parse is not None
+    assert trace.chat is not None
+    reasoning = reasoning_of(trace.chat.message)
+    if reasoning is None or (prompt_of(trace) is None and trace.chat.finish_reason == "length"):
+        return
+    moved = [
+        span
+        for segment in trace.parse.parsed.segments
+        if segment.kind is SegmentKind.CONTENT
+        for span, fate in fates_within(trace, segment)
+        if fate is Fate.REASONING and trace.parse.raw[span.start : span.stop].strip()
+    ]
+    if not moved:
+        return
+    count = sum(stop - start for start, stop in moved)
+    prompt = prompt_of(trace)
+    yield Report(
+        title=f"{counted(count, 'character')} of the answer stand in reasoning."
+        if count > 1
+        else "1 character of the answer stands in reasoning.",
+        detail=f"`{reasoning.field}` holds text from outside every reasoning block, from character {moved[0].start}: "
+        f"{trace.parse.raw[moved[0].start : moved[0].stop][:80]!r}. "
+        + ("The prompt is not known." if prompt is None else f"The prompt ends with {prompt.text[-40:]!r}."),
+        evidence=(*(in_raw(trace, span) for span in moved), in_message(reasoning.field, reasoning.text)),
+        fix=f'Send `"chat_template_kwargs": {{"{_switch(trace, prompt)}": false}}` where the model does not think, or '
+        "use a reasoning parser that does not begin inside a block.",
         certainty=Certainty.INFERRED if prompt is None else certainty,
     )
 

@@ -23,6 +23,7 @@ Source:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from core.diagnose.fields import body_of, content_of, returned_calls, texts_inside
@@ -41,6 +42,7 @@ _VISIBLE = {
     Fate.CALL_ARGUMENTS: "arguments",
 }
 _THINK = frozenset(marker for pair in THINK_PAIRS for marker in pair)
+_TAG = re.compile(r"<[^\s<>][^<>\n]*>|\[/?[A-Z_]{3,}\]")
 _FIX = (
     "Use the parser of this model's family in a current release; stripping the marker in the client hides the "
     "loss of structure behind it."
@@ -82,7 +84,8 @@ def _from_ledger(trace: Trace, certainty: Certainty) -> Iterator[Report]:
             continue
         for span, fate in fates_within(trace, segment):
             text = trace.parse.raw[span.start : span.stop].strip()
-            if fate in _VISIBLE and text and text not in _THINK and _is_marker(trace, text):
+            by_another_rule = fate is Fate.CONTENT and text in _THINK  # leaked reasoning has a rule of its own
+            if fate in _VISIBLE and text and not by_another_rule and _is_marker(trace, text):
                 found.setdefault(_VISIBLE[fate], []).append(span)
     for field, spans in found.items():
         texts = list(dict.fromkeys(trace.parse.raw[a:b].strip() for a, b in spans))
@@ -98,6 +101,8 @@ def _from_ledger(trace: Trace, certainty: Certainty) -> Iterator[Report]:
 
 def _is_marker(trace: Trace, text: str) -> bool:
     special = () if trace.vocabulary is None else trace.vocabulary.special.values()
+    if _TAG.search(text) is not None:
+        return True
     return any(True for _ in find_markers(text)) or any(marker in text for marker in special if marker)
 
 
