@@ -6,7 +6,7 @@
   const NAME = "request";
   const MARK = "pd-lit";
   let known = null; // {doc, text, fields} of the text as it stands
-  let lit = null; // [start, stop] in the text
+  let lit = []; // [start, stop] in the text, of every field that is lit
   let lastField = null; // under the pointer
   let lastCaret = -1;
 
@@ -56,43 +56,43 @@
   // Marks the field that another view points at. Only what the editor has drawn can be marked: drawn again after scrolling.
   function light(source, facts, isKept) {
     const view = editorView();
-    lit = null;
-    if (view && facts.field && source !== NAME) {
+    lit = [];
+    if (view && facts.fields.length && source !== NAME) {
       const { text, fields } = read(view);
-      lit = pd.locateField(text, facts.field, fields);
-      if (lit && isKept) bringIntoSight(view);
+      lit = facts.fields.map((field) => pd.locateField(text, field, fields)).filter((span) => span);
+      if (lit.length && isKept) bringIntoSight(view, lit[0][0]);
     }
     draw();
   }
 
-  function bringIntoSight(view) {
-    const box = view.coordsAtPos(lit[0]);
+  function bringIntoSight(view, start) {
+    const box = view.coordsAtPos(start);
     const outer = view.scrollDOM.getBoundingClientRect();
     if (box && box.top >= outer.top && box.bottom <= outer.bottom) return;
-    view.dispatch({ effects: view.constructor.scrollIntoView(lit[0], { y: "center" }) });
+    view.dispatch({ effects: view.constructor.scrollIntoView(start, { y: "center" }) });
   }
 
   function draw() {
     if (!global.CSS || !CSS.highlights) return; // an old browser: the inspector still says it
     CSS.highlights.delete(MARK);
     const view = editorView();
-    if (!view || !lit) return;
+    if (!view || !lit.length) return;
     const ranges = [];
     for (const { from, to } of view.visibleRanges) {
-      const start = Math.max(from, lit[0]), stop = Math.min(to, lit[1], view.state.doc.length);
-      if (start >= stop) continue;
-      const range = document.createRange();
-      const begin = view.domAtPos(start), end = view.domAtPos(stop);
-      range.setStart(begin.node, begin.offset);
-      range.setEnd(end.node, end.offset);
-      ranges.push(range);
+      for (const [first, last] of lit) {
+        const start = Math.max(from, first), stop = Math.min(to, last, view.state.doc.length);
+        if (start < stop) ranges.push(rangeOf(view, start, stop));
+      }
     }
     if (ranges.length) CSS.highlights.set(MARK, new Highlight(...ranges));
   }
 
-  function litText() {
-    const view = editorView();
-    return view && lit ? view.state.sliceDoc(lit[0], lit[1]) : "";
+  function rangeOf(view, start, stop) {
+    const range = document.createRange();
+    const begin = view.domAtPos(start), end = view.domAtPos(stop);
+    range.setStart(begin.node, begin.offset);
+    range.setEnd(end.node, end.offset);
+    return range;
   }
 
   // Called once the editor stands on the page.
@@ -105,11 +105,11 @@
     document.addEventListener("selectionchange", onCaret);
     // Typing moves the text under a mark: it goes.
     view.contentDOM.addEventListener("input", () => {
-      lit = null;
+      lit = [];
       draw();
     });
     pd.onLight(light);
   }
 
-  Object.assign(pd, { editorView, watchEditor, litText });
+  Object.assign(pd, { editorView, watchEditor });
 })(globalThis);

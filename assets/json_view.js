@@ -25,10 +25,10 @@
     pd.walk(box, name, "[data-path]", factsOf, "[data-path]:not(.pd-json-mark)");
   }
 
-  // Lights every value that stands at `path` or below it.
-  function lightJson(box, path) {
+  // Lights every value that stands at one of the paths or below it.
+  function lightJson(box, ...paths) {
     box.querySelectorAll("[data-path]").forEach((element) => {
-      element.classList.toggle("pd-lit", pd.isWithin(element.dataset.path, path));
+      element.classList.toggle("pd-lit", paths.some((path) => pd.isWithin(element.dataset.path, path)));
     });
   }
 

@@ -43,13 +43,13 @@
         if (event.target.dataset.segment) pd.point(name, this.facts(this.segmentOf(event.target)));
       });
       pd.onLight((source, facts) => this.light(source, facts));
-      pd.offerAccount(this);
       this.show(null);
     }
 
     show(decoded) {
       this.data = decoded ? decoded.header : null;
       this.chosen = 0;
+      pd.offerAccount(this);
       if (!this.data) {
         this.calls.replaceChildren();
         this.differences.replaceChildren();

@@ -8,6 +8,7 @@
   const places = {};
   const lighters = new Set();
   let account = null;
+  let origins = null;
   let pinned = null;
   let pinnedFacts = null;
 
@@ -124,24 +125,34 @@
   // Facts of the thing under the cursor go to the inspector and to every view that can light them.
   // facts: {parts: [[label, value, mark?], …], and what it is tied to, as far as known:
   //   field: path in the request; template_line; raw: [[start, stop], …] characters of the raw output;
-  //   target: path in the message}
+  //   target: path in the message}. Views get `fields` and `template_lines`, also those that follow from the others.
   function point(source, facts) {
     if (pinned && facts !== pinnedFacts) return;
     inspect(facts ? facts.parts : []);
-    const whole = accounted(facts || {});
+    const whole = facts ? { ...facts, ...written(facts), ...accounted(facts) } : { fields: [], template_lines: [] };
     lighters.forEach((light) => light(source, whole, Boolean(pinned) || facts === pinnedFacts));
   }
 
+  // The prompt's tokens know which template line wrote which field.
+  function written({ field, template_line }) {
+    const fields = field ? [field] : template_line && origins ? origins.fieldsOf(template_line) : [];
+    const lines = template_line ? [template_line] : field && origins ? origins.linesOf(field) : [];
+    return { fields, template_lines: lines };
+  }
+
   // The ledger knows which characters became which field of the message.
-  function accounted(facts) {
-    if (!account) return facts;
-    if (facts.raw && !facts.target) return { ...facts, target: account.targetOf(facts.raw) };
-    if (facts.target && !facts.raw) return { ...facts, raw: account.spansOf(facts.target) };
-    return facts;
+  function accounted({ raw, target }) {
+    if (!account) return {};
+    if (raw && !target) return { target: account.targetOf(raw) };
+    return target && !raw ? { raw: account.spansOf(target) } : {};
   }
 
   function offerAccount(offered) {
     account = offered;
+  }
+
+  function offerOrigins(offered) {
+    origins = offered;
   }
 
   function pin(source, facts) {
@@ -227,5 +238,5 @@
 
   Object.assign(pd, {
     make, prose, button, copyText, attach, open, jump, panelOf, point, pin, release, inspect, onLight,
-    offerAccount, walk, offerPlace, controller });
+    offerAccount, offerOrigins, walk, offerPlace, controller });
 })(globalThis);

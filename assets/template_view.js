@@ -145,9 +145,10 @@
     light(source, facts) {
       if (!this.lines.length) return;
       const had = this.lit.size;
-      this.lit = new Set(facts.template_line && source !== this.name ? [facts.template_line] : []);
-      if (!had && !this.lit.size) return;
-      if (this.lit.size && !this.window.isInSight(facts.template_line - 1)) this.window.scrollTo(facts.template_line - 1);
+      const lines = source === this.name ? [] : facts.template_lines;
+      this.lit = new Set(lines);
+      if (!had && !lines.length) return;
+      if (lines.length && !lines.some((line) => this.window.isInSight(line - 1))) this.window.scrollTo(lines[0] - 1);
       this.window.paint(true);
     }
 

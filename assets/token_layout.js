@@ -189,6 +189,17 @@
     return rangesOfRuns(data.field_runs, data.index.length, (number) => wanted[number]);
   }
 
+  // Values that a run-length column has inside ranges of chips, each once, in order of appearance.
+  function valuesInRanges(runs, ranges) {
+    const values = new Set();
+    for (let i = 0; i < ranges.length; i += 2) {
+      for (let r = runs.length ? bisect(runs.length / 2, (k) => runs[k * 2] <= ranges[i]) : 0; r * 2 < runs.length && runs[r * 2] < ranges[i + 1]; r++) {
+        values.add(runs[r * 2 + 1]);
+      }
+    }
+    return [...values];
+  }
+
   function rangesOfRuns(runs, count, isWanted) {
     const ranges = [];
     for (let i = 0; i < runs.length; i += 2) {
@@ -267,6 +278,6 @@
 
   Object.assign(pd, {
     displayTable, layoutRows, rowOfChip, runValue, tokenOfChip, chipOfToken, joinText, chipAt, rangesOf, rangesOfPoints,
-    isInRanges, countOfRanges, searchChips,
+    valuesInRanges, isInRanges, countOfRanges, searchChips,
   });
 })(globalThis);

@@ -7,6 +7,7 @@
   const SIDE_PX = 24; // scroll bar and rail
   const STRIP_PX = 64;
   const HUES = 6;
+  const MOST_FIELDS = 200; // that are lit for one template line
   const KINDS = ["text", "special", "added", "byte"];
   const { make } = pd;
 
@@ -87,6 +88,7 @@
       const index = header.wide ? new Uint32Array(columns, 0, header.count) : new Uint16Array(columns, 0, header.count);
       this.data = { ...header, index, heat: pd.heatOf(header, columns) };
       this.options.heat = this.options.heat && this.data.heat !== null;
+      if (this.name === "prompt_tokens") pd.offerOrigins(this);
       this.toolbar.reset(header.counts, this.data.heat !== null, this.where);
       this.showEmpty(false);
       this.showHeat();
@@ -392,6 +394,18 @@
       if (!this.hits.length) this.toolbar.found.textContent = pd.plural(pd.countOfRanges(lit), "token") + " linked";
       this.paint();
       this.drawRail();
+    }
+
+    // Template lines that wrote a field, and fields that a template line wrote.
+    linesOf(field) {
+      if (!this.data) return [];
+      return pd.valuesInRanges(this.data.line_runs, pd.rangesOf(this.data, { field })).filter((line) => line > 0);
+    }
+
+    fieldsOf(template_line) {
+      if (!this.data) return [];
+      const numbers = pd.valuesInRanges(this.data.field_runs, pd.rangesOf(this.data, { template_line }));
+      return numbers.map((number) => this.data.fields[number]).filter((field) => field).slice(0, MOST_FIELDS);
     }
 
     unlight() {

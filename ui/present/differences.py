@@ -131,9 +131,11 @@ def _difference(
 def _state(written: str, returned: str, *, is_json: bool) -> str:
     if is_json and _canonical(written) is not None and _canonical(written) == _canonical(returned):
         return "soft" if _squeezed(written) == _squeezed(returned) else "spelling"
+    if _squeezed(written) == _squeezed(returned):
+        return "soft"
     if not returned or not written:
         return "missing" if written else "added"
-    return "soft" if _squeezed(written) == _squeezed(returned) else "hard"
+    return "hard"
 
 
 def _word(state: str, left: Sequence[JSON], right: Sequence[JSON]) -> str:

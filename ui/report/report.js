@@ -86,8 +86,8 @@
     pd.walkJson(body, name, "request", (path) => ({ field: path }));
     pd.onLight((source, facts, isKept) => {
       if (!sent) return;
-      if (source !== name && isKept && facts.field && sent.segments.length > SEGMENTS_SHOWN) drawAround(facts.field);
-      pd.lightJson(code, facts.field);
+      if (source !== name && isKept && facts.fields.length && sent.segments.length > SEGMENTS_SHOWN) drawAround(facts.fields[0]);
+      pd.lightJson(code, ...facts.fields);
     });
     return {
       show(decoded) {
