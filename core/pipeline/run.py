@@ -11,13 +11,15 @@ from pathlib import Path
 
 from core.complete import Gathered, ServerClient, gather
 from core.diagnose import diagnose_trace, reach_verdict
-from core.errors import BackendError, DebuggerError
-from core.lab import LabPool, LabProgress
+from core.errors import BackendError, DebuggerError, LabError
+from core.lab import Lab, LabPool, LabProgress
 from core.parse import build_ledger
 from core.pipeline.census import take_census
 from core.pipeline.rendering import Renderer, load_renderer
 from core.pipeline.target import Target
 from core.types import ChatResult, JSONObject, Request, Server, Trace
+
+_DEATH_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +121,23 @@ class _Run:
     labs: LabPool
     tell: Callable[[Progress], None]
     now: Progress = field(init=False)
+    lab: Lab | None = None
 
     def __post_init__(self) -> None:
         self.now = Progress(Trace(request=self.request), "Starting")
 
     async def go(self) -> None:
+        """Run all stages; a server of ours that died is told as that, not as a connection that broke."""
+        try:
+            await self.go_on()
+        except BackendError as error:
+            death = None if self.lab is None else await asyncio.to_thread(_death_of, self.lab)
+            if death is None:
+                raise
+            raise death from error
+
+    async def go_on(self) -> None:
+        """Run the stages in their order."""
         async with AsyncExitStack() as stack:
             client, server, target = await self.connect(stack)
             self.update("Loading the tokenizer", server=server)
@@ -141,7 +155,7 @@ class _Run:
         base_url = target.base_url
         if base_url is None:
             lab = await stack.enter_async_context(self.labs.lease(target.lab, self.on_lab_progress))
-            base_url = lab.base_url
+            self.lab, base_url = lab, lab.base_url
             target = replace(target, tokenizer=target.tokenizer or Path(target.lab.model_dir), model=lab.model)
         self.update(f"Asking {base_url} what it is", fraction=None)
         guard = target.guard if self.target.base_url is not None else None  # the lab is on this machine
@@ -232,6 +246,12 @@ class _Run:
         """Show chat text as it streams."""
         self.now = replace(self.now, chat_text=text)
         self.tell(self.now)
+
+
+def _death_of(lab: Lab) -> LabError | None:
+    """Return why a lab died; `None` if it lives. A dying one takes a moment."""
+    lab.wait(_DEATH_S)
+    return lab.failure()
 
 
 def _with_observation(server: Server, gathered: Gathered) -> Server:

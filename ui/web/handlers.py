@@ -28,7 +28,7 @@ from ui.present import (
 )
 from ui.web.gate import RunGate, Turn
 from ui.web.labs import PageLabs
-from ui.web.limits import LimitError, Limits, bounded_request, check_length, check_request_limits
+from ui.web.limits import LimitError, Limits, bounded_request, check_length, check_request_limits, without_keys
 from ui.web.settings import PageSettings
 from ui.web.targets import choose_target
 
@@ -165,6 +165,8 @@ class Handlers:
         check_length(text, self.limits)
         request = await asyncio.to_thread(read_request, text)
         check_request_limits(request, self.limits)
+        if self.settings.public:
+            request = without_keys(request)
         target = choose_target(self.settings, self.labs, **fields._asdict())
         if target.base_url is not None:
             request = bounded_request(request, self.limits)

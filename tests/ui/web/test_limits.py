@@ -7,7 +7,15 @@ import pytest
 from core.errors import RequestError
 from core.pipeline import load_examples
 from core.request import read_request
-from ui.web.limits import PUBLIC_LIMITS, LimitError, Limits, bounded_request, check_length, check_request_limits
+from ui.web.limits import (
+    PUBLIC_LIMITS,
+    LimitError,
+    Limits,
+    bounded_request,
+    check_length,
+    check_request_limits,
+    without_keys,
+)
 
 
 def request_of(content="x", **fields):
@@ -103,6 +111,23 @@ def test_on_ones_own_machine_nothing_is_refused():
     check_length("x" * 10_000_000, Limits())
     check_request_limits(part(**MEDIA[0]), Limits())
     check_request_limits(request_of(max_tokens=10**6, n=100), Limits())
+
+
+def test_what_looks_like_a_key_is_masked_and_said():
+    masked = without_keys(
+        request_of("x", extra_headers={"Authorization": "Bearer sk-0123456789abcdef0123"}, max_tokens=7)
+    )
+
+    assert "sk-0123456789" not in masked.text + json.dumps(masked.body)
+    assert masked.body["max_tokens"] == 7
+    assert "masked" in masked.notices[-1].message
+
+
+@pytest.mark.parametrize("example", load_examples(), ids=lambda example: example.name)
+def test_a_request_without_a_key_stays_as_it_is(example):
+    request = read_request(example.request_text)
+
+    assert without_keys(request) == request
 
 
 def test_a_request_without_a_limit_of_its_own_gets_one_and_says_so():
