@@ -80,4 +80,5 @@ def test_a_dropped_call_is_shown_to_other_parsers_too(dropped: DebuggerPage) -> 
     table = dropped.page.get_by_role("region", name="Other parsers")
 
     expect(table).to_contain_text("vllm:kimi_k2", timeout=120_000)
+    dropped.page.locator(".pd-show-all").click()
     expect(table.get_by_role("row")).to_have_count(55)

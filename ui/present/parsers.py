@@ -8,7 +8,7 @@ from typing import NamedTuple
 from core.errors import DebuggerError
 from core.parse import build_ledger
 from core.parse.engines import ReleaseRow, ReleaseTable, VllmOutcome
-from core.pipeline import message_from_outcome, parser_of_server
+from core.pipeline import is_server_parser, message_from_outcome, parser_of_server
 from core.types import JSON, Fate, JSONObject, Ledger, Parse, ParserOutcome, Place, Span, Trace
 from ui.present.json_text import json_segments, segments_to_json
 from ui.present.payload import pack_payload
@@ -224,7 +224,8 @@ def _rank(row: JSONObject) -> tuple[bool, bool, int, int, str]:
 
 
 def _is_own(name: str, own: str | None) -> bool:
-    return own is not None and name.partition("+")[0] == own.partition("+")[0]
+    """Say whether a name means the parser of the server under test, asked there or offline."""
+    return is_server_parser(name) or (own is not None and name.partition("+")[0] == own.partition("+")[0])
 
 
 def _matrix_sentence(accounts: Mapping[str, Account], written: int, own: str | None, *, is_running: bool) -> str:
@@ -367,7 +368,7 @@ def _json(message: JSONObject) -> list[JSON]:
 
 
 def _short(name: str) -> str:
-    return name.partition(":")[2]
+    return name.removeprefix("vllm:")
 
 
 def _signature(call: JSONObject) -> str:

@@ -13,6 +13,7 @@ from ui.present.findings import findings_payload
 from ui.present.header import header_payload, server_facts
 from ui.present.heat import prompt_heat, raw_heat
 from ui.present.ledger import ledger_payload
+from ui.present.parsers import matrix_payload
 from ui.present.prompt import difference_payload, template_payload
 from ui.present.stages import stages_payload
 from ui.present.tokens import tokens_payload
@@ -28,6 +29,7 @@ VIEWS = (
     "completion",
     "raw_tokens",
     "ledger",
+    "parser_matrix",
     "findings",
 )
 
@@ -116,6 +118,7 @@ class RunView:
             lambda: tokens_payload(raw_tokens, raw_heat(trace)),
         )
         self._take(changed, "ledger", _Same(trace.parse, trace.chat), lambda: ledger_payload(trace))
+        self._take(changed, "parser_matrix", _Same(trace.parse), lambda: matrix_payload(trace))
         self._take(changed, "findings", _Same(trace.findings, trace.verdict), lambda: findings_payload(trace))
         return changed
 

@@ -53,6 +53,7 @@ def trace_to_html(trace: Trace) -> str:
     """
     shown = mask_trace(trace)
     payloads: dict[str, str | None] = {**RunView().finish(shown)}
+    del payloads["parser_matrix"]  # a report has it as a table of the ledger
     if shown.raw is None and shown.chat is None and shown.chat_stream is None:
         payloads["completion"] = None  # its empty panes say what is to come, and here nothing is
     payloads["request"] = sent_payload(shown)

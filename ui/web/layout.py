@@ -13,10 +13,12 @@ from ui.web.handlers import Handlers, TargetFields
 from ui.web.labs import PageLabs
 from ui.web.page import Changes, Page, quiet
 from ui.web.panels.experiments import build_experiments, wire_experiments
+from ui.web.panels.parse_tools import wire_parse_tools
 from ui.web.panels.request import build_request_panel
 from ui.web.panels.results import build_header, build_results
 from ui.web.panels.share import wire_share
 from ui.web.panels.template import build_template, wire_template
+from ui.web.parse_tools import ParseTools
 from ui.web.settings import PageSettings
 from ui.web.sharing import Sharing
 from ui.web.template_lab import TemplateLab
@@ -33,13 +35,15 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
         with gr.Column(elem_id="pd-left", scale=0, min_width=260):
             panel = build_request_panel(settings, examples, first.payloads["notices"])
         with gr.Column(elem_id="pd-right", scale=1, min_width=280):
-            views.update(build_results(first.payloads))
+            results = build_results(first.payloads, settings)
+            views.update(results.views)
             bench = Bench(settings, labs)
             experiments = build_experiments(settings)
             template = build_template()
     gr.HTML('<div id="pd-inspector" role="status" aria-label="Inspector"></div>', elem_id="pd-foot", padding=False)
     views["notices"] = panel.notices
     page = Page(handlers, panel, views, gr.State(None))
+    wire_parse_tools(page, results.parse_tools, ParseTools(settings, labs, handlers.engine))
     wire_experiments(page, experiments, bench, template.editor)
     wire_template(page, template, TemplateLab(bench))
     wire_share(page, sharing)

@@ -8,7 +8,7 @@ import gradio as gr
 
 from ui.web.handlers import Handlers, Payloads
 from ui.web.panels.request import RequestPanel
-from ui.web.panels.results import Views
+from ui.web.views import Views
 
 Changes = dict[gr.components.Component, Any]
 

@@ -7,18 +7,34 @@ import logging
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
 from contextlib import aclosing, suppress
+from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
+from core.complete import ServerClient
 from core.errors import DebuggerError, EngineError, RequestError
 from core.parse.engines import VllmEngine, VllmReleases, step_releases
 from core.parse.grammar import GrammarEngine, find_family
-from core.pipeline import judge_trace, output_of_trace, parser_of_server, step_parsers, try_splits, with_outcomes
-from core.types import Trace
+from core.pipeline import (
+    MatrixStep,
+    Target,
+    ask_server_parsers,
+    judge_trace,
+    output_of_trace,
+    parser_of_server,
+    server_parsers_of,
+    step_parsers,
+    text_without_end,
+    try_splits,
+    with_outcomes,
+)
+from core.types import ParserOutcome, Trace
 from ui.present import findings_payload
 from ui.present.constrained import constrained_payload
 from ui.present.parsers import matrix_payload, releases_payload, splits_payload, tool_error_payload, waiting_payload
 from ui.web.handlers import TICK_S
+from ui.web.labs import PageLabs
 from ui.web.settings import PageSettings
+from ui.web.targets import choose_target
 
 MAX_RELEASES = 12
 _MAX_SEED = 2**31
@@ -43,33 +59,32 @@ class ParseTools:
 
     Args:
         settings: What the page is served with.
+        labs: Labs of the page.
         engine: The warm helper with vLLM's parsers, shared by all visitors.
     """
 
-    def __init__(self, settings: PageSettings, engine: VllmEngine) -> None:
+    def __init__(self, settings: PageSettings, labs: PageLabs, engine: VllmEngine) -> None:
         self._settings = settings
+        self._labs = labs
         self._engine = engine
         self._grammar = GrammarEngine()
 
     async def matrix(self, trace: Trace | None, tokenizer: str) -> AsyncGenerator[MatrixChange, None]:
-        """Ask every tool parser of vLLM, streaming included."""
+        """Ask the server's own parsers, where it offers them, and every tool parser of vLLM, streaming included."""
         try:
             run = _need(trace)
-            steps = step_parsers(run, self._engine, self._tokenizer(run, tokenizer))
             yield MatrixChange(matrix_payload(run, {}, total=0, is_running=True))
-            step = None
-            async with aclosing(_with_ticks(steps)) as ticks:
+            step = MatrixStep()
+            async with aclosing(_with_ticks(self._matrix_steps(run, self._tokenizer(run, tokenizer)))) as ticks:
                 async for found in ticks:
                     step = found or step
-                    if found is None or step is None:
+                    if found is None:
                         yield MatrixChange()
                         continue
                     payload = await asyncio.to_thread(
                         matrix_payload, run, step.outcomes, total=step.total, version=step.version, is_running=True
                     )
                     yield MatrixChange(payload)
-            if step is None:
-                raise EngineError("This vLLM has no tool parsers.")
             judged = await asyncio.to_thread(with_outcomes, run, step.outcomes)
             yield MatrixChange(matrix_payload(judged, version=step.version), findings_payload(judged), judged)
         except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
@@ -128,6 +143,30 @@ class ParseTools:
                     yield None if verdict is None else constrained_payload(run, verdict)
         except Exception as error:  # noqa: BLE001  # as above
             yield tool_error_payload(_told(error))
+
+    async def _matrix_steps(self, trace: Trace, tokenizer: str | None) -> AsyncIterator[MatrixStep]:
+        own = await self._ask_server(trace)
+        try:
+            async for step in step_parsers(trace, self._engine, tokenizer):
+                yield replace(step, outcomes={**own, **step.outcomes}, total=step.total + len(own))
+        except EngineError:
+            if not own:
+                raise
+            yield MatrixStep(own, len(own))  # no vLLM here, and the server's own word is worth having
+
+    async def _ask_server(self, trace: Trace) -> dict[str, ParserOutcome]:
+        """Return what the parsers made of the output that the server itself offers to run."""
+        server, output = trace.server, output_of_trace(trace)
+        names = () if server is None else server_parsers_of(server)
+        if server is None or trace.parse is None or output is None or not names:
+            return {}
+        target = Target(base_url=server.base_url)
+        if not server.is_lab:
+            blank = {"model": "", "tokenizer": "", "tool_parser": "", "reasoning_parser": ""}
+            target = choose_target(self._settings, self._labs, endpoint=server.base_url, **blank)
+        async with ServerClient(server.base_url, api_key=target.api_key, guard=target.guard) as client:
+            client.server = server
+            return await ask_server_parsers(client, names, output, text=text_without_end(trace.parse))
 
     def _tokenizer(self, trace: Trace, named: str) -> str | None:
         """Return the tokenizer that the run was made with, as far as it can be known; a stranger names none."""

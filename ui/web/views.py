@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import gradio as gr
 
+Views = dict[str, gr.HTML]
+
 _SCRIPT = """
 const start = () => {{
   if (!globalThis.PromptDebugger || !globalThis.PromptDebugger.ready) return setTimeout(start, 15);

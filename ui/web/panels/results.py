@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import gradio as gr
 
+from ui.web.panels.parse_tools import ParseToolsPanel, build_parse_tools
+from ui.web.settings import PageSettings
 from ui.web.share_view import build_share
-from ui.web.views import build_findings_view, build_ledger_view, build_token_view, build_view
+from ui.web.views import Views, build_findings_view, build_ledger_view, build_token_view, build_view
 
-Views = dict[str, gr.HTML]
+
+class Results(NamedTuple):
+    """The views of the stages, by name, and the tools below the ledger."""
+
+    views: Views
+    parse_tools: ParseToolsPanel
 
 
 def build_header(payloads: dict[str, str | None], lab: str, share: str) -> Views:
@@ -20,7 +29,7 @@ def build_header(payloads: dict[str, str | None], lab: str, share: str) -> Views
     return {"header": header, "lab": lab_line, "share": share_menu, "verdict": verdict}
 
 
-def build_results(payloads: dict[str, str | None]) -> Views:
+def build_results(payloads: dict[str, str | None], settings: PageSettings) -> Results:
     """Place the stage cards and the panels they open; all panels stay mounted, one is shown."""
     views = {"stages": build_view("stages", "stages", payloads["stages"])}
     with gr.Column(elem_id="pd-panel-render", elem_classes=["pd-panel"]):
@@ -33,6 +42,8 @@ def build_results(payloads: dict[str, str | None]) -> Views:
         views["raw_tokens"] = build_token_view("raw_tokens")
     with gr.Column(elem_id="pd-panel-parse", elem_classes=["pd-panel"]):
         views["ledger"] = build_ledger_view()
+        parse_tools = build_parse_tools(settings)
+        views["parser_matrix"] = parse_tools.matrix.view
     with gr.Column(elem_id="pd-panel-findings", elem_classes=["pd-panel"]):
         views["findings"] = build_findings_view()
-    return views
+    return Results(views, parse_tools)
