@@ -90,7 +90,7 @@ def _trace(job: RenderJob, text: str) -> RenderOutcome:
     try:
         template = _compiled(job.template)
         variables = _wrapped_variables(job)
-        made = template.render(variables)
+        made = template.render(variables, {one.name: (_place(one), one.value) for one in job.variables if one.root})
         if job.continue_final_message:
             made = _cut_tag(made)
         if plain(made) != text:
@@ -125,13 +125,18 @@ def _compiled(source: str) -> TracedTemplate:
     return compile_traced(source, compile_plain(source).environment)
 
 
+def _place(variable: Variable) -> Field:
+    place: Field | None = None
+    for key in variable.root:
+        place = Field(place, key)
+    assert place is not None
+    return place
+
+
 def _wrap_variable(variable: Variable) -> object:
     value = variable.value
     if variable.root:
-        parent: Field | None = None
-        for key in variable.root[:-1]:
-            parent = Field(parent, key)
-        return wrap(value, parent, variable.root[-1])
+        return wrap(value, _place(variable).parent, variable.root[-1])
     if isinstance(value, str) and value:
         return traced(value, (Run(len(value), RunKind.ENVIRONMENT),))
     return value
@@ -184,14 +189,11 @@ def _unread(job: RenderJob, variables: dict[str, object], names: set[str]) -> It
     for variable in job.variables:
         if not variable.root:
             continue
-        parent: Field | None = None
-        for key in variable.root:
-            parent = Field(parent, key)
-        assert parent is not None
+        path = _place(variable).path
         if variable.name not in names:
-            yield parent.path
+            yield path
         else:
-            yield from unread_paths(variables[variable.name], variable.value, parent.path)
+            yield from unread_paths(variables[variable.name], variable.value, path)
 
 
 def _fault(job: RenderJob, error: Exception) -> Fault:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from core.render.trace.environment import TracingEnvironment
 
 _ESCAPE = re.compile(r"\\(?:\n|[\\'\"abfnrtv]|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]*\})")
+_WORD_FILTERS = frozenset({"tojson", "string", "lower", "upper", "trim", "safe", "e", "escape"})
 _STRING = re.compile(r"""\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.DOTALL)
 
 
@@ -45,6 +46,8 @@ class TracingCodeGenerator(CodeGenerator):
         super().__init__(environment, name, filename, stream, defer_init, optimized)
         self._bodies: dict[int, int] = {}  # index of a branch by the identity of its body, until that is visited
         self._tests: dict[int, int] = {}  # the same of inline conditions, by their test
+        self._keys: dict[str, str] = {}  # names that hold a loop's value, with the name of its key
+        self._keys_of: dict[int, dict[str, str]] = {}  # the same by the identity of a body not yet visited
 
     def newline(self, node: nodes.Node | None = None, extra: int = 0) -> None:
         """Note the position of every statement, where Jinja notes only new lines."""
@@ -67,6 +70,11 @@ class TracingCodeGenerator(CodeGenerator):
             ("_read", "environment.note_read"),
             ("_counts", "environment.branches.counts"),
             ("_tested", "environment.note_test"),
+            ("_dressed", "environment.dress_constant"),
+            ("_dressed_text", "environment.dress_filtered"),
+            ("_place_in", "environment.place_in"),
+            ("_place_of_key", "environment.place_of_key"),
+            ("_place_of_variable", "environment.place_of_variable"),
         ):
             self.writeline(f"{name} = {value}")
 
@@ -118,14 +126,65 @@ class TracingCodeGenerator(CodeGenerator):
         """Write `a ~ b`."""
         self.write("_concatenate((")
         for part in node.nodes:
-            self.visit(part, frame)
+            self._shown(part, frame)
             self.write(", ")
         self.write("))")
 
+    # -- booleans and nulls, which cannot carry their origin: it is looked up where they are printed
+
+    def _shown(self, node: nodes.Expr, frame: Frame) -> None:
+        """Write an expression of which only the text counts."""
+        if isinstance(node, nodes.CondExpr) and node.expr2 is not None:
+            self._count_inline(node)
+            self.write("(")
+            self._shown(node.expr1, frame)
+            self.write(" if ")
+            self.visit(node.test, frame)
+            self.write(" else ")
+            self._shown(node.expr2, frame)
+            self.write(")")
+            return
+        value = node.node if isinstance(node, nodes.Filter) and node.name in _WORD_FILTERS else node
+        if value is None or not self._is_place(value, frame):
+            self.visit(node, frame)
+            return
+        self.write("_dressed(" if value is node else "_dressed_text(")
+        self.visit(node, frame)
+        if value is not node:
+            self.write(", lambda: ")
+            self.visit(value, frame)
+        self.write(", lambda: ")
+        self._place(value, frame)
+        self.write(")")
+
+    def _is_place(self, node: nodes.Expr, frame: Frame) -> bool:
+        """Return whether an expression only looks something up, so that it may be written twice."""
+        if isinstance(node, nodes.Name):
+            return node.name in self._keys or _comes_from_outside(node, frame)
+        return isinstance(node, (nodes.Getattr, nodes.Getitem)) and _is_lookup(node)
+
+    def _place(self, node: nodes.Expr, frame: Frame) -> None:
+        """Write where in the request the value of a place stands."""
+        if isinstance(node, nodes.Name):
+            value = frame.symbols.ref(node.name)
+            if node.name in self._keys:
+                self.write(f"_place_of_key({frame.symbols.ref(self._keys[node.name])}, {value})")
+            else:
+                self.write(f"_place_of_variable({node.name!r}, {value})")
+            return
+        assert isinstance(node, (nodes.Getattr, nodes.Getitem))
+        self.write("_place_in(")
+        self.visit(node.node, frame)
+        self.write(", ")
+        if isinstance(node, nodes.Getattr):
+            self.write(repr(node.attr))
+        else:
+            self._untraced(node.arg, frame)
+        self.write(")")
+
     def visit_Name(self, node: nodes.Name, frame: Frame) -> None:  # noqa: N802  # Jinja's name
         """Write a variable; reading one that comes from outside is noted."""
-        load = frame.symbols.find_load(frame.symbols.ref(node.name)) if node.ctx == "load" else None
-        if load is None or load[0] not in (VAR_LOAD_RESOLVE, VAR_LOAD_ALIAS):
+        if not _comes_from_outside(node, frame):
             super().visit_Name(node, frame)
             return
         self.environment.mentions.add(node.name)
@@ -141,7 +200,9 @@ class TracingCodeGenerator(CodeGenerator):
         if index is not None:
             self.writeline(f"_counts[{runs_slot(index)}] += 1")
             self.environment.branches.places[index].is_counted = True
+        keys, self._keys = self._keys, self._keys_of.pop(id(nodes), self._keys)
         super().blockvisit(nodes, frame)
+        self._keys = keys
 
     def visit_If(self, node: nodes.If, frame: Frame) -> None:  # noqa: N802  # Jinja's name
         """Write a condition; it and its branches are counted."""
@@ -153,6 +214,7 @@ class TracingCodeGenerator(CodeGenerator):
 
     def visit_For(self, node: nodes.For, frame: Frame) -> None:  # noqa: N802  # Jinja's name
         """Write a loop; its rounds are counted, and how often it had nothing to go through."""
+        self._keys_of[id(node.body)] = _keys_of_loop(node, self._keys)
         indices = self._announce(node, [node.body, *([node.else_] if node.else_ else [])])
         if not indices:
             super().visit_For(node, frame)
@@ -170,21 +232,26 @@ class TracingCodeGenerator(CodeGenerator):
     def visit_Macro(self, node: nodes.Macro, frame: Frame) -> None:  # noqa: N802  # Jinja's name
         """Write a macro; its calls are counted."""
         self._announce(node, [node.body])
+        self._keys_of[id(node.body)] = {}
         super().visit_Macro(node, frame)
 
     def visit_CallBlock(self, node: nodes.CallBlock, frame: Frame) -> None:  # noqa: N802  # Jinja's name
         """Write a call block; how often its body is asked for is counted."""
         self._announce(node, [node.body])
+        self._keys_of[id(node.body)] = {}
         super().visit_CallBlock(node, frame)
 
     def visit_CondExpr(self, node: nodes.CondExpr, frame: Frame) -> None:  # noqa: N802  # Jinja's name
         """Write an inline condition; both its ways are counted."""
+        self._count_inline(node)
+        super().visit_CondExpr(node, frame)
+
+    def _count_inline(self, node: nodes.CondExpr) -> None:
         value, test = extent(node.expr1), extent(node.test)
         if value is not None and test is not None and value[0] < test[0]:
             self._tests[id(node.test)] = self.environment.branches.add_inline(
                 self.environment.source, value[1], test[0]
             )
-        super().visit_CondExpr(node, frame)
 
     def visit(self, node: nodes.Node, *arguments: object, **options: object) -> object:
         """Visit a node; the test of an inline condition goes through a function that counts."""
@@ -237,8 +304,35 @@ class TracingCodeGenerator(CodeGenerator):
             self.write(f", environment.getitem, {site})")
         else:
             self.write("_print(")
-            self.visit(child, frame)
+            self._shown(child, frame)
             self.write(f", {site})")
+
+
+def _comes_from_outside(node: nodes.Name, frame: Frame) -> bool:
+    """Return whether a name is a template variable, not one that the template made."""
+    load = frame.symbols.find_load(frame.symbols.ref(node.name)) if node.ctx == "load" else None
+    return load is not None and load[0] in (VAR_LOAD_RESOLVE, VAR_LOAD_ALIAS)
+
+
+def _is_lookup(node: nodes.Expr) -> bool:
+    """Return whether an expression is a name, or entries of one by constant keys or names."""
+    while isinstance(node, (nodes.Getattr, nodes.Getitem)):
+        if isinstance(node, nodes.Getitem) and not isinstance(node.arg, (nodes.Const, nodes.Name)):
+            return False
+        node = node.node
+    return isinstance(node, nodes.Name)
+
+
+def _keys_of_loop(node: nodes.For, outer: dict[str, str]) -> dict[str, str]:
+    """Return which names hold a value, with the name of its key, inside a loop."""
+    stored = [name.name for name in node.find_all(nodes.Name) if name.ctx == "store"]
+    kept = {value: key for value, key in outer.items() if value not in stored and key not in stored}
+    target = node.target
+    if isinstance(target, nodes.Tuple) and len(target.items) == 2:
+        names = [item.name for item in target.items if isinstance(item, nodes.Name)]
+        if len(names) == 2 and stored.count(names[0]) == stored.count(names[1]) == 1:
+            kept[names[1]] = names[0]
+    return kept
 
 
 def _content(node: nodes.TemplateData | nodes.Const) -> object:

@@ -22,9 +22,9 @@ from core.render.trace.codegen import TracingCodeGenerator
 from core.render.trace.filters import Filter, tracing_filters
 from core.render.trace.formatting import brace_runs
 from core.render.trace.lexer import Position, PositionLexer, normalise_newlines
-from core.render.trace.runs import Run, RunKind
+from core.render.trace.runs import Field, Run, RunKind
 from core.render.trace.strings import TracedStr, fitting, plain, traced
-from core.render.trace.values import TracedDict
+from core.render.trace.values import TracedDict, place_in, place_of_key
 from core.types import Branch
 
 _DICT_ATTRIBUTES = frozenset(dir(dict))
@@ -58,6 +58,7 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
         reads: Names of the variables that the render under way has read.
         mentions: Names of the variables from outside that the template has.
         branches: Its branches, with the counters of the render under way.
+        places: Where the variables of the render under way stand in the request, with their values.
     """
 
     code_generator_class = TracingCodeGenerator
@@ -65,6 +66,10 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
     print_value = staticmethod(printing.print_value)
     print_entry = staticmethod(printing.print_entry)
     concatenate = staticmethod(printing.concatenate)
+    dress_constant = staticmethod(printing.dress_constant)
+    dress_filtered = staticmethod(printing.dress_filtered)
+    place_in = staticmethod(place_in)
+    place_of_key = staticmethod(place_of_key)
 
     def __init__(self, reference: Environment, source: str) -> None:
         super().__init__(
@@ -79,6 +84,7 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
         self.reads: set[str] = set()
         self.mentions: set[str] = set()
         self.branches = BranchMap()
+        self.places: Mapping[str, tuple[Field, object]] = {}
         self.statement_lines: list[tuple[int, int]] = []
         self._position_lexer = PositionLexer(self)
         self.globals.update(reference.globals)
@@ -96,6 +102,11 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
     def note_read(self, name: str) -> None:
         """Note that the template read variable `name`."""
         self.reads.add(name)
+
+    def place_of_variable(self, name: str, value: object) -> Field | None:
+        """Return where a variable stands in the request, unless the template gave it another value."""
+        place, given = self.places.get(name, (None, None))
+        return place if given is value else None
 
     def note_test(self, index: int, value: object) -> bool:
         """Count which way an inline condition goes, whose first branch is `index`."""
@@ -159,9 +170,12 @@ class TracedTemplate:
     environment: TracingEnvironment
     template: Template
 
-    def render(self, variables: Mapping[str, object]) -> TracedStr:
-        """Return the traced text for traced `variables`."""
+    def render(
+        self, variables: Mapping[str, object], places: Mapping[str, tuple[Field, object]] | None = None
+    ) -> TracedStr:
+        """Return the traced text for traced `variables`, of which `places` says where they stand."""
         self.environment.reads.clear()
+        self.environment.places = places or {}
         self.environment.branches.clear()
         context = self.template.new_context(dict(variables))
         return printing.join_output(self.template.root_render_func(context))

@@ -42,7 +42,8 @@ def choose_repr(text: str) -> Encode:
 def escape_runs(runs: Runs, text: str, encode: Encode) -> Runs:
     """Return the runs of `encode(text)`; `runs` tile `text` and hold no dumps.
 
-    Every escape here works on one character at a time, so runs can be escaped one by one.
+    Every escape here works on one character at a time, so runs can be escaped one by one;
+    what another `encode` does to its neighbours is for the caller to check.
     """
     if len(runs) == 1:
         return (_escape_run(runs[0], len(encode(text)), encode),)

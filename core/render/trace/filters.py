@@ -13,12 +13,14 @@ import markupsafe
 from jinja2 import filters, pass_environment
 from jinja2.environment import Environment
 
+from core.render.trace.changes import respaced, rewritten, with_ending
 from core.render.trace.dumps import PYTHON, dumped, expand, json_notation, plain_value
 from core.render.trace.escapes import escape_html, escape_runs
 from core.render.trace.markup import TracedMarkup
 from core.render.trace.printing import as_text
+from core.render.trace.printing import join_output as join_texts
 from core.render.trace.runs import computed_runs
-from core.render.trace.strings import TracedStr, fitting, plain, runs_of, traced
+from core.render.trace.strings import TracedStr, plain, runs_of, traced
 from core.render.trace.values import mark_dumped
 
 _PRINTS_FIRST = ("trim", "upper", "lower", "capitalize", "replace", "center")
@@ -42,8 +44,13 @@ def tracing_filters(originals: Mapping[str, Filter]) -> dict[str, object]:
     made["title"] = _title
     made["string"] = _string
     made["safe"] = _mark_safe
-    for name in ("e", "escape", "forceescape"):
+    for name in ("e", "escape"):
         made[name] = _escape
+    made["forceescape"] = _force_escape
+    made["truncate"] = _truncating(originals["truncate"])
+    made["wordwrap"] = _wrapping(originals["wordwrap"])
+    for name in ("striptags", "urlencode", "xmlattr", "filesizeformat", "urlize"):
+        made[name] = _made_of(originals[name])
     for name in _PRINTS_FIRST:
         made[name] = _printing_first(originals[name])
     return made
@@ -75,15 +82,15 @@ def _indent(s: object, width: int | str = 4, *args: bool, **kwargs: bool) -> str
     text = plain(filters.do_indent(plain(s) if isinstance(s, str) else s, width, *args, **kwargs))  # type: ignore[arg-type]  # as given
     options = dict(zip(("first", "blank"), args, strict=False)) | kwargs
     level = as_text(width) if isinstance(width, str) else traced(" " * width, computed_runs(max(0, width)))
-    newline = traced("\n", computed_runs(1))
-    lines = (as_text(s) + newline).splitlines()
-    if options.get("blank"):
-        made = (newline + level).join(lines)
-    else:
-        made = newline.join([lines[0], *(level + line if line else line for line in lines[1:])])
-    if options.get("first"):
-        made = level + made
-    return made if plain(made) == text else fitting(text, ())
+    whole = as_text(s)
+    lines = (whole + traced("\n", computed_runs(1))).splitlines(keepends=True)
+    pieces: list[TracedStr] = [level] if options.get("first") else []
+    for index, line in enumerate(lines):
+        if index and (options.get("blank") or line.strip("\r\n")):
+            pieces.append(level)
+        pieces.append(line)
+    made = join_texts(pieces)[:-1]
+    return made if plain(made) == text else rewritten(whole, text)
 
 
 def _title(s: object) -> str:
@@ -105,6 +112,50 @@ def _escape(value: object) -> markupsafe.Markup:
         return markupsafe.escape(value)
     text = as_text(value)
     return TracedMarkup.of(escape_html(text), escape_runs(expand(runs_of(text)), plain(text), escape_html))
+
+
+def _force_escape(value: object) -> markupsafe.Markup:
+    return _escape(str(value.__html__()) if hasattr(value, "__html__") else value)
+
+
+def _truncating(original: Filter) -> Filter:
+    """Return the filter that cuts a text, its value traced: the environment, the text, then its options."""
+
+    @wraps(original)
+    def truncate(*args: object, **kwargs: object) -> object:
+        value, text = args[1] if len(args) > 1 else None, original(*args, **kwargs)
+        ending = args[4] if len(args) > 4 else kwargs.get("end", "...")
+        if type(value) is not TracedStr or not isinstance(text, str) or not isinstance(ending, str):
+            return text
+        return value if len(text) == len(value) else with_ending(value, plain(text), ending)
+
+    return truncate
+
+
+def _wrapping(original: Filter) -> Filter:
+    """Return the filter that breaks a text into lines, its value traced."""
+
+    @wraps(original)
+    def wrap(*args: object, **kwargs: object) -> object:
+        value, text = args[1] if len(args) > 1 else None, original(*args, **kwargs)
+        return respaced(value, plain(text)) if type(value) is TracedStr and isinstance(text, str) else text
+
+    return wrap
+
+
+def _made_of(original: Filter) -> Filter:
+    """Return a filter whose text is made of all of its value, in no simple way."""
+    place = 0 if getattr(original, "jinja_pass_arg", None) is None else 1
+
+    @wraps(original)
+    def filtered(*args: object, **kwargs: object) -> object:
+        made = original(*args, **kwargs)
+        if not isinstance(made, str) or hasattr(made, "__html__") or len(args) <= place:
+            return made
+        mark_dumped(args[place])
+        return rewritten(as_text(args[place]), plain(made))
+
+    return filtered
 
 
 def _printing_first(original: Filter) -> Filter:

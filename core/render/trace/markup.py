@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import SupportsIndex
+
 import markupsafe
 
 from core.render.trace.dumps import expand
@@ -50,6 +52,33 @@ class TracedMarkup(markupsafe.Markup):
     def rstrip(self, *args: str | None) -> TracedMarkup:
         """As `str.rstrip`."""
         return self._from(self.__str__().rstrip(*args))
+
+    def lower(self) -> TracedMarkup:
+        """As `str.lower`."""
+        return self._from(self.__str__().lower())
+
+    def upper(self) -> TracedMarkup:
+        """As `str.upper`."""
+        return self._from(self.__str__().upper())
+
+    def title(self) -> TracedMarkup:
+        """As `str.title`."""
+        return self._from(self.__str__().title())
+
+    def capitalize(self) -> TracedMarkup:
+        """As `str.capitalize`."""
+        return self._from(self.__str__().capitalize())
+
+    def __getitem__(self, key: SupportsIndex | slice[int | None, int | None, int | None]) -> TracedMarkup:
+        return self._from(self.__str__()[key])
+
+    def replace(self, old: str, new: str, count: SupportsIndex = -1) -> TracedMarkup:
+        """As `Markup.replace`, which escapes what it puts in."""
+        return self._from(self.__str__().replace(old, _escaped(new).__str__(), count))
+
+    def split(self, *args: object, **kwargs: object) -> list[TracedMarkup]:
+        """As `str.split`."""
+        return [self._from(part) for part in self.__str__().split(*args, **kwargs)]  # type: ignore[arg-type]  # as str does
 
     @staticmethod
     def _from(text: TracedStr) -> TracedMarkup:

@@ -10,7 +10,9 @@ from markupsafe import Markup
 from core.render.trace.dumps import PYTHON, dumped
 from core.render.trace.runs import Field, computed_runs, glue_all, stamp, unknown_runs
 from core.render.trace.strings import TracedStr, runs_of, traced
-from core.render.trace.values import TracedDict, mark_dumped, scalar_text
+from core.render.trace.values import mark_dumped, place_in, scalar_text
+
+_LONGEST_CONSTANT = 5
 
 
 def as_text(value: object) -> TracedStr:
@@ -38,9 +40,27 @@ def print_entry(container: object, key: object, get: Callable[[object, object], 
     value = get(container, key)
     if type(value) is TracedStr:
         return traced(value, stamp(value._runs, site)) if value else value
-    if (value is None or isinstance(value, bool)) and isinstance(container, TracedDict) and isinstance(key, str):
-        return print_value(scalar_text(str(value), Field(container._field, str.__str__(key))), site)
+    if value is None or isinstance(value, bool):
+        place = place_in(container, key)
+        if place is not None:
+            return print_value(scalar_text(str(value), place), site)
     return print_value(value, site)
+
+
+def dress_constant(value: object, place: Callable[[], Field | None]) -> object:
+    """Return a value that is about to be printed; a boolean or null of the request as text that knows its place."""
+    if value is None or value is True or value is False:
+        found = place()
+        return value if found is None else scalar_text(str(value), found)
+    return value
+
+
+def dress_filtered(text: object, value: Callable[[], object], place: Callable[[], Field | None]) -> object:
+    """Return what a filter made of a value, about to be printed; see `dress_constant`."""
+    if isinstance(text, str) and len(text) <= _LONGEST_CONSTANT and type(value()) in (bool, type(None)):
+        found = place()
+        return text if found is None else scalar_text(str.__str__(text), found)
+    return text
 
 
 def concatenate(values: Iterable[object]) -> TracedStr:

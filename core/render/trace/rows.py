@@ -104,6 +104,8 @@ def _rows_of(run: Run, shown: str, source: str) -> Iterator[Row]:
     if kind is RunKind.ESCAPED:
         return _escaped_rows(run, shown)
     field = run.source.path if isinstance(run.source, Field) else None
+    if kind is RunKind.STRUCTURE and field is None and run.site >= 0:  # of a list or object that the template made
+        return iter((Row(run.length, SpanKind.TEMPLATE, offset=run.site),))
     return iter((Row(run.length, _PLAIN_KINDS[kind], field, offset=run.site),))
 
 
@@ -146,9 +148,12 @@ def _escaped_rows(run: Run, shown: str) -> Iterator[Row]:
     if len(pieces) > _FINE_PIECES:
         yield whole
         return
+    made = [encode(piece) for piece in pieces]
+    if "".join(made) != shown:  # what became of a character depends on its neighbours
+        yield whole
+        return
     position = run.start
-    for piece in pieces:
-        text = encode(piece)
+    for piece, text in zip(pieces, made, strict=True):
         kind = SpanKind.REQUEST if piece == text else SpanKind.ESCAPED
         yield Row(len(text), kind, field.path, position, position + len(piece), run.site)
         position += len(piece)

@@ -39,6 +39,9 @@ class RunKind(IntEnum):
     DUMP = 10  # part of a serialised value, split into leaves when needed
 
 
+NO_CONSTANT = object()
+
+
 class Field:
     """A place in the request, as a chain of keys from its root.
 
@@ -46,14 +49,16 @@ class Field:
         parent: The container, `None` for a root such as `messages`.
         key: Key or index in the container.
         text: The string that stands there; `None` for anything else.
+        constant: The boolean or null that stands there, where a key was asked for it; else `NO_CONSTANT`.
     """
 
-    __slots__ = ("_path", "key", "parent", "text")
+    __slots__ = ("_path", "constant", "key", "parent", "text")
 
     def __init__(self, parent: Field | None, key: str | int, text: str | None = None) -> None:
         self.parent = parent
         self.key = key
         self.text = text
+        self.constant: object = NO_CONSTANT
         self._path: str | None = None
 
     @property
@@ -95,6 +100,8 @@ Runs: TypeAlias = tuple[Run, ...]
 
 _ONE_TO_ONE = frozenset({RunKind.LITERAL, RunKind.COPY, RunKind.CASED, RunKind.DUMP})
 _RANGELESS = frozenset({RunKind.STRUCTURE, RunKind.ENVIRONMENT, RunKind.COMPUTED, RunKind.UNKNOWN})
+_RANGED = frozenset({RunKind.COPY, RunKind.CASED, RunKind.ESCAPED})
+_PLACED = frozenset({RunKind.SCALAR, RunKind.STRUCTURE, RunKind.ENVIRONMENT, RunKind.COMPUTED})
 _BUDGET_FLOOR = 64
 
 
@@ -280,6 +287,27 @@ def stamp(runs: Runs, site: int) -> Runs:
 def _stamped(run: Run, site: int) -> Run:
     length, kind, source, start, stop, place = run
     return run if place != UNPRINTED else Run(length, kind, source, start, stop, site)
+
+
+def coarse(runs: Runs, length: int) -> Runs:
+    """Return the runs of a text made out of all of `runs` (without dumps), no longer character by character.
+
+    Text of one field stays text of that field, with its range; template text stays template text.
+    What was made of several pieces was made by the template.
+    """
+    if not length:
+        return ()
+    kinds = {run.kind for run in runs}
+    fields = {_field_of(run) for run in runs if run.kind in _RANGED}
+    if kinds and kinds <= _RANGED and len(fields) == 1:
+        start, stop = min(run.start for run in runs), max(run.stop for run in runs)
+        return (Run(length, RunKind.ESCAPED, EscapedField(fields.pop(), None), start, stop),)
+    if kinds and kinds <= {RunKind.LITERAL, RunKind.LITERAL_CHANGED}:
+        start, stop = min(run.start for run in runs), max(run.stop for run in runs)
+        return (Run(length, RunKind.LITERAL_CHANGED, None, start, stop),)
+    if len(kinds) == 1 and len({run.source for run in runs}) == 1 and runs[0].kind in _PLACED:
+        return (Run(length, runs[0].kind, runs[0].source),)
+    return unknown_runs(length) if RunKind.UNKNOWN in kinds or not kinds else computed_runs(length)
 
 
 def change_case(runs: Runs) -> Runs:

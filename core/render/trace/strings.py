@@ -14,8 +14,9 @@ from typing import SupportsIndex
 
 from jinja2.runtime import Undefined
 
-from core.render.trace import formatting
+from core.render.trace import changes, formatting
 from core.render.trace.runs import (
+    Encode,
     Run,
     RunKind,
     Runs,
@@ -87,7 +88,7 @@ class TracedStr(str):
         if step == 1:
             return self if len(text) == len(self) else traced(text, cut(self._runs, start, start + len(text)))
         if len(text) > _MAX_STRIDED:
-            return _unknown(text)
+            return changes.rewritten(self, text)
         positions = range(start, stop, step)
         ordered = cut_many(self._runs, [(i, i + 1) for i in sorted(positions)])
         return traced(text, glue_all(ordered if step > 0 else reversed(ordered)))
@@ -169,7 +170,7 @@ class TracedStr(str):
         assert isinstance(new, str)
         assert not isinstance(limit, str)
         if not old:
-            return self if len(text) == len(self) else _unknown(text)
+            return self if len(text) == len(self) else changes.rewritten(self, text)
         kept = _outside(self, old, limit.__index__())
         if len(kept) == 1:
             return self
@@ -191,18 +192,20 @@ class TracedStr(str):
 
     # -- case and padding
 
-    def _cased(self, text: str) -> TracedStr:
-        if len(text) != len(self):
-            return _unknown(text)  # such as ß -> SS: positions no longer correspond
-        return self if str.__eq__(text, self) else traced(text, change_case(self._runs))
+    def _cased(self, text: str, encode: Encode | None = None) -> TracedStr:
+        if str.__eq__(text, self):
+            return self
+        if len(text) != len(self):  # such as ß -> SS: positions no longer correspond
+            return changes.rewritten(self, text, encode)
+        return traced(text, change_case(changes.expanded(self)))
 
     def lower(self) -> TracedStr:
         """As `str.lower`."""
-        return self._cased(str.lower(self))
+        return self._cased(str.lower(self), str.lower)
 
     def upper(self) -> TracedStr:
         """As `str.upper`."""
-        return self._cased(str.upper(self))
+        return self._cased(str.upper(self), str.upper)
 
     def title(self) -> TracedStr:
         """As `str.title`."""
@@ -214,11 +217,11 @@ class TracedStr(str):
 
     def swapcase(self) -> TracedStr:
         """As `str.swapcase`."""
-        return self._cased(str.swapcase(self))
+        return self._cased(str.swapcase(self), str.swapcase)
 
     def casefold(self) -> TracedStr:
         """As `str.casefold`."""
-        return self._cased(str.casefold(self))
+        return self._cased(str.casefold(self), str.casefold)
 
     def _padded(self, text: str, left: int) -> TracedStr:
         if not str.startswith(text, str.__str__(self), left):
@@ -247,12 +250,16 @@ class TracedStr(str):
 
     def translate(self, *args: object) -> TracedStr:
         """As `str.translate`."""
-        return _unknown(str.translate(self, *args))  # type: ignore[arg-type]  # as str does
+
+        def encode(text: str) -> str:
+            return str.translate(text, *args)  # type: ignore[arg-type]  # as str does
+
+        return changes.rewritten(self, encode(plain(self)), encode)
 
     def expandtabs(self, *args: SupportsIndex, **kwargs: SupportsIndex) -> TracedStr:
         """As `str.expandtabs`."""
         text = str.expandtabs(self, *args, **kwargs)
-        return self if len(text) == len(self) and "\t" not in self else _unknown(text)
+        return self if len(text) == len(self) and "\t" not in self else changes.respaced(self, text)
 
 
 TracedStr.__name__ = TracedStr.__qualname__ = "str"  # error messages and reprs name the type

@@ -83,7 +83,11 @@ class TracedDict(dict[str, object]):
         return value
 
     def _key(self, key: str) -> TracedStr:
-        return key_text(str.__str__(key), Field(self._field, key))
+        place = Field(self._field, key)
+        value = dict.__getitem__(self, key)
+        if value is None or value is True or value is False:
+            place.constant = value
+        return key_text(str.__str__(key), place)
 
     def __getitem__(self, key: str) -> object:
         value = dict.__getitem__(self, key)
@@ -254,6 +258,26 @@ def _wrap_number(value: int | float, field: Field) -> TracedInt | TracedFloat:
     made = TracedInt(value) if isinstance(value, int) else TracedFloat(value)
     made._field = field
     return made
+
+
+def place_in(container: object, key: object) -> Field | None:
+    """Return the place of an entry of a request object; `None` for an entry of anything else."""
+    if isinstance(container, (TracedDict, TracedList)):
+        if container._origin is Origin.INSIDE:
+            return container._field
+        if isinstance(key, str):
+            return Field(container._field, str.__str__(key))
+        if isinstance(key, int):
+            return Field(container._field, key + len(container) if key < 0 else int(key))
+    return None
+
+
+def place_of_key(key: object, value: object) -> Field | None:
+    """Return the place of the boolean or null that a loop handed out together with its key."""
+    if type(key) is not TracedStr or len(key._runs) != 1:
+        return None
+    source = key._runs[0].source
+    return source if isinstance(source, Field) and source.constant is value else None
 
 
 def scalar_text(text: str, field: Field) -> TracedStr:
