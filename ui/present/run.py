@@ -118,7 +118,8 @@ class RunView:
             lambda: tokens_payload(raw_tokens, raw_heat(trace)),
         )
         self._take(changed, "ledger", _Same(trace.parse, trace.chat), lambda: ledger_payload(trace))
-        self._take(changed, "parser_matrix", _Same(trace.parse), lambda: matrix_payload(trace))
+        asked = None if trace.parse is None or not trace.parse.parsers else _Same(trace.parse)
+        self._take(changed, "parser_matrix", asked, lambda: matrix_payload(trace))
         self._take(changed, "findings", _Same(trace.findings, trace.verdict), lambda: findings_payload(trace))
         return changed
 
