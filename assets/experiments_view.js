@@ -231,7 +231,7 @@
   function entry(one, figure, body) {
     const box = make("section", "pd-effect");
     box.dataset.switch = one.name;
-    const head = make("h3", "pd-effect-head");
+    const head = make("h2", "pd-effect-head");
     head.append(make("code", "pd-effect-name", one.name), make("span", "pd-effect-figure", figure));
     const what = prose("p", "pd-effect-change", one.change);
     if (one.fields.length) what.append(make("span", "pd-muted", " (" + one.fields.join(", ") + ")"));
@@ -379,5 +379,5 @@
     return list;
   }
 
-  Object.assign(pd, { bench, settle, lineButton, placeButton });
+  Object.assign(pd, { bench, settle, lineButton, placeButton, drawDifference: difference });
 })(globalThis);

@@ -148,12 +148,11 @@
     // The view has drawn its rows anew by now: the path still knows where the click was.
     if (event.composedPath().some((one) => one.id === "pd-edited-tokens")) followToken();
   });
-  // The request is edited while the template stands beside it.
-  document.addEventListener("input", (event) => {
-    if (!event.target.closest || !event.target.closest("#pd-request") || !isShown("pd-panel-template")) return;
+  // The request is edited while the template stands beside it. The page calls this; a paste makes no event of its own.
+  function requestEdited() {
     clearTimeout(timer);
-    timer = setTimeout(() => press("pd-template-refresh"), 500);
-  });
+    if (isShown("pd-panel-template")) timer = setTimeout(() => press("pd-template-refresh"), 400);
+  }
 
   // The line that wrote the token under the cursor is marked; a click brings it into sight.
   // The mark lies over the editor, which would take a class off its own lines again.
@@ -207,6 +206,63 @@
       if (scroller) scroller.tabIndex = -1;
     });
     if (missing && tries > 0) setTimeout(() => nameEditors(tries - 1), 100);
+    else setTimeout(mendColours, 0);
   }
   nameEditors();
+
+  // --- colours of the editor --------------------------------------------------------------
+
+  // Gradio colours code below AA, by classes whose names change with every release: each colour is moved
+  // towards the text's own until it can be read on our grounds, in both modes.
+  const GROUNDS = { "": [[255, 255, 255], [248, 249, 251]], ".dark ": [[20, 24, 31], [16, 20, 26]] };
+  const INKS = { "": [25, 29, 38], ".dark ": [231, 235, 242] };
+  const CONTRAST = 4.6;
+
+  function luminance(colour) {
+    const [r, g, b] = colour.map((part) => (part / 255 <= 0.03928 ? part / 3294.6 : ((part / 255 + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  }
+
+  function contrast(one, other) {
+    const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+  }
+
+  function readable(colour, grounds, ink) {
+    for (let share = 0; share <= 1; share += 0.05) {
+      const mixed = colour.map((part, i) => Math.round(part + (ink[i] - part) * share));
+      if (grounds.every((ground) => contrast(mixed, ground) >= CONTRAST)) return mixed;
+    }
+    return ink;
+  }
+
+  function mendColours() {
+    const probe = document.body.appendChild(make("span", ""));
+    const mended = [];
+    const sheets = [...document.styleSheets, ...(document.adoptedStyleSheets || [])];
+    sheets.flatMap((sheet) => rulesOf(sheet)).forEach((rule) => {
+      const found = rule.selectorText && /^\.(\u037c[\w]+)$/u.exec(rule.selectorText);
+      if (!found || !rule.style.color) return;
+      probe.style.color = rule.style.color;
+      const colour = getComputedStyle(probe).color.match(/[\d.]+/g).slice(0, 3).map(Number);
+      for (const mode of Object.keys(GROUNDS)) {
+        const shown = readable(colour, GROUNDS[mode], INKS[mode]);
+        mended.push(`${mode}.pd-code-editor .cm-line .${found[1]}{color:rgb(${shown.join(",")})!important}`);
+      }
+    });
+    probe.remove();
+    const style = document.getElementById("pd-editor-colours") || document.head.appendChild(make("style", ""));
+    style.id = "pd-editor-colours";
+    style.textContent = mended.join("\n");
+  }
+
+  function rulesOf(sheet) {
+    try {
+      return [...sheet.cssRules];
+    } catch {
+      return []; // a sheet of another origin shows none
+    }
+  }
+
+  Object.assign(pd, { requestEdited });
 })(globalThis);

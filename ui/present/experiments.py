@@ -126,7 +126,7 @@ def setups_payload(comparison: Comparison, source: str, other: str) -> str:
         _setups_sentence(comparison),
         other=other,
         sides=sides,
-        difference=None if comparison.difference is None else _difference(comparison.difference),
+        difference=None if comparison.difference is None else difference_to_view(comparison.difference),
     )
 
 
@@ -184,10 +184,11 @@ def _named(effect: Effect) -> JSONObject:
 
 def _change(effect: Effect) -> JSONObject:
     assert effect.difference is not None  # that is what makes it a change
-    return {**_named(effect), "difference": _difference(effect.difference)}
+    return {**_named(effect), "difference": difference_to_view(effect.difference)}
 
 
-def _difference(difference: TokenDifference) -> JSONObject:
+def difference_to_view(difference: TokenDifference) -> JSONObject:
+    """Return where two texts differ as the views draw it: token by token, a few tokens around each place."""
     left_out = len(difference.hunks) - MAX_HUNKS
     notes = []
     if left_out > 0:

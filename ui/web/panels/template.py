@@ -109,11 +109,12 @@ def wire_template(page: Page, panel: TemplatePanel, lab: TemplateLab) -> None:
     live = {"trigger_mode": "always_last", "concurrency_limit": RENDER_LIMIT, **quiet()}
     panel.editor.input(render, inputs, outputs, api_name="render_template", **live)
     panel.ending.input(render, inputs, outputs, api_name="render_ending", **live)
-    panel.kwargs.input(render, inputs, outputs, api_name="render_kwargs", **live)
+    panel.kwargs.change(render, inputs, outputs, api_name="render_kwargs", **live)
     opening = panel.refresh.click(
         open_panel, [panel.editor, panel.own, *target], [panel.editor, panel.own], api_name="open_template", **quiet()
     )
     opening.then(render, inputs, outputs, api_name="render_opened", **quiet())
+    page.request.editor.change(None, None, None, js="() => PromptDebugger.requestEdited()", **quiet())
     resetting = panel.reset.click(
         lambda own: own, panel.own, panel.editor, api_name="reset_template", queue=False, **quiet()
     )

@@ -1,0 +1,202 @@
+"""The template panel in a browser: live render, faults at their place, hostile templates, probes."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.axe import violations
+from tests.browser.bench import (
+    GRADIO_RULES,
+    WAIT_MS,
+    open_template,
+    template_state,
+    type_template,
+    wait_for_edit,
+)
+from tests.browser.page import DebuggerPage
+
+pytestmark = pytest.mark.browser
+expect.set_options(timeout=WAIT_MS)
+
+SHORT = (
+    "{% for m in messages %}<|im_user|>{{ m.role }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_assistant|>{% endif %}"
+)
+BOMB = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
+
+
+def tokens(page: DebuggerPage) -> str:
+    return "".join(page.tokens("edited-tokens"))
+
+
+def test_the_editor_opens_with_the_models_own_template_and_its_prompt(bare: DebuggerPage) -> None:
+    open_template(bare)
+
+    assert "Chat template of the lab model" in template_state(bare, "state.doc.toString()")
+    expect(bare.page.locator("#pd-edited-status")).to_contain_text("This is the model's own template.")
+    expect(bare.page.locator("#pd-edited-status")).to_contain_text("166 tokens · 25 special")
+    assert tokens(bare).startswith("<|im_system|>tool_declare")
+
+
+def test_jinja_is_highlighted(bare: DebuggerPage) -> None:
+    open_template(bare)
+
+    colours = bare.page.evaluate(
+        """() => new Set([...document.querySelectorAll("#pd-template-source .cm-line span")]
+            .map(span => getComputedStyle(span).color)).size"""
+    )
+    assert colours >= 3
+
+
+def test_every_change_renders_the_request_again(bare: DebuggerPage) -> None:
+    open_template(bare)
+    type_template(bare, SHORT)
+
+    expect(bare.page.locator("#pd-edited-status")).to_contain_text("Edited:")
+    expect(bare.page.locator("#pd-edited-tokens [data-at='0']")).to_have_text("<|im_user|>")
+    assert "tool_declare" not in tokens(bare)
+
+
+def test_a_fault_stands_at_its_line_and_column_and_the_last_prompt_stays(bare: DebuggerPage) -> None:
+    open_template(bare)
+    type_template(bare, "first\n  {% if %}")
+    wait_for_edit(bare, "error")
+
+    status = bare.page.locator("#pd-edited-status")
+    expect(status).to_contain_text("The template is not valid Jinja")
+    assert tokens(bare).startswith("<|im_system|>")
+    status.get_by_role("button", name="template line 2, column").click()
+    selected = template_state(bare, "state.sliceDoc(state.selection.main.from, state.selection.main.to)")
+    assert "%}" in selected
+    assert template_state(bare, "state.doc.lineAt(state.selection.main.from).number") == "2"
+
+
+def test_a_hostile_template_is_one_message_and_the_next_render_works(bare: DebuggerPage) -> None:
+    open_template(bare)
+    type_template(bare, BOMB)
+    wait_for_edit(bare, "error")
+    expect(bare.page.locator("#pd-edited-status")).to_contain_text("ran for more than")
+
+    type_template(bare, SHORT)
+
+    wait_for_edit(bare, "ok")
+    expect(bare.page.locator("#pd-edited-tokens [data-at='0']")).to_have_text("<|im_user|>")
+
+
+def test_reset_brings_the_models_own_template_back(bare: DebuggerPage) -> None:
+    open_template(bare)
+    type_template(bare, SHORT)
+    expect(bare.page.locator("#pd-edited-status")).to_contain_text("Edited:")
+
+    bare.page.click("#pd-template-reset")
+
+    expect(bare.page.locator("#pd-edited-status")).to_contain_text("This is the model's own template.")
+    assert "Chat template of the lab model" in template_state(bare, "state.doc.toString()")
+
+
+def test_an_edited_template_stays_when_the_panel_is_opened_again(bare: DebuggerPage) -> None:
+    open_template(bare)
+    type_template(bare, SHORT)
+    expect(bare.page.locator("#pd-edited-status")).to_contain_text("Edited:")
+    bare.open_stage("render")
+
+    open_template(bare)
+
+    assert template_state(bare, "state.doc.toString()") == SHORT
+
+
+def test_the_generation_prompt_and_kwargs_are_switches(bare: DebuggerPage) -> None:
+    open_template(bare)
+    expect(bare.page.locator("#pd-edited-status")).to_contain_text("166 tokens")
+    bare.page.fill("#pd-template-kwargs input, #pd-template-kwargs textarea", '{"thinking": true}')
+    expect(bare.page.locator("#pd-edited-status")).to_contain_text("167 tokens")
+
+    bare.page.get_by_label("not opened").check()
+
+    expect(bare.page.locator("#pd-edited-status")).to_contain_text("163 tokens")
+    bare.page.fill("#pd-template-kwargs input, #pd-template-kwargs textarea", "{")
+    wait_for_edit(bare, "error")
+    expect(bare.page.locator("#pd-edited-status")).to_contain_text("kwargs are no JSON")
+
+
+def test_the_request_may_change_beside_the_template(bare: DebuggerPage) -> None:
+    open_template(bare)
+    bare.paste('{"messages": [{"role": "user", "content": "ANOTHER ONE"}]}')
+
+    expect(bare.page.locator("#pd-edited-tokens")).to_contain_text("AN")
+    expect(bare.page.locator("#pd-edited-status")).not_to_contain_text("166 tokens")
+
+
+def test_a_token_shows_the_line_that_wrote_it(bare: DebuggerPage) -> None:
+    open_template(bare)
+    bare.page.locator("#pd-edited-tokens [data-at='120']").first.click()
+
+    bare.page.wait_for_selector(".pd-line-light[data-line='76']")
+    assert template_state(bare, "state.doc.lineAt(state.selection.main.head).number") == "76"
+    assert "messages[2].tool_calls[0].function.arguments" in bare.inspector()
+
+
+def test_the_line_under_the_caret_lights_the_tokens_that_it_wrote(bare: DebuggerPage) -> None:
+    open_template(bare)
+    bare.page.locator("#pd-template-source .cm-line", has_text="<|im_system|>tool_declare<|im_middle|>' -}}").click()
+
+    expect(bare.page.locator("#pd-edited-tokens .pd-lit").first).to_have_text("<|im_system|>")
+    assert "template line 19" in bare.inspector()
+
+
+def test_probes_say_what_the_template_supports(bare: DebuggerPage) -> None:
+    open_template(bare)
+    bare.page.click("#pd-tab-of-pd-template-of-supports")
+    bare.page.wait_for_selector("#pd-probes .pd[data-state=done]", timeout=WAIT_MS)
+
+    expect(bare.page.locator("#pd-probes tbody tr")).to_have_count(26)
+    calls = bare.page.locator("tr[data-probe='tool-calls']")
+    expect(calls).to_contain_text("changed")
+    expect(calls).to_contain_text("in place of its name")
+    calls.get_by_role("button", name="template line").click()
+    assert "call['id']" in template_state(bare, "state.doc.lineAt(state.selection.main.head).text")
+
+
+def test_probes_follow_the_edited_template(bare: DebuggerPage) -> None:
+    open_template(bare)
+    type_template(bare, "{% if messages[0].role == 'system' %}{{ raise_exception('none here') }}{% endif %}" + SHORT)
+    wait_for_edit(bare, "error")
+    bare.page.click("#pd-tab-of-pd-template-of-supports")
+    bare.page.wait_for_selector("#pd-probes .pd[data-state=done]", timeout=WAIT_MS)
+
+    expect(bare.page.locator("tr[data-probe='system-role']")).to_contain_text("none here")
+
+
+def test_hostile_words_of_a_template_are_drawn_as_text(bare: DebuggerPage) -> None:
+    open_template(bare)
+    type_template(bare, "{{ raise_exception('<img src=x onerror=\"globalThis.__ran = 1\">') }}")
+    wait_for_edit(bare, "error")
+
+    expect(bare.page.locator("#pd-edited-status")).to_contain_text("<img src=x")
+    assert bare.page.evaluate("globalThis.__ran") is None
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_panel_breaks_no_accessibility_rule(bare: DebuggerPage, theme: str) -> None:
+    bare.load(theme)
+    open_template(bare)
+    assert violations(bare.page, "#pd-panel-template", GRADIO_RULES) == []
+    type_template(bare, "{% if %}")
+    wait_for_edit(bare, "error")
+    assert violations(bare.page, "#pd-panel-template", GRADIO_RULES) == []
+    bare.page.click("#pd-template-reset")
+    wait_for_edit(bare, "ok")
+    bare.page.click("#pd-tab-of-pd-template-of-supports")
+    bare.page.wait_for_selector("#pd-probes .pd[data-state=done]", timeout=WAIT_MS)
+    assert violations(bare.page, "#pd-panel-template", GRADIO_RULES) == []
+
+
+@pytest.mark.parametrize("width", [1440, 1024, 400])
+def test_nothing_is_wider_than_the_window(bare: DebuggerPage, width: int) -> None:
+    bare.page.set_viewport_size({"width": width, "height": 850})
+    open_template(bare)
+    assert bare.page.evaluate("document.documentElement.scrollWidth") <= width
+    bare.page.click("#pd-tab-of-pd-template-of-supports")
+    bare.page.wait_for_selector("#pd-probes .pd[data-state=done]", timeout=WAIT_MS)
+    assert bare.page.evaluate("document.documentElement.scrollWidth") <= width

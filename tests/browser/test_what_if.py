@@ -1,0 +1,230 @@
+"""The what-if panel in a browser: switches, turns, a token count, two setups, on the request in the editor."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.axe import violations
+from tests.browser.bench import GRADIO_RULES, WAIT_MS, open_bench, run_bench, type_template
+from tests.browser.page import DebuggerPage
+from tests.ui.present.strategies import HOSTILE
+
+pytestmark = pytest.mark.browser
+expect.set_options(timeout=WAIT_MS)
+
+LOST = [
+    {"role": "user", "content": "Think"},
+    {"role": "assistant", "content": "Done", "reasoning_content": "Long thoughts"},
+    {"role": "user", "content": "More"},
+    {"role": "assistant", "content": "Done again"},
+    {"role": "user", "content": "And more"},
+]
+SHORT = "{% for m in messages %}<|im_user|>{{ m.content }}<|im_end|>{% endfor %}"
+
+
+def paste(page: DebuggerPage, messages: list[dict[str, str]]) -> None:
+    page.paste(json.dumps({"messages": messages}, ensure_ascii=False))
+    expect(page.page.locator("#pd-notices .pd-counts")).to_contain_text(f"{len(messages)} message")
+
+
+def test_before_the_first_try_each_experiment_says_what_it_shows(bare: DebuggerPage) -> None:
+    open_bench(bare, "switches")
+
+    expect(bare.page.locator("#pd-switches .pd-empty")).to_contain_text("one at a time")
+    assert not bare.page.locator("#pd-turns").is_visible()
+    open_bench(bare, "turns")
+    assert bare.page.locator("#pd-turns").is_visible()
+    assert not bare.page.locator("#pd-switches").is_visible()
+
+
+def test_every_switch_is_shown_with_the_tokens_that_go_and_come(bare: DebuggerPage) -> None:
+    open_bench(bare, "switches")
+    run_bench(bare, "switches")
+
+    effect = bare.page.locator(".pd-effect[data-switch='no-generation-prompt']")
+    expect(effect.locator(".pd-chip.pd-removed")).to_have_text(["<|im_assistant|>", "assistant", "<|im_middle|>"])
+    expect(effect.locator(".pd-chip-special.pd-removed")).to_have_count(2)
+    expect(effect.locator(".pd-effect-figure")).to_have_text("−3 +0 tokens")
+    expect(bare.page.locator("#pd-switches .pd-plain-list")).to_contain_text("Changes nothing: thinking=false")
+    bare.page.click("#pd-switches .pd-absent summary")
+    expect(bare.page.locator("#pd-switches .pd-absent")).to_contain_text("the history carries no reasoning")
+
+
+def test_white_space_in_the_difference_is_visible(bare: DebuggerPage) -> None:
+    paste(bare, [{"role": "user", "content": "  two spaces and a break\n"}])
+    open_bench(bare, "switches")
+    run_bench(bare, "switches")
+
+    removed = bare.page.locator(".pd-effect[data-switch='content-trimmed'] .pd-chip.pd-removed").all_inner_texts()
+    assert "↵" in "".join(removed)
+    assert "·" in "".join(removed)
+
+
+def test_a_chip_tells_the_inspector_its_id(bare: DebuggerPage) -> None:
+    open_bench(bare, "switches")
+    run_bench(bare, "switches")
+
+    bare.page.locator(".pd-effect[data-switch='no-generation-prompt'] .pd-chip.pd-removed").first.hover()
+
+    assert "<|im_assistant|>" in bare.inspector()
+    assert "special" in bare.inspector()
+
+
+def test_the_place_of_a_difference_opens_in_the_request_and_in_the_template(bare: DebuggerPage) -> None:
+    open_bench(bare, "switches")
+    run_bench(bare, "switches")
+    effect = bare.page.locator(".pd-effect[data-switch='ids-normalised']")
+
+    effect.get_by_role("button", name="→ messages[2].tool_calls[0].id").click()
+    bare.wait_for_selection()
+    assert bare.selected_text() == '"search"'
+
+    effect.get_by_role("button", name="template line 73").click()
+    bare.page.wait_for_function(
+        "() => { const v = document.querySelector('#pd-template-source .cm-content').cmTile.view;"
+        " return v.state.doc.lineAt(v.state.selection.main.head).number === 73; }"
+    )
+    assert bare.page.locator("#pd-panel-template").is_visible()
+
+
+def test_the_first_token_at_which_a_turn_loses_its_prefix_is_shown_with_its_cause(bare: DebuggerPage) -> None:
+    paste(bare, LOST[:3])
+    open_bench(bare, "turns")
+    run_bench(bare, "turns")
+
+    turn = bare.page.locator(".pd-turn")
+    expect(turn).to_have_count(1)
+    expect(turn.locator(".pd-turn-cause")).to_contain_text("reasoning")
+    expect(turn.locator(".pd-turn-cause")).to_contain_text("proved by rendering")
+    expect(turn.locator(".pd-chip.pd-removed").first).to_have_text("<think>")
+
+
+def test_turns_that_hold_are_told_from_those_that_break(bare: DebuggerPage) -> None:
+    paste(bare, LOST)
+    open_bench(bare, "turns")
+    run_bench(bare, "turns")
+
+    expect(bare.page.locator(".pd-turn")).to_have_count(2)
+    expect(bare.page.locator(".pd-turn.pd-turn-kept")).to_have_count(1)
+
+
+def test_a_number_of_prompt_tokens_is_explained(bare: DebuggerPage) -> None:
+    open_bench(bare, "count")
+    bare.page.fill("#pd-counted input, #pd-counted textarea", "163")
+    run_bench(bare, "token-count")
+
+    expect(bare.page.locator("#pd-token-count .pd-bench-sentence")).to_contain_text(
+        "163 prompt tokens are explained by"
+    )
+    first = bare.page.locator("#pd-token-count tbody tr").first
+    expect(first).to_contain_text("= exact")
+    expect(first).to_contain_text("no-generation-prompt")
+
+
+def test_a_number_that_several_renders_have_is_a_tie(bare: DebuggerPage) -> None:
+    paste(bare, [{"role": "user", "content": "Hello"}])
+    open_bench(bare, "switches")
+    run_bench(bare, "switches")
+    count = int(bare.page.inner_text("#pd-switches .pd-bench-sentence").split()[0])
+    open_bench(bare, "count")
+    bare.page.fill("#pd-counted input, #pd-counted textarea", str(count + 1))
+    run_bench(bare, "token-count")
+
+    expect(bare.page.locator("#pd-token-count .pd-bench-sentence")).to_contain_text("cannot tell them apart")
+    assert bare.page.locator("#pd-token-count tr.pd-exact").count() > 1
+
+
+def test_what_is_no_number_is_one_message(bare: DebuggerPage) -> None:
+    open_bench(bare, "count")
+    bare.page.fill("#pd-counted input, #pd-counted textarea", "many")
+    run_bench(bare, "token-count")
+
+    expect(bare.page.locator("#pd-token-count .pd-bench-sentence")).to_contain_text("expected a whole number")
+
+
+def test_two_templates_are_compared_on_the_same_request(bare: DebuggerPage) -> None:
+    open_bench(bare, "setups")
+    type_template(bare, SHORT, "pd-second-template")
+    run_bench(bare, "setups")
+
+    expect(bare.page.locator("#pd-setups .pd-bench-sentence")).to_contain_text("The prompts differ")
+    expect(bare.page.locator("#pd-setups .pd-hunk").first.locator(".pd-chip.pd-added").first).to_have_text(
+        "<|im_user|>"
+    )
+
+
+def test_an_edited_template_is_one_more_switch(bare: DebuggerPage) -> None:
+    bare.page.click("#pd-tab-template")
+    bare.page.wait_for_selector("#pd-edited-status .pd[data-state=ok]")
+    type_template(bare, SHORT)
+    open_bench(bare, "switches")
+    run_bench(bare, "switches")
+
+    expect(bare.page.locator(".pd-effect[data-switch='other-template']")).to_be_visible()
+
+
+def test_a_request_that_cannot_be_read_names_its_place(bare: DebuggerPage) -> None:
+    bare.paste('{"messages": [}')
+    open_bench(bare, "switches")
+    run_bench(bare, "switches")
+
+    bare.page.locator("#pd-switches").get_by_role("button", name="Go to line 1").click()
+    bare.wait_for_selection()
+    assert bare.selected_text() == "}"
+
+
+def test_stop_keeps_what_is_there_and_says_that_it_is_not_whole(bare: DebuggerPage) -> None:
+    """No render has a single token, so hundreds are tried; Stop is pressed when the first are drawn."""
+    turns = [{"role": ("user", "assistant")[i % 2], "content": f" Turn {i} " + "word " * 200} for i in range(61)]
+    paste(bare, turns)
+    open_bench(bare, "count")
+    bare.page.fill("#pd-counted input, #pd-counted textarea", "1")
+    bare.page.click("#pd-start-token-count")
+    bare.page.wait_for_selector("#pd-token-count .pd[data-state=running]")
+    bare.page.click("#pd-stop-token-count")
+
+    expect(bare.page.locator("#pd-token-count .pd")).to_have_attribute("data-state", "stopped")
+    expect(bare.page.locator("#pd-token-count .pd-stopped")).to_contain_text("Stopped")
+    expect(bare.page.locator("#pd-start-token-count")).to_be_enabled()
+
+
+@pytest.mark.parametrize("text", HOSTILE[:7], ids=range(7))
+def test_hostile_text_is_drawn_as_text(bare: DebuggerPage, text: str) -> None:
+    paste(bare, [{"role": "user", "content": f" {text} "}, {"role": "assistant", "content": text}, LOST[0]])
+    for name, view in (("switches", "switches"), ("turns", "turns")):
+        open_bench(bare, name)
+        run_bench(bare, view)
+
+    assert bare.page.evaluate("globalThis.__ran") is None
+    assert bare.page.locator("#pd-switches .pd").get_attribute("data-state") == "done"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_panel_breaks_no_accessibility_rule(bare: DebuggerPage, theme: str) -> None:
+    bare.load(theme)
+    paste(bare, LOST[:3])
+    bare.page.click("#pd-tab-what-if")
+    assert violations(bare.page, "#pd-panel-what-if", GRADIO_RULES) == []
+    open_bench(bare, "count")
+    bare.page.fill("#pd-counted input, #pd-counted textarea", "30")
+    for name, view in (("switches", "switches"), ("turns", "turns"), ("count", "token-count")):
+        open_bench(bare, name)
+        run_bench(bare, view)
+        assert violations(bare.page, "#pd-panel-what-if", GRADIO_RULES) == []
+    open_bench(bare, "setups")
+    type_template(bare, SHORT, "pd-second-template")
+    run_bench(bare, "setups")
+    assert violations(bare.page, "#pd-panel-what-if", GRADIO_RULES) == []
+
+
+@pytest.mark.parametrize("width", [1440, 1024, 400])
+def test_nothing_is_wider_than_the_window(bare: DebuggerPage, width: int) -> None:
+    bare.page.set_viewport_size({"width": width, "height": 850})
+    open_bench(bare, "switches")
+    run_bench(bare, "switches")
+    for name in ("switches", "turns", "count", "setups"):
+        open_bench(bare, name)
+        assert bare.page.evaluate("document.documentElement.scrollWidth") <= width
