@@ -348,4 +348,7 @@ def _outcome(outcome: dict[str, Any]) -> ParserOutcome:
         content=None,
         tool_calls=tuple(call for call in calls if isinstance(call, dict)),
         error=outcome.get("error"),
+        stream_equal=outcome.get("stream_equal"),
+        splits_tried=outcome.get("splits_tried", 0),
+        first_unequal=outcome.get("first_unequal"),
     )

@@ -1,0 +1,53 @@
+"""Which values of which call a server changed: written by our reading, returned by the message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from core.diagnose.fields import CallField, as_text, calls_of_message, decode_json
+from core.diagnose.sight import comparison
+from core.types import JSON, CallStatus, Certainty, ToolCallAttempt, Trace
+
+
+class AlteredCall(NamedTuple):
+    """A call whose arguments came back changed.
+
+    Attributes:
+        written: As the model wrote it.
+        returned: As the message holds it.
+        certainty: How surely both belong together.
+    """
+
+    written: ToolCallAttempt
+    returned: CallField
+    certainty: Certainty
+
+    def changes(self) -> Iterator[tuple[str, JSON, JSON]]:
+        """Yield path, written and returned value of everything that is on both sides and differs."""
+        returned = decode_json(as_text(self.returned.arguments) or "")
+        if isinstance(self.written.arguments_json, dict) and isinstance(returned, dict):
+            yield from _changes("", self.written.arguments_json, returned)
+
+
+def altered_arguments(trace: Trace) -> Iterator[AlteredCall]:
+    """Yield the finished calls whose arguments the ledger found altered."""
+    certainty = comparison(trace)
+    if certainty is None or trace.parse is None or trace.chat is None:
+        return
+    returned = {call.field: call for call in calls_of_message(trace.chat.message)}
+    for match in trace.parse.ledger.matches:
+        if match.raw_index is None or match.message_index is None or "arguments" not in match.altered:
+            continue
+        written = trace.parse.parsed.calls[match.raw_index]
+        got = returned.get(f"tool_calls[{match.message_index}]")
+        if got is not None and written.status is CallStatus.COMPLETE:
+            yield AlteredCall(written, got, certainty)
+
+
+def _changes(path: str, written: JSON, returned: JSON, depth: int = 0) -> Iterator[tuple[str, JSON, JSON]]:
+    if depth < 50 and isinstance(written, dict) and isinstance(returned, dict):
+        for key in written.keys() & returned.keys():
+            yield from _changes(f"{path}.{key}" if path else key, written[key], returned[key], depth + 1)
+    elif type(written) is not type(returned) or written != returned:
+        yield path, written, returned

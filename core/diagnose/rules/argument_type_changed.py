@@ -1,0 +1,97 @@
+r"""The parser gave an argument another type than the tool's schema declares for it.
+
+What it finds:
+    A returned argument that spells the same value as the written one in another
+    JSON type: `"10"` for the integer 10, an object for a string that holds JSON,
+    the text `None` for null. Written is what the format says; where it writes
+    plain text, the tool's schema decides, `$ref` and unions resolved.
+
+Why it matters:
+    Tools that check their input refuse the call; tools that do not compare `"10"`
+    with 9 and are wrong in silence.
+
+Bad:
+    `<parameter=days>\n3\n</parameter>` for an integer, returned `{"days": "3"}`
+
+Good:
+    `{"days": 3}`
+
+Source:
+    tracker: antirez/ds4#569, vllm-project/vllm#47906, vllm-project/vllm#46924, jundot/omlx#2646.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from core.diagnose.changed_values import altered_arguments
+from core.diagnose.fields import decode_json
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import in_message, in_raw, quote
+from core.protocols import Rule
+from core.types import JSON, Severity, Stage, Trace
+
+_EMPTY = ("", "null", "none")
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report, per call, the values that changed their type."""
+    for call in altered_arguments(trace):
+        changed = [(path, a, b) for path, a, b in call.changes() if _is_retyped(a, b)]
+        if not changed:
+            continue
+        path, written, returned = changed[0]
+        others = f" So did {len(changed) - 1} more." if len(changed) > 1 else ""
+        yield Report(
+            title=f"`{path}` of the call to `{call.written.name}` came back as {_kind(returned)}, "
+            f"written was {_kind(written)}.",
+            detail=f"Written {quote(_spell(written))!r}, returned {quote(_spell(returned))!r}.{others}",
+            evidence=(
+                in_raw(trace, call.written.arguments_span or call.written.char_span),
+                in_message(f"{call.returned.field}.function.arguments", str(call.returned.arguments)),
+            ),
+            fix="Convert by the schema in the client; the parser ignored it, or did not resolve its `$ref` or union.",
+            certainty=call.certainty,
+        )
+
+
+def _is_retyped(written: JSON, returned: JSON) -> bool:
+    if _kind(written) == _kind(returned):
+        return False
+    if written is None or returned is None:
+        other = returned if written is None else written
+        return isinstance(other, str) and other.strip().lower() in _EMPTY
+    return _plain(written) == _plain(returned)
+
+
+def _plain(value: JSON) -> str:
+    """Return a value as plain text, so that `"10"` and 10 are the same."""
+    if isinstance(value, str):
+        decoded = decode_json(value)
+        if decoded is None:
+            return value.strip().lower()
+        value = decoded
+    return json.dumps(value, sort_keys=True).lower()
+
+
+def _spell(value: JSON) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _kind(value: JSON) -> str:
+    if value is None:
+        return "null"
+    kinds = {bool: "a boolean", str: "a string", list: "an array", dict: "an object"}
+    return kinds.get(type(value), "a number")
+
+
+RULE: Rule = TraceRule(
+    code="PD422",
+    name="argument-type-changed",
+    severity=Severity.ERROR,
+    stage=Stage.PARSE,
+    find=find,
+    threads=("antirez/ds4#569", "vllm-project/vllm#47906", "vllm-project/vllm#46924", "jundot/omlx#2646"),
+    explains=("PD402", "PD502"),
+)

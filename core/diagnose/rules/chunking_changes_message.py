@@ -1,0 +1,83 @@
+"""The parser gives another message where the same text reaches it in other chunks.
+
+What it finds:
+    An offline parser (the server's, where it is known, else the first that was
+    asked) whose streaming result differs from its whole result for some cut of
+    the same text. With the model's own tokenizer a warning; with a stand-in
+    vocabulary, and for white space alone, a note. Ids that a parser draws by
+    chance are not counted.
+
+Why it matters:
+    Speculative decoding, `stream_interval` and the network decide where chunks
+    end: calls vanish under load that nobody can repeat by hand.
+
+Bad:
+    Fed as one delta: no tool call; whole: one.
+
+Good:
+    The same message in every cut.
+
+Source:
+    tracker: vllm-project/vllm#35895, vllm-project/vllm#47907, vllm-project/vllm#41967, sgl-project/sglang#35625.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import in_raw
+from core.protocols import Rule
+from core.types import Certainty, ParserOutcome, Severity, Span, Stage, Trace
+
+_DRAWN_ID = re.compile(r"tool_calls\[\d+\] id is ")
+_BLANK = re.compile(r"(?P<field>content|reasoning) is '(?:\\[nrt]|\s)*' where the whole parse gives '(?:\\[nrt]|\s)*'")
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report the parser in question, once."""
+    if trace.parse is None:
+        return
+    for name, outcome in trace.parse.parsers.items():
+        if not _is_meant(trace, name):
+            continue
+        if outcome.stream_equal is False and outcome.error is None and not _is_drawn_id(outcome):
+            yield _report(trace, name, outcome)
+        return
+
+
+def _is_meant(trace: Trace, name: str) -> bool:
+    parser = None if trace.server is None else trace.server.tool_parser
+    return parser is None or name.partition(":")[2].partition("+")[0] == parser
+
+
+def _is_drawn_id(outcome: ParserOutcome) -> bool:
+    return outcome.first_unequal is not None and _DRAWN_ID.search(outcome.first_unequal) is not None
+
+
+def _report(trace: Trace, name: str, outcome: ParserOutcome) -> Report:
+    assert trace.parse is not None
+    shown = outcome.first_unequal or "how is not known"
+    is_guess = trace.vocabulary is None
+    is_blank = _BLANK.search(shown) is not None
+    return Report(
+        title=f"`{name}` gives another message when the same text comes in other chunks.",
+        detail=f"{shown}. {outcome.splits_tried} chunkings tried."
+        + (" Without the model's tokenizer the chunks are a guess." if is_guess else ""),
+        evidence=(in_raw(trace, Span(0, len(trace.parse.raw))),),
+        fix="Ask without streaming, set `--stream-interval 1`, or turn off speculative decoding for tool requests; "
+        "report the smallest cut to the parser's authors.",
+        certainty=Certainty.INFERRED if is_guess else Certainty.OBSERVED,
+        severity=Severity.NOTE if is_guess or is_blank else None,
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD419",
+    name="chunking-changes-message",
+    severity=Severity.WARNING,
+    stage=Stage.PARSE,
+    find=find,
+    threads=("vllm-project/vllm#35895", "vllm-project/vllm#47907", "vllm-project/vllm#41967"),
+)

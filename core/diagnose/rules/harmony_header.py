@@ -1,0 +1,84 @@
+"""A header of a harmony (gpt-oss) message is not as the format says.
+
+What it finds:
+    In raw output read as harmony: a call on the analysis channel, a recipient
+    that is no name (`<|constrain|>json`), a message that begins without
+    `<|start|>` behind the end of another, text between messages, a header
+    without `<|message|>`. An error where the answer lost or changed something,
+    otherwise a note.
+
+Why it matters:
+    Strict parsers answer with `unexpected tokens remaining in message header` or
+    wait for `<|start|>`; one call in five is lost on some checkpoints.
+
+Bad:
+    `<|end|>commentary to=functions.search<|message|>{…}`
+
+Good:
+    `<|end|><|start|>assistant<|channel|>commentary to=functions.search <|constrain|>json<|message|>{…}<|call|>`
+
+Source:
+    tracker: openai/harmony#38, openai/harmony#60, openai/harmony#82, vllm-project/vllm#23567, vllm-project/vllm#35907.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from core.diagnose.fields import returned_calls
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import body_calls, comparison, in_raw
+from core.protocols import Rule
+from core.types import Certainty, Fate, Severity, Span, Stage, Trace
+
+_FAULTS = (
+    (re.compile(r"<\|channel\|>\s*analysis\s+to=functions\.[^<\s]+|to=functions\.[^<\s]+\s*<\|channel\|>\s*analysis"),
+     "the call stands on the analysis channel"),
+    (re.compile(r"to=\s*<\|constrain\|>[^<]*|to=(?=\s|<)"), "the recipient is no name"),
+    (re.compile(r"<\|(?:end|call)\|>\s*(?!<\|start\|>|<\|(?:end|call|return)\|>|\s*\Z)[^<]{0,60}(?:<\|channel\|>|<\|message\|>)"),
+     "the message begins without `<|start|>`"),
+    (re.compile(r"<\|(?:end|call)\|>(?P<text>\s*[^\s<][^<]{0,200})(?:<\|start\|>|\Z)"), "text stands between messages"),
+    (re.compile(r"<\|channel\|>[^<]{0,200}(?:<\|constrain\|>[^<]{0,40})?<\|(?:end|call|start|return)\|>"),
+     "the header has no `<|message|>`"),
+)  # fmt: skip
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report the first header of each kind that is off."""
+    if trace.parse is None or trace.parse.parsed.format != "harmony":
+        return
+    raw = trace.parse.raw
+    for pattern, fault in _FAULTS:
+        match = pattern.search(raw)
+        if match is None:
+            continue
+        yield Report(
+            title=f"A harmony header is off: {fault}.",
+            detail=f"At character {match.start()}: {match.group()[:120]!r}.",
+            evidence=(in_raw(trace, Span(*match.span())),),
+            fix="Read the turn from the raw output and retry; note the checkpoint's revision, and upgrade the server: "
+            "later releases forgive more headers.",
+            certainty=comparison(trace) or Certainty.OBSERVED,
+            severity=None if _did_harm(trace) else Severity.NOTE,
+        )
+
+
+def _did_harm(trace: Trace) -> bool:
+    """Say whether the answer lacks or changes something that was written."""
+    if trace.chat is None or trace.parse is None:
+        return False
+    ledger = trace.parse.ledger
+    changed = any(match.altered and set(match.altered) != {"id"} for match in ledger.matches)
+    gone = any(entry.fate in (Fate.LOST, Fate.ALTERED) for entry in ledger.entries)
+    return changed or gone or bool(ledger.invented) or len(returned_calls(trace)) != len(body_calls(trace))
+
+
+RULE: Rule = TraceRule(
+    code="PD420",
+    name="harmony-header",
+    severity=Severity.ERROR,
+    stage=Stage.PARSE,
+    find=find,
+    threads=("openai/harmony#38", "openai/harmony#60", "openai/harmony#82", "vllm-project/vllm#23567"),
+)

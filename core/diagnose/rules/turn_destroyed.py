@@ -1,0 +1,76 @@
+"""The parser failed and nothing of the turn is left.
+
+What it finds:
+    A raw output with text or calls, and an answer without any: an error in its
+    place, or a message with no content, no reasoning and no tool call. What the
+    server said is quoted.
+
+Why it matters:
+    The generation was fine; the client sees an empty message or HTTP 500 and
+    retries, or ends the run.
+
+Bad:
+    Raw `Let me look.<tool_call>…`, answer 500 `Failed to parse input at pos 12`
+
+Good:
+    What could be read is returned, the rest as content.
+
+Source:
+    tracker: ggml-org/llama.cpp#20260, ggml-org/llama.cpp#24329, ggml-org/llama.cpp#27733, vllm-project/vllm#40147.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.fields import content_of, reasoning_of, returned_calls
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import body_calls, comparison, in_message, in_raw
+from core.diagnose.words import counted
+from core.protocols import Rule
+from core.types import Certainty, SegmentKind, Severity, Span, Stage, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report a turn of which nothing came back."""
+    certainty = comparison(trace)
+    if certainty is None or trace.parse is None or trace.chat is None or _has_anything(trace):
+        return
+    texts = [
+        segment.char_span
+        for segment in trace.parse.parsed.segments
+        if segment.kind is SegmentKind.CONTENT and trace.parse.raw[slice(*segment.char_span)].strip()
+    ]
+    calls = body_calls(trace)
+    if not texts and not calls:
+        return
+    error = trace.chat.error
+    written = [counted(len(calls), "tool call")] if calls else []
+    written += [counted(sum(stop - start for start, stop in texts), "character") + " of content"] if texts else []
+    yield Report(
+        title="The model wrote a turn, the answer holds nothing of it.",
+        detail=f"Written: {' and '.join(written)}. "
+        + (f"The server says: {error[:200]!r}." if error else "The message has no content, no reasoning, no call."),
+        evidence=(in_raw(trace, Span(0, len(trace.parse.raw))), in_message("message", error)),
+        fix="Take the turn from the raw output; the parser of this release stops at it, another release or the "
+        "family's own parser may not.",
+        certainty=certainty if error is None else Certainty.OBSERVED,
+    )
+
+
+def _has_anything(trace: Trace) -> bool:
+    assert trace.chat is not None
+    reasoning = reasoning_of(trace.chat.message)
+    content = content_of(trace.chat.message) or ""
+    return bool(content.strip() or returned_calls(trace) or (reasoning is not None and reasoning.text.strip()))
+
+
+RULE: Rule = TraceRule(
+    code="PD421",
+    name="turn-destroyed",
+    severity=Severity.ERROR,
+    stage=Stage.PARSE,
+    find=find,
+    threads=("ggml-org/llama.cpp#20260", "ggml-org/llama.cpp#24329", "ggml-org/llama.cpp#27733"),
+    explains=("PD401", "PD412", "PD413"),
+)
