@@ -20,6 +20,7 @@ from core.types import JSON, Request, Trace
 from ui.present import (
     RunView,
     empty_payloads,
+    error_payload,
     lab_payload,
     notices_payload,
     running_payload,
@@ -126,6 +127,10 @@ class Handlers:
     def stopped(self) -> str:
         """Return the verdict strip after Stop."""
         return stopped_payload()
+
+    def not_started(self) -> str:
+        """Return the verdict strip of a run that the server's door did not let in: too long, or too many wait."""
+        return error_payload(DebuggerError("the run did not start", "The message at the edge of the page says why."))
 
     async def run(self, text: str, fields: TargetFields, session: str = "") -> AsyncGenerator[Update, None]:
         """Run what stands in the editor; yield what changes, and the trace at the end.

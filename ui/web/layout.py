@@ -99,6 +99,10 @@ def _wire_run(page: Page) -> None:
     started = panel.run.click(begin, None, [*buttons, page.trace], api_name="begin", queue=False, **quiet())
     running = started.then(run, inputs, outputs, api_name="run", concurrency_limit=None, **quiet())
     running.then(end, None, buttons, api_name="end", queue=False, **quiet())
+    refused = running.failure(end, None, buttons, api_name="end_refused", queue=False, **quiet())
+    refused.then(
+        page.handlers.not_started, None, page.views["verdict"], api_name="not_started", queue=False, **quiet()
+    )
     stopped = panel.stop.click(
         page.handlers.stopped, None, page.views["verdict"], api_name="stop", queue=False, cancels=[running], **quiet()
     )

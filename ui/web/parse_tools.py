@@ -16,7 +16,6 @@ from core.parse.engines import VllmEngine, VllmReleases, step_releases
 from core.parse.grammar import GrammarEngine, find_family
 from core.pipeline import (
     MatrixStep,
-    Target,
     ask_server_parsers,
     judge_trace,
     output_of_trace,
@@ -34,7 +33,7 @@ from ui.present.parsers import matrix_payload, releases_payload, splits_payload,
 from ui.web.handlers import TICK_S
 from ui.web.labs import PageLabs
 from ui.web.settings import PageSettings
-from ui.web.targets import choose_target
+from ui.web.targets import target_of_server
 
 MAX_RELEASES = 12
 _MAX_SEED = 2**31
@@ -160,10 +159,7 @@ class ParseTools:
         names = () if server is None else server_parsers_of(server)
         if server is None or trace.parse is None or output is None or not names:
             return {}
-        target = Target(base_url=server.base_url)
-        if not server.is_lab:
-            blank = {"model": "", "tokenizer": "", "tool_parser": "", "reasoning_parser": ""}
-            target = choose_target(self._settings, self._labs, endpoint=server.base_url, **blank)
+        target = target_of_server(self._settings, self._labs, server)
         async with ServerClient(server.base_url, api_key=target.api_key, guard=target.guard) as client:
             client.server = server
             return await ask_server_parsers(client, names, output, text=text_without_end(trace.parse))

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse
+from starlette.responses import JSONResponse
 
 MAX_BODY_BYTES = 12_000_000  # 2 M characters of request, each up to 4 bytes and escaped
 MAX_PUBLIC_BODY_BYTES = 4_000_000
@@ -169,15 +169,15 @@ class DoorMiddleware:
             await self.app(scope, receive, send)
         # Anything else is a websocket, of which the page has none: returning closes it.
 
-    def _refusal_of(self, scope: Message) -> PlainTextResponse | None:
+    def _refusal_of(self, scope: Message) -> JSONResponse | None:
         headers = Headers(scope=scope)
         host, origin = headers.get("host", ""), headers.get("origin")
         if not is_answered(host, self.names):
-            return PlainTextResponse("This page does not go by that name.", status_code=400)
+            return _refusal(400, "This page does not go by that name.")
         if origin is not None and not is_own_origin(origin, host, self.names):
-            return PlainTextResponse("Only the page itself may ask.", status_code=403)
+            return _refusal(403, "Only the page itself may ask.")
         if not is_open(scope["method"], scope["path"]):
-            return PlainTextResponse("Not found", status_code=404)
+            return _refusal(404, "Not found")
         return None
 
 
@@ -210,8 +210,13 @@ class BodyLimitMiddleware:
         await self.app(scope, counted, send)
 
     async def _refuse(self, scope: Message, receive: Receive, send: Send) -> None:
-        text = f"The request is longer than {self.max_bytes:,} bytes."
-        await PlainTextResponse(text, status_code=413)(scope, receive, send)
+        text = f"What was sent is longer than the {self.max_bytes:,} bytes that this page takes: shorten the text."
+        await _refusal(413, text)(scope, receive, send)
+
+
+def _refusal(status: int, text: str) -> JSONResponse:
+    """Return a refusal in the form in which gradio's script looks for words to show."""
+    return JSONResponse({"detail": text}, status_code=status)
 
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:\d{1,5})?")

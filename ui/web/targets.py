@@ -7,6 +7,7 @@ from dataclasses import replace
 from core.complete import guard_of
 from core.errors import BackendError, DebuggerError, RequestError, shorten
 from core.pipeline import Target
+from core.types import Server
 from ui.web.labs import PageLabs
 from ui.web.settings import PageSettings
 
@@ -50,6 +51,19 @@ def choose_target(
     is_own = endpoint.rstrip("/") == (base.base_url or "").rstrip("/")
     target = replace(base, base_url=endpoint, api_key=base.api_key if is_own else None)
     return replace(target, model=model.strip() or None, tokenizer=tokenizer.strip() or None)
+
+
+def target_of_server(settings: PageSettings, labs: PageLabs, server: Server) -> Target:
+    """Return how to reach the server of a trace; what a reopened trace says of it, a stranger may have written.
+
+    Raises:
+        RequestError: A public page may not talk to it.
+    """
+    if any(lab.base_url == server.base_url for lab in labs.pool.labs):
+        return Target(base_url=server.base_url)
+    return choose_target(
+        settings, labs, endpoint=server.base_url, model="", tokenizer="", tool_parser="", reasoning_parser=""
+    )
 
 
 def _lab_target(base: Target, labs: PageLabs, tool_parser: str | None, reasoning_parser: str | None) -> Target:

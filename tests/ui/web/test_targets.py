@@ -3,9 +3,10 @@ import pytest
 from core.errors import RequestError
 from core.lab import LabPool
 from core.pipeline import Target
+from core.types import Server
 from ui.web.labs import PageLabs
 from ui.web.settings import PageSettings
-from ui.web.targets import NoServerError, choose_target
+from ui.web.targets import NoServerError, choose_target, target_of_server
 
 OWN = "http://own.example/v1"
 
@@ -102,6 +103,30 @@ def test_a_public_page_without_lab_and_endpoint_says_what_can_be_done():
 
     assert "your own machine" in caught.value.hint
     assert LISTED in other.value.hint
+
+
+@pytest.mark.parametrize("base_url", ["http://169.254.169.254/v1", "http://127.0.0.1:22/v1", "https://evil.example/v1"])
+def test_a_reopened_run_that_calls_its_server_a_lab_leads_nowhere_on_a_public_page(labs, base_url):
+    """Bundles are written by strangers; so is the `is_lab` in them."""
+    with pytest.raises(RequestError, match="sends nothing to"):
+        target_of_server(PUBLIC, labs, Server(base_url, is_lab=True))
+
+
+def test_a_reopened_run_of_a_listed_server_leads_there_through_the_guard(labs):
+    assert target_of_server(PUBLIC, labs, Server(LISTED)).guard is not None
+    assert target_of_server(PUBLIC, labs, Server(OWN)) == PUBLIC.target
+
+
+def test_a_lab_that_runs_here_is_known_by_its_address(labs):
+    class Running:
+        base_url = "http://127.0.0.1:4711/v1"
+
+    class Pool:
+        labs = (Running,)
+
+    labs.pool = Pool()
+
+    assert target_of_server(PUBLIC, labs, Server(Running.base_url, is_lab=True)).guard is None
 
 
 @pytest.mark.parametrize("endpoint", ["localhost:8000", "file:///etc/passwd", "javascript:alert(1)"])
