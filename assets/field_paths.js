@@ -102,7 +102,7 @@
   function readFields(text) {
     const call = /\bcreate\s*\(/.exec(text);
     const brace = text.search(/[{[]/);
-    const isPython = call !== null && (brace < 0 || call.index < brace);
+    const isPython = call !== null && !/^\s*(?:[{[]|[$>#]?\s*curl\b)/.test(text);
     const start = isPython ? call.index + call[0].length - 1 : brace;
     if (start < 0) return [];
     const reader = new Reader(text, start, isPython);

@@ -7,6 +7,7 @@
   const LINE_PX = 19;
   const PRINTED_LINES = 600;
   const LONGEST_CELLS = 2000;
+  const READ_WORDS = new Map([[true, "read"], [false, "\u2205 never read"], [null, "not known"]]);
 
   // What became of every line: {wrote, branches: [branch, …], skippedBy: branch | null}.
   function readLines({ lines, ran, branches }) {
@@ -109,7 +110,10 @@
       if (this.at === r + 1) name += " pd-at";
       const row = make("div", name);
       row.dataset.line = r + 1;
-      row.append(make("span", "pd-gutter", String(r + 1)), make("span", "pd-branch-mark", markOf(state)), make("span", "pd-code", this.lines[r]));
+      row.dataset.gutter = r + 1;
+      const code = make("span", "pd-code", this.lines[r]);
+      if (markOf(state)) code.dataset.mark = markOf(state);
+      row.append(code);
       return row;
     }
 
@@ -155,13 +159,13 @@
     showVariables(kwargs) {
       this.variables.hidden = !kwargs.length;
       if (!kwargs.length) return;
-      const unread = kwargs.filter((one) => !one.read).length;
+      const unread = kwargs.filter((one) => one.read === false).length;
       const summary = make("summary", "", pd.plural(kwargs.length, "template variable") + (unread ? ", " + unread + " never read" : ""));
       const rows = kwargs.map((one) => {
-        const row = make("tr", one.read ? "" : "pd-unread");
+        const row = make("tr", one.read === false ? "pd-unread" : "");
         const value = make("td", "");
         value.append(make("code", "", JSON.stringify(one.value)));
-        row.append(make("th", "", one.name), value, make("td", "", one.source), make("td", "", one.read ? "read" : "\u2205 never read"));
+        row.append(make("th", "", one.name), value, make("td", "", one.source), make("td", "", READ_WORDS.get(one.read)));
         row.firstChild.scope = "row";
         return row;
       });

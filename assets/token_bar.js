@@ -6,7 +6,7 @@
   const RAIL_PX = 10;
 
   class TokenBar {
-    // `view` has options, find(query), step(by), change(option, value) and copy().
+    // `view` has options, marks, change(option, value) and copy().
     constructor(view) {
       this.view = view;
       this.root = make("div", "pd-bar");
@@ -21,20 +21,20 @@
       this.search.setAttribute("aria-label", "Find tokens");
       this.found = make("span", "pd-found");
       this.found.setAttribute("role", "status");
-      const up = button("\u2191", "pd-small", () => this.view.step(-1), "Previous hit (Shift+Enter)");
-      const down = button("\u2193", "pd-small", () => this.view.step(1), "Next hit (Enter)");
+      const up = button("\u2191", "pd-small", () => this.view.marks.step(-1), "Previous hit (Shift+Enter)");
+      const down = button("\u2193", "pd-small", () => this.view.marks.step(1), "Next hit (Enter)");
       up.setAttribute("aria-label", "Previous hit");
       down.setAttribute("aria-label", "Next hit");
       box.append(this.search, up, down, this.found);
       let timer = 0;
       this.search.addEventListener("input", () => {
         clearTimeout(timer);
-        timer = setTimeout(() => this.view.find(this.search.value), 60);
+        timer = setTimeout(() => this.view.marks.find(this.search.value), 60);
       });
       this.search.addEventListener("keydown", (event) => {
         if (event.key !== "Enter" || event.metaKey || event.ctrlKey) return;
         event.preventDefault();
-        this.view.step(event.shiftKey ? -1 : 1);
+        this.view.marks.step(event.shiftKey ? -1 : 1);
       });
       return box;
     }

@@ -7,7 +7,6 @@
   const SIDE_PX = 24; // scroll bar and rail
   const STRIP_PX = 64;
   const HUES = 6;
-  const MOST_FIELDS = 200; // that are lit for one template line
   const KINDS = ["text", "special", "added", "byte"];
   const { make } = pd;
 
@@ -27,12 +26,7 @@
       this.joined = null;
       this.rows = null;
       this.active = 0;
-      this.hits = [];
-      this.hitSet = new Set();
-      this.hitAt = -1;
-      this.lit = [];
-      this.shown = [-1, -1];
-      this.injected = null;
+      if (this.marks) this.marks.forget();
     }
 
     build() {
@@ -45,8 +39,8 @@
       this.scroller.setAttribute("role", "listbox");
       this.scroller.setAttribute("aria-label", this.where === "prompt" ? "Tokens of the prompt" : "Tokens of the raw output");
       this.window = new pd.RowWindow(this.scroller, ROW_PX, (r) => this.row(r), () => this.nameActive());
-      this.rail = new pd.TokenRail();
-      this.frame.append(this.scroller, this.rail.canvas);
+      this.marks = new pd.TokenMarks(this);
+      this.frame.append(this.scroller, this.marks.rail.canvas);
       this.strip = new pd.HeatStrip();
       this.live = make("div", "pd-live");
       this.live.setAttribute("role", "status");
@@ -77,7 +71,7 @@
       this.scroller.addEventListener("pointerdown", () => (this.isAllChosen = false));
       this.width = 0;
       new ResizeObserver(() => this.onResize()).observe(this.scroller);
-      pd.onLight((source, facts, isKept) => this.light(source, facts, isKept));
+      pd.onLight((source, facts, isKept) => this.marks.light(source, facts, isKept));
     }
 
     show(decoded) {
@@ -88,7 +82,7 @@
       const index = header.wide ? new Uint32Array(columns, 0, header.count) : new Uint16Array(columns, 0, header.count);
       this.data = { ...header, index, heat: pd.heatOf(header, columns) };
       this.options.heat = this.options.heat && this.data.heat !== null;
-      if (this.name === "prompt_tokens") pd.offerOrigins(this);
+      if (this.name === "prompt_tokens") pd.offerOrigins(this.marks);
       this.toolbar.reset(header.counts, this.data.heat !== null, this.where);
       this.showEmpty(false);
       this.showHeat();
@@ -105,7 +99,7 @@
         if (this.data !== data) return;
         this.text();
         idle(() => {
-          if (this.data === data) this.drawRail();
+          if (this.data === data) this.marks.draw();
         });
       });
     }
@@ -130,7 +124,7 @@
       this.rows = pd.layoutRows(index, this.display, columns, startsTurn);
       this.window.resize(this.rows.count);
       this.paint();
-      if (this.injected) this.drawRail();
+      if (this.marks.injected) this.marks.draw();
     }
 
     onResize() {
@@ -193,9 +187,7 @@
       const { chip, offset, count } = this.rows;
       const row = make("div", "pd-row");
       row.setAttribute("role", "presentation");
-      const gutter = make("span", "pd-gutter", offset[r] ? "" : String(pd.tokenOfChip(this.data.merged, chip[r])));
-      gutter.setAttribute("aria-hidden", "true");
-      row.append(gutter);
+      row.dataset.gutter = offset[r] ? "" : pd.tokenOfChip(this.data.merged, chip[r]); // drawn by the style: no element
       const stopChip = r + 1 < count ? chip[r + 1] : this.data.index.length;
       const stopOffset = r + 1 < count ? offset[r + 1] : 0;
       for (let at = chip[r]; at < stopChip || (at === stopChip && stopOffset > 0); at++) {
@@ -232,10 +224,7 @@
       if (this.options.heat) name += " pd-heat-" + pd.heatLevel(this.data.heat.values[at]);
       if (chip.injected) name += " pd-injected";
       if (at === this.active) name += " pd-active";
-      if (this.hitSet.has(at)) name += " pd-hit";
-      if (pd.isInRanges(this.lit, at)) name += " pd-lit";
-      if (at >= this.shown[0] && at <= this.shown[1]) name += " pd-shown";
-      return name;
+      return name + this.marks.classOf(at);
     }
 
     // Everything known of the chip at `at`, for the inspector and the other views.
@@ -328,103 +317,19 @@
       return this.joined;
     }
 
-    find(query) {
-      if (!this.data || !this.rows) return;
-      const { table, index, heat } = this.data;
-      const flat = pd.searchChips(table, index, this.text(), query, heat && heat.values);
-      this.hits = [];
-      this.hitSet = new Set();
-      for (let i = 0; i < flat.length; i += 2) {
-        this.hits.push(flat[i]);
-        for (let at = flat[i]; at <= flat[i + 1]; at++) this.hitSet.add(at);
-      }
-      this.hitAt = -1;
-      this.toolbar.found.textContent = query ? pd.plural(this.hits.length, "hit") : "";
-      if (this.hits.length) this.window.reveal(pd.rowOfChip(this.rows, this.hits[0]));
-      this.paint();
-      this.drawRail();
-    }
-
-    step(by) {
-      if (!this.hits.length) return;
-      this.hitAt = this.hitAt < 0 && by < 0 ? this.hits.length - 1 : (this.hitAt + by + this.hits.length) % this.hits.length;
-      this.toolbar.found.textContent = this.hitAt + 1 + " of " + this.hits.length;
-      this.go(this.hits[this.hitAt]);
-    }
-
     // Shows a stretch of the text: by tokens, by characters (code points), or by quote.
     jump(evidence) {
       if (!this.data) return;
-      const [first, last] = this.chipsOf(evidence);
-      this.shown = [first, last];
+      const [first, last] = this.marks.chipsOf(evidence);
+      this.marks.shown = [first, last];
       if (!this.rows) this.refresh();
       if (!this.rows) return; // it has no size: nobody sees it
       this.window.scrollTo(pd.rowOfChip(this.rows, first));
       this.go(first);
-      this.drawRail();
+      this.marks.draw();
       if (evidence.quiet) return;
       this.scroller.focus({ preventScroll: true });
       this.tell(this.active, true); // the pointer lies on the panel now, and would speak at once
-    }
-
-    chipsOf(evidence) {
-      if (evidence.token_span) {
-        const [start, stop] = evidence.token_span;
-        return [start, Math.max(start, stop - 1)].map((token) => pd.chipOfToken(this.data.merged, token));
-      }
-      const { text, starts, points } = this.text();
-      if (evidence.char_span) {
-        const [start, stop] = evidence.char_span;
-        return [pd.chipAt(points, start), pd.chipAt(points, Math.max(start, stop - 1))];
-      }
-      const at = evidence.quote ? text.indexOf(evidence.quote) : -1;
-      return at < 0 ? [0, 0] : [pd.chipAt(starts, at), pd.chipAt(starts, at + evidence.quote.length - 1)];
-    }
-
-    // Another view points at a template line, a field, or characters: light what belongs to it.
-    light(source, facts, isKept) {
-      if (!this.data || source === this.name) return this.unlight();
-      const lit = this.where === "prompt" ? pd.rangesOf(this.data, facts) : facts.raw ? pd.rangesOfPoints(this.text(), facts.raw) : [];
-      if (!lit.length) return this.unlight();
-      this.lit = lit;
-      this.root.classList.add("pd-has-lit");
-      if (!this.rows) return;
-      const first = pd.rowOfChip(this.rows, lit[0]);
-      if (isKept && !this.window.isInSight(first)) this.window.scrollTo(first);
-      if (!this.hits.length) this.toolbar.found.textContent = pd.plural(pd.countOfRanges(lit), "token") + " linked";
-      this.paint();
-      this.drawRail();
-    }
-
-    // Template lines that wrote a field, and fields that a template line wrote.
-    linesOf(field) {
-      if (!this.data) return [];
-      return pd.valuesInRanges(this.data.line_runs, pd.rangesOf(this.data, { field })).filter((line) => line > 0);
-    }
-
-    fieldsOf(template_line) {
-      if (!this.data) return [];
-      const numbers = pd.valuesInRanges(this.data.field_runs, pd.rangesOf(this.data, { template_line }));
-      return numbers.map((number) => this.data.fields[number]).filter((field) => field).slice(0, MOST_FIELDS);
-    }
-
-    unlight() {
-      if (!this.lit.length) return;
-      this.lit = [];
-      this.root.classList.remove("pd-has-lit");
-      if (!this.hits.length) this.toolbar.found.textContent = "";
-      this.paint();
-      this.drawRail();
-    }
-
-    drawRail() {
-      if (!this.data || !this.rows) return;
-      if (!this.injected) {
-        const isForged = this.data.table.map((chip) => Boolean(chip.injected));
-        this.injected = isForged.includes(true) ? Array.from(this.data.index.keys()).filter((at) => isForged[this.data.index[at]]) : [];
-      }
-      const shown = this.shown[0] < 0 ? [] : [this.shown[0], this.shown[1] + 1];
-      this.rail.draw(this.rows, [["accent", this.lit, true], ["hit-line", this.hits], ["ok", shown, true], ["error", this.injected]]);
     }
 
     // All of it, as the bar's button copies it.

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
+from core.types import JSONObject
 from tests.browser.page import DebuggerPage
 from tests.browser.servers import serving
 from tests.core.complete.faulty_server import answer, chunk, stream
@@ -15,8 +16,8 @@ from ui.web.head import assets_dir
 
 pytestmark = pytest.mark.browser
 
-MESSAGE = {"role": "assistant", "content": "Hello there"}
-REQUEST = {
+MESSAGE: JSONObject = {"role": "assistant", "content": "Hello there"}
+REQUEST: JSONObject = {
     "model": "m",
     "messages": [{"role": "system", "content": "Be brief"}, {"role": "user", "content": "Search for gradio"}],
 }
@@ -25,7 +26,7 @@ LIT_IN_EDITOR = "[...(CSS.highlights.get('pd-lit') || [])].map(range => range.to
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
-    choice = {"index": 0, "message": MESSAGE, "finish_reason": "stop"}
+    choice: JSONObject = {"index": 0, "message": MESSAGE, "finish_reason": "stop"}
     chat = "/v1/chat/completions"
     completions = answer(200, {"choices": [{"index": 0, "text": "Hello there", "finish_reason": "stop"}]})
     events = stream(chunk(delta=MESSAGE), chunk(delta={}, finish_reason="stop"), b"data: [DONE]\n\n")

@@ -42,3 +42,73 @@ test("text that is no JSON gives no place and no endless loop", () => {
     assert.ok(span === null || span[1] <= text.length + 1);
   }
 });
+
+// --- other forms, and the way back -----------------------------------------------
+
+function at(text, needle) {
+  return pd.fieldAt(pd.readFields(text), text.indexOf(needle) + 1);
+}
+
+test("the field under a place is the innermost one, key or value", () => {
+  assert.equal(at(TEXT, '"messages"'), "messages");
+  assert.equal(at(TEXT, "] } , c"), "messages[0].content");
+  assert.equal(at(TEXT, '"role": "assistant"'), "messages[1].role");
+  assert.equal(at(TEXT, '"x", "function"'), "messages[1].tool_calls[0].id");
+  assert.equal(at(TEXT, "-1.5e3"), '["odd key.[0]"][1][1].deep');
+  assert.equal(pd.fieldAt(pd.readFields(TEXT), 0), null);
+});
+
+test("every field leads back to itself", () => {
+  const fields = pd.readFields(TEXT);
+  for (const field of fields) {
+    const path = pd.fieldAt(fields, field.keyStart ?? field.start);
+    const [start] = pd.locateField(TEXT, path, fields);
+    assert.ok(start >= field.start, path);
+  }
+});
+
+test("a body inside a shell command is found", () => {
+  const text = "curl http://localhost:8000/v1/chat/completions \\\n -H 'Content-Type: application/json' \\\n -d '{\"messages\": [{\"content\": \"hi\"}]}'";
+  assert.equal(at(text, '"hi"'), "messages[0].content");
+  const [start, stop] = pd.locateField(text, "messages[0].content");
+  assert.equal(text.slice(start, stop), '"hi"');
+});
+
+test("a call of the Python client is read: keywords, quotes, long strings, comments, extra_body", () => {
+  const text = `client = OpenAI(base_url="x")  # {not this}
+client.chat.completions.create(
+    model='m',  # a "comment", with { brackets
+    messages=[{'role': "user", "content": """two
+lines"""}],
+    extra_body={"chat_template_kwargs": {"thinking": True}},
+)`;
+  const value = (path) => text.slice(...pd.locateField(text, path));
+  assert.equal(value("model"), "'m'");
+  assert.equal(value("messages[0].role"), '"user"');
+  assert.equal(value("messages[0].content"), '"""two\nlines"""');
+  assert.equal(value("chat_template_kwargs.thinking"), "True");
+  assert.equal(at(text, "lines"), "messages[0].content");
+  assert.equal(at(text, "True"), "chat_template_kwargs.thinking");
+});
+
+test("half-typed text gives what is there, and ends", () => {
+  for (let cut = 0; cut <= TEXT.length; cut++) {
+    const fields = pd.readFields(TEXT.slice(0, cut));
+    for (const field of fields) assert.ok(field.stop <= cut && field.start <= field.stop);
+  }
+  assert.equal(at('{"a": {"b": "half', "half"), "a.b");
+});
+
+test("very deep and very long texts are read in one pass", () => {
+  pd.readFields("[".repeat(100000));
+  assert.equal(pd.readFields("[" + "1,".repeat(50000) + "1]").length, 50001);
+});
+
+test("a path is within its containers, and not within its namesakes", () => {
+  assert.ok(pd.isWithin("messages[1].content", "messages[1]"));
+  assert.ok(pd.isWithin("messages[1]", "messages[1]"));
+  assert.ok(!pd.isWithin("messages[10]", "messages[1]"));
+  assert.ok(!pd.isWithin("messages", "messages[1]"));
+  assert.ok(!pd.isWithin("", ""));
+  assert.ok(!pd.isWithin("a", undefined));
+});

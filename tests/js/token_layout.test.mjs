@@ -82,3 +82,69 @@ test("search finds text across chips, ids, and control tokens", () => {
   assert.deepEqual(pd.searchChips(table, index, joined, ""), []);
   assert.deepEqual(pd.searchChips(table, index, joined, "zzz"), []);
 });
+
+// --- links and heat ----------------------------------------------------------------
+
+const RUNS = {
+  index: new Uint16Array(10),
+  fields: ["", "messages[0].content", "messages[1].content", "tools"],
+  field_runs: [0, 0, 2, 1, 5, 2, 8, 0],
+  line_runs: [0, 3, 4, 7, 6, 3],
+};
+
+test("a line and a field are lit where they wrote, and a container lights all below it", () => {
+  assert.deepEqual(pd.rangesOf(RUNS, { template_line: 3 }), [0, 4, 6, 10]);
+  assert.deepEqual(pd.rangesOf(RUNS, { field: "messages[1].content" }), [5, 8]);
+  assert.deepEqual(pd.rangesOf(RUNS, { field: "messages" }), [2, 8]);
+  assert.deepEqual(pd.rangesOf(RUNS, { field: "messages[2]" }), []);
+  assert.deepEqual(pd.rangesOf({ ...RUNS, field_runs: [0, 3] }, { field: "tools[0].function.name" }), [0, 10]);
+  assert.deepEqual(pd.rangesOf(RUNS, {}), []);
+});
+
+test("values inside ranges come once each", () => {
+  assert.deepEqual(pd.valuesInRanges(RUNS.line_runs, [5, 8]), [7, 3]);
+  assert.deepEqual(pd.valuesInRanges(RUNS.line_runs, [0, 2]), [3]);
+  assert.deepEqual(pd.valuesInRanges([], [0, 2]), []);
+});
+
+test("membership and size of ranges", () => {
+  const ranges = [2, 4, 8, 9];
+  assert.deepEqual([0, 2, 3, 4, 8, 9].map((at) => pd.isInRanges(ranges, at)), [false, true, true, false, true, false]);
+  assert.equal(pd.isInRanges([], 0), false);
+  assert.equal(pd.countOfRanges(ranges), 3);
+});
+
+test("characters are counted as Python does, also around surrogates", () => {
+  const { table, index } = chips(["a", "\u{1f600}b", "", "c", "\ud800"]);
+  const joined = pd.joinText(table, index);
+
+  assert.deepEqual([...joined.points], [0, 1, 3, 3, 4, 5]);
+  assert.deepEqual([...joined.starts], [0, 1, 4, 4, 5, 6]);
+  assert.deepEqual(pd.rangesOfPoints(joined, [[1, 2]]), [1, 2]);
+  assert.deepEqual(pd.rangesOfPoints(joined, [[0, 1], [3, 4]]), [0, 1, 3, 4]);
+  assert.deepEqual(pd.rangesOfPoints(joined, [[2, 2]]), []);
+});
+
+test("a search hit that spans chips names the first and the last, hit after hit", () => {
+  const { table, index } = chips(["ab", "", "ab", "a", "b"]);
+  const joined = pd.joinText(table, index);
+
+  assert.deepEqual(pd.searchChips(table, index, joined, "ab"), [0, 0, 2, 2, 3, 4]);
+  assert.deepEqual(pd.searchChips(table, index, joined, "ba"), [0, 2, 2, 3]);
+});
+
+test("unlikely tokens are found by probability, where there is one", () => {
+  const { table, index } = chips(["a", "b", "c"]);
+  const joined = pd.joinText(table, index);
+  const heat = Float32Array.from([-0.1, -3, NaN]);
+
+  assert.deepEqual(pd.searchChips(table, index, joined, "p<10%", heat), [1, 1]);
+  assert.deepEqual(pd.searchChips(table, index, joined, "p < 0.95", heat), [0, 0, 1, 1]);
+  assert.deepEqual(pd.searchChips(table, index, joined, "p<10%", null), []);
+});
+
+test("bytes are shown for every chip", () => {
+  const { shown } = pd.displayTable([{ ids: [1], text: "\u4e2d", kind: 0 }, { ids: [2], text: "", hex: "ff", kind: 3 }], { show: "bytes" });
+
+  assert.deepEqual(shown, ["e4 b8 ad  ", "ff  "]);
+});

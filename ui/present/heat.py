@@ -96,7 +96,8 @@ def _vocabulary(trace: Trace) -> tuple[dict[str, int], dict[int, str]]:
 def _alternatives(
     top: Sequence[tuple[str, float]], ids: dict[str, int], spellings: dict[int, str]
 ) -> tuple[Alternative, ...]:
-    return tuple(_alternative(text, logprob, ids, spellings) for text, logprob in top)
+    likeliest_first = sorted(top, key=lambda item: -item[1])
+    return tuple(_alternative(text, logprob, ids, spellings) for text, logprob in likeliest_first)
 
 
 def _alternative(text: str, logprob: float, ids: dict[str, int], spellings: dict[int, str]) -> Alternative:

@@ -24,6 +24,7 @@ SCRIPTS = (
     "json_view.js",
     "heat.js",
     "token_bar.js",
+    "token_marks.js",
     "token_view.js",
     "verdict_view.js",
     "difference_view.js",

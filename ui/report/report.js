@@ -19,7 +19,7 @@
     raw_tokens: "The tokens of the raw output are not known.",
   };
   const MARKS = { ok: "\u2713", guilty: "\u2715", follows: "~", idle: "\u25cb", running: "\u2026", unknown: "?", note: "!" };
-  const SEGMENTS_SHOWN = 240;
+  const SEGMENTS_SHOWN = 160;
   const GRID_PX = 430;
   const PRINTED_ROWS = 400;
   const tokenViews = [];
