@@ -104,7 +104,7 @@
   function probeTable(probes) {
     const table = make("table", "pd-table pd-probe-table");
     const head = make("tr", "");
-    ["Asked", "Answer", "What was seen"].forEach((title) => {
+    ["Asked and answered", "What was seen"].forEach((title) => {
       const cell = make("th", "", title);
       cell.scope = "col";
       head.append(cell);
@@ -122,10 +122,11 @@
     row.dataset.probe = probe.name;
     const asked = make("td", "pd-words");
     asked.append(make("span", "", probe.title), make("code", "pd-probe-name", probe.name));
-    const answer = make("td", "pd-support");
+    const answer = make("span", "pd-support");
     const mark = make("span", "pd-support-mark", SUPPORT_MARKS[probe.support]);
     mark.setAttribute("aria-hidden", "true");
     answer.append(mark, make("span", "", probe.support));
+    asked.append(answer);
     const seen = make("td", "pd-words");
     seen.append(prose("span", "", probe.detail));
     const column = probe.support === "refused" ? probe.template_column : null;
@@ -135,7 +136,7 @@
       quote.textContent = pd.visibleText(probe.quote, true).replace(/\n/g, "");
       seen.append(quote);
     }
-    row.append(asked, answer, seen);
+    row.append(asked, seen);
     return row;
   }
 

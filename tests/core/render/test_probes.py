@@ -12,6 +12,7 @@ from core.render import load_template
 from core.render.engine import run_job
 from core.render.job import Fault, RenderJob, RenderOutcome
 from core.render.probes import PROBE_NAMES, ProbeAnswer, Support, probe_template, probes_to_json
+from tests.conftest import ROOT
 
 TURNS = (
     "{% for m in messages %}<|{{ m.role }}|>{% if m.content is string %}{{ m.content }}{% endif %}\n{% endfor %}"
@@ -48,6 +49,12 @@ def test_every_probe_answers_and_is_named_once() -> None:
     assert tuple(one.name for one in answers) == PROBE_NAMES
     assert len(set(PROBE_NAMES)) == len(PROBE_NAMES)
     assert all(one.detail.endswith((".", ")")) for one in answers)
+
+
+def test_the_guide_names_every_probe() -> None:
+    guide = (ROOT / "docs" / "template-editor.md").read_text(encoding="utf-8")
+
+    assert [name for name in PROBE_NAMES if f"`{name}`" not in guide] == []
 
 
 MERGED = "[INST]{% for m in messages %}{{ m.content }}\n\n{% endfor %}[/INST]"
