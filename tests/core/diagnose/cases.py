@@ -11,6 +11,7 @@ calls as `calls: [[name, arguments, id], …]`.
     prompt              the server's prompt as text
     local_prompt        our render as text
     template, unread, generation_prompt, difference
+    traced              [[text, kind, field], …]: spans of the prompts in order; the template wrote the rest
     raw                 raw output, special tokens spelled out; `ids: false` leaves its ids out
     raw_finish_reason, stop_reason, raw_usage, raw_again
     message             the assistant message; finish_reason, chat_stop_reason, chat_error, usage
@@ -234,11 +235,25 @@ def _prompt(
     return Prompt(
         source=source,
         text=text,
-        spans=whole,
+        spans=_traced(text, case["traced"]) if "traced" in case else unknown,
         tokens=None if case.get("ids") is False else tokens,
         unread=tuple(case.get("unread", ())),
         template=case.get("template"),
     )
+
+
+def _traced(text: str, traced: Sequence[Sequence[str | None]]) -> tuple[PromptSpan, ...]:
+    spans: list[PromptSpan] = []
+    position = 0
+    for shown, kind, *field in traced:
+        start = text.index(str(shown), position)
+        if start > position:
+            spans.append(PromptSpan(Span(position, start), SpanKind.TEMPLATE))
+        position = start + len(str(shown))
+        spans.append(PromptSpan(Span(start, position), SpanKind(str(kind)), field[0] if field else None))
+    if position < len(text):
+        spans.append(PromptSpan(Span(position, len(text)), SpanKind.TEMPLATE))
+    return tuple(spans)
 
 
 def _owned_spans(text: str, request: Request) -> list[tuple[Span, str]]:

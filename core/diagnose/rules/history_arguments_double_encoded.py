@@ -1,0 +1,68 @@
+r"""Tool-call arguments of the history stand in the prompt as a quoted string.
+
+What it finds:
+    Arguments of an earlier tool call that the server's prompt holds only as a
+    JSON string inside quotes, every quote of theirs escaped.
+
+Why it matters:
+    The model was trained on an object there. It reads a call in a shape it has
+    never seen, and tends to write its next call in that shape.
+
+Bad:
+    `{"name": "search", "arguments": "{\"query\": \"x\"}"}` in the prompt
+
+Good:
+    `{"name": "search", "arguments": {"query": "x"}}`
+
+Source:
+    tracker: vortico/flama#258, vllm-project/vllm#54964.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from core.diagnose.fields import decode_json, history_calls, texts_inside
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import in_prompt, in_request
+from core.protocols import Rule
+from core.types import Severity, Span, Stage, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report the first such call; a local render alone is no evidence, servers decode arguments before it."""
+    prompt = trace.prompt
+    if prompt is None or prompt.source != "server":
+        return
+    for call in history_calls(trace.request):
+        arguments = call.arguments
+        decoded = decode_json(arguments) if isinstance(arguments, str) else None
+        if not isinstance(arguments, str) or not isinstance(decoded, dict) or not decoded:
+            continue
+        forms = dict.fromkeys(json.dumps(arguments, ensure_ascii=ascii_only) for ascii_only in (False, True))
+        quoted = next((form for form in forms if form in prompt.text), None)
+        if quoted is None or any(quoted in text for text in texts_inside(trace.request.body)):
+            continue
+        start = prompt.text.index(quoted)
+        yield Report(
+            title=f"`{call.field}.function.arguments` stands in the prompt as a quoted string.",
+            detail=f"The prompt holds {quoted[:80]} with escaped quotes where the template expects an object.",
+            evidence=(
+                in_prompt(prompt, Span(start, start + len(quoted)), f"{call.field}.function.arguments"),
+                in_request(f"{call.field}.function.arguments", arguments),
+            ),
+            fix="Decode the arguments before the template sees them (vLLM and llama.cpp do), or let the template "
+            "print a string as it is: `{{ arguments if arguments is string else arguments | tojson }}`.",
+        )
+        return
+
+
+RULE: Rule = TraceRule(
+    code="PD212",
+    name="history-arguments-double-encoded",
+    severity=Severity.WARNING,
+    stage=Stage.RENDER,
+    find=find,
+    threads=("vortico/flama#258", "vllm-project/vllm#54964"),
+)

@@ -1,0 +1,101 @@
+"""A marker of the template is no token of this vocabulary.
+
+What it finds:
+    A marker such as `<|im_start|>` that the template itself writes and that
+    the tokenizer cuts into several ordinary tokens.
+
+Why it matters:
+    Template and tokenizer belong to different models. The model sees the
+    letters of a marker instead of the control token it was trained on, and
+    copies them into its output.
+
+Bad:
+    `<`, `|`, `im`, `_start`, `|>`
+
+Good:
+    One token `<|im_start|>`
+
+Source:
+    tracker: ggml-org/llama.cpp#6551, vllm-project/vllm#9304.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import in_prompt, prompt_of
+from core.protocols import Rule
+from core.types import Prompt, Severity, Span, SpanKind, Stage, Token, TokenKind, Trace
+
+_MARKER = re.compile("<[|\uff5c][^<>|\uff5c\\s]{2,60}[|\uff5c]>")
+_LOOKALIKES = str.maketrans("\uff5c\u2581", "|_")
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report the markers that are cut, in one report."""
+    prompt, vocabulary = prompt_of(trace), trace.vocabulary
+    if prompt is None or prompt.tokens is None or vocabulary is None:
+        return
+    cut: dict[str, Span] = {}
+    for span in _markers(prompt):
+        marker = prompt.text[span.start : span.stop]
+        if marker not in cut and not _is_token(_touching(prompt.tokens, span), marker):
+            cut[marker] = span
+    if not cut:
+        return
+    first, *_ = cut
+    others = {text.translate(_LOOKALIKES): text for text in vocabulary.special.values()}
+    pieces = " ".join(repr(token.text) for token in _touching(prompt.tokens, cut[first])[:8])
+    similar = others.get(first.translate(_LOOKALIKES))
+    yield Report(
+        title=f"The template writes `{first}`, which is no token of this vocabulary.",
+        detail=f"It is spelled with ordinary tokens, {pieces}"
+        + (f"; so are {', '.join(f'`{marker}`' for marker in list(cut)[1:6])}" if len(cut) > 1 else "")
+        + "."
+        + (f" The vocabulary has `{similar}`, which only looks like it." if similar else ""),
+        evidence=tuple(in_prompt(prompt, span) for span in cut.values()),
+        fix="Use template and tokenizer of the same model and revision.",
+    )
+
+
+def _markers(prompt: Prompt) -> Iterator[Span]:
+    """Yield the markers that the template wrote by itself."""
+    for span in prompt.spans:
+        if span.kind is SpanKind.TEMPLATE:
+            for match in _MARKER.finditer(prompt.text, *span.char_span):
+                yield Span(*match.span())
+
+
+def _touching(tokens: Sequence[Token], span: Span) -> Sequence[Token]:
+    """Return the tokens that share characters with a stretch of the prompt."""
+    first = bisect_right(tokens, span.start, key=_stop)
+    last = bisect_right(tokens, span.stop - 1, key=_start)
+    return tokens[first:last]
+
+
+def _is_token(tokens: Sequence[Token], marker: str) -> bool:
+    """Return whether one entry of the vocabulary is the marker, perhaps with the white space around it."""
+    if any(token.kind in (TokenKind.SPECIAL, TokenKind.ADDED) for token in tokens):
+        return True
+    return len(tokens) == 1 and tokens[0].text.strip() == marker
+
+
+def _start(token: Token) -> int:
+    return token.char_span.start
+
+
+def _stop(token: Token) -> int:
+    return token.char_span.stop
+
+
+RULE: Rule = TraceRule(
+    code="PD216",
+    name="marker-split",
+    severity=Severity.WARNING,
+    stage=Stage.RENDER,
+    find=find,
+    threads=("ggml-org/llama.cpp#6551", "vllm-project/vllm#9304"),
+)

@@ -1,0 +1,76 @@
+"""The template never read an image, a sound or a video of the request.
+
+What it finds:
+    A content part with media that the template did not read while it rendered
+    this request, in a prompt without any placeholder for media.
+
+Why it matters:
+    The model answers without having seen the picture, and makes one up.
+
+Bad:
+    `{"type": "image_url", …}` for a template that prints only the text parts
+
+Good:
+    A placeholder such as `<|image_pad|>` in the prompt, one for each picture
+
+Source:
+    tracker: vllm-project/vllm#12740, vllm-project/vllm#15125.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from core.diagnose.fields import as_list, as_object, as_text, numbered_messages
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import in_request, prompt_of
+from core.protocols import Rule
+from core.types import Severity, Stage, Trace
+
+_MEDIA = frozenset(
+    {"image", "image_url", "input_image", "audio", "audio_url", "input_audio", "video", "video_url", "file"}
+)
+_PLACEHOLDER = re.compile(r"(?i)[<\[][^<>\[\]\s]{0,40}(?:im(?:g|age)|vision|visual|video|audio|media|picture)")
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report the parts that nobody read, in one report."""
+    prompt = prompt_of(trace)
+    if prompt is None or not prompt.unread or _PLACEHOLDER.search(prompt.text):
+        return
+    unread = frozenset(prompt.unread)
+    lost = [path for path in _media_parts(trace) if _is_unread(path, unread)]
+    if not lost:
+        return
+    yield Report(
+        title=f"The template never reads {', '.join(f'`{path}`' for path in lost[:3])}.",
+        detail=f"{len(lost)} parts with media were sent; the prompt holds no placeholder for any.",
+        evidence=tuple(in_request(path) for path in lost),
+        fix="Use a model and a template that take media, and send content as a list of parts "
+        "(vLLM: `--chat-template-content-format openai`).",
+    )
+
+
+def _media_parts(trace: Trace) -> Iterator[str]:
+    for index, message in numbered_messages(trace.request):
+        for number, part in enumerate(as_list(message.get("content"))):
+            if as_text(as_object(part).get("type")) in _MEDIA:
+                yield f"messages[{index}].content[{number}]"
+
+
+def _is_unread(path: str, unread: frozenset[str]) -> bool:
+    """Return whether a part, the content or the message it is in, or what the part holds was never read."""
+    parents = (path, path.rpartition("[")[0], path.split(".")[0], "messages")
+    held = (f"{path}.{key}" for key in _MEDIA)
+    return not unread.isdisjoint(parents) or not unread.isdisjoint(held)
+
+
+RULE: Rule = TraceRule(
+    code="PD215",
+    name="media-not-read",
+    severity=Severity.WARNING,
+    stage=Stage.RENDER,
+    find=find,
+    threads=("vllm-project/vllm#12740", "vllm-project/vllm#15125"),
+)
