@@ -9,6 +9,7 @@ from pathlib import Path
 from core.diagnose import diagnose_trace, reach_verdict
 from core.errors import EngineError
 from core.parse.engines import RawOutput, VllmEngine, VllmOutcome, write_parser_name
+from core.pipeline.cases import tokenizer_source
 from core.types import ParserOutcome, Trace
 
 # Parsers asked at a time where people wait: the next step comes, and can be stopped, within a second or two.
@@ -118,7 +119,7 @@ def output_of_trace(trace: Trace, tokenizer: str | Path | None = None) -> RawOut
         request=trace.request.body,
         token_ids=trace.raw.token_ids,
         prompt_token_ids=None if trace.prompt is None else trace.prompt.token_ids,
-        tokenizer=tokenizer,
+        tokenizer=tokenizer_source(tokenizer) if isinstance(tokenizer, str) else tokenizer,
         finish_reason=trace.raw.finish_reason,
     )
 

@@ -1,0 +1,142 @@
+"""What the tools below the ledger do, step by step, without a page: with a real vLLM's parsers and XGrammar."""
+
+from contextlib import aclosing
+from dataclasses import replace
+
+import pytest
+
+from core.lab import LabPool
+from core.parse.engines import VllmEngine
+from core.pipeline import Target
+from core.types import Server
+from tests.ui.present.traces import dropped_call_trace
+from ui.present import unpack_payload
+from ui.web.labs import PageLabs
+from ui.web.parse_tools import ParseTools
+from ui.web.settings import PageSettings
+
+
+@pytest.fixture(scope="module")
+def engine():
+    with_parsers = VllmEngine()
+    yield with_parsers
+    with_parsers.close()
+
+
+@pytest.fixture
+def tools(engine):
+    return ParseTools(PageSettings(lab=False), PageLabs(LabPool(), enabled=False), engine)
+
+
+@pytest.fixture
+def trace():
+    return replace(dropped_call_trace(), server=Server("http://127.0.0.1:9/v1", kind="vllm", tool_parser="kimi_k2"))
+
+
+async def headers_of(payloads):
+    async with aclosing(payloads) as items:
+        return [unpack_payload(item)[0] async for item in items if item is not None]
+
+
+async def test_every_tool_says_that_it_needs_an_output(tools):
+    matrix = [change.matrix async for change in tools.matrix(None, "")]
+    told = [
+        unpack_payload(matrix[-1])[0],
+        (await headers_of(tools.splits(None, "", "", 0)))[-1],
+        (await headers_of(tools.releases(None, "", "", "0.11.0")))[-1],
+        (await headers_of(tools.constrained(None, "", "request")))[-1],
+    ]
+
+    assert [one["state"] for one in told] == ["error"] * 4
+    assert {one["sentence"] for one in told} == {"There is no raw output yet."}
+
+
+@pytest.mark.vllm
+async def test_the_matrix_grows_and_ends_with_findings_and_a_judged_trace(tools, trace):
+    changes = [change async for change in tools.matrix(trace, "lab-model")]
+
+    drawn = [unpack_payload(change.matrix)[0] for change in changes if change.matrix is not None]
+    assert drawn[0]["state"] == "running"
+    assert [len(one["rows"]) for one in drawn] == sorted(len(one["rows"]) for one in drawn)
+    assert (drawn[-1]["state"], len(drawn[-1]["rows"])) == ("done", 54)
+    assert changes[-1].findings is not None
+    assert len(changes[-1].trace.parse.parsers) == 54
+    streamed = [outcome for outcome in changes[-1].trace.parse.parsers.values() if outcome.error is None]
+    assert len(streamed) > 45
+    assert all(outcome.stream_equal is not None for outcome in streamed)
+
+
+@pytest.mark.vllm
+async def test_split_fuzz_takes_the_servers_own_parser_unless_another_is_named(tools, trace):
+    own = (await headers_of(tools.splits(trace, "lab-model", "", 3)))[-1]
+    named = (await headers_of(tools.splits(trace, "lab-model", "hermes", 3)))[-1]
+
+    assert own["sentence"].startswith("`vllm:kimi_k2` streams to")
+    assert named["sentence"].startswith("`vllm:hermes` streams to")
+    assert any(name == "random 1, seed 3" for name, *_ in own["trials"])
+
+
+@pytest.mark.vllm
+async def test_without_a_known_parser_the_format_decides(tools, trace):
+    unknown = replace(trace, server=Server("http://127.0.0.1:9/v1"))
+
+    assert "`vllm:kimi_k2`" in (await headers_of(tools.splits(unknown, "lab-model", "", 0)))[-1]["sentence"]
+
+
+@pytest.mark.vllm
+async def test_the_first_illegal_token_at_the_level_that_is_chosen(tools, trace):
+    body = {
+        **trace.request.body,
+        "tools": [{"type": "function", "function": {"name": "get_weather", "parameters": {}}}],
+    }
+    asked = replace(trace, request=replace(trace.request, body=body))
+
+    free = (await headers_of(tools.constrained(asked, "", "request")))[-1]
+    held = (await headers_of(tools.constrained(asked, "", "request+strict")))[-1]
+    unknown = (await headers_of(tools.constrained(asked, "", "as strict as can be")))[-1]
+
+    assert free["status"] == "off"
+    assert (held["status"], held["word"]) == ("steered", "would have been steered")
+    assert held["interventions"][0]["allowed"][0].startswith("functions.get_weather")
+    assert unknown["state"] == "error"
+    assert "no enforcement level" in unknown["sentence"]
+
+
+async def test_a_public_page_fetches_no_release(engine, trace):
+    public = ParseTools(PageSettings(lab=False, public=True), PageLabs(LabPool(), enabled=False), engine)
+
+    told = (await headers_of(public.releases(trace, "", "kimi_k2", "0.11.0")))[-1]
+
+    assert told["state"] == "error"
+    assert "public page" in told["sentence"]
+
+
+@pytest.mark.parametrize("versions", ["", " , ", ", ".join(f"0.{minor}.0" for minor in range(13))])
+async def test_too_few_or_too_many_releases_are_refused(tools, trace, versions):
+    told = (await headers_of(tools.releases(trace, "", "kimi_k2", versions)))[-1]
+
+    assert told["sentence"].startswith(f"{len(versions.replace(',', ' ').split())} releases are named")
+
+
+@pytest.mark.vllm
+async def test_a_release_that_is_installed_needs_no_fetching(tools, trace):
+    steps = await headers_of(tools.releases(trace, "lab-model", "kimi_k2", "0.32.0"))
+
+    assert [row["version"] for row in steps[-1]["rows"]] == ["0.32.0"]
+    assert steps[-1]["state"] == "done"
+
+
+@pytest.mark.parametrize("seed", [-1, 2.0**40])
+async def test_a_seed_out_of_range_is_refused(tools, trace, seed):
+    assert "the seed is" in (await headers_of(tools.splits(trace, "", "kimi_k2", seed)))[-1]["sentence"].lower()
+
+
+async def test_a_stranger_names_no_tokenizer(engine, trace):
+    public = ParseTools(
+        PageSettings(target=Target(tokenizer="own"), lab=False, public=True),
+        PageLabs(LabPool(), enabled=False),
+        engine,
+    )
+
+    assert public._tokenizer(trace, "/etc") == "own"
+    assert ParseTools(PageSettings(lab=False), public._labs, engine)._tokenizer(trace, "mine") == "mine"
