@@ -45,7 +45,21 @@ INVARIANTS = (
     Invariant(
         "Census",
         "The calls of the raw output are the calls of the message, and their names are tools of the request.",
-        ("PD104", "PD401", "PD403", "PD404", "PD405", "PD407", "PD410", "PD420", "PD421", "PD501", "PD503", "PD504"),
+        (
+            "PD104",
+            "PD401",
+            "PD403",
+            "PD404",
+            "PD405",
+            "PD407",
+            "PD410",
+            "PD420",
+            "PD421",
+            "PD425",
+            "PD501",
+            "PD503",
+            "PD504",
+        ),
     ),
     Invariant(
         "Residue",

@@ -1,0 +1,72 @@
+"""The parser made a whole call of one that the model had not finished.
+
+What it finds:
+    A tool call that breaks off in the raw output, and a returned call for it
+    whose arguments are an object all the same: `{}` or the values so far, as if
+    there were no more to come; or whose name is a beginning of a name.
+
+Why it matters:
+    Nothing shows the client that the call is half: it runs with arguments that
+    the model never meant, such as a deletion without its filter.
+
+Bad:
+    Raw `…get_weather:0<|tool_call_argument_begin|>{"ci`, returned `get_weather` with `{}`
+
+Good:
+    No call, or the broken text as it is, with finish_reason `length`.
+
+Source:
+    derived: vLLM 0.32, every parser run on outputs cut at every character.
+    tracker: vllm-project/vllm#48343, vllm-project/vllm#53269.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.fields import as_text, calls_of_message, decode_json
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import comparison, in_message, in_raw, quote
+from core.protocols import Rule
+from core.types import CallStatus, JSONObject, Severity, Stage, ToolCallAttempt, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report every cut call that came back looking whole."""
+    certainty = comparison(trace)
+    if certainty is None or trace.parse is None or trace.chat is None:
+        return
+    returned = {call.field: call for call in calls_of_message(trace.chat.message)}
+    for match in trace.parse.ledger.matches:
+        if match.raw_index is None or match.message_index is None:
+            continue
+        call = trace.parse.parsed.calls[match.raw_index]
+        got = returned.get(f"tool_calls[{match.message_index}]")
+        if got is None or call.status is not CallStatus.TRUNCATED:
+            continue
+        value = decode_json(as_text(got.arguments) or "")
+        if not isinstance(value, dict) or not _is_half(call, value):
+            continue
+        yield Report(
+            title=f"The model was cut inside its call to `{call.name or got.name}`, the server returned a whole one.",
+            detail=f"Written {quote(call.arguments)!r}, returned {quote(str(got.arguments))!r} for `{got.name}`. "
+            f"finish_reason is `{trace.chat.finish_reason}`.",
+            evidence=(in_raw(trace, call.char_span), in_message(f"{got.field}.function.arguments", str(got.arguments))),
+            fix="Do not run it: decide by the raw output, or by finish_reason `length` where the server keeps it.",
+            certainty=certainty,
+        )
+
+
+def _is_half(call: ToolCallAttempt, returned: JSONObject) -> bool:
+    """Say whether the model had not yet written what was returned as all of it."""
+    return call.arguments_json is None or call.arguments_json != returned
+
+
+RULE: Rule = TraceRule(
+    code="PD425",
+    name="phantom-call",
+    severity=Severity.ERROR,
+    stage=Stage.PARSE,
+    find=find,
+    threads=("vllm-project/vllm#48343", "vllm-project/vllm#53269"),
+)
