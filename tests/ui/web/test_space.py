@@ -1,0 +1,126 @@
+"""What a Hugging Face Space reads: the settings in README.md, requirements.txt, and the environment."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+from core.errors import BackendError
+from ui.cli import page
+from ui.cli.main import build_parser
+
+ROOT = Path(__file__).resolve().parents[3]
+LOCK = dict(line.split("==") for line in (ROOT / "requirements.lock").read_text().split())
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+LINES = [line for line in (ROOT / "requirements.txt").read_text().splitlines() if line and not line.startswith("#")]
+REQUIRED = {requirement.name: requirement for requirement in map(Requirement, LINES)}
+
+
+@pytest.fixture(scope="module")
+def front():
+    found = re.match(r"---\n(.*?)\n---\n", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert found is not None
+    return yaml.safe_load(found[1])
+
+
+def test_the_space_installs_what_the_project_needs_and_nothing_else():
+    assert sorted(REQUIRED) == sorted(Requirement(line).name for line in PROJECT["dependencies"])
+
+
+@pytest.mark.parametrize("name", REQUIRED)
+def test_a_version_of_the_space_is_that_of_the_lock(name):
+    own = next(one for line in PROJECT["dependencies"] if (one := Requirement(line)).name == name)
+    locked = Version(LOCK[name])
+
+    assert REQUIRED[name].specifier.contains(locked)
+    assert own.specifier.contains(locked)
+    if str(REQUIRED[name].specifier) != f"=={locked}":
+        assert name == "pydantic", "the only one that the Space's own packages want older"
+        assert REQUIRED[name].specifier == own.specifier
+
+
+def test_requirements_are_names_and_versions_only():
+    assert [line for line in LINES if re.search(r"://|@|--|\[", line)] == []
+
+
+def test_the_settings_of_the_space_agree_with_the_project(front):
+    assert (front["sdk"], front["app_file"], front["license"]) == ("gradio", "app.py", PROJECT["license"].lower())
+    assert front["sdk_version"] == LOCK["gradio"]
+    assert (ROOT / front["app_file"]).is_file()
+    assert isinstance(front["python_version"], str), "3.10 without quotes would be 3.1"
+    assert PROJECT["requires-python"] == ">=3.11"
+    assert Version(front["python_version"]) >= Version("3.11")
+
+
+def test_the_card_of_the_space_is_one_that_the_hub_takes(front):
+    colors = {"red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"}
+
+    assert len(front["short_description"]) <= 60
+    assert {front["colorFrom"], front["colorTo"]} <= colors
+    assert front["title"]
+    assert len(front["emoji"]) <= 2
+    assert all(re.fullmatch(r"[a-z0-9-]+", tag) for tag in front["tags"])
+
+
+def _launched(monkeypatch, *argv):
+    """Return what the page would be launched with."""
+    seen = {}
+    monkeypatch.setattr("ui.web.launch_app", lambda **arguments: seen.update(arguments))
+    options = build_parser().parse_args(["ui", *argv])
+    assert options.run(options) == 0
+    return seen
+
+
+@pytest.fixture
+def space(monkeypatch):
+    monkeypatch.setenv("SPACE_ID", "me/debugger")
+    monkeypatch.setenv("SPACE_HOST", "me-debugger.hf.space")
+
+
+def test_in_a_space_the_page_is_public_by_itself(monkeypatch, space):
+    seen = _launched(monkeypatch)
+
+    assert (seen["public"], seen["host"], seen["host_names"]) == (True, "0.0.0.0", ("me-debugger.hf.space",))
+    assert (seen["target"].base_url, seen["target"].api_key, seen["endpoints"]) == (None, None, ())
+
+
+def test_elsewhere_it_is_private_unless_asked(monkeypatch):
+    monkeypatch.delenv("SPACE_ID", raising=False)
+
+    assert (_launched(monkeypatch)["public"], _launched(monkeypatch)["host"]) == (False, "127.0.0.1")
+    assert _launched(monkeypatch, "--public")["public"]
+
+
+def test_listed_servers_come_from_options_or_the_environment(monkeypatch):
+    monkeypatch.setenv(page.ENDPOINTS_VARIABLE, "https://a.example/v1 b.example")
+
+    assert _launched(monkeypatch)["endpoints"] == ("https://a.example/v1", "http://b.example/v1")
+    assert _launched(monkeypatch, "--allow-endpoint", "https://c.example")["endpoints"] == ("https://c.example/v1",)
+    with pytest.raises(BackendError, match="no server address"):
+        _launched(monkeypatch, "--allow-endpoint", "ftp://c.example")
+
+
+def test_a_public_page_starts_without_any_server(monkeypatch):
+    assert _launched(monkeypatch, "--public", "--no-lab")["lab"] is False
+
+
+def test_the_options_are_documented():
+    parser = argparse.ArgumentParser()
+    page.add_arguments(parser)
+    text = (ROOT / "docs" / "public-mode.md").read_text()
+
+    assert [
+        option for option in ("--public", "--allow-endpoint", "--host-name") if option not in parser.format_help()
+    ] == []
+    assert [
+        option
+        for option in ("--public", "--allow-endpoint", "--host-name", page.ENDPOINTS_VARIABLE)
+        if option not in text
+    ] == []
