@@ -231,7 +231,7 @@ def _prompt(
         return None
     owned = _owned_spans(text, request)
     tokens = tuple(_attributed(token, owned) for token in tokenize(text, special))
-    whole = () if not text else (PromptSpan(Span(0, len(text)), SpanKind.UNKNOWN),)
+    unknown = () if not text else (PromptSpan(Span(0, len(text)), SpanKind.UNKNOWN),)
     return Prompt(
         source=source,
         text=text,
