@@ -27,7 +27,7 @@
             const fact = make("span", "pd-fact");
             if (label) fact.append(make("span", "pd-fact-label", label), " ");
             fact.append(make("span", "pd-fact-value", value));
-            if (hint) fact.title = hint;
+            if (hint) fact.title = pd.visibleText(hint, false);
             return fact;
           }),
         );
