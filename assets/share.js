@@ -31,6 +31,9 @@
     return new Uint8Array(await new Response(stream).arrayBuffer());
   }
 
+  // A file for the server: compressed, as text, for an event carries it.
+  const packText = async (text) => base64url(await squeeze(text, "gzip"));
+
   // The text in compressed bytes; a small link must not unpack to something that fills the memory.
   async function inflate(bytes, mostBytes) {
     const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw")).getReader();
@@ -224,7 +227,7 @@
     function formButton([what, title, hint]) {
       const one = button("", "pd-share-form", () => {
         say("Making it \u2026");
-        root.pdShare(what);
+        root.pdAsk("select", { index: 0, value: what });
       });
       one.append(make("span", "pd-share-title", title), make("span", "pd-share-hint", hint));
       return one;
@@ -256,9 +259,9 @@
       if (!/\s/.test(pasted) && pasted.includes("#pd=")) return follow(global.location.search, pasted.slice(pasted.indexOf("#pd=")));
       if (!/[\s{]/.test(pasted) && pasted.includes("modelId=")) return follow(pasted.slice(pasted.indexOf("?")).split("#")[0], "");
       say("Opening it \u2026");
-      const packed = base64url(await squeeze(text, "gzip"));
+      const packed = await packText(text);
       if (packed.length > MOST_OPENED_CHARS) return say("This bundle is too long for the page: open it by `run --bundle FILE`.", "error");
-      root.pdOpen(packed);
+      root.pdAsk("submit", { packed });
     }
 
     function follow(search, hash) {
@@ -288,7 +291,7 @@
     function arrive(header) {
       pd.sharePage = header;
       const { hash, search } = global.location;
-      if (hash.startsWith("#pd=") || new URLSearchParams(search).has("modelId")) root.pdApply();
+      if (hash.startsWith("#pd=") || new URLSearchParams(search).has("modelId")) root.pdAsk("change");
       global.addEventListener("hashchange", () => global.location.hash.startsWith("#pd=") && global.location.reload());
     }
 
@@ -338,5 +341,5 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   }
 
-  Object.assign(pd, { makeFragment, readFragment, readPlayground, settleLink: settle, packPayload, applyLink, squeezeText: squeeze, base64url });
+  Object.assign(pd, { makeFragment, readFragment, readPlayground, settleLink: settle, packPayload, applyLink, packText });
 })(globalThis);

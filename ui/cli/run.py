@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from core.complete import may_carry_key
 from core.errors import DebuggerError, RequestError
+from core.experiments import compare_runs, comparison_of_runs_to_json
 from core.lab import LabPool
 from core.parse.engines import VllmEngine
 from core.pipeline import Example, Progress, Target, ask_parsers, find_example, load_examples, run_request
@@ -18,7 +19,7 @@ from core.request import read_request
 from core.types import JSONObject, Trace
 from ui.cli.lab import add_lab_arguments, named, spec_from_options
 from ui.cli.output import OK, add_output_arguments, exit_status, log, print_json, print_text, read_input
-from ui.cli.sharing import read_bundle_file, write_trace
+from ui.cli.sharing import comparison_to_terminal, read_bundle_file, write_trace
 
 DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
 
@@ -32,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="run nothing: print the run that a bundle holds, such as trace.json of --report",
     )
+    parser.add_argument("--compare-with", metavar="FILE", help="say what differs from the run that a bundle holds")
     parser.add_argument("--examples", action="store_true", help="run all worked cases, one JSON line each")
     parser.add_argument(
         "--parsers", action="store_true", help="also ask every tool parser of the installed vLLM what it makes of it"
@@ -100,6 +102,7 @@ def api_key_for(endpoint: str | None, variable: str | None) -> str | None:
 
 
 def _run(options: argparse.Namespace) -> int:
+    other = read_bundle_file(options.compare_with).trace if options.compare_with else None
     labs = LabPool()
     try:
         if options.examples:
@@ -114,11 +117,15 @@ def _run(options: argparse.Namespace) -> int:
         labs.stop_all()
     if options.report:
         write_trace(options.report, trace)
+    comparison = None if other is None else compare_runs(other, trace)
     if options.json:
         document = trace_to_json(trace)
+        if comparison is not None:
+            document["comparison"] = comparison_of_runs_to_json(comparison)
         print_json({"id": options.example, **document} if options.example else document)
     else:
-        print_text(trace_to_terminal(trace))
+        more = "" if comparison is None else comparison_to_terminal(comparison)
+        print_text(trace_to_terminal(trace) + more)
     return exit_status(trace.findings)
 
 

@@ -7,10 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from core.errors import RequestError
-from core.report import Bundle, read_bundle, redact_json, redact_text
+from core.experiments import RunComparison, sentence_of
+from core.report import Bundle, read_bundle, redact_json, redact_text, safe
 from core.types import JSON, Trace
 from ui.cli.output import log, read_input
 from ui.report import describe_bundle, share_trace
+
+_SHOWN = 12  # changed fields that are listed
+_LONGEST = 160  # characters of a value
 
 
 def write_trace(folder: str, trace: Trace, name: str = "trace") -> None:
@@ -42,6 +46,30 @@ def read_bundle_file(name: str) -> Bundle:
     bundle = read_bundle(read_input(name))
     log(f"Opened {name}: {describe_bundle(bundle)}")
     return bundle
+
+
+def comparison_to_terminal(comparison: RunComparison) -> str:
+    """Return what differs between two runs as text for a terminal."""
+    lines = ["", f"compared  {safe(sentence_of(comparison, 'the bundle', 'this run'))}"]
+    lines += [f"  {fact.label}: {fact.left} → {fact.right}" for fact in comparison.facts if fact.differs]
+    for title, changes in (("request", comparison.request), ("message", comparison.message or ())):
+        lines += [
+            f"  {title} {change.path}: {_value(change.left)} → {_value(change.right)}" for change in changes[:_SHOWN]
+        ]
+    for title, text in (("prompt", comparison.prompt), ("raw output", comparison.raw)):
+        if text.difference is not None:
+            first = text.difference.hunks[0]
+            lines.append(
+                f"  {title} {text.difference.unit} {text.difference.first}: {first.before!r} → {first.after!r}"
+            )
+    for title, findings in (("the bundle", comparison.only_left), ("this run", comparison.only_right)):
+        lines += [f"  only in {title}: {finding.code} {finding.name}: {finding.title}" for finding in findings]
+    return "\n".join(map(safe, lines)) + "\n"
+
+
+def _value(value: JSON) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def _write(folder: str, texts: Mapping[str, str]) -> None:

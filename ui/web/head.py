@@ -10,7 +10,15 @@ from ui.report import document
 # The views, which the exported report draws with, too: one list, kept there.
 SCRIPTS = document.SCRIPTS
 STYLES = document.STYLES
-PAGE_SCRIPTS = ("experiments_view.js", "parser_views.js", "template_editor.js", "share.js", "editor_link.js", "page.js")
+PAGE_SCRIPTS = (
+    "experiments_view.js",
+    "parser_views.js",
+    "template_editor.js",
+    "share.js",
+    "comparison_view.js",
+    "editor_link.js",
+    "page.js",
+)
 PAGE_STYLES = ("page.css", "bench.css", "parser_views.css", "share.css")
 
 

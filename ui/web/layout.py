@@ -7,11 +7,14 @@ from contextlib import aclosing
 from typing import Any
 
 import gradio as gr
+from gradio.events import Dependency
 
+from ui.web.comparison import Comparing
 from ui.web.experiments import Bench
 from ui.web.handlers import Handlers, TargetFields
 from ui.web.labs import PageLabs
 from ui.web.page import Changes, Page, quiet
+from ui.web.panels.comparison import build_comparison, wire_comparison
 from ui.web.panels.experiments import build_experiments, wire_experiments
 from ui.web.panels.parse_tools import wire_parse_tools
 from ui.web.panels.request import build_request_panel
@@ -40,15 +43,17 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
             bench = Bench(settings, labs)
             experiments = build_experiments(settings)
             template = build_template()
+            comparison = build_comparison()
     gr.HTML('<div id="pd-inspector" role="status" aria-label="Inspector"></div>', elem_id="pd-foot", padding=False)
     views["notices"] = panel.notices
     page = Page(handlers, panel, views, gr.State(None))
     wire_parse_tools(page, results.parse_tools, ParseTools(settings, labs, handlers.engine))
     wire_experiments(page, experiments, bench, template.editor)
     wire_template(page, template, TemplateLab(bench))
-    wire_share(page, sharing)
+    opened = wire_share(page, sharing)
     _wire_cases(page)
-    _wire_run(page)
+    ended = _wire_run(page)
+    wire_comparison(page, comparison, Comparing(sharing), ended=ended, opened=opened)
     _wire_lab(page, is_waited_for=labs.enabled and settings.target.base_url is None)
 
 
@@ -77,7 +82,8 @@ def _wire_cases(page: Page) -> None:
     )
 
 
-def _wire_run(page: Page) -> None:
+def _wire_run(page: Page) -> Dependency:
+    """Wire Run and Stop; returns the event at whose end the trace is there."""
     panel = page.request
 
     def begin() -> tuple[Any, Any, None]:
@@ -97,18 +103,17 @@ def _wire_run(page: Page) -> None:
     inputs = [panel.editor, *panel.target_fields]
     outputs = [page.trace, *page.views.values()]
     started = panel.run.click(begin, None, [*buttons, page.trace], api_name="begin", queue=False, **quiet())
-    running = started.then(run, inputs, outputs, api_name="run", concurrency_limit=None, **quiet())
+    running: Dependency = started.then(run, inputs, outputs, api_name="run", concurrency_limit=None, **quiet())
     running.then(end, None, buttons, api_name="end", queue=False, **quiet())
     refused = running.failure(end, None, buttons, api_name="end_refused", queue=False, **quiet())
-    refused.then(
-        page.handlers.not_started, None, page.views["verdict"], api_name="not_started", queue=False, **quiet()
-    )
+    refused.then(page.handlers.not_started, None, page.views["verdict"], api_name="not_started", queue=False, **quiet())
     stopped = panel.stop.click(
         page.handlers.stopped, None, page.views["verdict"], api_name="stop", queue=False, cancels=[running], **quiet()
     )
     stopped.then(end, None, buttons, api_name="end_stopped", queue=False, **quiet())
     # Another case ends the run: what it would still say belongs to another request.
     panel.case.input(end, None, buttons, api_name="end_switched", queue=False, cancels=[running], **quiet())
+    return running
 
 
 def _wire_lab(page: Page, *, is_waited_for: bool) -> None:

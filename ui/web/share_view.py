@@ -1,32 +1,40 @@
-"""The Share menu as a gradio component: drawn by `assets/share.js`, it asks by events that carry what was chosen."""
+"""Views that ask the program for something: drawn like the others, with events that carry what was chosen."""
 
 from __future__ import annotations
 
 import gradio as gr
 
+# Gradio sends on only the events whose names stand here: "select", "submit", "change".
 _SCRIPT = """
-const start = () => {
+const start = () => {{
   if (!globalThis.PromptDebugger || !globalThis.PromptDebugger.ready) return setTimeout(start, 15);
   const root = element.querySelector(".pd");
-  root.pdShare = (form) => trigger("select", { index: 0, value: form });
-  root.pdOpen = (packed) => trigger("submit", { packed });
-  root.pdApply = () => trigger("change");
-  const view = globalThis.PromptDebugger.attach(root, "share", "share");
+  root.pdAsk = (event, data) => trigger(event, data);
+  const view = globalThis.PromptDebugger.attach(root, "{kind}", "{kind}");
   const update = () => view.set(props.value || "");
   watch("value", update);
   update();
-};
+}};
 start();
 """
 
 
 def build_share(value: str) -> gr.HTML:
-    """Return the menu, drawn with what the page takes from links."""
+    """Return the Share menu, drawn with what the page takes from links."""
+    return _build("share", value)
+
+
+def build_comparison_view() -> gr.HTML:
+    """Return the comparison of two runs, to which a bundle can be given."""
+    return _build("comparison", "")
+
+
+def _build(kind: str, value: str) -> gr.HTML:
     return gr.HTML(
         value=value,
         html_template='<div class="pd"></div>',
-        js_on_load=_SCRIPT,
-        elem_id="pd-share",
+        js_on_load=_SCRIPT.format(kind=kind),
+        elem_id=f"pd-{kind}",
         elem_classes=["pd-view"],
         apply_default_css=False,
         padding=False,

@@ -9,6 +9,7 @@ import pytest
 from core.errors import RequestError
 from core.report import read_bundle, trace_to_json, trace_to_terminal, write_bundle
 from tests.conftest import ROOT
+from tests.core.experiments.test_runs import changed
 from tests.ui.present.traces import dropped_call_trace
 from ui.cli.sharing import read_bundle_file, write_trace
 
@@ -77,3 +78,22 @@ def test_a_bundle_changed_by_hand_is_opened_with_a_word_about_it(tmp_path, capsy
 def test_a_missing_file_is_a_request_error(tmp_path):
     with pytest.raises(RequestError, match="cannot read"):
         read_bundle_file(str(tmp_path / "none.json"))
+
+
+def test_two_bundles_are_compared_without_running_anything(bundle, tmp_path):
+    write_trace(str(tmp_path / "after"), changed())
+
+    done = run("--bundle", tmp_path / "after" / "trace.json", "--compare-with", bundle)
+
+    assert "the prompts part at token 18" in done.stdout
+    assert "tool parser: kimi_k2 → hermes" in done.stdout
+    assert "only in the bundle: PD401 dropped-call" in done.stdout
+    assert done.returncode == 0  # the newer run has no error any more
+
+
+def test_a_comparison_goes_into_the_document(bundle):
+    done = run("--bundle", bundle, "--compare-with", bundle, "--json")
+
+    comparison = json.loads(done.stdout)["comparison"]
+    assert comparison["prompt"]["is_same"] is True
+    assert (comparison["request"], comparison["facts"]) == ([], [])

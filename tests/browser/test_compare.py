@@ -1,0 +1,140 @@
+"""Two runs side by side, as a person puts them there: by running twice, or from bundles."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from core.report import write_bundle
+from core.types import Trace
+from tests.browser.axe import violations
+from tests.browser.page import DebuggerPage
+from tests.browser.test_page import GRADIO_RULES
+from tests.browser.test_share import open_bundle
+from tests.core.experiments.test_runs import changed
+from tests.ui.present.strategies import HOSTILE
+from tests.ui.present.traces import dropped_call_trace
+
+pytestmark = pytest.mark.browser
+
+
+def save(folder: Path, name: str, trace: Trace) -> Path:
+    path = folder / name
+    path.write_text(write_bundle(trace, "0.1.0"))
+    return path
+
+
+def add(page: DebuggerPage, path: Path) -> None:
+    page.page.locator("#pd-comparison input[type=file]").set_input_files(path)
+    expect(page.page.locator("#pd-comparison")).not_to_contain_text("Reading it")
+
+
+@pytest.fixture
+def compared(bare: DebuggerPage, tmp_path: Path) -> DebuggerPage:
+    open_bundle(bare, save(tmp_path, "before.json", dropped_call_trace()))
+    bare.page.click("#pd-tab-compare")
+    add(bare, save(tmp_path, "after.json", changed()))
+    bare.page.wait_for_selector(".pd-comparison-sides")
+    return bare
+
+
+def shown(page: DebuggerPage) -> str:
+    return str(page.page.inner_text("#pd-comparison"))
+
+
+def test_before_there_are_two_runs_the_panel_says_how_to_get_them(bare: DebuggerPage) -> None:
+    bare.page.click("#pd-tab-compare")
+
+    expect(bare.page.locator("#pd-comparison")).to_contain_text("Run twice, or add a bundle")
+
+
+def test_two_bundles_show_what_differs_stage_by_stage(compared: DebuggerPage) -> None:
+    text = shown(compared)
+
+    assert "The requests differ in 1 field; the prompts part at token 18" in text
+    assert "only A has PD401" in text
+    assert "tool parser" in compared.page.inner_text(".pd-comparison-part:has-text('Server and run') table")
+    assert "messages[2] only in B" in " ".join(text.split())
+    assert compared.page.locator("#pd-comparison .pd-chip.pd-added").first.inner_text() == "·Rome"
+
+
+def test_the_sides_can_be_chosen(compared: DebuggerPage) -> None:
+    compared.page.click("#pd-compare-left input")
+    compared.page.get_by_role("option", name="Bundle 2").click()
+
+    expect(compared.page.locator("#pd-comparison")).to_contain_text("are the same in all that both runs hold")
+
+
+def test_a_bundle_added_for_comparison_leaves_the_shown_run_alone(compared: DebuggerPage) -> None:
+    compared.open_stage("parse")
+
+    assert compared.lost_text() == ["get_weather", '{"city":·"Paris"}']
+    assert compared.request_text() == dropped_call_trace().request.text
+
+
+def test_a_damaged_bundle_is_one_message_and_the_comparison_stays(compared: DebuggerPage, tmp_path: Path) -> None:
+    path = tmp_path / "cut.json"
+    path.write_text(write_bundle(changed())[:5_000])
+    add(compared, path)
+
+    expect(compared.page.locator("#pd-comparison [role=status]")).to_contain_text("no whole JSON")
+    assert "only A has PD401" in shown(compared)
+
+
+def test_hostile_runs_are_text(bare: DebuggerPage, tmp_path: Path) -> None:
+    text = "".join(HOSTILE)
+    trace = dropped_call_trace()
+    assert trace.chat is not None
+    assert trace.server is not None
+    evil = replace(
+        trace,
+        request=replace(trace.request, body={text: text, "messages": [{"role": text, "content": text}]}),
+        server=replace(trace.server, model=text, version=text, tool_parser=text),
+        chat=replace(trace.chat, message={text: text, "content": text}),
+        findings=(replace(trace.findings[0], title=text, name=text),),
+    )
+    open_bundle(bare, save(tmp_path, "a.json", trace))
+    bare.page.click("#pd-tab-compare")
+    add(bare, save(tmp_path, "b.json", evil))
+    bare.page.wait_for_selector(".pd-comparison-sides")
+
+    assert bare.page.evaluate("globalThis.__ran") is None
+    assert bare.page.locator("#pd-comparison img, #pd-comparison svg, #pd-comparison script").count() == 0
+    assert not set(shown(bare)) & set("\u202e\u202c\u2066\u2069\u200b")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 400])
+def test_the_panel_breaks_no_accessibility_rule_and_fits(
+    bare: DebuggerPage, tmp_path: Path, theme: str, width: int
+) -> None:
+    bare.page.set_viewport_size({"width": width, "height": 850})
+    bare.load(theme)
+    open_bundle(bare, save(tmp_path, "before.json", dropped_call_trace()))
+    bare.page.click("#pd-tab-compare")
+    add(bare, save(tmp_path, "after.json", changed()))
+    bare.page.wait_for_selector(".pd-comparison-sides")
+
+    assert bare.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert violations(bare.page, "body", GRADIO_RULES) == []
+
+
+@pytest.mark.lab
+def test_a_fix_is_run_and_compared_with_what_it_fixes(lab_page: DebuggerPage) -> None:
+    lab_page.run()
+    request = json.loads(lab_page.request_text())
+    request["messages"][2]["tool_calls"][0]["id"] = request["messages"][3]["tool_call_id"] = "functions.search:0"
+    lab_page.paste(json.dumps(request))
+    lab_page.run()
+    lab_page.page.click("#pd-tab-compare")
+    lab_page.page.wait_for_selector(".pd-comparison-sides")
+
+    text = shown(lab_page)
+    assert "Run 1 · DROPPED" in text
+    assert "only A has PD401" in text
+    assert "messages[2].tool_calls[0].id" in text
+    assert lab_page.page.locator(".pd-comparison-side").last.get_attribute("data-tone") == "neutral"
