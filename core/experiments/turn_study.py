@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from core.experiments.difference import Place, common_length
+from core.experiments.difference import Place, common_length, place_at
+from core.experiments.encoding import SharedEncoder
 from core.experiments.switches import Switch, Topic
 from core.experiments.switches.switch import messages_of, without
 from core.experiments.turn_causes import (
@@ -18,7 +19,7 @@ from core.experiments.turn_causes import (
     rewrite_arguments,
 )
 from core.experiments.variant import Rendered, RenderFailure, Variant, render_text, render_variant, units_of
-from core.types import JSON, JSONObject, PromptSpan
+from core.types import JSON, JSONObject
 
 _OF_MESSAGES = frozenset({Topic.REASONING, Topic.CONTENT, Topic.CALLS})
 
@@ -30,14 +31,12 @@ class TurnRenders:
     Attributes:
         asked: The prompt that led to it.
         past: The conversation up to and with it, without a generation prompt.
-        origins: Tile `past`; empty where it was not traced.
         known: `asked` and the output, each cut into units by itself, as a server has them.
-        later: The next prompt.
+        later: The next prompt. Of both the units alone, without spans.
     """
 
     asked: str
     past: str
-    origins: tuple[PromptSpan, ...]
     known: Rendered
     later: Rendered
 
@@ -51,25 +50,44 @@ class TurnStudy:
         start: Index of the assistant message.
         stop: Messages of the next prompt.
         output: What the model wrote, where known.
+        encoder: Cuts texts into units; shared by the turns of a conversation.
     """
 
     base: Variant
     start: int
     stop: int
-    output: str | None = None
+    output: str | None
+    encoder: SharedEncoder
 
-    def render(self) -> TurnRenders | RenderFailure:
-        """Render the prompt before the turn, the turn, and the prompt after it."""
-        asked = render_text(self._until(self.start))
-        if isinstance(asked, RenderFailure):
-            return asked
-        past = render_text(self._until(self.start + 1, opens=False), is_traced=True)
-        if isinstance(past, RenderFailure):
-            return past
+    def render(self, asked: str | None = None) -> TurnRenders | RenderFailure:
+        """Render the prompt before the turn, the turn, and the prompt after it.
+
+        Args:
+            asked: The prompt before the turn, where it is known from the turn before.
+        """
+        texts: list[str] = []
+        variants = (self._until(self.start), self._until(self.start + 1, opens=False), self._until(self.stop))
+        for index, variant in enumerate(variants):
+            if index == 0 and asked is not None:
+                texts.append(asked)
+                continue
+            made = render_text(variant)
+            if isinstance(made, RenderFailure):
+                return made
+            texts.append(made[0])
+        before, past, later = texts
+        return TurnRenders(before, past, self._known(before, past), self.encoder.keys_of(later))
+
+    def places(self, made: TurnRenders, kept: int) -> tuple[Place, Place]:
+        """Return what stands where the two part: in what was known, and in the next prompt with its origins."""
+        tokenizer = self.base.setup.tokenizer
+        output = made.known.text[len(made.asked) :]
+        known = units_of(made.asked + output, None)
+        if tokenizer is not None:
+            known = _joined(units_of(made.asked, tokenizer), units_of(output, tokenizer))
         later = render_variant(self._until(self.stop), is_traced=True)
-        if isinstance(later, RenderFailure):
-            return later
-        return TurnRenders(asked[0], *past, self._known(asked[0], past[0]), later)
+        assert isinstance(later, Rendered)  # it was rendered before
+        return place_at(known, kept), place_at(later, kept)
 
     def cause(self, made: TurnRenders, after: Place) -> FoundCause:
         """Return why the next prompt does not go on where the model ended.
@@ -99,8 +117,8 @@ class TurnStudy:
                 if not isinstance(other, RenderFailure) and self._holds(first, other):
                     yield switch.name
             elif switch.topic in _OF_MESSAGES:
-                later = render_variant(switch.apply(self._until(self.stop)))
-                if not isinstance(later, RenderFailure) and _goes_on(first.known, later):
+                later = render_text(switch.apply(self._until(self.stop)))
+                if not isinstance(later, RenderFailure) and _goes_on(first.known, self.encoder.keys_of(later[0])):
                     yield switch.name
 
     def _holds(self, first: TurnRenders, other: TurnRenders) -> bool:
@@ -175,33 +193,25 @@ class TurnStudy:
             return BreakCause.ARGUMENTS_REWRITTEN
         if field.startswith(here) and field.endswith(".id"):
             return BreakCause.ID_REWRITTEN
-        if (
-            self.output is None
-            and made.past.startswith(made.asked)
-            and made.origins
-            and not any(span.field is not None and span.char_span.stop > shared for span in made.origins)
-        ):
+        if self.output is None and made.past.startswith(made.asked) and self._prints_nothing_behind(shared):
             return BreakCause.ENDING
         return BreakCause.UNKNOWN
 
+    def _prints_nothing_behind(self, char: int) -> bool:
+        """Return whether the turn shows no field of the request from some character on."""
+        made = render_text(self._until(self.start + 1, opens=False), is_traced=True)
+        if isinstance(made, RenderFailure) or not made[1]:
+            return False
+        return not any(span.field is not None and span.char_span.stop > char for span in made[1])
+
     def _known(self, asked: str, past: str) -> Rendered:
-        tokenizer = self.base.setup.tokenizer
         output = self.output
         if output is None:
             output = self._sampled(past[len(asked) :]) if past.startswith(asked) else ""
-        if tokenizer is None:
-            return units_of(asked + output, None)
-        prompt, written = units_of(asked, tokenizer), units_of(output, tokenizer)
-        shift = len(asked)
-        spans = tuple(span._replace(start=span.start + shift, stop=span.stop + shift) for span in written.char_spans)
-        moved = (replace(token, char_span=span) for token, span in zip(written.tokens, spans, strict=True))
-        return replace(
-            prompt,
-            text=asked + output,
-            keys=prompt.keys + written.keys,
-            char_spans=prompt.char_spans + spans,
-            tokens=(*prompt.tokens, *moved),
-        )
+        if self.base.setup.tokenizer is None:
+            return self.encoder.keys_of(asked + output)
+        prompt, written = self.encoder.keys_of(asked), self.encoder.keys_of(output)
+        return replace(prompt, text=asked + output, keys=prompt.keys + written.keys)
 
     def _sampled(self, output: str) -> str:
         """Return a rendered output without the white space that the template adds behind its end token."""
@@ -221,6 +231,20 @@ class TurnStudy:
         """Return the conversation up to some message."""
         body = {**self.base.body, "messages": messages_of(self.base.body)[:count], "add_generation_prompt": opens}
         return replace(self.base, body=body)
+
+
+def _joined(prompt: Rendered, written: Rendered) -> Rendered:
+    """Return two texts behind each other, each cut into tokens by itself."""
+    shift = len(prompt.text)
+    spans = tuple(span._replace(start=span.start + shift, stop=span.stop + shift) for span in written.char_spans)
+    moved = (replace(token, char_span=span) for token, span in zip(written.tokens, spans, strict=True))
+    return replace(
+        prompt,
+        text=prompt.text + written.text,
+        keys=prompt.keys + written.keys,
+        char_spans=prompt.char_spans + spans,
+        tokens=(*prompt.tokens, *moved),
+    )
 
 
 def _goes_on(known: Rendered, later: Rendered) -> bool:

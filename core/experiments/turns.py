@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from core.experiments.difference import Place, common_length, place_at
+from core.experiments.difference import Place, common_length
+from core.experiments.encoding import SharedEncoder
 from core.experiments.switches import Switch, find_switches
 from core.experiments.switches.switch import messages_of
 from core.experiments.turn_causes import BreakCause, FoundCause
-from core.experiments.turn_study import TurnStudy
+from core.experiments.turn_study import TurnRenders, TurnStudy
 from core.experiments.variant import RenderFailure, RenderSetup, Unit, Variant
 from core.types import JSON, JSONObject
 
@@ -131,9 +132,13 @@ def step_turns(
     yield report
     switches: tuple[Switch, ...] | None = None
     explained: dict[BreakCause, tuple[str, ...]] = {}
+    encoder = SharedEncoder(setup.tokenizer)
+    asked: str | None = None
     for start, stop in shown:
-        study = TurnStudy(base, start, stop, (outputs or {}).get(start))
-        turn = _turn_of(study)
+        study = TurnStudy(base, start, stop, (outputs or {}).get(start), encoder)
+        made = study.render(asked)
+        asked = None if isinstance(made, RenderFailure) else made.later.text  # it leads to the next turn
+        turn = _turn_of(study, made)
         if turn.broken is not None:
             cause = turn.broken.cause.cause
             if cause not in explained:
@@ -159,14 +164,13 @@ def _is_answer(message: JSON) -> bool:
     return isinstance(message, dict) and message.get("role") == "assistant"
 
 
-def _turn_of(study: TurnStudy) -> Turn:
-    made = study.render()
+def _turn_of(study: TurnStudy, made: TurnRenders | RenderFailure) -> Turn:
     if isinstance(made, RenderFailure):
         return Turn(study.start, study.stop, failure=made)
     kept = common_length(made.known.keys, made.later.keys)
     broken = None
     if kept < len(made.known.keys):
-        before, after = place_at(made.known, kept), place_at(made.later, kept)
+        before, after = study.places(made, kept)
         broken = TurnBreak(kept, before, after, len(made.known.keys) - kept, study.cause(made, after))
     return Turn(
         study.start,

@@ -33,6 +33,30 @@ class Encoding(Protocol):
         """Characters of each id, as far as the library knows."""
 
 
+class Added(Protocol):
+    """What the library says of an added token."""
+
+    @property
+    def content(self) -> str:
+        """Its text."""
+
+    @property
+    def lstrip(self) -> bool:
+        """Whether it takes the white space in front of it."""
+
+    @property
+    def rstrip(self) -> bool:
+        """Whether it takes the white space behind it."""
+
+    @property
+    def single_word(self) -> bool:
+        """Whether it must stand alone."""
+
+    @property
+    def normalized(self) -> bool:
+        """Whether it is looked for in the normalised text."""
+
+
 class Backend(Protocol):
     """The part of the library's tokenizer that is used here."""
 
@@ -47,6 +71,9 @@ class Backend(Protocol):
 
     def token_to_id(self, entry: str) -> int | None:
         """Return the id of an entry."""
+
+    def get_added_tokens_decoder(self) -> Mapping[int, Added]:
+        """Return the added tokens by id."""
 
     def get_vocab_size(self) -> int:
         """Return the number of entries, added ones included."""
@@ -100,6 +127,17 @@ class FastTokenizer:
         eos_id = None if eos is None else self._backend.token_to_id(eos)
         eos_ids = dict.fromkeys([*([eos_id] if eos_id is not None else []), *self.settings.eos_ids])
         return Vocabulary(self._size(), special, bos_id, tuple(eos_ids), self._adds_bos(bos_id))
+
+    @cached_property
+    def boundaries(self) -> frozenset[str]:
+        """Texts of added tokens in front of which a text may be cut, and its pieces encoded by themselves.
+
+        Empty if some added token looks at its neighbours.
+        """
+        added = [one for one in self._backend.get_added_tokens_decoder().values() if not one.normalized]
+        if any(one.lstrip or one.rstrip or one.single_word for one in added):
+            return frozenset()
+        return frozenset(one.content for one in added if one.content)
 
     def _size(self) -> int:
         return max(self._backend.get_vocab_size(), max(self._added, default=-1) + 1)
