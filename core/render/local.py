@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -18,6 +19,7 @@ from core.render.worker import shared_worker
 from core.types import JSON, JSONObject, Prompt, PromptSpan, Token
 
 Renderer: TypeAlias = Callable[[RenderJob], RenderOutcome]
+_WANTS_MAPPING = re.compile(r"item pairs from a mapping|has no attribute 'items'")
 _NOTHING: Mapping[str, JSON] = MappingProxyType({})
 _NO_TOKENS: Mapping[str, str] = MappingProxyType({})
 
@@ -122,6 +124,12 @@ def _wording(fault: Fault) -> tuple[str, str]:
         return f"the template refuses this request: {fault.message}", "It calls `raise_exception` itself at this place."
     if fault.kind in ("TemplateSyntaxError", "TemplateAssertionError"):
         return f"the template is not valid Jinja: {fault.message}", "Correct the template at this place."
+    if fault.kind == "TypeError" and _WANTS_MAPPING.search(fault.message):
+        return (
+            f"the template wants an object and got a text: {fault.message}",
+            "Give the arguments of earlier tool calls as an object (vLLM and llama.cpp decode them before), "
+            "or guard the template with `is string`.",
+        )
     if fault.kind == "UndefinedError":
         return (
             f"the template uses something that is not there: {fault.message}",

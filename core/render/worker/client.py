@@ -23,6 +23,19 @@ from core.types import JSONObject
 
 _START_S = 60.0  # importing the reference library on a busy machine
 _CHUNK = 1 << 20
+# What an interpreter needs to start, and the clock; keys and tokens stay with the parent.
+_ENVIRONMENT = (
+    "PATH",
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "TMPDIR",
+    "LD_LIBRARY_PATH",
+    "PYTHONHOME",
+    "VIRTUAL_ENV",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,12 +191,13 @@ def _command(limits: Limits) -> list[str]:
 def _start(limits: Limits) -> subprocess.Popen[bytes]:
     root = str(Path(core.__file__).resolve().parents[1])
     paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
+    kept = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
     return subprocess.Popen(
         _command(limits),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+        env=kept | {"PYTHONPATH": os.pathsep.join(paths), "HF_HUB_OFFLINE": "1"},
         start_new_session=True,  # Ctrl-C is the parent's to handle
     )
 

@@ -13,10 +13,13 @@ from pathlib import Path
 import pytest
 
 from core.errors import RenderError
+from core.render.engine import run_job
 from core.render.job import RenderJob, RenderOutcome, Variable
 from core.render.local import render_local
 from core.render.worker.client import Limits, RenderWorker
 from core.types import JSON, SpanKind
+from tests.core.render.features import FEATURES
+from tests.core.render.test_features import job_for
 
 MESSAGES: JSON = [{"role": "user", "content": "hello"}]
 ROOT = Path(__file__).resolve().parents[3]
@@ -33,6 +36,12 @@ BOMBS = {
     "a huge list": "{{ ([0] * 10**10) | length }}",
     "endless recursion": "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
     "deep parentheses": "{{ " + "(" * 20000 + "1" + ")" * 20000 + " }}",
+    "a huge join": "{{ (['a' * 99999] * 99999) | join }}",
+    "a huge sort": "{{ ((range(99999) | list) * 300) | sort | length }}",
+    "nonsense without end": "{{ lipsum(100000) }}",
+    "lines without end": "{{ ('a ' * 5000000) | wordwrap(3) | length }}",
+    "a sum without end": "{{ " + "+".join(["1"] * 30000) + " }}",
+    "deep branches": "{% if true %}" * 3000 + "{% endif %}" * 3000,
     "huge output": "{% for i in range(99999) %}{{ 'x' * 10000 }}{% endfor %}",
 }
 ESCAPES = [
@@ -43,6 +52,12 @@ ESCAPES = [
     "{{ messages[0].content._runs }}",
     "{{ messages[0]._field }}|{{ messages._raw }}",
     "{{ raise_exception.__globals__ }}",
+    "{{ lipsum.__globals__['os'].environ }}",
+    "{{ joiner.__init__.__globals__ }}",
+    "{{ dict.__base__.__subclasses__() }}",
+    "{{ self._TemplateReference__context }}",
+    "{% include '/etc/passwd' %}",
+    "{% import 'os' as os %}",
 ]
 
 
@@ -86,6 +101,36 @@ def test_the_sandbox_holds(worker: RenderWorker, template: str) -> None:
 
     assert isinstance(ended, RenderOutcome)
     assert ended.fault is not None or ended.text.strip("|") == ""
+
+
+def test_the_worker_has_no_secrets_and_can_open_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Should a template ever get out of the sandbox, there is nothing to take and no way to send it."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-" + "a" * 20)
+    monkeypatch.setenv("HF_TOKEN", "hf_" + "a" * 20)
+    worker = RenderWorker()
+    try:
+        worker.render(job("x"))
+        home = Path(f"/proc/{worker.process_id}")
+        names = {entry.partition("=")[0] for entry in (home / "environ").read_text().split("\0")}
+        limits = {line[:26].strip(): line[26:].split()[0] for line in (home / "limits").read_text().splitlines()}
+        opened = {int(path.name) for path in (home / "fd").iterdir()}
+    finally:
+        worker.close()
+
+    assert not {"OPENAI_API_KEY", "HF_TOKEN"} & names
+    assert set(range(int(limits["Max open files"]))) <= opened
+    assert (limits["Max file size"], limits["Max processes"]) == ("0", "0")
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+def test_a_locked_in_worker_renders_what_a_free_process_renders(worker: RenderWorker, feature: str) -> None:
+    asked = job_for(FEATURES[feature])
+
+    outcome = worker.render(asked)
+
+    assert outcome.fault is None
+    assert outcome.is_identical
+    assert outcome.text == run_job(asked).text
 
 
 def test_a_render_too_fine_to_trace_still_gives_its_text() -> None:
