@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
@@ -14,7 +15,7 @@ from core.errors import EngineError, RenderError, RequestError, shorten
 from core.experiments import RenderSetup
 from core.lab import packaged_model_dir
 from core.parse import build_ledger
-from core.parse.engines import RawOutput, VllmEngine, VllmReleases
+from core.parse.engines import RawOutput, ReleaseTable, VllmReleases, bisect_releases, write_parser_name
 from core.pipeline.census import PROMPT_TAIL_CHARS, read_raw
 from core.pipeline.server_parsers import ask_server_parsers, is_server_parser, text_without_end
 from core.pipeline.target import Target
@@ -38,6 +39,7 @@ from core.types import (
 T = TypeVar("T")
 
 LAB_MODEL_NAME = "lab-model"
+EVERY_PARSER = "vllm:*"
 
 
 def render_case(case: JSONObject) -> tuple[Prompt, tuple[Finding, ...]]:
@@ -108,9 +110,13 @@ class CaseParser:
 
     Args:
         target: Server whose own parsers may be asked; only its `base_url`, key and guard count.
+        thorough: Whether parsers are streamed in many more chunkings.
+        seed: Of the random chunkings.
     """
 
-    def __init__(self, target: Target | None = None) -> None:
+    def __init__(self, target: Target | None = None, *, thorough: bool = False, seed: int = 0) -> None:
+        self._thorough = thorough
+        self._seed = seed
         self._engine: VllmReleases | None = None
         self._target = target
         self._server: Server | None = None
@@ -141,9 +147,7 @@ class CaseParser:
             EngineError: A parser was asked for and the helper cannot run, or no server was named for it.
             BackendError: A parser of the server was asked for, and it cannot be reached.
         """
-        raw = _take(case, "raw", str, None)
-        if raw is None:
-            raise RequestError("the case has no `raw`", "Put the raw output of the model there.", field="raw")
+        raw = _raw(case)
         source = _take(case, "tokenizer", str, None)
         tokenizer = None if source is None else cached_tokenizer(source)
         token_ids = _token_ids(case.get("token_ids"))
@@ -155,35 +159,45 @@ class CaseParser:
         )
         outcomes = self._ask_parsers(case, parse, token_ids, source)
         ledger = parse.ledger
-        if message is None and outcomes:
-            message = message_from_outcome(next(iter(outcomes.values())))
+        wanted = _parser_names(case)
+        if message is None and wanted and wanted[0] in outcomes:  # `vllm:*` is no parser to hold the output against
+            message = message_from_outcome(outcomes[wanted[0]])
             ledger = build_ledger(raw, parse.parsed, message)
         parse = Parse(parse.raw, parse.format_scores, parse.parsed, ledger, parsers=outcomes)
         return parse, diagnose_trace(_trace(case, parse, token_ids, message, tokenizer))
+
+    def ask_releases(self, case: JSONObject, parser: str, versions: Sequence[str]) -> ReleaseTable:
+        """Parse the raw output of a case with one parser of several releases, which must be here.
+
+        Raises:
+            RequestError: A field is missing or of the wrong kind.
+            EngineError: The parser's name is none, or a version is none.
+        """
+        output = _output(case, _raw(case), _token_ids(case.get("token_ids")), _take(case, "tokenizer", str, None))
+        return asyncio.run(bisect_releases(output, parser, versions))
 
     def _ask_parsers(
         self, case: JSONObject, parse: Parse, token_ids: tuple[int, ...] | None, source: str | None
     ) -> dict[str, ParserOutcome]:
         """Return what the parsers that the case names made of the raw output."""
-        names = [name for name in _take(case, "parsers", list, None) or [] if isinstance(name, str)]
+        names = _parser_names(case)
         if not names:
             return {}
-        output = RawOutput(
-            parse.raw,
-            tools=_tools(case) if "tools" in case else None,
-            token_ids=token_ids,
-            prompt_text=_take(case, "prompt_tail", str, None),
-            tokenizer=None if source is None else tokenizer_source(source),
-            finish_reason=_take(case, "finish_reason", str, None),
-        )
+        output = _output(case, parse.raw, token_ids, source)
         outcomes: dict[str, ParserOutcome] = {}
-        if offline := [name for name in names if not is_server_parser(name)]:
-            if self._engine is None:
-                self._engine = VllmReleases()
-            outcomes |= VllmEngine.wait(self._engine.parse_with(offline, output))
         if online := [name for name in names if is_server_parser(name)]:
             outcomes |= asyncio.run(self._ask_server(online, output, text_without_end(parse)))
-        return {name: outcomes[name] for name in names}
+        if offline := [name for name in names if not is_server_parser(name)]:
+            outcomes |= asyncio.run(self._ask_vllm(offline, output))
+        return {name: outcomes[name] for name in [*(name for name in names if name in outcomes), *outcomes]}
+
+    async def _ask_vllm(self, names: list[str], output: RawOutput) -> dict[str, ParserOutcome]:
+        """Ask vLLM's parsers offline; `vllm:*` means all its tool parsers."""
+        self._engine = engine = self._engine or VllmReleases()
+        if EVERY_PARSER in names:
+            known = await (await engine.engine()).parsers()
+            names = [*(name for name in names if name != EVERY_PARSER), *map(_vllm_name, known.tool_parsers)]
+        return await engine.parse_with(list(dict.fromkeys(names)), output, thorough=self._thorough, seed=self._seed)
 
     async def _ask_server(self, names: list[str], output: RawOutput, text: str) -> dict[str, ParserOutcome]:
         target = self._target
@@ -192,6 +206,32 @@ class CaseParser:
         async with ServerClient(target.base_url, api_key=target.api_key, guard=target.guard) as client:
             self._server = client.server = self._server or await client.probe()
             return await ask_server_parsers(client, names, output, text=text)
+
+
+def _raw(case: JSONObject) -> str:
+    raw = _take(case, "raw", str, None)
+    if raw is None:
+        raise RequestError("the case has no `raw`", "Put the raw output of the model there.", field="raw")
+    return raw
+
+
+def _output(case: JSONObject, raw: str, token_ids: tuple[int, ...] | None, source: str | None) -> RawOutput:
+    return RawOutput(
+        raw,
+        tools=_tools(case) if "tools" in case else None,
+        token_ids=token_ids,
+        prompt_text=_take(case, "prompt_tail", str, None),
+        tokenizer=None if source is None else tokenizer_source(source),
+        finish_reason=_take(case, "finish_reason", str, None),
+    )
+
+
+def _parser_names(case: JSONObject) -> list[str]:
+    return [name for name in _take(case, "parsers", list, None) or [] if isinstance(name, str)]
+
+
+def _vllm_name(tool: str) -> str:
+    return write_parser_name(tool, None)
 
 
 def message_from_outcome(outcome: ParserOutcome) -> JSONObject:

@@ -8,12 +8,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
+from core.errors import RequestError
+from core.parse.engines import ReleaseTable, VllmOutcome, splits_to_json, table_to_json
 from core.parse.grammar import GrammarEngine
 from core.pipeline import CaseParser, Target, judge_constrained
 from core.report import parse_to_json, parse_to_terminal
 from core.types import JSONObject
 from ui.cli.case_lines import Answer
 from ui.cli.cases import run_bulk
+from ui.cli.further_questions import releases_to_terminal, splits_to_terminal
 from ui.cli.output import add_output_arguments, exit_status, print_json, print_text, read_input, read_json_file
 from ui.cli.run import api_key_for
 from ui.cli.sharing import write_files
@@ -40,7 +43,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME",
         help="what would it make of it? repeatable: vllm:TOOL, "
-        "vllm@RELEASE:TOOL, and with --endpoint sglang:TOOL or derender",
+        "vllm@RELEASE:TOOL, vllm:* for all, and with --endpoint sglang:TOOL or derender",
+    )
+    parser.add_argument(
+        "--splits",
+        action="store_true",
+        help="stream through each --parser in every chunking; show the smallest that fails",
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random chunkings")
+    parser.add_argument(
+        "--releases", metavar="V,V,…", help="the first --parser in these vLLM releases: where does a call vanish?"
     )
     parser.add_argument("--endpoint", metavar="URL", help="server whose own parsers are asked")
     parser.add_argument(
@@ -60,11 +72,19 @@ def _run(options: argparse.Namespace) -> int:
         return run_bulk(
             options.cases, partial(open_parser, defaults, options.constrained, _target(options)), jobs=options.jobs
         )
-    with CaseParser(_target(options)) as parser:
+    with CaseParser(_target(options), thorough=options.splits, seed=options.seed) as parser:
         case = {**defaults, **_case_from_input(read_input(options.raw or "-"))}
         parse, findings = parser.parse(case)
+        table = _ask_releases(parser, case, options)
     document = parse_to_json(parse, case_id=case.get("id"), findings=findings)
     text = parse_to_terminal(parse, findings)
+    if options.splits:
+        streamed = {name: one for name, one in parse.parsers.items() if isinstance(one, VllmOutcome)}
+        document["splits"] = {name: splits_to_json(outcome) for name, outcome in streamed.items()}
+        text += splits_to_terminal(streamed)
+    if table is not None:
+        document["releases"] = table_to_json(table)
+        text += releases_to_terminal(table)
     if options.constrained:
         with GrammarEngine() as engine:
             document["constrained"] = verdict = judge_constrained(case, parse, options.constrained, engine)
@@ -98,6 +118,14 @@ def open_parser(defaults: JSONObject, level: str | None = None, target: Target |
             return document
 
         yield answer
+
+
+def _ask_releases(parser: CaseParser, case: JSONObject, options: argparse.Namespace) -> ReleaseTable | None:
+    if not options.releases:
+        return None
+    if not options.parser:
+        raise RequestError("--releases needs to know which parser", "Name it, as with `--parser vllm:kimi_k2`.")
+    return parser.ask_releases(case, options.parser[0], options.releases.replace(",", " ").split())
 
 
 def _target(options: argparse.Namespace) -> Target | None:

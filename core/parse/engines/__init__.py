@@ -9,9 +9,16 @@ bisect_releases which release takes which calls of an output
 from core.parse.engines.client import EngineLimits, VllmEngine, VllmParsers
 from core.parse.engines.fetch import fetch_release, find_release
 from core.parse.engines.names import ParserPair, read_parser_name, write_parser_name
-from core.parse.engines.outcome import Parting, SplitTrial, VllmOutcome
+from core.parse.engines.outcome import Parting, SplitTrial, VllmOutcome, splits_to_json
 from core.parse.engines.raw_output import RawOutput
-from core.parse.engines.release_table import CallHistory, ReleaseRow, ReleaseTable, bisect_releases, step_releases
+from core.parse.engines.release_table import (
+    CallHistory,
+    ReleaseRow,
+    ReleaseTable,
+    bisect_releases,
+    step_releases,
+    table_to_json,
+)
 from core.parse.engines.releases import VllmReleases
 
 __all__ = [
@@ -31,6 +38,8 @@ __all__ = [
     "fetch_release",
     "find_release",
     "read_parser_name",
+    "splits_to_json",
     "step_releases",
+    "table_to_json",
     "write_parser_name",
 ]

@@ -62,6 +62,23 @@ class VllmOutcome(ParserOutcome):
     tools_called: bool | None = None
 
 
+def splits_to_json(outcome: VllmOutcome) -> JSONObject:
+    """Return what streaming in every chunking showed, as the command line prints it."""
+    before, after, streamed = outcome.parting or (None, None, None)
+    return {
+        "equal": outcome.stream_equal,
+        "trials": [
+            {"name": trial.name, "deltas": trial.deltas, "difference": trial.difference} for trial in outcome.trials
+        ],
+        "smallest_split": list(outcome.smallest_split),
+        "parts_at": outcome.parts_at,
+        "difference": outcome.first_unequal,
+        "before": before,
+        "after": after,
+        "streamed": streamed,
+    }
+
+
 def outcome_from_json(value: JSON, version: str, layer: str) -> VllmOutcome:
     """Return the outcome that the helper wrote as JSON."""
     fields: JSONObject = value if isinstance(value, dict) else {"error": "the helper wrote no outcome"}

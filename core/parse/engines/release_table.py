@@ -14,7 +14,7 @@ from core.parse.engines.names import read_parser_name, write_parser_name
 from core.parse.engines.outcome import VllmOutcome
 from core.parse.engines.raw_output import RawOutput
 from core.parse.engines.releases import VllmReleases
-from core.types import ParserOutcome
+from core.types import JSONObject, ParserOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +118,34 @@ async def step_releases(
     finally:
         if releases is None:
             await asyncio.to_thread(source.close)
+
+
+def table_to_json(table: ReleaseTable) -> JSONObject:
+    """Return a table as the command line prints it."""
+    return {
+        "parser": table.parser,
+        "rows": [
+            {
+                "version": row.version,
+                "error": row.error,
+                "content": None if row.outcome is None else row.outcome.content,
+                "tool_calls": [] if row.outcome is None else list(row.outcome.tool_calls),
+                "finish_reason": None if row.outcome is None else row.outcome.finish_reason,
+                "tools_called": None if row.outcome is None else row.outcome.tools_called,
+            }
+            for row in table.rows
+        ],
+        "calls": [
+            {
+                "name": call.name,
+                "arguments": call.arguments,
+                "taken_by": list(call.taken_by),
+                "appears_in": [list(pair) for pair in call.appears_in],
+                "vanishes_in": [list(pair) for pair in call.vanishes_in],
+            }
+            for call in table.calls
+        ],
+    }
 
 
 async def _row(version: str, name: str, call: Coroutine[object, object, dict[str, ParserOutcome]]) -> ReleaseRow:

@@ -47,7 +47,13 @@ class VllmReleases:
         self._installed: str | None = None
 
     async def parse_with(
-        self, parsers: Sequence[str], output: RawOutput, *, streaming: bool = True, seed: int = 0
+        self,
+        parsers: Sequence[str],
+        output: RawOutput,
+        *,
+        streaming: bool = True,
+        seed: int = 0,
+        thorough: bool = False,
     ) -> dict[str, ParserOutcome]:
         """Parse one raw output with parsers of one or more releases; see `VllmEngine.parse_with`.
 
@@ -60,7 +66,7 @@ class VllmReleases:
         outcomes: dict[str, ParserOutcome] = {}
         for version, names in wanted.items():
             engine = await self.engine(version)
-            outcomes |= await engine.parse_with(names, output, streaming=streaming, seed=seed)
+            outcomes |= await engine.parse_with(names, output, streaming=streaming, seed=seed, thorough=thorough)
         return {name: outcomes[name] for name in parsers}
 
     async def engine(self, version: str | None = None) -> VllmEngine:

@@ -141,3 +141,36 @@ def test_a_key_that_nobody_named_is_not_sent_in_clear(monkeypatch, endpoint, var
     monkeypatch.setenv("OPENAI_API_KEY", "k")
 
     assert api_key_for(endpoint, variable) == expected
+
+
+@pytest.mark.vllm
+def test_parse_tries_every_split_and_every_release_that_is_named():
+    done = run(
+        "parse", "-", "--json", "--parser", "vllm:kimi_k2", "--splits", "--seed", 5, "--releases", "0.32.0", text=CALL
+    )
+
+    document = json.loads(done.stdout)
+    assert done.returncode == 0, done.stderr
+    names = [trial["name"] for trial in document["splits"]["vllm:kimi_k2"]["trials"]]
+    assert names[:2] == ["token by token", "as one delta"]
+    assert any(name.endswith("seed 5") for name in names)
+    assert document["splits"]["vllm:kimi_k2"]["equal"] is True
+    assert [row["version"] for row in document["releases"]["rows"]] == ["0.32.0"]
+    assert document["releases"]["calls"][0]["taken_by"] == ["0.32.0"]
+
+
+@pytest.mark.vllm
+def test_parse_asks_every_parser_and_holds_the_output_against_none_of_them():
+    done = run("parse", "-", "--json", "--parser", "vllm:*", text=CALL)
+
+    document = json.loads(done.stdout)
+    assert len(document["parsers"]) == 54
+    assert [call["function"]["name"] for call in document["parsers"]["vllm:kimi_k2"]["tool_calls"]] == ["get_weather"]
+    assert "lost" not in {entry["fate"] for entry in document["ledger"]}
+
+
+def test_releases_without_a_parser_are_one_clear_line():
+    done = run("parse", "-", "--releases", "0.32.0", text=CALL)
+
+    assert done.returncode == 2
+    assert "--releases needs to know which parser" in done.stderr
