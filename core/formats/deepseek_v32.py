@@ -9,7 +9,7 @@ r"""DeepSeek V3.2 and V4: DSML, tags with typed parameters.
     </｜DSML｜function_calls><｜end▁of▁sentence｜>
 
 The two line breaks before the section are framing. `string` tells text from
-JSON. Models vary the bars (`|`, `‖`, doubled, with spaces); all are read.
+JSON. Models vary the bars (`|`, `‖`, doubled, with spaces) and the section's name; all are read.
 
 Source: the chat templates of DeepSeek-V3.2 and DeepSeek-V4, as of 2026;
 reports of variants in lsdefine/GenericAgent#804, sgl-project/sglang#40236.
@@ -27,6 +27,7 @@ from core.protocols import ModelFormat
 
 _BARS = r"[｜|‖]{1,2}"
 _DSML = rf"{_BARS}\s?DSML\s?{_BARS}\s?"
+_SECTION = r"(?:function_?calls?|tool_?calls?|calls|tool)"
 
 FORMAT: ModelFormat = TextFormat(
     name="deepseek_v32",
@@ -39,7 +40,8 @@ FORMAT: ModelFormat = TextFormat(
             rf"<{_DSML}parameter name=\"(?P<key>[^\"\n]*)\"(?:\s+string=\"(?P<string>true|false)\")?\s*>"
         ),
         parameter_closer=re.compile(rf"</{_DSML}parameter>"),
-        wrapper=re.compile(rf"</?{_DSML}(?:function_calls|tool_calls|calls)>"),
-        cut_wrapper=re.compile(rf"<{_DSML}(?:function_calls|tool_calls|calls)>"),
+        wrapper=re.compile(rf"</?{_DSML}{_SECTION}>"),
+        cut_wrapper=re.compile(rf"<{_DSML}{_SECTION}>"),
+        guards_prose=True,
     ).scan,
 )

@@ -62,7 +62,7 @@ FORMAT: ModelFormat = _Inkling(
         Mark("<|message_model|>"),
         Mark(_OPEN),
         Mark("<|content_thinking|>"),
-        Mark("<|content_text|>"),
+        Mark("<|content_", pattern=r"<\|content_(?:text|invoke_tool_text|tool_error)\|>"),
         Mark(_END_SAMPLING),
     ),
     tails=("<|message_model|>",),

@@ -123,22 +123,23 @@ class _Splitter:
                 return self._block(start, begin + len(tag))
         if open_at_start or (open_at_start is None and self._tags.starts_open):
             return self._block(start, start)
-        closer = self._next_closer(start)
+        # Nothing says that a block is open: a closer in the middle of a sentence is talk about closers.
+        closer = self._next_closer(start, in_sentence=open_at_start is None)
         opener = self._finder.first(self._tags.openers, start)
         if closer is None or (opener is not None and opener.start < closer.start):
             return start
         if closer.start == begin:
             self._add(start, self._behind_closer(closer.stop), "tag")
             return self._behind_closer(closer.stop)
-        return self._block(start, start)
+        return self._block(start, start, in_sentence=True)
 
-    def _block(self, tag_start: int, inner_start: int) -> int:
+    def _block(self, tag_start: int, inner_start: int, *, in_sentence: bool = False) -> int:
         """Add one block and return where it ends."""
         self._has_block = True
         raw, stop = self._raw, self._bounds.stop
         while (again := self._opener_at(inner_start)) is not None:
             inner_start = again.stop
-        closer = self._next_closer(inner_start)
+        closer = self._next_closer(inner_start, in_sentence=in_sentence)
         inner_stop = stop if closer is None else closer.start
         inner_start = _skip_breaks(raw, inner_start, inner_stop, self._tags.after_open)
         if closer is not None:
@@ -160,12 +161,13 @@ class _Splitter:
     def _behind_closer(self, position: int) -> int:
         return _skip_breaks(self._raw, position, self._bounds.stop, self._tags.after_close)
 
-    def _next_closer(self, start: int) -> Span | None:
+    def _next_closer(self, start: int, *, in_sentence: bool = False) -> Span | None:
         """Return the next closer that is no text; if every one is quoted, none."""
         position = start
         while (hit := self._finder.first(self._tags.closers, position)) is not None:
             span = Span(hit.start, hit.stop)
-            if not self._is_protected(span) and not is_quoted_inline(self._raw, span, self._bounds.stop):
+            is_talk = is_quoted_inline(self._raw, span, self._bounds.stop, in_sentence=in_sentence)
+            if not self._is_protected(span) and not is_talk:
                 return span
             position = hit.stop
         return None
@@ -176,8 +178,10 @@ class _Splitter:
         while (hit := self._finder.first(self._tags.openers, position)) is not None:
             before = self._raw[max(self._bounds.start, hit.start - 1) : hit.start]
             span = Span(hit.start, hit.stop)
+            is_glued = before.isalnum() or before in ".!?:*)"
+            closes = is_glued and self._finder.first(self._tags.closers, hit.stop) is not None
             is_token = hit.marker.startswith(("<|", "[")) and not is_quoted_inline(self._raw, span, self._bounds.stop)
-            if (is_token or before in ("", "\n", ">", "]")) and not self._is_protected(span):
+            if (is_token or closes or before in ("", "\n", ">", "]")) and not self._is_protected(span):
                 return span
             position = hit.stop
         return None

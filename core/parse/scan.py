@@ -13,7 +13,7 @@ from core.types import Span
 
 _SPACE = re.compile(r"[ \t\r\n]*+")
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})([^\n]*)", re.MULTILINE)
-_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "「": "」"}
+_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "「": "」", "`": "`"}
 _LOOK_CHARS = 400  # how far along a line the quotation test looks
 
 

@@ -36,6 +36,10 @@ PROSE = [
     "In harmony, `<|channel|>final` marks the answer.",
     "｜DSML｜ is a marker.",
     'Markup such as <invoke name="x"> is XML.',
+    "Trailing newlines before </think> must be stripped.",
+    "Double quotes: ``</think>`` ends it.",
+    "I see <|DSML|tool> and <|DSML|toolcalls> there.",
+    "Write <tool_call> syntax with care.",
     "[1, 2, 3]",
     '{"temperature": 21}',
 ]
