@@ -6,8 +6,8 @@ import json
 
 from core.parse.grammar import GrammarStatus, GrammarVerdict, Intervention, SecondOpinion, TokenReading
 from core.types import JSON, JSONObject, Span, Trace
-from ui.present.parsers import jump_of
 from ui.present.payload import pack_payload
+from ui.present.tool_state import jump_of
 from ui.present.words import joined, shortened
 
 _WORDS = {

@@ -1,20 +1,18 @@
-"""Other parsers on the same raw output: the matrix, the split fuzz, and vLLM's releases side by side."""
+"""Other parsers on the same raw output: which of them would have read it?"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from core.errors import DebuggerError
 from core.parse import build_ledger
-from core.parse.engines import ReleaseRow, ReleaseTable, VllmOutcome
+from core.parse.engines import VllmOutcome
 from core.pipeline import is_server_parser, message_from_outcome, parser_of_server
-from core.types import JSON, Fate, JSONObject, Ledger, Parse, ParserOutcome, Place, Span, Trace
-from ui.present.json_text import json_segments, segments_to_json
+from core.types import Fate, JSONObject, Ledger, Parse, ParserOutcome, Place, Trace
 from ui.present.payload import pack_payload
-from ui.present.words import as_sentence, count_of, joined, shortened
+from ui.present.tool_state import progress_of
+from ui.present.words import count_of, joined, shortened
 
-_MAX_DELTAS = 400
 _NAMED_PARSERS = 6
 _LOST = (Fate.LOST, Fate.ALTERED)
 
@@ -77,7 +75,7 @@ def matrix_payload(
             "state": "running" if is_running else "done",
             "sentence": _matrix_sentence(accounts, written, own, is_running=is_running),
             "source": _matrix_source(outcomes, version),
-            "progress": _progress(len(outcomes), total if total is not None else len(outcomes), "parsers"),
+            "progress": progress_of(len(outcomes), total if total is not None else len(outcomes), "parsers"),
             "rows": [*rows],
         }
     )
@@ -87,82 +85,6 @@ def account_of(parse: Parse, outcome: ParserOutcome) -> Account:
     """Return what became of an output's calls and characters in a parser's result."""
     ledger = build_ledger(parse.raw, parse.parsed, message_from_outcome(outcome))
     return _account(parse, ledger)
-
-
-def splits_payload(trace: Trace, parser: str, outcome: VllmOutcome) -> str:
-    """Return the payload of the split fuzz of one parser."""
-    whole = message_from_outcome(outcome)
-    header: JSONObject = {
-        "state": "done" if outcome.error is None else "error",
-        "sentence": _splits_sentence(parser, outcome),
-        "hint": "",
-        "source": joined(f"vLLM {outcome.vllm_version}", _vocabulary_note(outcome)),
-        "equal": outcome.stream_equal,
-        "trials": [[trial.name, trial.deltas, trial.difference] for trial in outcome.trials],
-        "whole": _json(whole),
-        "log": [*outcome.log],
-    }
-    if outcome.smallest_split and outcome.parts_at is not None:
-        header["split"] = _split(trace, outcome, outcome.parts_at)
-    return pack_payload(header)
-
-
-def releases_payload(trace: Trace, table: ReleaseTable, *, total: int, step: str = "", is_running: bool = False) -> str:
-    """Return the payload of the releases.
-
-    Args:
-        trace: A run.
-        table: What is known so far.
-        total: How many releases are asked.
-        step: What is happening now.
-        is_running: Whether more are to come.
-    """
-    calls: list[JSON] = [
-        {
-            "name": call.name,
-            "arguments": shortened(call.arguments, 160),
-            "taken": [None if row.outcome is None else row.version in call.taken_by for row in table.rows],
-        }
-        for call in table.calls
-    ]
-    return pack_payload(
-        {
-            "state": "running" if is_running else "done",
-            "sentence": _releases_sentence(trace, table, is_running=is_running),
-            "source": f"Parser {table.parser}, one helper per release, today's tokenizer",
-            "progress": _progress(len(table.rows), total, step or "releases"),
-            "versions": [row.version for row in table.rows],
-            "calls": calls,
-            "rows": [_release_row(row, trace) for row in table.rows],
-        }
-    )
-
-
-def tool_error_payload(error: DebuggerError) -> str:
-    """Return the payload of a question that could not be asked."""
-    return pack_payload({"state": "error", "sentence": as_sentence(error.message), "hint": error.hint})
-
-
-def waiting_payload(sentence: str, text: str) -> str:
-    """Return the payload of a question whose answer takes a while."""
-    return pack_payload(
-        {"state": "running", "sentence": sentence, "waiting": True, "progress": {"text": text, "fraction": None}}
-    )
-
-
-def jump_of(trace: Trace, char_span: Span) -> JSONObject:
-    """Return where to go for some characters of the raw output: to their tokens, where ids are known."""
-    tokens = None if trace.raw is None else trace.raw.tokens
-    if tokens:
-        hit = [
-            index
-            for index, token in enumerate(tokens)
-            if token.char_span.start < max(char_span.stop, char_span.start + 1)
-            and token.char_span.stop > char_span.start
-        ]
-        if hit:
-            return {"in": "raw", "token_span": [hit[0], hit[-1] + 1]}
-    return {"in": "raw", "char_span": [*char_span]}
 
 
 def _account(parse: Parse, ledger: Ledger) -> Account:
@@ -181,24 +103,25 @@ def _account(parse: Parse, ledger: Ledger) -> Account:
 def _matrix_row(
     name: str, outcome: ParserOutcome, account: Account | None, parse: Parse, *, is_own: bool
 ) -> JSONObject:
-    state, word = _row_verdict(outcome, account, len(parse.parsed.calls))
+    state, word = row_verdict(outcome, account, len(parse.parsed.calls))
     return {
         "name": name,
         "own": is_own,
         "state": state,
         "word": word,
         "order": list(account or (99, 0, 0, 0)),
-        "calls": [shortened(_signature(call), 200) for call in outcome.tool_calls],
+        "calls": [shortened(signature(call), 200) for call in outcome.tool_calls],
         "content": None if outcome.content is None else shortened(outcome.content, 200),
         "reasoning": None if outcome.reasoning is None else shortened(outcome.reasoning, 200),
         "stream": _stream_word(outcome),
         "stream_state": {True: "same", False: "differs", None: "untried"}[outcome.stream_equal],
         "unequal": outcome.first_unequal or "",
-        "note": _row_note(outcome),
+        "note": row_note(outcome),
     }
 
 
-def _row_verdict(outcome: ParserOutcome, account: Account | None, written: int) -> tuple[str, str]:
+def row_verdict(outcome: ParserOutcome, account: Account | None, written: int) -> tuple[str, str]:
+    """Return the state of a result (`right`, `lossy`, `wrong`, `error`), and the same in words."""
     if account is None:
         return "error", f"failed: {shortened(outcome.error or '', 200)}"
     lost = f"{count_of(account.lost, 'character')} lost" if account.lost else None
@@ -266,112 +189,25 @@ def _stream_word(outcome: ParserOutcome) -> str:
     return f"same in {tried}" if outcome.stream_equal else f"differs in some of {tried}"
 
 
-def _row_note(outcome: ParserOutcome) -> str:
+def row_note(outcome: ParserOutcome) -> str:
+    """Return what else there is to say of a result."""
     if not isinstance(outcome, VllmOutcome):
         return ""
     called = "says that it found calls, and gives none" if outcome.tools_called and not outcome.tool_calls else None
-    return joined(called, _vocabulary_note(outcome), *outcome.log[:2])
+    return joined(called, vocabulary_note(outcome), *outcome.log[:2])
 
 
-def _vocabulary_note(outcome: VllmOutcome) -> str | None:
+def vocabulary_note(outcome: VllmOutcome) -> str | None:
+    """Return why the parser had a stand-in vocabulary, `None` if it had the model's own."""
     return None if outcome.stand_in is None else f"stand-in vocabulary: {outcome.stand_in}"
-
-
-def _splits_sentence(parser: str, outcome: VllmOutcome) -> str:
-    if outcome.error is not None:
-        return f"`{parser}` cannot be tried: {as_sentence(outcome.error)}"
-    tried = count_of(outcome.splits_tried, "chunking")
-    if outcome.stream_equal:
-        return f"`{parser}` streams to the same message in every one of {tried}."
-    failing = sum(trial.difference is not None for trial in outcome.trials)
-    usual = (
-        "token by token, the usual way, is among them"
-        if outcome.usual_stream_equal is False
-        else ("token by token, the usual way, is not among them")
-    )
-    return f"`{parser}` streams to another message in {failing} of {tried}; {usual}."
-
-
-def _split(trace: Trace, outcome: VllmOutcome, parts_at: int) -> JSONObject:
-    """Return the smallest failing split: its deltas around the parting one, and the messages before and after it."""
-    deltas = outcome.smallest_split
-    first = max(0, min(parts_at - _MAX_DELTAS // 2, len(deltas) - _MAX_DELTAS))
-    start = len("".join(deltas[:parts_at]))
-    before, after, streamed = outcome.parting or (None, None, None)
-    return {
-        "told": outcome.first_unequal or "",
-        "usual": outcome.usual_unequal or "",
-        "first": first,
-        "count": len(deltas),
-        "deltas": [*deltas[first : first + _MAX_DELTAS]],
-        "parts_at": parts_at,
-        "jump": _delta_jump(trace, outcome, start, deltas[parts_at]) if deltas else None,
-        "before": None if before is None else _json(before),
-        "after": None if after is None else _json(after),
-        "streamed": None if streamed is None else _json(streamed),
-        "has_messages": outcome.parting is not None,
-    }
-
-
-def _delta_jump(trace: Trace, outcome: VllmOutcome, start: int, delta: str) -> JSON:
-    """Return where the parting delta stands in the raw output, if the deltas spell its beginning."""
-    parse = trace.parse
-    if parse is None or not parse.raw.startswith("".join(outcome.smallest_split)):
-        return None
-    return jump_of(trace, Span(start, start + len(delta)))
-
-
-def _releases_sentence(trace: Trace, table: ReleaseTable, *, is_running: bool) -> str:
-    changes = [
-        f"`{call.name}` {verb} in {after} ({before} {'still took' if verb == 'vanishes' else 'did not take'} it)"
-        for call in table.calls
-        for verb, pairs in (("vanishes", call.vanishes_in), ("appears", call.appears_in))
-        for before, after in pairs
-    ]
-    if changes:
-        return as_sentence("; ".join(changes))
-    asked = [row for row in table.rows if row.outcome is not None]
-    if is_running or not asked:
-        return "Asking one release after the other." if is_running else "None of these releases could be asked."
-    names = f"{asked[0].version} to {asked[-1].version}" if len(asked) > 1 else asked[0].version
-    written = 0 if trace.parse is None else len(trace.parse.parsed.calls)
-    if not table.calls:
-        return f"No release takes a call here ({names}); the output holds {count_of(written, 'call')}."
-    return f"All releases asked take the same {count_of(len(table.calls), 'call')} ({names})."
-
-
-def _release_row(row: ReleaseRow, trace: Trace) -> JSONObject:
-    outcome = row.outcome
-    if outcome is None:
-        return {"version": row.version, "error": row.error or "", "calls": [], "content": None, "word": "not asked"}
-    account = None if trace.parse is None or outcome.error else account_of(trace.parse, outcome)
-    written = 0 if trace.parse is None else len(trace.parse.parsed.calls)
-    state, word = _row_verdict(outcome, account, written)
-    return {
-        "version": row.version,
-        "error": row.error or "",
-        "state": state,
-        "word": word,
-        "calls": [shortened(_signature(call), 160) for call in outcome.tool_calls],
-        "content": None if outcome.content is None else shortened(outcome.content, 160),
-        "finish_reason": outcome.finish_reason,
-        "note": joined(f"layer {outcome.layer}", _row_note(outcome)),
-    }
-
-
-def _progress(done: int, total: int, what: str) -> JSONObject:
-    return {"text": f"{done} of {total} {what}", "fraction": done / total if total else None}
-
-
-def _json(message: JSONObject) -> list[JSON]:
-    return segments_to_json(json_segments({key: value for key, value in message.items() if key != "role"}))
 
 
 def _short(name: str) -> str:
     return name.removeprefix("vllm:")
 
 
-def _signature(call: JSONObject) -> str:
+def signature(call: JSONObject) -> str:
+    """Return a call as people write it: `name(arguments)`."""
     function = call.get("function")
     function = function if isinstance(function, dict) else {}
     return f"{function.get('name')}({function.get('arguments')})"

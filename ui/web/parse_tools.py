@@ -29,7 +29,10 @@ from core.pipeline import (
 from core.types import ParserOutcome, Trace
 from ui.present import findings_payload
 from ui.present.constrained import constrained_payload
-from ui.present.parsers import matrix_payload, releases_payload, splits_payload, tool_error_payload, waiting_payload
+from ui.present.parsers import matrix_payload
+from ui.present.releases import releases_payload
+from ui.present.splits import splits_payload
+from ui.present.tool_state import tool_error_payload, waiting_payload
 from ui.web.handlers import TICK_S
 from ui.web.labs import PageLabs
 from ui.web.settings import PageSettings

@@ -26,7 +26,7 @@ HERMES = f'<tool_call>\n{{"name": "get_weather", "arguments": {ARGUMENTS}}}\n</t
 class Sglang(BaseHTTPRequestHandler):
     """SGLang's wire format: models, server info, the two parser endpoints; all else is not found."""
 
-    seen: list = []  # noqa: RUF012 - of the class, as the server makes one object per request
+    seen: list[tuple[str, object]] = []  # noqa: RUF012 - of the class, as the server makes one object per request
     openapi = True
 
     def do_GET(self):

@@ -11,7 +11,10 @@ from tests.ui.present.strategies import HOSTILE
 from tests.ui.present.traces import dropped_call_trace
 from ui.present import unpack_payload
 from ui.present.constrained import constrained_payload
-from ui.present.parsers import account_of, jump_of, matrix_payload, releases_payload, splits_payload
+from ui.present.parsers import account_of, matrix_payload
+from ui.present.releases import releases_payload
+from ui.present.splits import splits_payload
+from ui.present.tool_state import jump_of
 
 
 def header(payload):

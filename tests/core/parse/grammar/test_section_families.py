@@ -3,11 +3,12 @@
 import pytest
 
 from core.parse.grammar import Cause, GrammarStatus, find_family, first_illegal_token
+from core.types import JSONObject
 from tests.core.parse.grammar.outputs import tool, written
 
 pytestmark = pytest.mark.vllm
 
-TYPED = {
+TYPED: JSONObject = {
     "type": "object",
     "properties": {
         "city": {"type": "string", "maxLength": 12},

@@ -1,0 +1,79 @@
+"""vLLM's releases side by side: which takes which call, and where one began to vanish."""
+
+from __future__ import annotations
+
+from core.parse.engines import ReleaseRow, ReleaseTable
+from core.types import JSON, JSONObject, Trace
+from ui.present.parsers import account_of, row_note, row_verdict, signature
+from ui.present.payload import pack_payload
+from ui.present.tool_state import progress_of
+from ui.present.words import as_sentence, count_of, joined, shortened
+
+
+def releases_payload(trace: Trace, table: ReleaseTable, *, total: int, step: str = "", is_running: bool = False) -> str:
+    """Return the payload of the releases.
+
+    Args:
+        trace: A run.
+        table: What is known so far.
+        total: How many releases are asked.
+        step: What is happening now.
+        is_running: Whether more are to come.
+    """
+    calls: list[JSON] = [
+        {
+            "name": call.name,
+            "arguments": shortened(call.arguments, 160),
+            "taken": [None if row.outcome is None else row.version in call.taken_by for row in table.rows],
+        }
+        for call in table.calls
+    ]
+    return pack_payload(
+        {
+            "state": "running" if is_running else "done",
+            "sentence": _releases_sentence(trace, table, is_running=is_running),
+            "source": f"Parser {table.parser}, one helper per release, today's tokenizer",
+            "progress": progress_of(len(table.rows), total, step or "releases"),
+            "versions": [row.version for row in table.rows],
+            "calls": calls,
+            "rows": [_release_row(row, trace) for row in table.rows],
+        }
+    )
+
+
+def _releases_sentence(trace: Trace, table: ReleaseTable, *, is_running: bool) -> str:
+    changes = [
+        f"`{call.name}` {verb} in {after} ({before} {'still took' if verb == 'vanishes' else 'did not take'} it)"
+        for call in table.calls
+        for verb, pairs in (("vanishes", call.vanishes_in), ("appears", call.appears_in))
+        for before, after in pairs
+    ]
+    if changes:
+        return as_sentence("; ".join(changes))
+    asked = [row for row in table.rows if row.outcome is not None]
+    if is_running or not asked:
+        return "Asking one release after the other." if is_running else "None of these releases could be asked."
+    names = f"{asked[0].version} to {asked[-1].version}" if len(asked) > 1 else asked[0].version
+    written = 0 if trace.parse is None else len(trace.parse.parsed.calls)
+    if not table.calls:
+        return f"No release takes a call here ({names}); the output holds {count_of(written, 'call')}."
+    return f"All releases asked take the same {count_of(len(table.calls), 'call')} ({names})."
+
+
+def _release_row(row: ReleaseRow, trace: Trace) -> JSONObject:
+    outcome = row.outcome
+    if outcome is None:
+        return {"version": row.version, "error": row.error or "", "calls": [], "content": None, "word": "not asked"}
+    account = None if trace.parse is None or outcome.error else account_of(trace.parse, outcome)
+    written = 0 if trace.parse is None else len(trace.parse.parsed.calls)
+    state, word = row_verdict(outcome, account, written)
+    return {
+        "version": row.version,
+        "error": row.error or "",
+        "state": state,
+        "word": word,
+        "calls": [shortened(signature(call), 160) for call in outcome.tool_calls],
+        "content": None if outcome.content is None else shortened(outcome.content, 160),
+        "finish_reason": outcome.finish_reason,
+        "note": joined(f"layer {outcome.layer}", row_note(outcome)),
+    }
