@@ -25,8 +25,10 @@
       file.addEventListener("change", async () => {
         if (!file.files.length) return;
         status.textContent = "Reading it \u2026";
-        root.pdAsk("submit", { packed: await pd.packText(await file.files[0].text()) });
+        const packed = await pd.packText(await file.files[0].text());
         file.value = "";
+        if (packed === null) status.replaceChildren(prose("span", "", pd.TOO_LONG));
+        else root.pdAsk("submit", { packed });
       });
       box.append(button("Add a bundle \u2026", "", () => file.click(), "A run saved as JSON becomes a choice for either side"), file);
       return box;

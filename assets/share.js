@@ -10,7 +10,6 @@
   const MOST_CHARS = 32_000;
   const MOST_PACKED = 400_000; // of a link that is read
   const MOST_REQUEST_CHARS = 2_000_000;
-  const MOST_OPENED_CHARS = 3_500_000; // of a packed bundle: the server takes no longer body
   const HUB_ID = /^[\w.-]{1,96}\/[\w.-]{1,96}$/;
 
   // --- links: pure, tried under node ---------------------------------------------
@@ -31,8 +30,13 @@
     return new Uint8Array(await new Response(stream).arrayBuffer());
   }
 
-  // A file for the server: compressed, as text, for an event carries it.
-  const packText = async (text) => base64url(await squeeze(text, "gzip"));
+  // A file for the server: compressed, as text, for an event carries it; null if the server would not take it.
+  async function packText(text) {
+    const packed = base64url(await squeeze(text, "gzip"));
+    return packed.length > pd.sharePage.most_packed ? null : packed;
+  }
+
+  const TOO_LONG = "This bundle is too long for the page: open it by `run --bundle FILE`.";
 
   // The text in compressed bytes; a small link must not unpack to something that fills the memory.
   async function inflate(bytes, mostBytes) {
@@ -260,7 +264,7 @@
       if (!/[\s{]/.test(pasted) && pasted.includes("modelId=")) return follow(pasted.slice(pasted.indexOf("?")).split("#")[0], "");
       say("Opening it \u2026");
       const packed = await packText(text);
-      if (packed.length > MOST_OPENED_CHARS) return say("This bundle is too long for the page: open it by `run --bundle FILE`.", "error");
+      if (packed === null) return say(TOO_LONG, "error");
       root.pdAsk("submit", { packed });
     }
 
@@ -341,5 +345,5 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   }
 
-  Object.assign(pd, { makeFragment, readFragment, readPlayground, settleLink: settle, packPayload, applyLink, packText });
+  Object.assign(pd, { makeFragment, readFragment, readPlayground, settleLink: settle, packPayload, applyLink, packText, TOO_LONG });
 })(globalThis);

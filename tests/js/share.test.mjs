@@ -4,6 +4,7 @@ import { load } from "./load.mjs";
 
 globalThis.document = { addEventListener() {} };
 const pd = load("payload.js", "linking.js", "share.js");
+pd.sharePage = { most_packed: 50 };
 const page = { tool_parsers: ["kimi_k2", "none"], reasoning_parsers: ["none"], takes_model: true };
 
 test("a link gives back the request and the choices, whatever is in them", async () => {
@@ -86,4 +87,9 @@ test("a payload made here is read like one of the server", async () => {
   const header = { text: "\u00e9\ud800 \u4e2d", n: 1 };
 
   assert.deepEqual((await pd.decodePayload(await pd.packPayload(header))).header, header);
+});
+
+test("a bundle that the server would not take is not sent", async () => {
+  assert.equal(await pd.packText("x".repeat(100)), await pd.packText("x".repeat(100)));
+  assert.equal(await pd.packText(Array.from({ length: 99 }, (_, i) => i * 7919).join(" ")), null);
 });

@@ -22,12 +22,14 @@ from ui.present import RunView, header_payload, notices_payload, pack_payload, u
 from ui.present.header import server_facts
 from ui.report import SharedRun, again_payload, describe_bundle, link_state, share_trace
 from ui.web.handlers import Payloads, TargetFields
+from ui.web.security import MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES
 from ui.web.settings import PageSettings
 from ui.web.targets import REASONING_PARSERS, TOOL_PARSERS
 
-MAX_BUNDLE_CHARS = 60_000_000
+MAX_BUNDLE_CHARS = 100_000_000
 MAX_PUBLIC_BUNDLE_CHARS = 12_000_000
 
+_EVENT_BYTES = 100_000  # of an event besides the bundle that it carries
 _PICTURE_VIEWS = ("header", "verdict", "ledger", "findings")
 _NOTHING = RequestError("Nothing has been run yet", "Press Run: a run is what these files hold.")
 
@@ -71,6 +73,7 @@ class Sharing:
                 "tool_parsers": [*TOOL_PARSERS],
                 "reasoning_parsers": [*REASONING_PARSERS],
                 "takes_model": not self.settings.public,
+                "most_packed": (MAX_PUBLIC_BODY_BYTES if self.settings.public else MAX_BODY_BYTES) - _EVENT_BYTES,
             }
         )
 
