@@ -119,3 +119,12 @@ def test_a_target_is_described_before_it_answers():
     case = Handlers(settings, PageLabs(LabPool(), enabled=False)).load_case("healthy-call")
 
     assert "http://x.example/v1" in str(unpack_payload(case.payloads["header"])[0])
+
+
+@pytest.mark.parametrize(("public", "said"), [(True, "this public page sends nothing there"), (False, "under Target")])
+def test_the_server_of_a_pasted_command_is_named_but_never_called(public, said):
+    handlers = Handlers(PageSettings(lab=False, public=public), PageLabs(LabPool(), enabled=False))
+    body = '{"messages": [{"role": "user", "content": "x"}]}'
+    payload = handlers.check_request(f"curl http://169.254.169.254/v1/chat/completions -d '{body}'")
+
+    assert said in str(unpack_payload(payload)[0]["items"])

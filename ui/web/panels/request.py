@@ -69,8 +69,7 @@ def _build_target(
     endpoint = gr.Textbox(
         target.base_url or "",
         label="Endpoint",
-        placeholder="http://localhost:8000/v1 (empty: the lab)",
-        info=f"One of: {', '.join(settings.endpoints)}" if settings.endpoints else None,
+        placeholder=" or ".join(settings.endpoints) or "http://localhost:8000/v1 (empty: the lab)",
         visible=shown or bool(settings.endpoints),
     )
     model = gr.Textbox(target.model or "", label="Model", placeholder="the request's own", visible=shown)
