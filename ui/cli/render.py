@@ -14,7 +14,7 @@ from ui.cli.cases import run_cases
 from ui.cli.experiments import add_experiment_arguments, has_experiments, run_experiments, run_probe
 from ui.cli.output import add_output_arguments, exit_status, log, print_json, print_text, read_input, read_json_file
 from ui.cli.run import api_key_for
-from ui.cli.sharing import write_files
+from ui.cli.sharing import write_prompt
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +59,7 @@ def _run(options: argparse.Namespace) -> int:
     if has_experiments(options):
         document |= run_experiments(options, *case_setup(case))
     if options.report:
-        write_files(options.report, {"prompt.txt": prompt.text, "render.json": document})
+        write_prompt(options.report, request, prompt, findings, document)
     if options.json:
         print_json(document)
     return exit_status(findings)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from core.errors import RequestError
 from core.experiments import RunComparison, sentence_of
-from core.report import Bundle, read_bundle, redact_json, redact_text, safe
-from core.types import JSON, Trace
+from core.report import Bundle, prompt_to_json, read_bundle, redact_json, redact_text, safe
+from core.types import JSON, Finding, JSONObject, Prompt, Request, Trace
 from ui.cli.output import log, read_input
-from ui.report import describe_bundle, share_trace
+from ui.report import describe_bundle, mask_trace, share_trace
 
 _SHOWN = 12  # changed fields that are listed
 _LONGEST = 160  # characters of a value
@@ -22,6 +22,16 @@ def write_trace(folder: str, trace: Trace, name: str = "trace") -> None:
     shared = share_trace(trace)
     files = {f"{name}.json": shared.bundle, f"{name}.md": shared.markdown, f"{name}.html": shared.html}
     _write(folder, files)
+
+
+def write_prompt(
+    folder: str, request: Request, prompt: Prompt, findings: tuple[Finding, ...], document: JSONObject
+) -> None:
+    """Write a prompt as text and its `render` document; a secret is covered in the tokens that spell it, too."""
+    shared = mask_trace(Trace(request=request, prompt=prompt, findings=findings))
+    assert shared.prompt is not None
+    masked = {**document, **prompt_to_json(shared.prompt, findings=shared.findings)}
+    write_files(folder, {"prompt.txt": shared.prompt.text, "render.json": masked})
 
 
 def write_files(folder: str, contents: Mapping[str, JSON]) -> None:

@@ -97,3 +97,18 @@ def test_a_comparison_goes_into_the_document(bundle):
     comparison = json.loads(done.stdout)["comparison"]
     assert comparison["prompt"]["is_same"] is True
     assert (comparison["request"], comparison["facts"]) == ([], [])
+
+
+def test_a_secret_in_a_prompt_is_in_no_token_of_its_file_either(tmp_path):
+    request = {"messages": [{"role": "user", "content": "my key is sk-Zq8Zq8Zq8Zq8Zq8Zq8, keep it"}]}
+    command = [sys.executable, "app.py", "render", "-", "--report", str(tmp_path)]
+
+    subprocess.run(
+        command, cwd=ROOT, input=json.dumps(request), text=True, timeout=120, check=True, capture_output=True
+    )
+
+    document = json.loads((tmp_path / "render.json").read_text())
+    spelled = "".join(token["text"] for token in document["tokens"])
+    assert "Zq8" not in spelled + (tmp_path / "prompt.txt").read_text() + json.dumps(document)
+    assert "my key is •" in spelled
+    assert bytes.fromhex("".join(token["bytes"] for token in document["tokens"])).decode() == spelled
