@@ -59,6 +59,30 @@
     return cell;
   }
 
+  // A view of the bench's kind. What was still on its way when Stop was pressed comes in as stopped, too.
+  function question(root, name, hint, draw) {
+    const inner = pd.bench(root, name, hint, draw);
+    return {
+      show(decoded) {
+        inner.show(decoded);
+        if (root.dataset.stopped) pd.settle(root.closest("[id^='pd-']:not(.pd)")?.id || "");
+      },
+    };
+  }
+
+  // Pressing the button begins anew, and the answer gets the room that the ledger has.
+  function askAgain(elementId) {
+    const root = document.querySelector("#" + elementId + " .pd");
+    if (root) delete root.dataset.stopped;
+    document.getElementById("pd-parse-tools").scrollIntoView({ block: "start" });
+  }
+
+  function stopAsking(elementId) {
+    const root = document.querySelector("#" + elementId + " .pd");
+    if (root) root.dataset.stopped = "true";
+    pd.settle(elementId);
+  }
+
   // --- which parser would have parsed this? --------------------------------------------
 
   const MARKS = {
@@ -71,7 +95,7 @@
 
   pd.builders.parser_matrix = (root, name) => {
     let showsAll = false;
-    const view = pd.bench(
+    const view = question(
       root,
       name,
       "All of vLLM's tool parsers on this very output: which of them would have read it, and does it stay the same when streamed? They are asked by themselves once a call was lost. For any other run, run it and press the button.",
@@ -83,7 +107,7 @@
   function matrix(header, showsAll, setShowsAll) {
     const rest = header.rows.filter((row) => !isOpen(row));
     const rows = header.rows.map((row) => matrixRow(row));
-    const element = table("What each parser makes of the raw output", ["parser", "outcome", "calls it gives", "streaming", ""], rows);
+    const element = table("What each parser makes of the raw output", ["parser", "outcome", "calls it gives", "streaming", "details"], rows);
     const apply = () => rows.forEach((row, i) => (row.hidden = !showsAll() && !isOpen(header.rows[i])));
     apply();
     const box = region("Other parsers", "pd-scroll", element);
@@ -127,7 +151,7 @@
   // --- split fuzz ------------------------------------------------------------------------
 
   pd.builders.splits = (root, name) =>
-    pd.bench(
+    question(
       root,
       name,
       "The output as a stream, cut in every interesting way: whole, token by token, at special tokens, several tokens at a time as speculative decoding makes them, at random, and once at each place. Does the parser give the same message each time? Where not, you see the smallest cut that fails and the delta at which the messages part.",
@@ -202,7 +226,7 @@
   // --- releases --------------------------------------------------------------------------
 
   pd.builders.releases = (root, name) =>
-    pd.bench(
+    question(
       root,
       name,
       "The same output through the parser of several vLLM releases, with each release's own code: in which one did a call begin to vanish? Releases that are not here yet are downloaded (15 to 106 MB each) and kept; nothing is installed.",
@@ -246,7 +270,7 @@
   // --- first illegal token ---------------------------------------------------------------
 
   pd.builders.constrained = (root, name) =>
-    pd.bench(
+    question(
       root,
       name,
       "A server can force the form of tool calls by masking tokens. Would it have let this output through? If not: the first token at which it would have stepped in, what it would have allowed there, and which line of the request says so. Such an output is not broken, it would have been steered.",
@@ -316,4 +340,6 @@
     box.append(prose("p", "", "Second opinions on the arguments of `" + one.call + "`:"), list);
     return box;
   }
+
+  Object.assign(pd, { askAgain, stopAsking });
 })(globalThis);

@@ -97,7 +97,7 @@ class DebuggerPage:
     def wait_for_end(self, *, timeout_ms: int = BOOT_MS) -> None:
         """Wait until the verdict strip shows the end of a run."""
         self.page.wait_for_selector(".pd-verdict[data-state=done], .pd-verdict[data-state=error]", timeout=timeout_ms)
-        self.page.wait_for_selector("#pd-run:not([disabled])")
+        self.page.wait_for_selector("#pd-run:not([disabled])", timeout=timeout_ms)  # the parsers may be asked first
 
     def state(self) -> str:
         """Return the state of the verdict strip: idle, running, done, stopped or error."""

@@ -27,7 +27,7 @@ from core.pipeline import (
     with_outcomes,
 )
 from core.types import ParserOutcome, Trace
-from ui.present import findings_payload
+from ui.present import findings_payload, stages_payload
 from ui.present.constrained import constrained_payload
 from ui.present.parsers import matrix_payload
 from ui.present.releases import releases_payload
@@ -46,13 +46,14 @@ _log = logging.getLogger(__name__)
 
 
 class MatrixChange(NamedTuple):
-    """What a step of the matrix changes: its view, and at the end the findings and the trace.
+    """What a step of the matrix changes: its view, and at the end the findings, the stage cards and the trace.
 
     A payload is `None` if nothing changed.
     """
 
     matrix: str | None = None
     findings: str | None = None
+    stages: str | None = None
     trace: Trace | None = None
 
 
@@ -88,7 +89,8 @@ class ParseTools:
                     )
                     yield MatrixChange(payload)
             judged = await asyncio.to_thread(with_outcomes, run, step.outcomes)
-            yield MatrixChange(matrix_payload(judged, version=step.version), findings_payload(judged), judged)
+            matrix = matrix_payload(judged, version=step.version)
+            yield MatrixChange(matrix, findings_payload(judged), stages_payload(judged), judged)
         except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
             yield MatrixChange(tool_error_payload(_told(error)))
 

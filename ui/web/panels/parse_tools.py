@@ -31,8 +31,6 @@ _LEVELS = [
     ("as the request asks, server with --tool-strict-level parameter", "request+strict"),
     *((name, name) for name in LEVELS),
 ]
-# The answer needs the room that the ledger has.
-_SHOW_TOOLS = "() => document.getElementById('pd-parse-tools').scrollIntoView({block: 'start'})"
 
 
 class Form(NamedTuple):
@@ -83,11 +81,11 @@ def wire_parse_tools(page: Page, panel: ParseToolsPanel, tools: ParseTools) -> N
         async with aclosing(tools.matrix(trace, tokenizer)) as changes:
             async for change in changes:
                 kept: Changes = {} if change.trace is None else {page.trace: change.trace}
-                if change.findings is not None:
-                    kept[page.views["findings"]] = change.findings
+                if change.findings is not None and change.stages is not None:
+                    kept |= {page.views["findings"]: change.findings, page.views["stages"]: change.stages}
                 yield {panel.matrix.view: gr.skip() if change.matrix is None else change.matrix, **kept}
 
-    outputs = [page.trace, page.views["findings"]]
+    outputs = [page.trace, page.views["findings"], page.views["stages"]]
     _wire(panel.matrix, "ask_parsers", matrix, inputs, outputs)
     _wire(panel.splits, "try_splits", _skipping(tools.splits), inputs)
     _wire(panel.releases, "ask_releases", _skipping(tools.releases), inputs)
@@ -173,7 +171,7 @@ def _wire(
     more_outputs: list[Any] | None = None,
 ) -> None:
     buttons = [form.start, form.stop]
-    form.start.click(None, None, None, js=_SHOW_TOOLS, **quiet())
+    form.start.click(None, None, None, js=f"() => PromptDebugger.askAgain({form.view.elem_id!r})", **quiet())
     started = form.start.click(_begin, None, buttons, api_name=f"{name}_begin", queue=False, **quiet())
     running = started.then(
         run,
@@ -185,7 +183,7 @@ def _wire(
     )
     running.then(_end, None, buttons, api_name=f"{name}_end", queue=False, **quiet())
     stopped = form.stop.click(_end, None, buttons, api_name=f"{name}_stop", queue=False, cancels=[running], **quiet())
-    stopped.then(None, None, None, js=f"() => PromptDebugger.settle({form.view.elem_id!r})", **quiet())
+    stopped.then(None, None, None, js=f"() => PromptDebugger.stopAsking({form.view.elem_id!r})", **quiet())
 
 
 def _begin() -> tuple[Any, Any]:

@@ -1,0 +1,132 @@
+"""The tools below the ledger, in a browser: asked of a run of the lab, and empty before one."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.axe import violations
+from tests.browser.page import DebuggerPage
+
+pytestmark = pytest.mark.browser
+
+SLOW_MS = 180_000
+VIEWS = {"matrix": "parser-matrix", "splits": "splits", "releases": "releases", "constrained": "constrained"}
+
+
+@pytest.fixture
+def dropped(lab_page: DebuggerPage) -> DebuggerPage:
+    """The worked case whose call is dropped, run, with its parse panel open."""
+    lab_page.run()
+    lab_page.open_stage("parse")
+    return lab_page
+
+
+def open_tool(page: DebuggerPage, name: str) -> None:
+    page.page.click(f"#pd-tab-of-pd-parse-{name}")
+    expect(page.page.locator(f"#pd-parse-{name}")).to_be_visible()
+
+
+def ask(page: DebuggerPage, name: str) -> None:
+    """Press the tool's button and wait for the end of its answer."""
+    open_tool(page, name)
+    page.page.click(f"#pd-start-{VIEWS[name]}")
+    view = f"#pd-{VIEWS[name]} .pd"
+    page.page.wait_for_selector(f"{view}[data-state=done], {view}[data-state=error]", timeout=SLOW_MS)
+    page.page.wait_for_selector(f"#pd-start-{VIEWS[name]}:not([disabled])", timeout=SLOW_MS)
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_before_a_run_each_tool_says_what_it_will_show(bare: DebuggerPage, name: str) -> None:
+    bare.open_stage("parse")
+    open_tool(bare, name)
+
+    hint = bare.page.locator(f"#pd-{VIEWS[name]} .pd-empty")
+    expect(hint).to_be_visible()
+    assert len(hint.inner_text()) > 100
+
+    ask(bare, name)
+    expect(bare.page.locator(f"#pd-{VIEWS[name]}")).to_contain_text("There is no raw output yet")
+
+
+@pytest.mark.lab
+def test_a_lost_call_is_shown_to_every_parser_by_itself_and_streamed_on_demand(dropped: DebuggerPage) -> None:
+    view = dropped.page.locator("#pd-parser-matrix")
+    expect(view).to_contain_text("reads the call", timeout=SLOW_MS)
+    expect(view).to_contain_text("not tried")
+
+    ask(dropped, "matrix")
+
+    expect(view.locator(".pd-own")).to_have_count(2)  # the server's own derenderer, and the same parser offline
+    expect(view.get_by_role("row").nth(1)).to_contain_text("derender")
+    dropped.page.locator(".pd-show-all").click()
+    expect(view.get_by_role("row")).to_have_count(56)
+    expect(view).to_contain_text("splits")
+
+
+@pytest.mark.lab
+def test_split_fuzz_shows_the_smallest_failing_cut_and_leads_to_its_token(dropped: DebuggerPage) -> None:
+    open_tool(dropped, "splits")
+    field = dropped.page.locator("#pd-splits-parser input")
+    field.fill("phi4_mini_json")
+    field.press("Enter")
+    dropped.choose("A healthy tool call")
+    dropped.run()
+    dropped.open_stage("parse")
+    ask(dropped, "splits")
+
+    view = dropped.page.locator("#pd-splits")
+    expect(view.locator(".pd-bench-sentence")).to_contain_text("vllm:phi4_mini_json")
+    if view.locator(".pd-parting .pd-jump").count():
+        view.locator(".pd-parting .pd-jump").click()
+        assert dropped.opened_stage() == "complete"
+
+
+@pytest.mark.lab
+def test_the_first_illegal_token_leads_to_the_token_and_to_the_rule(dropped: DebuggerPage) -> None:
+    open_tool(dropped, "constrained")
+    dropped.page.click("#pd-constrained-level input")
+    dropped.page.get_by_role("option", name="auto+strict", exact=True).click()
+    ask(dropped, "constrained")
+
+    view = dropped.page.locator("#pd-constrained")
+    expect(view).to_contain_text("would have been steered")
+    expect(view.locator(".pd-allowed").first).to_contain_text("functions.get_weather")
+    assert "broken" not in view.inner_text().replace("not broken", "")
+    view.locator(".pd-intervention .pd-jump").first.click()
+    assert dropped.opened_stage() == "complete"
+
+
+@pytest.mark.lab
+def test_another_case_takes_the_answers_away(dropped: DebuggerPage) -> None:
+    ask(dropped, "constrained")
+    dropped.choose("A healthy tool call")
+
+    expect(dropped.page.locator("#pd-constrained .pd-empty")).to_be_visible()
+    open_tool(dropped, "matrix")
+    expect(dropped.page.locator("#pd-parser-matrix .pd-empty")).to_be_visible()
+
+
+@pytest.mark.lab
+def test_stop_ends_a_question_and_says_so(dropped: DebuggerPage) -> None:
+    open_tool(dropped, "matrix")
+    dropped.page.click("#pd-start-parser-matrix")
+    dropped.page.click("#pd-stop-parser-matrix:not([disabled])")
+    dropped.page.wait_for_selector("#pd-start-parser-matrix:not([disabled])", timeout=SLOW_MS)
+
+    dropped.page.wait_for_selector("#pd-parser-matrix .pd:not([data-state=running])", timeout=SLOW_MS)
+    ask(dropped, "constrained")  # and the page goes on
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_tools_break_no_accessibility_rule(lab_page: DebuggerPage, theme: str) -> None:
+    lab_page.load(theme)
+    lab_page.run()
+    lab_page.open_stage("parse")
+    found = []
+    for name in ("matrix", "splits", "constrained"):
+        ask(lab_page, name)
+        found += violations(lab_page.page, "#pd-parse-tools")
+
+    assert found == []
