@@ -101,7 +101,17 @@
       this.draw();
     }
 
+    // The rail is drawn with the next frame: it asks for sizes, which nobody should wait for.
     draw() {
+      if (this.isAsked) return;
+      this.isAsked = true;
+      requestAnimationFrame(() => {
+        this.isAsked = false;
+        this.drawNow();
+      });
+    }
+
+    drawNow() {
       if (!this.view.data || !this.view.rows) return;
       if (!this.injected) {
         const isForged = this.view.data.table.map((chip) => Boolean(chip.injected));

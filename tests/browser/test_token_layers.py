@@ -10,7 +10,6 @@ from playwright.sync_api import expect
 from core.types import (
     Branch,
     JSONObject,
-    KwargSource,
     Prompt,
     PromptSpan,
     Request,
@@ -171,12 +170,12 @@ def test_the_rail_shows_hits_far_away(show):
     page.open_stage("render")
     page.page.fill("#pd-prompt-tokens input", "NEEDLE")
     expect(page.page.locator("#pd-prompt-tokens .pd-found")).to_have_text("1 hit")
-    painted = page.page.evaluate(
+    painted = page.page.wait_for_function(
         """() => { const canvas = document.querySelector("#pd-prompt-tokens canvas");
           const data = canvas.getContext("2d").getImageData(4, 0, 1, canvas.height).data;
           const rows = []; for (let y = 0; y < canvas.height; y++) if (data[y * 4 + 3]) rows.push(y / canvas.height);
-          return rows; }"""
-    )
+          return rows.length ? rows : null; }"""
+    ).json_value()
 
     assert painted
     assert all(0.7 < place < 0.8 for place in painted)
@@ -195,8 +194,8 @@ def branched(lines: int = 600) -> Prompt:
         tokens=tokens_of(text, field="messages[0].content", line=4),
         branches=(Branch("if", "thinking", 1, 1, 2, 0, 1), Branch("else", "", 3, 1, 4, 1, 0)),
         kwargs=(
-            TemplateKwarg("thinking", False, KwargSource.DEFAULT, read=True),
-            TemplateKwarg("<b>odd</b>", 1, KwargSource.REQUEST, "chat_template_kwargs.odd", read=False),
+            TemplateKwarg("thinking", False, "default", read=True),
+            TemplateKwarg("<b>odd</b>", 1, "chat_template_kwargs", "chat_template_kwargs.odd", read=False),
         ),
     )
 

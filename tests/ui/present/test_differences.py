@@ -17,6 +17,8 @@ from ui.present.differences import align_texts, field_differences
 def differences_of(message: JSONObject, *, altered: tuple[str, ...] = (), **call):
     """Return the differences of a message whose one call is that of the raw text."""
     trace = dropped_call_trace()
+    assert trace.parse is not None
+    assert trace.chat is not None
     attempt = replace(trace.parse.parsed.calls[0], **call)
     parse = replace(trace.parse, parsed=replace(trace.parse.parsed, calls=(attempt,)))
     ledger = replace(parse.ledger, matches=(CallMatch(0, 0, altered),))
