@@ -76,8 +76,30 @@
         root.replaceChildren(head);
         if (header.state !== "error") root.append(...draw(header).filter(Boolean));
         reopen(root, open);
+        root.shownFor = header.state === "error" ? undefined : requestText();
+        if (root.isStopped) showStopped(root); // a step that was under way still came
       },
     };
+  }
+
+  // What stands in the request's editor.
+  function requestText() {
+    const view = pd.editorView ? pd.editorView() : null;
+    return view ? view.state.doc.toString() : "";
+  }
+
+  // A result says so when the request it belongs to is no longer the one in the editor.
+  function markStale() {
+    const text = requestText();
+    document.querySelectorAll("#pd-panel-what-if .pd-bench-view").forEach((root) => {
+      const isStale = root.shownFor !== undefined && root.shownFor !== text && root.dataset.state !== "empty";
+      const note = root.querySelector(".pd-stale");
+      if (note && !isStale) note.remove();
+      if (note || !isStale || !root.querySelector(".pd-bench-head")) return;
+      const added = make("p", "pd-stale", "The request was changed since: try again.");
+      added.setAttribute("role", "status");
+      root.querySelector(".pd-bench-head").append(added);
+    });
   }
 
   // What a person has folded out stays so while the report grows.
@@ -90,6 +112,13 @@
       if (open.has(one.dataset.key)) one.open = open.get(one.dataset.key);
     });
   }
+
+  // A new start is no longer stopped.
+  document.addEventListener("click", (event) => {
+    const start = event.target.closest ? event.target.closest("button[id^='pd-start-']") : null;
+    const root = start && document.querySelector("#" + start.id.replace("pd-start-", "pd-") + " .pd");
+    if (root) root.isStopped = false;
+  }, true);
 
   function progress(state) {
     const box = make("p", "pd-bench-progress");
@@ -106,7 +135,12 @@
   // After Stop nothing more comes: what is there stays, and says that it is not whole.
   function settle(elementId) {
     const root = document.querySelector("#" + elementId + " .pd");
-    if (!root || root.dataset.state !== "running") return;
+    if (root) root.isStopped = true;
+    if (root) showStopped(root);
+  }
+
+  function showStopped(root) {
+    if (root.dataset.state !== "running") return;
     root.dataset.state = "stopped";
     const box = root.querySelector(".pd-bench-progress");
     if (box) box.replaceChildren(make("span", "pd-stopped", "Stopped: " + box.textContent));
@@ -379,5 +413,5 @@
     return list;
   }
 
-  Object.assign(pd, { bench, settle, lineButton, placeButton, drawDifference: difference });
+  Object.assign(pd, { bench, settle, lineButton, placeButton, markStale, drawDifference: difference });
 })(globalThis);

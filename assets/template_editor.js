@@ -152,6 +152,7 @@
   // The request is edited while the template stands beside it. The page calls this; a paste makes no event of its own.
   function requestEdited() {
     clearTimeout(timer);
+    pd.markStale();
     if (isShown("pd-panel-template")) timer = setTimeout(() => press("pd-template-refresh"), 400);
   }
 

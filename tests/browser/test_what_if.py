@@ -176,6 +176,27 @@ def test_a_request_that_cannot_be_read_names_its_place(bare: DebuggerPage) -> No
     assert bare.selected_text() == "}"
 
 
+def test_a_result_says_when_the_request_has_changed(bare: DebuggerPage) -> None:
+    open_bench(bare, "switches")
+    run_bench(bare, "switches")
+    assert bare.page.locator("#pd-switches .pd-stale").count() == 0
+
+    paste(bare, LOST[:1])
+    expect(bare.page.locator("#pd-switches .pd-stale")).to_contain_text("changed since")
+    run_bench(bare, "switches")
+
+    expect(bare.page.locator("#pd-switches .pd-stale")).to_have_count(0)
+
+
+def test_another_case_takes_the_results_away(bare: DebuggerPage) -> None:
+    open_bench(bare, "switches")
+    run_bench(bare, "switches")
+
+    bare.choose("A healthy tool call")
+
+    expect(bare.page.locator("#pd-switches .pd-empty")).to_be_visible()
+
+
 def test_stop_keeps_what_is_there_and_says_that_it_is_not_whole(bare: DebuggerPage) -> None:
     """No render has a single token, so hundreds are tried; Stop is pressed when the first are drawn."""
     turns = [{"role": ("user", "assistant")[i % 2], "content": f" Turn {i} " + "word " * 200} for i in range(61)]

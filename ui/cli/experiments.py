@@ -82,6 +82,11 @@ def _what_if_lines(what_if: WhatIf) -> Iterator[str]:
     for effect in what_if.effects:
         yield f"  {effect.switch.name}: {effect.switch.change}"
         yield f"      {effect.sentence}"
+    by_reason: dict[str, list[str]] = {}
+    for absent in what_if.absent:
+        by_reason.setdefault(absent.reason, []).append(absent.name)
+    for reason, names in by_reason.items():
+        yield f"  does not apply: {', '.join(names)} ({reason})"
 
 
 def _probe_lines(answers: tuple[ProbeAnswer, ...]) -> Iterator[str]:

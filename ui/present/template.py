@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from difflib import SequenceMatcher
 
 from core.errors import DebuggerError, RenderError, RequestError
 from core.render.probes import ProbeAnswer, Support
@@ -101,12 +100,8 @@ def _size(prompt: Prompt) -> str:
 def _edits(template: str, own: str) -> str:
     if template == own:
         return "This is the model's own template."
-    old, new = own.split("\n"), template.split("\n")
-    if len(old) * len(new) > 4_000_000:
-        return "Edited."
-    changed = sum(
-        max(b - a, d - c)
-        for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-        if tag != "equal"
-    )
+    old, new = Counter(own.split("\n")), Counter(template.split("\n"))
+    changed = max((old - new).total(), (new - old).total())
+    if not changed:
+        return "Edited: the model's own lines in another order."
     return f"Edited: {count_of(changed, 'line')} unlike the model's own."

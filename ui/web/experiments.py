@@ -68,6 +68,7 @@ class Bench:
     async def try_switches(self, asked: Asked, edited: str) -> AsyncGenerator[str | None, None]:
         """Try every switch; `edited` is the template editor's text, a further switch if it is another template."""
         try:
+            self.check_text(edited)
             body, found = await asyncio.to_thread(self._find, asked)
             own = found.setup.template
             other = with_edges(edited, own) if edited.strip() and with_edges(edited, own) != own else None
@@ -108,6 +109,7 @@ class Bench:
         """Render the request with a second template or tokenizer and compare."""
 
         def compared() -> Iterator[str]:
+            self.check_text(template)
             body, found = self._find(asked)
             second = second_setup(self._settings, found.setup, template=template, tokenizer=tokenizer)
             yield setups_payload(compare_setups(body, found.setup, second.setup), found.source, second.source)
@@ -124,8 +126,16 @@ class Bench:
         Raises:
             DebuggerError: It cannot be read, or is longer than a public page reads.
         """
-        check_length(asked.text, self._settings.limits)
+        self.check_text(asked.text)
         return read_request(asked.text).body
+
+    def check_text(self, text: str) -> None:
+        """Refuse a text that is longer than a public page reads.
+
+        Raises:
+            DebuggerError: It is.
+        """
+        check_length(text, self._settings.limits)
 
     def find_setup(self, fields: TargetFields, trace: Trace | None) -> FoundSetup:
         """Return what the page's target renders with; errors as `ui.web.render_setups.find_setup`."""

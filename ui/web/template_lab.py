@@ -73,6 +73,7 @@ class TemplateLab:
             own: The model's own template.
         """
         try:
+            self._bench.check_text(template)
             found = self._bench.find_setup(asked.fields, asked.trace)
             body = _changed(self._bench.read_body(asked), ending, _read_kwargs(kwargs))
             prompt = _render(body, replace(found.setup, template=with_edges(template, own)))
@@ -87,6 +88,7 @@ class TemplateLab:
         """Ask the edited template what it supports; `None` is a mere tick."""
 
         def grown() -> Iterator[tuple[ProbeAnswer, ...]]:
+            self._bench.check_text(template)
             setup = self._bench.find_setup(fields, trace).setup
             answers: tuple[ProbeAnswer, ...] = ()
             for answer in step_probes(

@@ -177,6 +177,12 @@ def test_an_edited_template_counts_its_lines(setup):
     assert "Here." in notes
 
 
+def test_lines_in_another_order_are_an_edit(setup):
+    prompt = render_local(BODY, template="b\na", renderer=run_job)
+
+    assert "Edited: the model's own lines in another order." in header(edited_payload(prompt, "a\nb", ""))["notes"]
+
+
 def test_without_a_tokenizer_the_text_itself_is_shown(setup):
     shown = header(edited_payload(render_local(BODY, template=CHATML, renderer=run_job), CHATML, ""))
 

@@ -166,3 +166,10 @@ async def test_probes_of_a_bomb_end(lab, own):
     shown = [unpack_payload(one)[0] async for one in lab.probe(FIELDS, None, BOMBS["time"], own) if one]
 
     assert {probe["support"] for probe in shown[-1]["probes"]} == {"unknown"}
+
+
+def test_a_public_page_reads_templates_of_some_length_only():
+    public = TemplateLab(Bench(PageSettings(lab=False, public=True), PageLabs(LabPool(), enabled=False)))
+
+    assert draw(public, template="x" * 150_000)[0]["state"] == "ok"
+    assert "public page" in draw(public, template="x" * 250_000)[0]["sentence"]

@@ -124,6 +124,9 @@ def wire_experiments(page: Page, panel: ExperimentsPanel, bench: Bench, edited: 
     _wire(panel.turns, "follow_turns", follow_turns, inputs)
     _wire(panel.token_count, "explain_count", explain_count, [*inputs, panel.counted, panel.answers], [panel.answers])
     _wire(panel.setups, "compare_setups", compare, [*inputs, panel.template, panel.tokenizer])
+    views = [panel.switches.view, panel.turns.view, panel.token_count.view, panel.setups.view]
+    # Results of another case's request would be read as this one's.
+    page.request.case.input(lambda: [""] * len(views), None, views, api_name="clear_bench", queue=False, **quiet())
     panel.forget.click(
         lambda: ((), ""), None, [panel.answers, panel.token_count.view], api_name="forget_counts", **quiet()
     )
