@@ -174,9 +174,7 @@ class Branch:
     Attributes:
         kind: `if`, `elif`, `else`, `for`, `macro`, `call`, `inline-if` or `inline-else`.
         expression: Its condition, iteration or signature as written; "" for `else`.
-        line: Line of its tag, from 1.
-        column: Column of its tag, from 1.
-        end_line: Line on which its body ends, from 1.
+        line, column, end_line: Where its tag stands, from 1, and the line on which its body ends.
         runs: How often its body ran: of a loop its rounds, of a macro its calls.
         skips: How often its statement was reached and went elsewhere; of a loop, had nothing to go through.
     """
@@ -205,8 +203,7 @@ class TemplateKwarg:
     """A template variable besides messages and tools, by the precedence of vLLM.
 
     Attributes:
-        name: Its name in the template.
-        value: Its value.
+        name, value: As they reach the template.
         source: Who gave it.
         field: Request field that gave it, such as `reasoning_effort`, if one did.
         reaches_template: False for what a server uses or drops before the template.
@@ -409,8 +406,7 @@ class Server:
         reasoning_parser: Name of the reasoning parser, where known.
         has_reasoning_parser: Whether one is configured, as observed; `None` if it does not show.
         default_template_kwargs: Defaults the server was started with, where known.
-        features: Optional endpoints found: `render`, `derender`, `tokenize`, `detokenize`, `tokenizer_info`,
-            `apply_template`.
+        features: Optional endpoints found: `render`, `tokenize`, `apply_template` … (`complete.backends.probe`).
         is_lab: True for a server that this program started.
     """
 
