@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from core.diagnose.fields import decode_json
 from core.formats import FORMATS, pick_format
-from core.pipeline.cases import CaseParser
+from core.pipeline import CaseParser
 from core.protocols import ReadContext
 from core.types import Finding, ParserOutcome, Severity, Stage
 from tests.core.formats.scenarios import Scenario, Written, written

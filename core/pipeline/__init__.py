@@ -5,7 +5,8 @@ fills; `run_request` waits for the end. `render_case` and `CaseParser` run
 one stage alone, from a line of a case file. No logic of a stage lives here.
 """
 
-from core.pipeline.cases import CaseParser, case_setup, message_from_outcome, render_case
+from core.pipeline.case_parser import CaseParser, message_from_outcome
+from core.pipeline.cases import case_setup, render_case
 from core.pipeline.constrained import judge_constrained, judge_trace
 from core.pipeline.examples import EXAMPLE_NAMES, Example, find_example, load_examples
 from core.pipeline.parsers import (

@@ -1,45 +1,28 @@
-"""One stage alone, from a line of a case file: `render_case` and `CaseParser`."""
+"""The render stage alone, from a line of a case file; and what both stages read out of such a line."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import TypeVar
 
-from core.complete import ServerClient
 from core.diagnose import diagnose_trace
-from core.errors import EngineError, RenderError, RequestError, shorten
+from core.errors import RenderError, RequestError, shorten
 from core.experiments import RenderSetup
 from core.lab import packaged_model_dir
-from core.parse import build_ledger
-from core.parse.engines import RawOutput, ReleaseTable, VllmReleases, bisect_releases, write_parser_name
-from core.pipeline.census import PROMPT_TAIL_CHARS, read_raw
-from core.pipeline.server_parsers import ask_server_parsers, is_server_parser, text_without_end
-from core.pipeline.target import Target
-from core.protocols import ReadContext, Tokenizer
+from core.protocols import Tokenizer
 from core.render import generation_prompt, load_template, load_tokenizer, render_local
 from core.types import (
-    JSON,
-    ChatResult,
-    Completion,
     Finding,
     JSONObject,
-    Parse,
-    ParserOutcome,
     Prompt,
     Request,
-    Server,
-    Token,
     Trace,
 )
 
 T = TypeVar("T")
 
 LAB_MODEL_NAME = "lab-model"
-EVERY_PARSER = "vllm:*"
 
 
 def render_case(case: JSONObject) -> tuple[Prompt, tuple[Finding, ...]]:
@@ -64,7 +47,7 @@ def render_case(case: JSONObject) -> tuple[Prompt, tuple[Finding, ...]]:
         tokenizer=tokenizer,
         special_tokens=setup.special_tokens,
         template_kwargs=setup.template_kwargs,
-        add_generation_prompt=_take(case, "add_generation_prompt", bool, None),
+        add_generation_prompt=take_field(case, "add_generation_prompt", bool, None),
     )
     vocabulary = None if tokenizer is None else tokenizer.vocabulary
     trace = Trace(
@@ -84,164 +67,23 @@ def case_setup(case: JSONObject) -> tuple[JSONObject, RenderSetup]:
         RequestError: A field is missing or of the wrong kind.
         RenderError: There is no template, or the tokenizer cannot be loaded.
     """
-    body = _take(case, "request", dict, None)
+    body = take_field(case, "request", dict, None)
     if body is None:
         raise RequestError("the case has no `request`", "Put the chat completion body there.", field="request")
-    source = _take(case, "tokenizer", str, None)
+    source = take_field(case, "tokenizer", str, None)
     tokenizer = None if source is None else cached_tokenizer(source)
-    template = _take(case, "chat_template", str, None)
+    template = take_field(case, "chat_template", str, None)
     if template is None and source is not None:
         template = _cached_template(source)
     if template is None:
         raise RenderError("there is no chat template", "Give `chat_template`, or a `tokenizer` that has one.")
-    special = _take(case, "special_tokens", dict, {}) or {}
+    special = take_field(case, "special_tokens", dict, {}) or {}
     return body, RenderSetup(
         template=template,
         tokenizer=tokenizer,
         special_tokens={name: text for name, text in special.items() if isinstance(text, str)},
-        template_kwargs=_take(case, "template_kwargs", dict, {}) or {},
+        template_kwargs=take_field(case, "template_kwargs", dict, {}) or {},
     )
-
-
-class CaseParser:
-    """Reads raw outputs, one after the other; keeps the parser helper warm between them.
-
-    Use as a context manager: leaving it ends the helper.
-
-    Args:
-        target: Server whose own parsers may be asked; only its `base_url`, key and guard count.
-        thorough: Whether parsers are streamed in many more chunkings.
-        seed: Of the random chunkings.
-    """
-
-    def __init__(self, target: Target | None = None, *, thorough: bool = False, seed: int = 0) -> None:
-        self._thorough = thorough
-        self._seed = seed
-        self._engine: VllmReleases | None = None
-        self._target = target
-        self._server: Server | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if self._engine is not None:
-            self._engine.close()
-
-    def parse(self, case: JSONObject) -> tuple[Parse, tuple[Finding, ...]]:
-        """Read the raw output of a case.
-
-        Args:
-            case: `raw`, and optionally `token_ids`, `tokenizer`, `tools`, `format`, `prompt_tail`,
-                `finish_reason`, `message`, `parsers`, as the outside contract names them.
-
-        Returns:
-            Census, ledger and parsers' outcomes; and the findings. The ledger is against `message`,
-            else against the result of the first of `parsers`, else says where each character should go.
-
-        Raises:
-            RequestError: A field is missing or of the wrong kind.
-            RenderError: The tokenizer cannot be loaded.
-            EngineError: A parser was asked for and the helper cannot run, or no server was named for it.
-            BackendError: A parser of the server was asked for, and it cannot be reached.
-        """
-        raw = _raw(case)
-        source = _take(case, "tokenizer", str, None)
-        tokenizer = None if source is None else cached_tokenizer(source)
-        token_ids = _token_ids(case.get("token_ids"))
-        tokens = _tokens(raw, token_ids, tokenizer)
-        message = _take(case, "message", dict, None)
-        context = _context(case, tokenizer)
-        parse = read_raw(
-            raw, context, message=message, tokens=tokens, wanted=_take(case, "format", str, "auto") or "auto"
-        )
-        outcomes = self._ask_parsers(case, parse, token_ids, source)
-        ledger = parse.ledger
-        wanted = _parser_names(case)
-        if message is None and wanted and wanted[0] in outcomes:  # `vllm:*` is no parser to hold the output against
-            message = message_from_outcome(outcomes[wanted[0]])
-            ledger = build_ledger(raw, parse.parsed, message)
-        parse = Parse(parse.raw, parse.format_scores, parse.parsed, ledger, parsers=outcomes)
-        return parse, diagnose_trace(_trace(case, parse, token_ids, message, tokenizer))
-
-    def ask_releases(self, case: JSONObject, parser: str, versions: Sequence[str]) -> ReleaseTable:
-        """Parse the raw output of a case with one parser of several releases, which must be here.
-
-        Raises:
-            RequestError: A field is missing or of the wrong kind.
-            EngineError: The parser's name is none, or a version is none.
-        """
-        output = _output(case, _raw(case), _token_ids(case.get("token_ids")), _take(case, "tokenizer", str, None))
-        return asyncio.run(bisect_releases(output, parser, versions))
-
-    def _ask_parsers(
-        self, case: JSONObject, parse: Parse, token_ids: tuple[int, ...] | None, source: str | None
-    ) -> dict[str, ParserOutcome]:
-        """Return what the parsers that the case names made of the raw output."""
-        names = _parser_names(case)
-        if not names:
-            return {}
-        output = _output(case, parse.raw, token_ids, source)
-        outcomes: dict[str, ParserOutcome] = {}
-        if online := [name for name in names if is_server_parser(name)]:
-            outcomes |= asyncio.run(self._ask_server(online, output, text_without_end(parse)))
-        if offline := [name for name in names if not is_server_parser(name)]:
-            outcomes |= asyncio.run(self._ask_vllm(offline, output))
-        return {name: outcomes[name] for name in [*(name for name in names if name in outcomes), *outcomes]}
-
-    async def _ask_vllm(self, names: list[str], output: RawOutput) -> dict[str, ParserOutcome]:
-        """Ask vLLM's parsers offline; `vllm:*` means all its tool parsers."""
-        self._engine = engine = self._engine or VllmReleases()
-        if EVERY_PARSER in names:
-            known = await (await engine.engine()).parsers()
-            names = [*(name for name in names if name != EVERY_PARSER), *map(_vllm_name, known.tool_parsers)]
-        return await engine.parse_with(list(dict.fromkeys(names)), output, thorough=self._thorough, seed=self._seed)
-
-    async def _ask_server(self, names: list[str], output: RawOutput, text: str) -> dict[str, ParserOutcome]:
-        target = self._target
-        if target is None or target.base_url is None:
-            raise EngineError(f"`{names[0]}` is a parser of a server, and no server is named.", "Give --endpoint URL.")
-        async with ServerClient(target.base_url, api_key=target.api_key, guard=target.guard) as client:
-            self._server = client.server = self._server or await client.probe()
-            return await ask_server_parsers(client, names, output, text=text)
-
-
-def _raw(case: JSONObject) -> str:
-    raw = _take(case, "raw", str, None)
-    if raw is None:
-        raise RequestError("the case has no `raw`", "Put the raw output of the model there.", field="raw")
-    return raw
-
-
-def _output(case: JSONObject, raw: str, token_ids: tuple[int, ...] | None, source: str | None) -> RawOutput:
-    return RawOutput(
-        raw,
-        tools=_tools(case) if "tools" in case else None,
-        token_ids=token_ids,
-        prompt_text=_take(case, "prompt_tail", str, None),
-        tokenizer=None if source is None else tokenizer_source(source),
-        finish_reason=_take(case, "finish_reason", str, None),
-    )
-
-
-def _parser_names(case: JSONObject) -> list[str]:
-    return [name for name in _take(case, "parsers", list, None) or [] if isinstance(name, str)]
-
-
-def _vllm_name(tool: str) -> str:
-    return write_parser_name(tool, None)
-
-
-def message_from_outcome(outcome: ParserOutcome) -> JSONObject:
-    """Return what a parser made of a raw text as an assistant message."""
-    message: JSONObject = {"role": "assistant", "content": outcome.content}
-    if outcome.reasoning is not None:
-        message["reasoning"] = outcome.reasoning
-    if outcome.tool_calls:
-        message["tool_calls"] = [dict(call) for call in outcome.tool_calls]
-    return message
 
 
 @lru_cache(maxsize=8)
@@ -267,62 +109,15 @@ def _generation_prompt(template: str, body: JSONObject, tokenizer: Tokenizer | N
         return None
 
 
-def _take(case: JSONObject, key: str, kind: type[T], default: T | None) -> T | None:
+def take_field(case: JSONObject, key: str, kind: type[T], default: T | None) -> T | None:
+    """Return a field of a case, or the default if it is absent.
+
+    Raises:
+        RequestError: It is of another kind.
+    """
     value = case.get(key)
     if value is None:
         return default
     if not isinstance(value, kind):
         raise RequestError(f"`{key}` is {shorten(value)}, expected {kind.__name__}", field=key)
     return value
-
-
-def _token_ids(value: JSON) -> tuple[int, ...] | None:
-    if value is None:
-        return None
-    if not isinstance(value, list) or not all(type(item) is int for item in value):
-        raise RequestError(f"`token_ids` is {shorten(value)}, expected a list of integers", field="token_ids")
-    return tuple(item for item in value if isinstance(item, int))
-
-
-def _tokens(raw: str, token_ids: tuple[int, ...] | None, tokenizer: Tokenizer | None) -> tuple[Token, ...] | None:
-    """Return the token table of `raw`; the given ids count only if they spell it."""
-    if tokenizer is None:
-        return None
-    if token_ids is not None:
-        text, tokens = tokenizer.tokens_of_ids(token_ids)
-        if text == raw:
-            return tokens
-    return tokenizer.tokens_of_text(raw)
-
-
-def _context(case: JSONObject, tokenizer: Tokenizer | None) -> ReadContext:
-    special = frozenset[str]() if tokenizer is None else frozenset(tokenizer.vocabulary.special.values())
-    return ReadContext(
-        tools=_tools(case),
-        prompt_tail=(_take(case, "prompt_tail", str, "") or "")[-PROMPT_TAIL_CHARS:],
-        finish_reason=_take(case, "finish_reason", str, None),
-        special_texts=special,
-    )
-
-
-def _tools(case: JSONObject) -> tuple[JSONObject, ...]:
-    return tuple(tool for tool in _take(case, "tools", list, None) or [] if isinstance(tool, dict))
-
-
-def _trace(
-    case: JSONObject,
-    parse: Parse,
-    token_ids: tuple[int, ...] | None,
-    message: JSONObject | None,
-    tokenizer: Tokenizer | None,
-) -> Trace:
-    """Return what rules may see of a case: no server, and only as much of the prompt as was given."""
-    finish_reason = _take(case, "finish_reason", str, None)
-    body: JSONObject = {"tools": list(_tools(case))} if _tools(case) else {}
-    return Trace(
-        request=Request(body=body, text=""),
-        vocabulary=None if tokenizer is None else tokenizer.vocabulary,
-        raw=Completion(parse.raw, token_ids, finish_reason),
-        chat=None if message is None else ChatResult(message, finish_reason),
-        parse=parse,
-    )
