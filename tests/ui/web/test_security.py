@@ -137,8 +137,11 @@ def test_every_event_of_the_page_is_private(app):
 def test_no_view_has_a_value_in_its_markup(app):
     views = [part["props"] for part in app.config["components"] if part["type"] == "html"]
 
+    with_value = [view for view in views if "$" in view["html_template"]]
+    fixed = [view for view in with_value if view["elem_id"] == "pd-foot" or "pd-off" in view["elem_classes"]]
+
     assert views
-    assert [view["elem_id"] for view in views if "$" in view["html_template"] and view["elem_id"] != "pd-foot"] == []
+    assert with_value == fixed, "only words of ours that never change"
 
 
 def test_the_page_holds_no_component_that_takes_files_or_secrets(app):
