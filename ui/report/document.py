@@ -40,6 +40,7 @@ _HERE = Path(__file__).parent
 _ASSETS = _HERE.parent.parent / "assets"
 _HIDDEN = re.compile(
     r"[^\S\t\n ]|[\x00-\x08\x0e-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]"
+    r"|[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0\ufff9-\ufffc\U000e0000-\U000e0fff]"
 )
 
 

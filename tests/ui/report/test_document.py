@@ -84,10 +84,12 @@ def test_no_text_of_a_run_becomes_markup(text):
 
 def test_what_hides_or_reorders_is_written_by_name_in_title_and_plain_text():
     trace = dropped_call_trace()
-    html = trace_to_html(replace(trace, verdict=replace(trace.verdict, sentence="\u202eevil\u2066 \ud800")))
+    html = trace_to_html(
+        replace(trace, verdict=replace(trace.verdict, sentence="\u202eevil\u2066 \ud800\u00ad\U000e0041\u3164"))
+    )
 
-    assert "<title>⟨U+202E⟩evil⟨U+2066⟩ ⟨U+D800⟩ · Prompt Debugger</title>" in html
-    assert set(html) & set("\u202e\u2066\ud800") == set()
+    assert "<title>⟨U+202E⟩evil⟨U+2066⟩ ⟨U+D800⟩⟨U+00AD⟩⟨U+E0041⟩⟨U+3164⟩ · Prompt Debugger</title>" in html
+    assert set(html) & set("\u202e\u2066\ud800\u00ad\U000e0041\u3164") == set()
 
 
 @pytest.mark.parametrize("key", KEYS)
