@@ -1,6 +1,6 @@
 """Any value of `core.types` → JSON and back, exactly; led by the annotations, so that a new field needs nothing here.
 
-    dataclass        → {field: value}, fields at their default left out
+    record           → {field: value}, fields at their default left out; a dataclass or a named tuple
     tuple of those   → {"rows": n, "columns": {field: [value, …]}}
     of a subclass    → {"class": name, field: value}
     bytes            → hex text; an enum → its value; a span → [start, stop]
@@ -121,9 +121,21 @@ def _item_hints(hint: object) -> tuple[object, ...]:
     return get_args(hint)
 
 
+def defaults_of(cls: type) -> dict[str, object]:
+    """Return the fields of a record in order, each with its default, `MISSING` if it has none."""
+    if is_dataclass(cls):
+        return {field.name: _default(field) for field in fields(cls)}
+    names: tuple[str, ...] = getattr(cls, "_fields", ())
+    given: Mapping[str, object] = getattr(cls, "_field_defaults", {})
+    return {name: given.get(name, MISSING) for name in names}
+
+
 def _default(field: Field[object]) -> object:
-    """Return the default of a field, `MISSING` if it has none."""
     return field.default if field.default_factory is MISSING else field.default_factory()
+
+
+def _is_record(hint: object) -> bool:
+    return is_dataclass(hint) or (isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields"))
 
 
 def _step(key: object) -> str:
@@ -140,7 +152,7 @@ def _encode_composed(value: object, hint: object) -> JSON:
         return cast("JSON", value.value)
     if isinstance(value, bytes):
         return value.hex()
-    if isinstance(value, tuple):
+    if isinstance(value, tuple) and not _is_record(type(value)):
         return _encode_tuple(value, _item_hints(hint))
     if isinstance(value, frozenset):
         return [encode_value(item, _item_hints(hint)[0]) for item in sorted(value)]
@@ -152,17 +164,17 @@ def _encode_composed(value: object, hint: object) -> JSON:
 def _encode_tuple(value: tuple[object, ...], hints: tuple[object, ...]) -> JSON:
     if len(hints) != 2 or hints[1] is not Ellipsis:
         return [encode_value(item, hint) for item, hint in zip(value, hints, strict=True)]
-    if is_dataclass(hints[0]) and all(type(item) is hints[0] for item in value):
+    if hints[0] is not Span and _is_record(hints[0]) and all(type(item) is hints[0] for item in value):
         return _encode_rows(value, cast("type", hints[0]))
     return [encode_value(item, hints[0]) for item in value]
 
 
 def _encode_rows(rows: tuple[object, ...], cls: type) -> JSONObject:
     columns: JSONObject = {}
-    for field in fields(cls):
-        values, default = [getattr(row, field.name) for row in rows], _default(field)
+    for name, default in defaults_of(cls).items():
+        values = [getattr(row, name) for row in rows]
         if default is MISSING or any(value != default for value in values):
-            columns[field.name] = [encode_value(value, hints_of(cls)[field.name]) for value in values]
+            columns[name] = [encode_value(value, hints_of(cls)[name]) for value in values]
     return {"rows": len(rows), "columns": columns}
 
 
@@ -176,10 +188,10 @@ def _encode_mapping(value: Mapping[object, object], key_hint: object, value_hint
 def _encode_fields(value: object, cls: type) -> JSONObject:
     own: type = type(value)
     encoded: JSONObject = {} if own is cls else {"class": own.__name__}
-    for field in fields(own):
-        item = getattr(value, field.name)
-        if item != _default(field):
-            encoded[field.name] = encode_value(item, hints_of(own)[field.name])
+    for name, default in defaults_of(own).items():
+        item = getattr(value, name)
+        if item != default:
+            encoded[name] = encode_value(item, hints_of(own)[name])
     return encoded
 
 
@@ -279,7 +291,7 @@ _KINDS: Mapping[type, Callable[[JSON, type], object]] = {Span: _decode_span, byt
 
 def _decode_tuple(raw: JSON, hints: tuple[object, ...]) -> tuple[object, ...]:
     if len(hints) == 2 and hints[1] is Ellipsis:
-        if isinstance(raw, dict) and is_dataclass(hints[0]):
+        if isinstance(raw, dict) and _is_record(hints[0]):
             return tuple(_decode_rows(raw, cast("type", hints[0])))
         return tuple(_decode_items(_list(raw), hints[0]))
     _checked(raw, len(_list(raw)) == len(hints), f"{len(hints)} values")
@@ -353,6 +365,7 @@ def _known(name: str, cls: type) -> None:
 
 
 def _check_complete(decoded: Mapping[str, object], cls: type) -> None:
-    missing = [field.name for field in fields(cls) if field.name not in decoded and _default(field) is MISSING]
+    defaults = defaults_of(cls)
+    missing = [name for name, default in defaults.items() if name not in decoded and default is MISSING]
     if missing:
         raise DamageError(f"it lacks {', '.join(f'`{name}`' for name in missing)}")

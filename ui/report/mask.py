@@ -192,7 +192,10 @@ class _Mask:
             tokens = self._tokens(value.tokens, value.text)
             return replace(self._fields_of(value, "tokens"), tokens=tokens, token_ids=ids)
         if isinstance(value, tuple | list):
-            return type(value)(self._value(item) for item in value)
+            items = [self._value(item) for item in value]
+            return (
+                value._make(items) if hasattr(value, "_make") else type(value)(items)
+            )  # a named tuple, or a plain one
         return self._fields_of(value) if is_dataclass(value) and not isinstance(value, type) else value
 
     def _item(self, key: object, item: object) -> object:

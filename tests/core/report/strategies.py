@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING
 from enum import Enum
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from hypothesis import strategies as st
 
-from core.report.codec import AnyJson, JsonObject, hints_of
+from core.report.codec import AnyJson, JsonObject, defaults_of, hints_of
 from core.types import Span
 from tests.strategies import raw_texts
 
@@ -55,13 +55,11 @@ def values(hint: Any) -> st.SearchStrategy[Any]:
 
 
 def instances(cls: type) -> st.SearchStrategy[Any]:
-    """Return instances of a dataclass; a field that has a default may stay at it."""
+    """Return instances of a record; a field that has a default may stay at it."""
     required: dict[str, st.SearchStrategy[Any]] = {}
     optional: dict[str, st.SearchStrategy[Any]] = {}
-    for field in fields(cls):
-        has_default = field.default is not MISSING or field.default_factory is not MISSING
-        hint = hints_of(cls)[field.name]
-        (optional if has_default else required)[field.name] = _later(hint)
+    for name, default in defaults_of(cls).items():
+        (required if default is MISSING else optional)[name] = _later(hints_of(cls)[name])
     return st.fixed_dictionaries(required, optional=optional).map(lambda given: cls(**given))
 
 

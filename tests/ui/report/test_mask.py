@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.parse.engines.outcome import SplitTrial, VllmOutcome
 from core.report import redact_text
 from core.types import Completion, Span, StreamDelta, Token, TokenKind, TokenLogprob
 from tests.ui.present.traces import RAW_TEXT, dropped_call_trace, prompt_of, tokens_of
@@ -196,6 +197,15 @@ def test_of_a_folder_only_the_name_is_left(root):
 
     assert masked.server.model_root == "tiny"
     assert [text for text in strings(masked) if "bob" in text or "models" in text] == []
+
+
+def test_a_named_tuple_is_covered_field_by_field():
+    trace = dropped_call_trace()
+    outcome = VllmOutcome(None, None, (), trials=(SplitTrial("whole", 1, f"it has {KEYS[0]}"),))
+
+    masked = mask_trace(replace(trace, parse=replace(trace.parse, parsers={"vllm:x": outcome})))
+
+    assert masked.parse.parsers["vllm:x"].trials == (SplitTrial("whole", 1, f"it has {COVER * len(KEYS[0])}"),)
 
 
 def test_a_hub_id_is_no_folder():
