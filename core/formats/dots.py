@@ -14,24 +14,22 @@ Source: vLLM 0.32 `tool_parsers/dots_tool_parser.py`.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from core.formats._family import Mark, TextFormat
-from core.formats.minimax_m2 import CLOSER, OPENER, PARAMETER, PARAMETER_CLOSER
+from core.formats.minimax_m2 import INVOCATIONS
 from core.parse.combine import scan_both
 from core.parse.json_calls import JSONCalls
 from core.parse.reading import Conventions
 from core.parse.reasoning import ReasoningTags
-from core.parse.tag_calls import TagCalls
 from core.protocols import ModelFormat
 
 _OPEN, _CLOSE = "<dots_function_call>", "</dots_function_call>"
-_TAGS = TagCalls(
-    opener=OPENER,
-    closer=CLOSER,
-    parameter=PARAMETER,
-    parameter_closer=PARAMETER_CLOSER,
+_TAGS = replace(
+    INVOCATIONS,
     wrapper=re.compile(r"</?dots_function_call>"),
     cut_wrapper=re.compile(r"<dots_function_call>"),
+    guards_prose=False,
 )
 _JSON = JSONCalls(openers=(_OPEN,), closers=(_CLOSE,))
 

@@ -12,13 +12,10 @@ Source: vLLM 0.32 `parser/mimo.py`; the chat template of MiMo-VL, 2025-08.
 
 from __future__ import annotations
 
-import re
-
 from core.formats._family import Mark, TextFormat
-from core.formats.qwen3_coder import CLOSER, OPENER, PARAMETER, PARAMETER_CLOSER
+from core.formats.qwen3_coder import FUNCTIONS
 from core.parse.reading import Conventions
 from core.parse.reasoning import ReasoningTags
-from core.parse.tag_calls import TagCalls
 from core.protocols import ModelFormat
 
 FORMAT: ModelFormat = TextFormat(
@@ -29,14 +26,5 @@ FORMAT: ModelFormat = TextFormat(
         markers=frozenset({"<tool_call>", "</tool_call>"}),
         before_call=1,
     ),
-    scan=TagCalls(
-        opener=OPENER,
-        closer=CLOSER,
-        parameter=PARAMETER,
-        parameter_closer=PARAMETER_CLOSER,
-        wrapper=re.compile(r"</?tool_call>"),
-        cut_wrapper=re.compile(r"<tool_call>"),
-        wraps_each=True,
-        guards_prose=True,
-    ).scan,
+    scan=FUNCTIONS.scan,
 )

@@ -25,10 +25,15 @@ from core.parse.reasoning import ReasoningTags
 from core.parse.tag_calls import TagCalls
 from core.protocols import ModelFormat
 
-OPENER = re.compile(r"<invoke\s+name\s*=\s*[\"']?(?P<name>[^\"'>\n]*)(?:[\"']?\s*>|\Z)")
-CLOSER = re.compile(r"</invoke>")
-PARAMETER = re.compile(r"<parameter\s+name\s*=\s*[\"']?(?P<key>[^\"'>\n]+)[\"']?[^>\n]*>")
-PARAMETER_CLOSER = re.compile(r"</parameter>")
+INVOCATIONS = TagCalls(
+    opener=re.compile(r"<invoke\s+name\s*=\s*[\"']?(?P<name>[^\"'>\n]*)(?:[\"']?\s*>|\Z)"),
+    closer=re.compile(r"</invoke>"),
+    parameter=re.compile(r"<parameter\s+name\s*=\s*[\"']?(?P<key>[^\"'>\n]+)[\"']?[^>\n]*>"),
+    parameter_closer=re.compile(r"</parameter>"),
+    wrapper=re.compile(r"</?minimax:tool_call>"),
+    cut_wrapper=re.compile(r"<minimax:tool_call>"),
+    guards_prose=True,
+)
 
 FORMAT: ModelFormat = TextFormat(
     name="minimax_m2",
@@ -44,13 +49,5 @@ FORMAT: ModelFormat = TextFormat(
         markers=frozenset({"<minimax:tool_call>", "</minimax:tool_call>"}),
         before_call=1,
     ),
-    scan=TagCalls(
-        opener=OPENER,
-        closer=CLOSER,
-        parameter=PARAMETER,
-        parameter_closer=PARAMETER_CLOSER,
-        wrapper=re.compile(r"</?minimax:tool_call>"),
-        cut_wrapper=re.compile(r"<minimax:tool_call>"),
-        guards_prose=True,
-    ).scan,
+    scan=INVOCATIONS.scan,
 )

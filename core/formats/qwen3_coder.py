@@ -19,6 +19,7 @@ Source: the chat templates of Qwen3-Coder-480B-A35B-Instruct and Step-3.5-Flash,
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from core.formats._family import STRONG, Mark, TextFormat
 from core.parse.reading import Conventions
@@ -26,10 +27,16 @@ from core.parse.reasoning import ReasoningTags
 from core.parse.tag_calls import TagCalls
 from core.protocols import ModelFormat
 
-OPENER = re.compile(r"<function(?:\s*=\s*|\s+)[\"']?(?P<name>[^>\n\"'<=]*)[\"']?\s*(?:>|(?=\n)|\Z)")
-CLOSER = re.compile(r"</function>")
-PARAMETER = re.compile(r"<parameter\s*=\s*[\"']?(?P<key>[^>\n\"'<]+)[\"']?\s*(?:>|(?=\n))")
-PARAMETER_CLOSER = re.compile(r"</parameter>")
+FUNCTIONS = TagCalls(
+    opener=re.compile(r"<function(?:\s*=\s*|\s+)[\"']?(?P<name>[^>\n\"'<=]*)[\"']?\s*(?:>|(?=\n)|\Z)"),
+    closer=re.compile(r"</function>"),
+    parameter=re.compile(r"<parameter\s*=\s*[\"']?(?P<key>[^>\n\"'<]+)[\"']?\s*(?:>|(?=\n))"),
+    parameter_closer=re.compile(r"</parameter>"),
+    wrapper=re.compile(r"</?tool_call>"),
+    cut_wrapper=re.compile(r"<tool_call>"),
+    wraps_each=True,
+    guards_prose=True,
+)
 
 FORMAT: ModelFormat = TextFormat(
     name="qwen3_coder",
@@ -44,15 +51,5 @@ FORMAT: ModelFormat = TextFormat(
         markers=frozenset({"<tool_call>", "</tool_call>"}),
         before_call=2,
     ),
-    scan=TagCalls(
-        opener=OPENER,
-        closer=CLOSER,
-        parameter=PARAMETER,
-        parameter_closer=PARAMETER_CLOSER,
-        wrapper=re.compile(r"</?tool_call>"),
-        cut_wrapper=re.compile(r"<tool_call>"),
-        trims_breaks=1,
-        wraps_each=True,
-        guards_prose=True,
-    ).scan,
+    scan=replace(FUNCTIONS, trims_breaks=1).scan,
 )

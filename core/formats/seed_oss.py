@@ -16,12 +16,12 @@ Source: the chat template of Seed-OSS-36B-Instruct, 2025-08; vLLM 0.32 `parser/s
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from core.formats._family import Mark, TextFormat
-from core.formats.qwen3_coder import CLOSER, OPENER, PARAMETER, PARAMETER_CLOSER
+from core.formats.qwen3_coder import FUNCTIONS
 from core.parse.reading import Conventions
 from core.parse.reasoning import ReasoningTags
-from core.parse.tag_calls import TagCalls
 from core.protocols import ModelFormat
 
 FORMAT: ModelFormat = TextFormat(
@@ -39,15 +39,12 @@ FORMAT: ModelFormat = TextFormat(
         markers=frozenset({"<seed:tool_call>", "</seed:tool_call>"}),
         before_call=1,
     ),
-    scan=TagCalls(
-        opener=OPENER,
-        closer=CLOSER,
-        parameter=PARAMETER,
-        parameter_closer=PARAMETER_CLOSER,
+    scan=replace(
+        FUNCTIONS,
         wrapper=re.compile(r"</?seed:tool_call>"),
         cut_wrapper=re.compile(r"<seed:tool_call>"),
         trims_breaks=1,
         trims_pairs=True,
-        wraps_each=True,
+        guards_prose=False,
     ).scan,
 )

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from core.parse.arguments import Arguments
 from core.parse.header_calls import Header, build_call
 from core.parse.reading import Scan
-from core.parse.scan import Finder, QuoteGuard, skip_space
-from core.parse.tools import parameter_schemas, tool_names
+from core.parse.scan import skip_space
+from core.parse.stretch_scan import StretchScan
+from core.parse.tools import parameter_schemas
 from core.parse.typed_values import value_from_text
 from core.protocols import ReadContext
 from core.types import JSON, CallStatus, JSONObject, Place, Span, ToolCallAttempt
@@ -55,17 +56,10 @@ class _Broken(Exception):  # noqa: N818  never leaves this module
         self.is_cut = is_cut
 
 
-class _BraceScan:
+class _BraceScan(StretchScan):
     def __init__(self, family: BraceCalls, text: str, region: Span, context: ReadContext) -> None:
+        super().__init__(text, region, context)
         self._family = family
-        self._text = text
-        self._region = region
-        self._context = context
-        self._finder = Finder(text, region.stop)
-        self._guard = QuoteGuard(text, region.start, region.stop)
-        self._names = tool_names(context.tools)
-        self._calls: list[ToolCallAttempt] = []
-        self._markup: list[Span] = []
 
     def run(self) -> Scan:
         position = self._region.start
@@ -81,7 +75,7 @@ class _BraceScan:
                 self._calls.append(call)
             elif hit.marker == self._family.closer:
                 self._markup.append(span)
-        return Scan(tuple(self._calls), tuple(self._markup))
+        return self._found()
 
     def _read_call(self, opener: Span) -> ToolCallAttempt | None:
         text, stop = self._text, self._region.stop

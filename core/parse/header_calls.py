@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from core.parse.arguments import Arguments, read_arguments
 from core.parse.reading import Scan
-from core.parse.scan import Finder, Hit, QuoteGuard, trim_span
-from core.parse.tools import tool_names
+from core.parse.scan import Hit, trim_span
+from core.parse.stretch_scan import StretchScan
 from core.protocols import ReadContext
 from core.types import CallStatus, Place, Span, ToolCallAttempt
 
@@ -83,17 +83,10 @@ class HeaderCalls:
         return _HeaderScan(self, text, region, context).run()
 
 
-class _HeaderScan:
+class _HeaderScan(StretchScan):
     def __init__(self, calls: HeaderCalls, text: str, region: Span, context: ReadContext) -> None:
+        super().__init__(text, region, context)
         self._family = calls
-        self._text = text
-        self._region = region
-        self._finder = Finder(text, region.stop)
-        self._guard = QuoteGuard(text, region.start, region.stop)
-        self._names = tool_names(context.tools)
-        self._is_cut = context.finish_reason == "length"
-        self._calls: list[ToolCallAttempt] = []
-        self._markup: list[Span] = []
         headless = calls.separators if calls.reads_headless else ()
         self._markers = tuple(dict.fromkeys((calls.opener, *headless, *calls.closers, *calls.wrappers)))
         self._stops = tuple(marker for marker in (*self._markers, *_STOPS) if marker not in calls.closers)
@@ -102,7 +95,7 @@ class _HeaderScan:
         position = self._region.start
         while (hit := self._finder.first(self._markers, position)) is not None:
             position = self._read(hit, position)
-        return Scan(tuple(self._calls), tuple(self._markup))
+        return self._found()
 
     def _read(self, hit: Hit, position: int) -> int:
         """Read what a marker begins; return where to go on."""

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from core.parse.call_object import CallKeys, break_call, call_from_object
 from core.parse.json_scan import scan_json
 from core.parse.reading import Scan, frame_spans
-from core.parse.scan import Finder, Hit, QuoteGuard, skip_space
-from core.parse.tools import tool_names
+from core.parse.scan import Hit, skip_space
+from core.parse.stretch_scan import StretchScan
 from core.protocols import ReadContext
 from core.types import CallStatus, Place, Span, ToolCallAttempt
 
@@ -52,17 +52,10 @@ class JSONCalls:
         return _JSONScan(self, text, region, context).run()
 
 
-class _JSONScan:
+class _JSONScan(StretchScan):
     def __init__(self, family: JSONCalls, text: str, region: Span, context: ReadContext) -> None:
+        super().__init__(text, region, context)
         self._family = family
-        self._text = text
-        self._region = region
-        self._finder = Finder(text, region.stop)
-        self._guard = QuoteGuard(text, region.start, region.stop)
-        self._names = tool_names(context.tools)
-        self._is_cut = context.finish_reason == "length"
-        self._calls: list[ToolCallAttempt] = []
-        self._markup: list[Span] = []
 
     def run(self) -> Scan:
         family = self._family
@@ -74,7 +67,7 @@ class _JSONScan:
             else:
                 self._take_headless(position, hit)
                 position = self._stray_marker(hit)
-        return Scan(tuple(self._calls), tuple(self._markup))
+        return self._found()
 
     def _take_headless(self, start: int, closer: Hit) -> None:
         """Take a call whose opening tag is missing: an object that ends right before a closing tag."""

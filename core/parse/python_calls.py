@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 from core.parse.python_values import PythonValue, read_loose_string, read_python_value
 from core.parse.reading import Scan, frame_spans
-from core.parse.scan import Finder, Hit, QuoteGuard, skip_space
-from core.parse.tools import tool_names
+from core.parse.scan import Hit, skip_space
+from core.parse.stretch_scan import StretchScan
 from core.protocols import ReadContext
 from core.types import JSON, CallStatus, Place, Span, ToolCallAttempt
 
@@ -46,16 +46,10 @@ class PythonCalls:
         return _PythonScan(self, text, region, context).run()
 
 
-class _PythonScan:
+class _PythonScan(StretchScan):
     def __init__(self, family: PythonCalls, text: str, region: Span, context: ReadContext) -> None:
+        super().__init__(text, region, context)
         self._family = family
-        self._text = text
-        self._region = region
-        self._finder = Finder(text, region.stop)
-        self._guard = QuoteGuard(text, region.start, region.stop)
-        self._names = tool_names(context.tools)
-        self._calls: list[ToolCallAttempt] = []
-        self._markup: list[Span] = []
 
     def run(self) -> Scan:
         position = self._region.start
@@ -66,7 +60,7 @@ class _PythonScan:
                 if hit is not None and hit.start < position:
                     continue
             if hit is None:
-                return Scan(tuple(self._calls), tuple(self._markup))
+                return self._found()
             position = self._take_region(hit) if hit.marker in self._family.openers else self._take_closer(hit)
 
     def _take_closer(self, hit: Hit) -> int:
