@@ -160,7 +160,8 @@ def _wire(
     running = started.then(run, inputs, outputs, api_name=name, concurrency_limit=BENCH_LIMIT, **quiet())
     running.then(_end, None, buttons, api_name=f"{name}_end", queue=False, **quiet())
     stopped = form.stop.click(_end, None, buttons, api_name=f"{name}_stop", queue=False, cancels=[running], **quiet())
-    stopped.then(None, None, None, js=f"() => PromptDebugger.settle({form.view.elem_id!r})", **quiet())
+    settle = f"() => PromptDebugger.settle({form.view.elem_id!r})"
+    stopped.then(None, None, None, js=settle, api_name=f"{name}_settle", **quiet())
 
 
 def _begin() -> tuple[Any, Any]:
