@@ -187,7 +187,7 @@ class _Walk:
         if field is None and isinstance(value, TracedStr):
             field = _only_field(value)
         self.structure(1, field)
-        if isinstance(value, TracedStr):
+        if isinstance(value, TracedStr) or hasattr(value, "_runs"):  # safe HTML carries runs too
             self.out.extend(escape_runs(expand(runs_of(value)), str.__str__(value), encode))
         elif value:
             owner = None if field is None else Field(field.parent, field.key, value)

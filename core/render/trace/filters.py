@@ -66,7 +66,9 @@ def _to_json(original: Filter, value: object, *args: object, **kwargs: object) -
 def _pretty(original: Filter, value: object) -> TracedStr:
     text = str(original(plain_value(value)))
     mark_dumped(value)
-    return dumped(value, PYTHON, text) if text == repr(plain_value(value)) else as_text(text)
+    if text == repr(plain_value(value)):
+        return dumped(value, PYTHON, text)
+    return rewritten(as_text(value), plain(text))
 
 
 @pass_environment

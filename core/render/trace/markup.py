@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import SupportsIndex
 
 import markupsafe
@@ -68,6 +69,9 @@ class TracedMarkup(markupsafe.Markup):
     def capitalize(self) -> TracedMarkup:
         """As `str.capitalize`."""
         return self._from(self.__str__().capitalize())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.__str__())
 
     def __getitem__(self, key: SupportsIndex | slice[int | None, int | None, int | None]) -> TracedMarkup:
         return self._from(self.__str__()[key])

@@ -65,8 +65,9 @@ class TracedStr(str):
         return traced(str.__add__(other, self), glue(runs_of(other), self._runs))
 
     def __mul__(self, count: SupportsIndex) -> TracedStr:
-        if not hasattr(count, "__index__"):
+        if isinstance(count, Undefined):
             return NotImplemented
+        check_count(count)
         text = str.__mul__(self, count)
         times = len(text) // len(self) if len(self) else 0
         spend(len(self._runs) * times)
@@ -271,6 +272,12 @@ def traced(text: str, runs: Runs) -> TracedStr:
     made = str.__new__(TracedStr, text)
     made._runs = runs
     return made
+
+
+def check_count(count: object) -> None:
+    """Raise what `sequence * count` raises if `count` is no whole number."""
+    if not hasattr(count, "__index__"):
+        raise TypeError(f"can't multiply sequence by non-int of type '{type(count).__name__}'")
 
 
 def plain(text: str) -> str:

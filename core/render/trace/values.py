@@ -14,8 +14,10 @@ from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, Va
 from enum import Enum
 from typing import Protocol, SupportsIndex, cast
 
+from jinja2.runtime import Undefined
+
 from core.render.trace.runs import Field, Run, RunKind
-from core.render.trace.strings import TracedStr, traced
+from core.render.trace.strings import TracedStr, check_count, traced
 from core.types import JSON
 
 
@@ -205,6 +207,9 @@ class TracedList(list[object]):
         return other + list(self) if isinstance(other, list) else NotImplemented
 
     def __mul__(self, count: SupportsIndex) -> list[object]:
+        if isinstance(count, Undefined):
+            return NotImplemented
+        check_count(count)
         return list.__mul__(list(self), count)
 
     __rmul__ = __mul__

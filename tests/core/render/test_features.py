@@ -117,3 +117,43 @@ def test_a_boolean_of_the_template_is_not_said_to_be_the_request_s(template: str
 
     assert outcome.text.lower() == "true"
     assert [span.kind for span in outcome.spans] == [SpanKind.COMPUTED]
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ messages[0].content * 'lit' }}",
+        "{{ messages * messages[0].content }}",
+        "{{ none * messages[0].content }}",
+        "{{ messages[0].content * nothing }}",
+        "{{ messages[0].content * 1.5 }}",
+        "{{ tools | items | list }}",
+        "{{ '%d' | format(messages[0].role) }}",
+        "{{ messages[0].content | truncate(1) }}",
+    ],
+)
+def test_errors_are_worded_as_in_the_plain_render(template: str) -> None:
+    job = job_for(template)
+    outcome = run_job(job)
+
+    assert outcome.fault is not None
+    with pytest.raises(Exception) as raised:
+        engine._compiled(template).render(engine._wrapped_variables(job))
+    assert (type(raised.value).__name__, str(raised.value)) == (outcome.fault.kind, outcome.fault.message)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{% for c in messages[0].content | forceescape %}{{ c }}{% endfor %}",
+        "{{ messages[1].content | e | tojson(indent=1) }}",
+        "{{ messages | pprint }}",
+        "{{ (messages | pprint)[:9] }}",
+        "{{ (messages[0].content | safe)[2:5] | upper }}",
+    ],
+)
+def test_safe_and_pretty_texts_keep_their_origin(template: str) -> None:
+    outcome = run_job(job_for(template))
+
+    assert outcome.is_identical
+    assert "unknown" not in grades(outcome)
