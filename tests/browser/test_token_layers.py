@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import expect
 
+from core.parse.ledger import build_ledger
 from core.types import (
     Branch,
     JSONObject,
@@ -263,11 +264,26 @@ def test_a_report_of_a_huge_run_stays_small(watched):
     assert Span(0, len(text)) == Span(0, prompt.tokens[-1].char_span.stop)
 
 
+def test_paper_has_every_line_of_the_template(watched):
+    trace = replace(dropped_call_trace(), prompt=branched(), local_prompt=None, prompt_difference=None)
+    body = trace_to_html(trace)
+    watched.route("http://localhost/paper", lambda route: route.fulfill(body=body, content_type="text/html"))
+    watched.goto("http://localhost/paper")
+    watched.wait_for_selector("html[data-ready=true]", state="attached")
+    lines = watched.locator("#pd-template .pd-line")
+    on_screen = lines.count()
+
+    watched.emulate_media(media="print")
+    expect(lines).to_have_count(600)
+
+    watched.emulate_media(media="screen")
+    expect(lines).to_have_count(on_screen)
+    assert on_screen < 60
+
+
 def test_what_the_model_wrote_stands_above_what_was_returned(show):
     """An altered call: hard differences underlined in red, white space alone apart."""
     trace = dropped_call_trace()
-    from core.parse.ledger import build_ledger
-
     call: JSONObject = {"function": {"name": "get_weather", "arguments": '{"city":"Rome"}'}}
     message: JSONObject = {"role": "assistant", "content": " ", "tool_calls": [call]}
     ledger = build_ledger(RAW_TEXT, trace.parse.parsed, message)
