@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from playwright.sync_api import expect
 
 from core.lab import LabPool
 from core.types import Trace
@@ -15,6 +16,8 @@ from tests.browser.page import DebuggerPage
 from tests.browser.static_page import build_static_page
 
 _VIEWS_URL = "http://localhost/views"  # never asked for: the test answers itself
+PATIENCE_MS = 120_000  # a shared machine may be slow: no test rests on how fast it is
+expect.set_options(timeout=PATIENCE_MS)
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -52,6 +55,7 @@ def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]
 def watched(page: Any) -> Iterator[Any]:
     """A page that fails the test on a console error, a script error, or a request to another machine."""
     faults: list[str] = []
+    page.context.set_default_timeout(PATIENCE_MS)
     page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: faults.append(f"script error: {error}"))
     page.on("dialog", lambda dialog: faults.append(f"dialog: {dialog.message}"))
