@@ -11,6 +11,8 @@ from core.parse.ledger import build_ledger
 from core.types import (
     Branch,
     JSONObject,
+    KwargSource,
+    KwargSource,
     Prompt,
     PromptSpan,
     Request,
@@ -195,8 +197,8 @@ def branched(lines: int = 600) -> Prompt:
         tokens=tokens_of(text, field="messages[0].content", line=4),
         branches=(Branch("if", "thinking", 1, 1, 2, 0, 1), Branch("else", "", 3, 1, 4, 1, 0)),
         kwargs=(
-            TemplateKwarg("thinking", False, "default", read=True),
-            TemplateKwarg("<b>odd</b>", 1, "chat_template_kwargs", "chat_template_kwargs.odd", read=False),
+            TemplateKwarg("thinking", False, KwargSource.DEFAULT, read=True),
+            TemplateKwarg("<b>odd</b>", 1, KwargSource.REQUEST, "chat_template_kwargs.odd", read=False),
         ),
     )
 
