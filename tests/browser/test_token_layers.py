@@ -12,7 +12,6 @@ from core.types import (
     Branch,
     JSONObject,
     KwargSource,
-    KwargSource,
     Prompt,
     PromptSpan,
     Request,
