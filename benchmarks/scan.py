@@ -44,6 +44,10 @@ HOSTILE = {
     "unclosed lists": "[TOOL_CALLS][{",
     "reasoning blocks": "\n<think>x</think>",
     "brackets": "[f(a=",
+    "stray quotes": "[get_weather(city='a' b\n",
+    "message headers": " to=f<|message|>",
+    "blocks": "<|content_text|>x",
+    "closers": "a </think> b",
     "fences": "```\n<tool_call>{}</tool_call>\n",
 }
 

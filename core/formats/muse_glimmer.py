@@ -85,8 +85,8 @@ FORMAT: ModelFormat = _MuseGlimmer(
     marks=(
         Mark("<atem:", 0.97, r"<atem:(?:invoke|function_calls)\b"),
         Mark("<|message|>", 0.97, r"\bto=(?!functions\.)[\w.\-]+<\|message\|>"),
-        Mark("<|eom|>", CERTAIN, r"<\|message\|>(?s:.)*<\|eo[mt]\|>"),
-        Mark("<|eot|>", STRONG, r"<\|message\|>(?s:.)*<\|eot\|>"),
+        Mark("<|eom|>", CERTAIN, r"<\|message\|>"),
+        Mark("<|eot|>", STRONG, r"<\|message\|>"),
     ),
     tails=("<|start|>assistant",),
 )

@@ -22,6 +22,7 @@ from core.parse.reading import (
     find_end,
     segments_of_call,
 )
+from core.parse.scan import PatternFinder
 from core.protocols import ReadContext
 from core.types import ParsedMessage, Segment, SegmentKind, Span, ToolCallAttempt
 
@@ -54,14 +55,15 @@ class Channels:
         stretches: list[Stretch] = []
         calls: list[ToolCallAttempt] = []
         has_reasoning = False
+        finder = PatternFinder(raw, stop)
         position = 0
         while position < stop:
-            header = self.header.search(raw, position, stop)
+            header = finder.next(self.header, position)
             following = stop if header is None else header.start()
             stretches += _marks(self.end, raw, Span(position, following))
             if header is None:
                 break
-            body = self._body_of(raw, header, stop)
+            body = self._body_of(finder, header)
             stretches.append(_mark(Span(header.start(), body.start)))
             kind = self.kind_of(header)
             if kind == "reasoning":
@@ -77,10 +79,10 @@ class Channels:
             name, raw, stretches, tuple(calls), context, self.conventions, has_reasoning=has_reasoning
         )
 
-    def _body_of(self, raw: str, header: re.Match[str], stop: int) -> Span:
-        ends = (pattern.search(raw, header.end(), stop) for pattern in (self.end, self.header))
+    def _body_of(self, finder: PatternFinder, header: re.Match[str]) -> Span:
+        ends = (finder.next(pattern, header.end()) for pattern in (self.end, self.header))
         start = header.end() if header.groupdict().get("open") is None else header.start("open")
-        return Span(start, min((match.start() for match in ends if match is not None), default=stop))
+        return Span(start, min((match.start() for match in ends if match is not None), default=finder.stop))
 
     def _with_end(self, raw: str, body: Span) -> Span:
         end = self.end.match(raw, body.stop)

@@ -50,6 +50,7 @@ class _PythonScan(StretchScan):
     def __init__(self, family: PythonCalls, text: str, region: Span, context: ReadContext) -> None:
         super().__init__(text, region, context)
         self._family = family
+        self._no_end_after: dict[str, int] = {}  # by quotation mark: behind here no argument ends with it
 
     def run(self) -> Scan:
         position = self._region.start
@@ -182,7 +183,13 @@ class _PythonScan(StretchScan):
         behind = skip_space(self._text, value.stop, self._region.stop)
         if not named or value.is_cut or (value.problem is None and self._text[behind : behind + 1] in ("", ",", ")")):
             return value
-        return read_loose_string(self._text, start, self._region.stop) or value
+        quotes = self._text[start : start + 1]
+        if start >= self._no_end_after.get(quotes, self._region.stop):
+            return value
+        loose = read_loose_string(self._text, start, self._region.stop)
+        if loose is None:
+            self._no_end_after[quotes] = start
+        return loose or value
 
     def _broken(
         self, match: re.Match[str], start: int, position: int, status: CallStatus, problem: str

@@ -253,7 +253,11 @@ class _TagScan:
         at_end = position >= self._region.stop
         if at_end and (problems or not values or self._is_cut):
             return Arguments(
-                span, None if problems or not values else decoded, CallStatus.TRUNCATED, "cut inside its arguments", position
+                span,
+                None if problems or not values else decoded,
+                CallStatus.TRUNCATED,
+                "cut inside its arguments",
+                position,
             )
         if closer is None:
             ends_here = self._text[position : position + 30].strip()
