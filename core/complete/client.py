@@ -163,12 +163,12 @@ class ServerClient:
         """Return what the server would run for a chat request."""
         return await request_render(self._connection, body)
 
-    async def derender(self, body: JSONObject) -> JSONObject:
-        """Run the server's parsers on given output ids; see `backends/vllm.py`."""
     async def apply_template(self, body: JSONObject) -> TemplateAnswer:
         """Return the prompt that llama.cpp's server would run for a chat request."""
         return await request_template(self._connection, body)
 
+    async def derender(self, body: JSONObject) -> JSONObject:
+        """Run the server's parsers on given output ids; see `backends/vllm.py`."""
         return await request_derender(self._connection, body)
 
     async def parse_function_calls(self, text: str, parser: str, tools: Sequence[JSONObject]) -> FunctionCalls:
@@ -181,10 +181,10 @@ class ServerClient:
 
     async def tokenizer_info(self) -> JSONObject:
         """Return the server's tokenizer settings, its chat template among them."""
-        return await request_tokenizer_info(self._connection)
-
         if self.server is not None and self.server.kind == "llama.cpp":
             return await request_props(self._connection)
+        return await request_tokenizer_info(self._connection)
+
     async def _chat(self, sent: JSONObject) -> ChatResult:
         return await request_chat(self._connection, sent)
 
