@@ -2,8 +2,9 @@
 
 What it finds:
     A raw output with text or calls, and an answer without any: an error in its
-    place, or a message with no content, no reasoning and no tool call. What the
-    server said is quoted.
+    place, or a message with no content, no reasoning and no tool call though
+    text was written, too. What the server said is quoted. Calls alone that are
+    missing without an error are dropped calls (PD401).
 
 Why it matters:
     The generation was fine; the client sees an empty message or HTTP 500 and
@@ -42,9 +43,9 @@ def find(trace: Trace) -> Iterator[Report]:
         if segment.kind is SegmentKind.CONTENT and trace.parse.raw[slice(*segment.char_span)].strip()
     ]
     calls = body_calls(trace)
-    if not texts and not calls:
-        return
     error = trace.chat.error
+    if not texts and (error is None or not calls):
+        return  # a dropped call alone is PD401's to tell
     written = [counted(len(calls), "tool call")] if calls else []
     written += [counted(sum(stop - start for start, stop in texts), "character") + " of content"] if texts else []
     yield Report(

@@ -48,6 +48,7 @@ def build_request_panel(settings: PageSettings, examples: Sequence[Example], not
         language="json",
         label="Request: JSON, curl or Python",
         elem_id="pd-request",
+        elem_classes=["pd-code-editor"],
         show_label=True,
         wrap_lines=True,
         buttons=[],
