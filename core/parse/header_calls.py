@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.parse.arguments import Arguments, read_arguments
+from core.parse.call_object import CallKeys, call_from_object
+from core.parse.json_scan import scan_json
 from core.parse.reading import Scan
 from core.parse.scan import Hit, trim_span
 from core.parse.stretch_scan import StretchScan
@@ -150,7 +152,19 @@ class _HeaderScan(StretchScan):
         arguments = read_arguments(
             self._finder, arguments_start, closers=self._family.closers, stops=self._stops, is_cut=self._is_cut
         )
-        return build_call(self._text, start, header, arguments, problem)
+        call = build_call(self._text, start, header, arguments, problem)
+        return self._with_name_inside(call) if call.name is None and arguments.value else call
+
+    def _with_name_inside(self, call: ToolCallAttempt) -> ToolCallAttempt:
+        """Read `{"name": …, "arguments": …}` where the header is an id without a name (vllm-project/vllm#32146)."""
+        span = call.arguments_span
+        if span is None or not self._text.startswith("{", span.start):
+            return call
+        inner = call_from_object(self._text, scan_json(self._text, span.start, span.stop), CallKeys())
+        if inner.status is not CallStatus.COMPLETE or inner.name not in self._names:
+            return call
+        problem = f"{call.problem}; its name stands in its arguments"
+        return replace(inner, id=call.id, id_span=call.id_span, char_span=call.char_span, problem=problem)
 
     def _without_arguments(self, opener: Hit, span: Span, behind: Hit | None) -> ToolCallAttempt | None:
         header = self._family.read_header(self._text, span, self._names)
