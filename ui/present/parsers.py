@@ -18,13 +18,13 @@ _LOST = (Fate.LOST, Fate.ALTERED)
 
 
 class Account(NamedTuple):
-    """What a parser made of the calls of an output, and how many characters that are no blanks it lost.
+    """What a parser made of the calls of an output, and how many characters it lost.
 
     Attributes:
         dropped: Calls of the output that it does not give.
         altered: Calls that it gives with another name or other arguments.
         invented: Calls that the output does not hold.
-        lost: Characters that are lost or altered, blanks left out.
+        lost: Characters that are lost or altered; a stretch of blanks alone does not count.
     """
 
     dropped: int
@@ -95,7 +95,9 @@ def _account(parse: Parse, ledger: Ledger) -> Account:
     altered = sum(bool({"name", "arguments"} & set(match.altered)) for match in ledger.matches)
     invented = sum(match.raw_index is None for match in ledger.matches)
     lost = sum(
-        len("".join(parse.raw[slice(*entry.char_span)].split())) for entry in ledger.entries if entry.fate in _LOST
+        entry.char_span.stop - entry.char_span.start
+        for entry in ledger.entries
+        if entry.fate in _LOST and parse.raw[slice(*entry.char_span)].strip()
     )
     return Account(dropped, altered, invented, lost)
 
