@@ -1,11 +1,15 @@
 r"""Llama 3.1 to 3.3 (and Llama 4 JSON): bare JSON objects.
 
     <|python_tag|>{"name": "NAME", "parameters": {ARGUMENTS}}; {"name": …}<|eom_id|>
+    <|python_tag|>brave_search.call(query="text")<|eom_id|>
     <function=NAME>{ARGUMENTS}</function><|eot_id|>
 
-The token is mostly missing; then an object is believed only on a line of its
-own, with name and parameters, naming a tool of the request where those are
-known. Objects may be parted by semicolons.
+The second line calls a built-in tool; any other Python behind the token is a
+program for an interpreter and stays content.
+
+The token is mostly missing before JSON; then an object is believed only on a
+line of its own, with name and parameters, naming a tool of the request where
+those are known. Objects may be parted by semicolons.
 
 Source: the chat template of Llama-3.2-3B-Instruct, 2024-09; the prompt-format guide of Llama 3.1.
 """
@@ -16,7 +20,9 @@ import re
 
 from core.formats._family import FAIR, STRONG, Mark, TextFormat
 from core.parse.bare_json import BareJSONCalls
+from core.parse.built_in_calls import BuiltInCalls
 from core.parse.call_object import CallKeys
+from core.parse.combine import scan_both
 from core.parse.reading import Conventions, Scan
 from core.parse.reasoning import ReasoningTags
 from core.parse.tag_calls import TagCalls
@@ -27,6 +33,7 @@ _TAG = "<|python_tag|>"
 _BARE = BareJSONCalls(
     keys=CallKeys(name=("name",), arguments=("parameters", "arguments")), prefixes=(_TAG,), in_list=False
 )
+_BUILT_IN = BuiltInCalls(_TAG, frozenset({"brave_search", "wolfram_alpha"}))
 _NEVER = re.compile(r"(?!)")
 _TAGGED = TagCalls(
     opener=re.compile(r"<function=(?P<name>[^>\n]*)>(?=\s*\{)"),
@@ -38,8 +45,13 @@ _TAGGED = TagCalls(
 
 
 def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
-    """Read bare objects, or the tagged ones of custom tools."""
-    found = _BARE.scan(raw, region, context)
+    """Read built-in tools and bare objects, or the tagged objects of custom tools."""
+    found, built_in = _BARE.scan(raw, region, context), _BUILT_IN.scan(raw, region, context)
+    if built_in.calls:
+        # Either may stand in a string of the other: what begins first is the call.
+        is_first = not found.calls or built_in.calls[0].char_span < found.calls[0].char_span
+        first, second = (_BUILT_IN, _BARE) if is_first else (_BARE, _BUILT_IN)
+        found = scan_both(first.scan, second.scan)(raw, region, context)
     return found if found.calls else _TAGGED.scan(raw, region, context)
 
 

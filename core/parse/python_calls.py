@@ -43,16 +43,21 @@ class PythonCalls:
 
     def scan(self, text: str, region: Span, context: ReadContext) -> Scan:
         """Find the calls in `text[region]`; never raises."""
-        return _PythonScan(self, text, region, context).run()
+        return PythonScan(self, text, region, context).run()
 
 
-class _PythonScan(StretchScan):
+class PythonScan(StretchScan):
+    """The scan of one stretch; another notation of the same calls overrides how one begins."""
+
+    _call_start = _CALL_START
+
     def __init__(self, family: PythonCalls, text: str, region: Span, context: ReadContext) -> None:
         super().__init__(text, region, context)
         self._family = family
         self._no_end_after: dict[str, int] = {}  # by quotation mark: behind here no argument ends with it
 
     def run(self) -> Scan:
+        """Find the calls; never raises."""
         position = self._region.start
         while True:
             hit = self._finder.first((*self._family.openers, *self._family.closers), position)
@@ -134,7 +139,7 @@ class _PythonScan(StretchScan):
         in_list = text.startswith("[", position) and position < stop
         position = skip_space(text, position + 1, stop) if in_list else position
         calls: list[ToolCallAttempt] = []
-        while (match := _CALL_START.match(text, position, stop)) is not None:
+        while (match := self._call_start.match(text, position, stop)) is not None:
             call = self._read_call(match)
             calls.append(call)
             position = skip_space(text, call.char_span.stop, stop)
