@@ -4,8 +4,8 @@ What it finds:
     An offline parser (the server's, where it is known, else the first that was
     asked) whose streaming result differs from its whole result for some cut of
     the same text. With the model's own tokenizer a warning; with a stand-in
-    vocabulary, and for white space alone, a note. Ids that a parser draws by
-    chance are not counted.
+    vocabulary, and for white space alone, a note. An id that streaming gives
+    another value counts only where it was taken from the text.
 
 Why it matters:
     Speculative decoding, `stream_interval` and the network decide where chunks
@@ -31,7 +31,6 @@ from core.diagnose.sight import in_raw
 from core.protocols import Rule
 from core.types import Certainty, ParserOutcome, Severity, Span, Stage, Trace
 
-_DRAWN_ID = re.compile(r"tool_calls\[\d+\] id is ")
 _BLANK = re.compile(r"(?P<field>content|reasoning) is '(?:\\[nrt]|\s)*' where the whole parse gives '(?:\\[nrt]|\s)*'")
 
 
@@ -42,7 +41,7 @@ def find(trace: Trace) -> Iterator[Report]:
     for name, outcome in trace.parse.parsers.items():
         if not _is_meant(trace, name):
             continue
-        if outcome.stream_equal is False and outcome.error is None and not _is_drawn_id(outcome):
+        if outcome.stream_equal is False and outcome.error is None:
             yield _report(trace, name, outcome)
         return
 
@@ -50,10 +49,6 @@ def find(trace: Trace) -> Iterator[Report]:
 def _is_meant(trace: Trace, name: str) -> bool:
     parser = None if trace.server is None else trace.server.tool_parser
     return parser is None or name.partition(":")[2].partition("+")[0] == parser
-
-
-def _is_drawn_id(outcome: ParserOutcome) -> bool:
-    return outcome.first_unequal is not None and _DRAWN_ID.search(outcome.first_unequal) is not None
 
 
 def _report(trace: Trace, name: str, outcome: ParserOutcome) -> Report:

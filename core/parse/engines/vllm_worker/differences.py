@@ -6,11 +6,16 @@ from collections.abc import Sequence
 
 from core.parse.engines.vllm_worker.runs import Message
 
-_RANDOM_ID = ("chatcmpl-tool-", "call_")
 
+def tell_difference(whole: Message, streamed: Message, output: str) -> str | None:
+    """Say in which field two messages differ, `None` if they say the same; absent and empty text are the same.
 
-def tell_difference(whole: Message, streamed: Message) -> str | None:
-    """Say in which field two messages differ, `None` if they say the same; absent and empty text are the same."""
+    Args:
+        whole: What the parse of the whole gave.
+        streamed: What streaming gave.
+        output: The text that both were made of. A tool call id counts only where one of the two was taken from it:
+            other ids a parser draws by chance or makes up, for every parse anew.
+    """
     for name in ("reasoning", "content"):
         want, got = getattr(whole, name) or "", getattr(streamed, name) or ""
         if want != got:
@@ -20,9 +25,13 @@ def tell_difference(whole: Message, streamed: Message) -> str | None:
     for index, (want_call, got_call) in enumerate(zip(whole.calls, streamed.calls, strict=True)):
         for name in ("name", "arguments", "id"):
             want, got = want_call[name] or "", got_call[name] or ""
-            if want != got and not (name == "id" and (want.startswith(_RANDOM_ID) or got.startswith(_RANDOM_ID))):
+            if want != got and (name != "id" or _is_taken(want, output) or _is_taken(got, output)):
                 return _tell_field(f"tool_calls[{index}] {name}", want, got)
     return None
+
+
+def _is_taken(call_id: str, output: str) -> bool:
+    return bool(call_id) and call_id in output
 
 
 def _tell_field(name: str, want: str, got: str) -> str:

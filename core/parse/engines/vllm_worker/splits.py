@@ -109,18 +109,21 @@ def compare(
         thorough: Whether to try many more chunkings, and to keep the messages around the delta at which they part.
     """
     deadline = time.monotonic() + budget_s
+    output = _text_of(pieces)
     failing: list[Ends] = []
     trials: list[Trial] = []
     for name, ends in _chunkings(pieces, seed, thorough=thorough):
         if trials and time.monotonic() > deadline:
             break
-        difference = _difference(whole, stream, ends)
+        difference = _difference(whole, stream, ends, output)
         trials.append(Trial(name, len(ends), difference))
         if difference is not None:
             failing.append(ends)
     if not failing:
         return Comparison(True, True, len(trials), None, trials=tuple(trials))  # noqa: FBT003 - both are equal
-    smallest = _shrink(min(failing, key=len), lambda ends: _difference(whole, stream, ends) is not None, deadline)
+    smallest = _shrink(
+        min(failing, key=len), lambda ends: _difference(whole, stream, ends, output) is not None, deadline
+    )
     usual = tuple(range(1, len(pieces) + 1))
     split = _explain(whole, pieces, stream, smallest)
     told = _explain(whole, pieces, stream, usual).told if usual in failing and usual != smallest else None
@@ -187,7 +190,7 @@ def _shrink(ends: Ends, fails: Callable[[Ends], bool], deadline: float) -> Ends:
 def _explain(whole: Message, pieces: Sequence[Piece], stream: Stream, ends: Ends) -> _Split:
     """Stream a failing chunking once more, and watch where it leaves the whole message."""
     starts = (0, *ends)
-    deltas = tuple("".join(p.text for p in pieces[start:end]) for start, end in zip(starts, ends, strict=False))
+    deltas = tuple(_text_of(pieces[start:end]) for start, end in zip(starts, ends, strict=False))
     left: list[int] = []
     reached = -1
 
@@ -202,7 +205,9 @@ def _explain(whole: Message, pieces: Sequence[Piece], stream: Stream, ends: Ends
     except Exception as error:  # noqa: BLE001 - a parser may raise anything; that is what is being found out
         difference, parts_at = _tell_error(error), min(reached + 1, len(deltas) - 1)
     else:
-        difference = tell_difference(whole, streamed) or "this time the same; the parser is not deterministic"
+        difference = (
+            tell_difference(whole, streamed, "".join(deltas)) or "this time the same; the parser is not deterministic"
+        )
         parts_at = left[0] if left else first_missing(whole, streamed, deltas)
     told = f"{_tell_split(ends, pieces)}: {difference}"
     if len(deltas) > 1:
@@ -224,12 +229,16 @@ def _watch_parting(stream: Stream, ends: Ends, parts_at: int) -> Parting:
     return Parting(kept.get(parts_at - 1), kept.get(parts_at), streamed)
 
 
-def _difference(whole: Message, stream: Stream, ends: Ends) -> str | None:
+def _difference(whole: Message, stream: Stream, ends: Ends, output: str) -> str | None:
     try:
         streamed = stream(ends)
     except Exception as error:  # noqa: BLE001 - a parser may raise anything; that is what is being found out
         return _tell_error(error)
-    return tell_difference(whole, streamed)
+    return tell_difference(whole, streamed, output)
+
+
+def _text_of(pieces: Sequence[Piece]) -> str:
+    return "".join(piece.text for piece in pieces)
 
 
 def _tell_error(error: Exception) -> str:
