@@ -104,7 +104,8 @@ def _trace(job: RenderJob, text: str) -> RenderOutcome:
         return unattributed(text, f"the traced render failed: {type(error).__name__}: {error}")
     finally:
         BUDGET.reset(token)
-    unread = () if job.causes else tuple(_unread(job, variables, template.environment.reads))
+    # One field may become several variables: it is named once.
+    unread = () if job.causes else tuple(dict.fromkeys(_unread(job, variables, template.environment.reads)))
     return RenderOutcome(
         text,
         spans,

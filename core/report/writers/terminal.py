@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from core.text import visible_whitespace
-from core.types import CallStatus, Fate, Finding, Parse, Prompt, Span, TokenKind, Trace
+from core.types import CallStatus, Fate, Finding, KwargSource, Parse, Prompt, Span, TemplateKwarg, TokenKind, Trace
 
+_UNASKED = (KwargSource.DEFAULT, KwargSource.TOKENIZER)  # of those, only what the template read is worth a line
 _MARKS = {
     Fate.LOST: ("[LOST ", "]"),
     Fate.ALTERED: ("[ALTERED ", "]"),
@@ -23,6 +25,7 @@ def prompt_to_terminal(prompt: Prompt, findings: tuple[Finding, ...] = ()) -> st
     lines = [safe(prompt.text), "", _prompt_line(prompt)]
     if prompt.unread:
         lines.append("never read by the template: " + ", ".join(prompt.unread))
+    lines += [_kwarg_line(kwarg) for kwarg in prompt.kwargs if kwarg.read or kwarg.source not in _UNASKED]
     return "\n".join([*lines, *_findings(findings)]) + "\n"
 
 
@@ -31,7 +34,7 @@ def parse_to_terminal(parse: Parse, findings: tuple[Finding, ...] = ()) -> str:
     lines = [f"format {parse.parsed.format}", *_calls(parse), "", *_ledger(parse)]
     for name, outcome in parse.parsers.items():
         made = outcome.error or f"{len(outcome.tool_calls)} calls, content {outcome.content!r}"
-        lines.append(f"{name}: {made}")
+        lines.append(f"{name}: {safe(made)}")
     return "\n".join([*lines, *_findings(findings)]) + "\n"
 
 
@@ -102,13 +105,22 @@ def _prompt_line(prompt: Prompt) -> str:
     return f"{len(prompt.tokens)} tokens, {special} special{forged}"
 
 
+def _kwarg_line(kwarg: TemplateKwarg) -> str:
+    value = safe(json.dumps(kwarg.value, ensure_ascii=False))
+    use = {True: "", False: ", never read", None: ""}[kwarg.read]
+    source = kwarg.source.value.replace("_", " ") if kwarg.field is None else f"`{kwarg.field}`"
+    return f"template variable {safe(kwarg.name)} = {value} from {safe(source)}{use}"
+
+
 def _calls(parse: Parse) -> list[str]:
     if not parse.parsed.calls:
         return ["no tool call in the raw output"]
     lines = []
     for call in parse.parsed.calls:
         problem = "" if call.status is CallStatus.COMPLETE else f" [{call.status.value}: {call.problem}]"
-        lines.append(f"call {call.name} {safe(call.arguments)} id {call.id}{problem}")
+        name = "without a name" if call.name is None else safe(call.name)
+        call_id = "no id" if call.id is None else f"id {safe(call.id)}"
+        lines.append(f"call {name} {safe(call.arguments)} · {call_id}{problem}")
     return lines
 
 

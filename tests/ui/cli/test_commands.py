@@ -49,6 +49,20 @@ def test_render_with_the_lab_model_gives_tokens():
     assert "lab model" in done.stderr
 
 
+def test_a_field_that_became_several_variables_is_named_once_as_unread():
+    done = run(
+        "render", "-", "--tokenizer", "assets/lab-model", text=json.dumps({**REQUEST, "reasoning_effort": "low"})
+    )
+
+    assert "never read by the template: reasoning_effort\n" in done.stdout
+
+
+def test_a_call_without_an_id_says_so_in_words():
+    done = run("parse", "-", text='<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>')
+
+    assert "call f {} · no id\n" in done.stdout
+
+
 def test_cases_keep_order_and_survive_bad_lines(tmp_path):
     cases = tmp_path / "cases.jsonl"
     good = {"request": REQUEST, "chat_template": TEMPLATE}
