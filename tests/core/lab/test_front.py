@@ -34,6 +34,8 @@ lab.boot(lambda _: print(lab.pid, flush=True))
 
 
 def start(source: str, folder: Path) -> subprocess.Popen[str]:
+    # A suite that runs in the background has SIGINT ignored; its children would have, too.
+    source = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n" + source
     command = [sys.executable, "-c", source, str(folder)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
