@@ -1,11 +1,12 @@
-"""Chunks of lines answered in several processes: same order out, bounded memory, a death costs one line.
+"""Chunks of lines answered in several processes: same order out, bounded memory, a death or a hang costs one line.
 
     file ──▶ lane (a thread) ──pipe──▶ worker (a process) ──▶ answers by number ──▶ in order
              lane (a thread) ──pipe──▶ worker (a process) ──▶
 
 A lane takes the next chunk when it is free and when not too many answers wait
-to be written. If its worker dies, it starts another and asks line by line; a
-line whose worker dies again gets an `error` of its own.
+to be written. If its worker dies or takes too long, which ends it, the lane
+starts another and asks line by line; a line at which that happens again gets an
+`error` of its own.
 """
 
 from __future__ import annotations
@@ -13,16 +14,33 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
+from typing import NamedTuple, TypeAlias
 
 from core.errors import EngineError
 from ui.cli.case_lines import Answered, Chunk, OpenAnswer, answer_chunk, answered, refuse_line
 
 # Answers that wait for an earlier one, per worker; enough that an uneven line stops nobody.
 _WAITING_PER_WORKER = 4
+
+# Waits so many seconds for an answer, or for the end of the worker; says whether one came.
+Wait: TypeAlias = Callable[[Connection, float], bool]
+
+
+class WorkerLimits(NamedTuple):
+    """How long a worker may take; far more than any line needs that ends by itself.
+
+    Attributes:
+        chunk_s: Seconds for a chunk; one that takes longer is asked again, line by line.
+        line_s: Seconds for a line asked alone. It may start two helpers, which have limits of their own: three
+            minutes to start and one for an answer.
+    """
+
+    chunk_s: float = 900.0
+    line_s: float = 600.0
 
 
 class CaseWorkers:
@@ -31,10 +49,14 @@ class CaseWorkers:
     Args:
         open_answer: Picklable; called once in each process.
         jobs: How many processes.
+        limits: How long they may take; `None` means the usual.
+        wait: Waits for an answer.
     """
 
-    def __init__(self, open_answer: OpenAnswer, jobs: int) -> None:
-        self._lanes = tuple(_Lane(open_answer) for _ in range(jobs))
+    def __init__(
+        self, open_answer: OpenAnswer, jobs: int, limits: WorkerLimits | None = None, wait: Wait = Connection.poll
+    ) -> None:
+        self._lanes = tuple(_Lane(open_answer, limits or WorkerLimits(), wait) for _ in range(jobs))
         self._window = threading.Semaphore(jobs * _WAITING_PER_WORKER)
         self._reading = threading.Lock()
         self._news = threading.Condition()
@@ -109,20 +131,22 @@ class CaseWorkers:
 class _Lane:
     """One worker after the other."""
 
-    def __init__(self, open_answer: OpenAnswer) -> None:
+    def __init__(self, open_answer: OpenAnswer, limits: WorkerLimits, wait: Wait) -> None:
         self._open_answer = open_answer
+        self._limits = limits
+        self._wait = wait
         self._worker: _Worker | None = None
         self._changing = threading.Lock()
         self._is_closed = False
 
     def answer(self, chunk: Chunk) -> Answered:
-        """Answer a chunk; line by line, if its worker dies.
+        """Answer a chunk; line by line, if its worker dies or takes too long.
 
         Raises:
             EngineError: No worker can be started.
         """
         try:
-            return self._ready().ask(chunk)
+            return self._ready().ask(chunk, self._limits.chunk_s)
         except _WorkerDiedError:
             self._drop()
         parts = [self._answer_line(number, line) for number, line in enumerate(chunk.lines, chunk.first_number)]
@@ -134,9 +158,9 @@ class _Lane:
         self._drop()
 
     def _answer_line(self, number: int, line: bytes) -> Answered:
-        """Answer one line; if the worker dies of it, with an error."""
+        """Answer one line; if the worker dies of it or takes too long, with an error."""
         try:
-            return self._ready().ask(Chunk(number, (line,)))
+            return self._ready().ask(Chunk(number, (line,)), self._limits.line_s)
         except _WorkerDiedError as death:
             self._drop()
             error = EngineError(f"a worker process {death} while it read line {number}")
@@ -149,7 +173,7 @@ class _Lane:
         with self._changing:
             if self._is_closed:
                 raise EngineError("the workers were closed")
-            self._worker = worker = _Worker(self._open_answer)
+            self._worker = worker = _Worker(self._open_answer, self._wait)
         try:
             worker.wait_until_ready()
         except _WorkerDiedError as death:
@@ -165,13 +189,14 @@ class _Lane:
 
 
 class _WorkerDiedError(Exception):
-    """A worker process is gone; the text says how."""
+    """A worker process is gone or given up; the text says how."""
 
 
 class _Worker:
     """One process, and our end of its pipe."""
 
-    def __init__(self, open_answer: OpenAnswer) -> None:
+    def __init__(self, open_answer: OpenAnswer, wait: Wait) -> None:
+        self._wait = wait
         # Spawned, not forked: this process has threads, and a child must not hold the pipes of its sisters.
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
@@ -185,12 +210,15 @@ class _Worker:
         """Wait until it can answer."""
         self._receive()
 
-    def ask(self, chunk: Chunk) -> Answered:
-        """Return its answer."""
+    def ask(self, chunk: Chunk, limit_s: float) -> Answered:
+        """Return its answer; after so many seconds without one it is of no more use."""
         try:
             self._connection.send(chunk)
+            has_come = self._wait(self._connection, limit_s)
         except OSError:
             raise self._died() from None
+        if not has_come:
+            raise _WorkerDiedError(f"gave no answer within {limit_s:g} s and was ended")
         answer = self._receive()
         assert isinstance(answer, Answered)
         return answer

@@ -40,7 +40,8 @@ def run_bulk(name: str, open_answer: OpenAnswer, *, jobs: int | None = None) -> 
         name: The file, or `-` for standard input.
         open_answer: Makes what turns a case into a document; called once in each process, so it must be picklable
             unless `jobs` is 1.
-        jobs: How many processes; `None` means one per processor. With 1 everything happens here.
+        jobs: How many processes; `None` means one per processor. With 1 everything happens here. A line that hangs is
+            given up by the processes; what is answered here has no limit.
 
     Returns:
         As `run_cases`.

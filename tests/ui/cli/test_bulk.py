@@ -1,4 +1,4 @@
-"""Many lines in several processes: same answers, same order, and what a dead worker or a person's Ctrl-C costs."""
+"""Many lines in several processes: same answers and order; what a dead or hanging worker or a person's Ctrl-C costs."""
 
 import json
 import os
@@ -8,6 +8,7 @@ import subprocess
 import sys
 from contextlib import closing, contextmanager
 from functools import partial
+from multiprocessing.connection import wait
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from core.errors import EngineError, RequestError
 from tests.conftest import ROOT
 from ui.cli import cases
 from ui.cli.case_lines import CHUNK_LINES, Chunk, read_chunks
-from ui.cli.case_workers import CaseWorkers
+from ui.cli.case_workers import CaseWorkers, WorkerLimits
 from ui.cli.cases import LINES_ALONE, run_bulk
 
 CALL = '<tool_call>\n{{"name": "f", "arguments": {{"n": {n}}}}}\n</tool_call>'
@@ -32,6 +33,14 @@ def echo(marker=None):
             if marker:
                 Path(marker).touch()
             os.kill(os.getpid(), signal.SIGKILL)
+        if case.get("do") == "hang" or (
+            case.get("do") == "hang once" and not Path(marker).with_suffix(".hung").exists()
+        ):
+            if marker:
+                Path(marker).with_suffix(".hung").touch()
+                Path(marker).with_suffix(".fifo").write_text(f"{os.getpid()}\n")
+            while True:
+                signal.pause()
         if case.get("do") == "leave":
             os._exit(3)
         if case.get("do") == "refuse":
@@ -53,11 +62,11 @@ def lines_of(items):
     return tuple(json.dumps(item).encode() for item in items)
 
 
-def documents_of(items, open_answer=echo, jobs=2):
+def documents_of(items, open_answer=echo, jobs=2, **how):
     """Return what the workers write for some cases, in chunks of three lines."""
     lines = lines_of(items)
     chunks = (Chunk(start + 1, lines[start : start + 3]) for start in range(0, len(lines), 3))
-    with closing(CaseWorkers(open_answer, jobs)) as workers:
+    with closing(CaseWorkers(open_answer, jobs, **how)) as workers:
         text = "".join(answer.text for answer in workers.answers(chunks))
     return [json.loads(line) for line in text.splitlines()]
 
@@ -92,6 +101,78 @@ def test_a_worker_that_dies_once_costs_a_retry_and_nothing_else(tmp_path):
 
     assert (tmp_path / "died").exists()
     assert [document.get("seen") for document in documents] == list(range(12))
+
+
+class Clock:
+    """In place of time: a limit has passed as soon as a worker has told that it hangs, and not before."""
+
+    def __init__(self, marker):
+        path = Path(marker).with_suffix(".fifo")
+        os.mkfifo(path)
+        self.fifo = os.open(path, os.O_RDWR)  # so that whoever opens it to write finds a reader
+        self.limits = []
+        self.hung = []
+
+    def wait(self, connection, limit_s):
+        self.limits.append(limit_s)
+        if self.fifo not in wait([connection, self.fifo]):
+            return True
+        self.hung.append(int(os.read(self.fifo, 100)))
+        return False
+
+
+@pytest.fixture
+def clock(tmp_path):
+    made = Clock(tmp_path / "marker")
+    yield made
+    os.close(made.fifo)
+
+
+def test_a_line_that_hangs_gets_an_error_and_its_neighbours_answers(tmp_path, clock):
+    items = [{"id": n, "n": n, "do": "hang" if n == 4 else None} for n in range(12)]
+
+    documents = documents_of(items, partial(echo, str(tmp_path / "marker")), jobs=1, wait=clock.wait)
+
+    assert [document["id"] for document in documents] == list(range(12))
+    assert "gave no answer within 600 s and was ended while it read line 5" in documents[4]["error"]["message"]
+    assert all("error" not in document for n, document in enumerate(documents) if n != 4)
+    assert clock.limits == [900, 900, 600, 600, 600, 900, 900]  # chunks of three lines, the second line by line
+    assert len(clock.hung) == 2
+    for pid in clock.hung:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+def test_a_worker_that_hangs_once_costs_a_retry_and_nothing_else(tmp_path, clock):
+    items = [{"id": n, "n": n, "do": "hang once" if n == 4 else None} for n in range(12)]
+
+    documents = documents_of(items, partial(echo, str(tmp_path / "marker")), jobs=1, wait=clock.wait)
+
+    assert len(clock.hung) == 1
+    assert [document.get("seen") for document in documents] == list(range(12))
+    assert clock.limits == [900, 900, 600, 600, 600, 900, 900]
+
+
+def test_lines_that_hang_are_given_up_by_the_real_clock():
+    items = [{"id": n, "n": n, "do": "hang"} for n in range(2)]
+
+    documents = documents_of(items, jobs=1, limits=WorkerLimits(chunk_s=0.01, line_s=0.02))
+
+    assert [document["id"] for document in documents] == [0, 1]
+    assert all("gave no answer within 0.02 s" in document["error"]["message"] for document in documents)
+
+
+def test_closing_does_not_wait_for_a_line_that_hangs(tmp_path):
+    marker = tmp_path / "marker"
+    os.mkfifo(marker.with_suffix(".fifo"))
+    items = [{"n": 0}, {"n": 1, "do": "hang"}]
+    chunks = (Chunk(n + 1, lines_of([item])) for n, item in enumerate(items))
+    with closing(CaseWorkers(partial(echo, str(marker)), 1)) as workers:
+        next(workers.answers(chunks))
+        pid = int(marker.with_suffix(".fifo").read_text())  # waits until it hangs
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
 
 
 def test_a_fault_of_ours_costs_one_line():
