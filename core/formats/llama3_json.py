@@ -66,5 +66,5 @@ FORMAT: ModelFormat = TextFormat(
     ),
     scan=scan_calls,
     bare_score=STRONG,
-    bare_hints=('"name"', "{"),
+    bare_hints=("name", "{"),
 )

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from core.parse.json_scan import decode_json, decode_object, explain_json_error, scan_json
+from core.parse.python_dicts import explain_break
 from core.parse.scan import Finder, Hit, skip_space, trim_span
 from core.types import JSON, CallStatus, JSONObject, Span
 
@@ -98,7 +99,10 @@ def _read_broken(
         return _judge(text, scan.span, scan.value, None, closing, is_cut=is_cut and not text[scan.span.stop :].strip())
     problem = explain_json_error(error)
     if scan is not None:
-        problem = scan.problem or f"text follows the arguments: {text[scan.span.stop : span.stop][:40]!r}"
+        problem = (
+            explain_break(text, scan, finder.stop)
+            or f"text follows the arguments: {text[scan.span.stop : span.stop][:40]!r}"
+        )
     if hit is None and (scan is None or scan.status is CallStatus.TRUNCATED):
         return Arguments(span, None, CallStatus.TRUNCATED, f"cut inside the arguments: {problem}", finder.stop)
     return Arguments(span, None, CallStatus.MALFORMED, problem, _stop(span, hit, closing, finder.stop))

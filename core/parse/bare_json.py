@@ -12,8 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from core.parse.call_object import CallKeys, call_from_object
-from core.parse.json_scan import scan_json
+from core.parse.call_object import CallKeys, read_call
 from core.parse.reading import Scan, frame_spans
 from core.parse.scan import QuoteGuard, skip_space
 from core.parse.tools import tool_names
@@ -102,15 +101,13 @@ class _BareScan:
         calls: list[ToolCallAttempt] = []
         end = position
         while position < stop and text[position] == "{":
-            scan = scan_json(text, position, stop)
-            call = call_from_object(text, scan, self._family.keys)
+            call, _ = read_call(text, position, stop, self._family.keys)
+            behind = call.char_span.stop
             is_cut = bool(calls) and call.status is CallStatus.TRUNCATED
-            if (call.name is None and not is_cut) or (
-                not is_cut and calls and call.arguments_span == Span(scan.span.stop, scan.span.stop)
-            ):
-                return ([] if in_list or not calls else calls), end if calls else scan.span.stop
+            if (call.name is None and not is_cut) or (not is_cut and calls and call.arguments_span == _at_end(call)):
+                return ([] if in_list or not calls else calls), end if calls else behind
             calls.append(call)
-            end = scan.span.stop
+            end = behind
             if call.status is not CallStatus.COMPLETE:
                 break
             separator = skip_space(text, end, stop)
@@ -129,8 +126,10 @@ class _BareScan:
             return False
         if self._names and any(call.name not in self._names for call in (calls[0], *whole)):
             return False
-        if last.status is not CallStatus.COMPLETE:
-            return bool(self._names)
+        if last.status is not CallStatus.COMPLETE and not self._names:
+            return False
+        if last.status is not CallStatus.COMPLETE and self._text[stop - 1] != "}":
+            return True
         rest = self._text[stop : min(self._region.stop, stop + 200)]
         return _PARTIAL_END.fullmatch(rest) is not None or not rest.partition("\n")[0].strip(" \t;,`")
 

@@ -4,16 +4,22 @@
     {"type": "function", "function": {"name": "NAME", "arguments": "{…}"}}
 
 Which keys are used is a family's business; these and their look-alikes are known.
+A Python dict in its place is never a whole call, but its name is known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from core.parse.arguments import object_from_value
-from core.parse.json_scan import JSONScan, Member, decode_json, partial_string, scan_members
+from core.parse.json_scan import JSONScan, Member, decode_json, partial_string, scan_json, scan_members
+from core.parse.python_dicts import end_of_python_dict, explain_break, python_string_at, scan_python_members
+from core.parse.scan import skip_space
 from core.types import JSON, CallStatus, JSONObject, Place, Span, ToolCallAttempt
+
+_MemberReader = Callable[[str, int, int], tuple[Member, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,32 @@ class CallKeys:
     name_is_key: bool = False
 
 
+class WrittenCall(NamedTuple):
+    """A call as read from one object, and whether the object says itself where it ends."""
+
+    call: ToolCallAttempt
+    has_end: bool
+
+
+def read_call(text: str, start: int, stop: int, keys: CallKeys) -> WrittenCall:
+    """Read the call that the object at `start` makes, be it JSON, broken, or a Python dict.
+
+    Args:
+        text: The whole raw text.
+        start: Position of its `{`.
+        stop: Where reading must end.
+        keys: Where name, arguments and id stand.
+
+    Returns:
+        The call, its char span that of the object, as far as it could be followed.
+    """
+    scan = scan_json(text, start, stop)
+    end = end_of_python_dict(text, scan, stop)
+    if end is not None or _begins_as_python(text, scan, stop):
+        return WrittenCall(_call_from_dict(text, scan, stop, end, keys), end is not None)
+    return WrittenCall(call_from_object(text, scan, keys), scan.status is not CallStatus.MALFORMED)
+
+
 def call_from_object(text: str, scan: JSONScan, keys: CallKeys) -> ToolCallAttempt:
     """Return the call that an object at `scan.span` makes.
 
@@ -47,7 +79,7 @@ def call_from_object(text: str, scan: JSONScan, keys: CallKeys) -> ToolCallAttem
     outer = scan_members(text, scan.span.start, scan.span.stop)
     if keys.name_is_key:
         return _call_from_key(text, scan, outer)
-    members = _unwrap(text, outer)
+    members = _unwrap(text, outer, scan_members)
     name_member, arguments_member, id_member = (
         _find(members, wanted) for wanted in (keys.name, keys.arguments, keys.id)
     )
@@ -72,6 +104,46 @@ def call_from_object(text: str, scan: JSONScan, keys: CallKeys) -> ToolCallAttem
         id_span=id_span,
         arguments_span=Span(stop, stop) if arguments_span is None else arguments_span,
         problem=scan.problem or problem,
+    )
+
+
+def _begins_as_python(text: str, scan: JSONScan, stop: int) -> bool:
+    """Say whether a broken object begins with a key between single quotation marks."""
+    return scan.status is CallStatus.MALFORMED and text.startswith("'", skip_space(text, scan.span.start + 1, stop))
+
+
+def _call_from_dict(text: str, scan: JSONScan, stop: int, end: int | None, keys: CallKeys) -> ToolCallAttempt:
+    """Read what a Python dict says that ends at `end`; never complete, since no JSON reader takes it."""
+    start, is_whole = scan.span.start, end is not None
+    members: Sequence[Member] = scan_python_members(text, start, stop)
+    if keys.name_is_key:
+        quote = skip_space(text, start + 1, stop)
+        arguments_member = members[0] if members else None
+        name = None if arguments_member is None else arguments_member.key
+        name_span = None if name is None else Span(quote + 1, quote + 1 + len(name))
+        id_member = None
+    else:
+        members = _unwrap(text, members, scan_python_members)
+        name_member, arguments_member, id_member = (_find(members, k) for k in (keys.name, keys.arguments, keys.id))
+        name, name_span = (None, None) if name_member is None else python_string_at(text, name_member.value_span)
+    identifier, id_span = (None, None) if id_member is None else python_string_at(text, id_member.value_span)
+    end = end or max((scan.span.stop, *(member.value_span.stop for member in members)))
+    arguments = Span(end, end) if arguments_member is None else arguments_member.value_span
+    value, _ = _arguments_value(text, arguments_member, scan.status)
+    return ToolCallAttempt(
+        name=name,
+        arguments=text[arguments.start : arguments.stop],
+        arguments_json=value,
+        id=identifier,
+        status=CallStatus.MALFORMED,
+        place=Place.BODY,
+        char_span=Span(start, end),
+        name_span=name_span,
+        id_span=id_span,
+        arguments_span=arguments,
+        problem=explain_break(text, scan, stop)
+        if is_whole
+        else f"neither JSON nor a whole Python dict: {scan.problem}",
     )
 
 
@@ -128,12 +200,12 @@ def break_call(text: str, call: ToolCallAttempt, stop: int, problem: str) -> Too
     )
 
 
-def _unwrap(text: str, members: Sequence[Member]) -> Sequence[Member]:
+def _unwrap(text: str, members: Sequence[Member], read_members: _MemberReader) -> Sequence[Member]:
     """Return the members of an inner `"function": {…}` with the outer id, if that is how it is written."""
     function = next((m for m in members if m.key == "function"), None)
     if function is None or not text.startswith("{", function.value_span.start):
         return members
-    inner = scan_members(text, function.value_span.start, function.value_span.stop)
+    inner = read_members(text, function.value_span.start, function.value_span.stop)
     return (*inner, *(m for m in members if m.key != "function" and m.key != "name"))
 
 

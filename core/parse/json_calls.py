@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
-from core.parse.call_object import CallKeys, break_call, call_from_object
+from core.parse.call_object import CallKeys, break_call, call_from_object, read_call
 from core.parse.json_scan import scan_json
 from core.parse.reading import Scan, frame_spans
 from core.parse.scan import Hit, skip_space
@@ -150,15 +150,13 @@ class _JSONScan(StretchScan):
             position += len(found)
 
     def _read_object(self, position: int) -> tuple[ToolCallAttempt, int]:
-        scan = scan_json(self._text, position, self._region.stop)
-        call = call_from_object(self._text, scan, self._family.keys)
-        if scan.status is not CallStatus.MALFORMED:
-            return call, scan.span.stop
+        call, has_end = read_call(self._text, position, self._region.stop, self._family.keys)
+        if has_end:
+            return call, call.char_span.stop
         # Broken JSON does not say where it ends: the next tag does.
-        hit = self._finder.first((*self._family.closers, *self._family.openers, *_STOPS), scan.span.start + 1)
+        hit = self._finder.first((*self._family.closers, *self._family.openers, *_STOPS), position + 1)
         stop = self._region.stop if hit is None else hit.start
-        call = break_call(self._text, call, stop, scan.problem or "no valid JSON")
-        return call, stop
+        return break_call(self._text, call, stop, call.problem or "no valid JSON"), stop
 
     def _close(
         self, opener: Hit, calls: list[ToolCallAttempt], end: int, *, is_list: bool

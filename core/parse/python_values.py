@@ -131,6 +131,8 @@ class _Reader:
         is_dict = closing == "}" and not self._is_set(start)
         position = skip_space(self._text, start + 1, self._stop)
         while position < self._stop and self._text[position] != closing:
+            if is_dict and self._text[position] in "{[":
+                return PythonValue(None, position, "a key is missing")
             item = self.value(position, depth + 1)
             if item.problem is None and is_dict:
                 item = self._member(item, members, depth)
