@@ -268,7 +268,10 @@
 
   function parserTable(parsers) {
     const rows = parsers.map((one) => cells([one.name, one.calls, one.content, one.reasoning, one.stream, one.error]));
-    return table("The same raw output through other parsers", ["parser", "calls", "content", "reasoning", "streaming", "error"], rows);
+    const box = make("details", "pd-parser-table");
+    box.append(make("summary", "", "The same raw output through " + parsers.length + " other parsers"));
+    box.append(table("What each of them returns", ["parser", "calls", "content", "reasoning", "streaming", "error"], rows));
+    return box;
   }
 
   pd.builders = pd.builders || {};

@@ -68,7 +68,9 @@ def _whereabouts(trace: Trace, spans: list[Span]) -> str:
             counts[fate] = counts.get(fate, 0) + part.stop - part.start
     places = [f"{counts[fate]} in {fate.value}" for fate in (Fate.CONTENT, Fate.REASONING) if fate in counts]
     lost = sum(counts.values()) - sum(counts.get(fate, 0) for fate in (Fate.CONTENT, Fate.REASONING))
-    return f"Of its {sum(counts.values())} characters {', '.join([*places, f'{lost} nowhere'])}."
+    if not places:
+        return f"None of its {sum(counts.values())} characters is in the message."
+    return f"Of its {sum(counts.values())} characters, {', '.join([*places, f'{lost} nowhere'])}."
 
 
 RULE: Rule = TraceRule(

@@ -87,7 +87,11 @@ def _readers(parse: Parse) -> Iterator[str]:
     n_calls = len(parse.parsed.calls)
     reading = [name for name, outcome in parse.parsers.items() if len(outcome.tool_calls) == n_calls]
     yield ""
-    yield f"{len(reading)} of {len(parse.parsers)} parsers return {n_calls} calls: " + (", ".join(reading) or "none")
+    written = "the call" if n_calls == 1 else f"all {n_calls} calls" if n_calls else "no call: none was written"
+    if not reading:
+        yield f"none of {len(parse.parsers)} parsers returns {written}"
+    else:
+        yield f"{len(reading)} of {len(parse.parsers)} parsers return {written}: {', '.join(reading)}"
 
 
 def _findings(findings: tuple[Finding, ...]) -> Iterator[str]:
