@@ -223,6 +223,20 @@ def test_hostile_text_is_drawn_as_text(bare: DebuggerPage, text: str) -> None:
     assert bare.page.locator("#pd-switches .pd").get_attribute("data-state") == "done"
 
 
+def test_the_hint_of_a_switch_names_characters_that_reorder_text(bare: DebuggerPage) -> None:
+    kwargs = {"\u202elive": 1, "dull": 1}
+    bare.paste(json.dumps({"messages": LOST[:1], "chat_template_kwargs": kwargs}, ensure_ascii=False))
+    expect(bare.page.locator("#pd-notices .pd-counts")).to_contain_text("1 message")
+    open_bench(bare, "switches")
+    run_bench(bare, "switches")
+
+    hints = bare.page.locator("#pd-switches .pd-plain-list code[title]").evaluate_all(
+        "all => all.map(one => one.title)"
+    )
+    assert "leaves out `dull`" in hints
+    assert "leaves out `\u27e8RLO\u27e9live`" in hints
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_panel_breaks_no_accessibility_rule(bare: DebuggerPage, theme: str) -> None:
     bare.load(theme)

@@ -11,6 +11,7 @@ from ui.report import document
 SCRIPTS = document.SCRIPTS
 STYLES = document.STYLES
 PAGE_SCRIPTS = (
+    "bench.js",
     "experiments_view.js",
     "parser_views.js",
     "template_editor.js",
