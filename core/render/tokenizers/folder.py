@@ -25,7 +25,8 @@ def load_tokenizer(source: str | Path) -> FastTokenizer:
     """Load a vocabulary with its rules.
 
     Args:
-        source: A folder, a `tokenizer.json`, or a Hub id such as `org/model`; local files come first.
+        source: A folder, a `tokenizer.json`, or a Hub id such as `org/model` or, for one of its
+            revisions, `org/model@v1.0`; local files come first.
 
     Raises:
         RenderError: There is none, it cannot be read, or the Hub cannot be reached.
@@ -49,7 +50,7 @@ def load_template(source: str | Path, *, has_tools: bool = False) -> str | None:
     """Return the chat template of a folder, file or Hub id; `None` if it has none.
 
     Args:
-        source: A folder, a template file, or a Hub id.
+        source: A folder, a template file, or a Hub id, which may name a revision after `@`.
         has_tools: Whether the request has tools; models with several templates keep one for them.
 
     Raises:
@@ -81,17 +82,26 @@ def find_folder(source: str | Path) -> Path:
     if path.is_file():
         return path.parent
     text = str(source)
-    if path.is_absolute() or text.startswith((".", "~")) or text.count("/") > 1 or not text.strip():
+    hub_id, _, revision = text.partition("@")
+    if path.is_absolute() or text.startswith((".", "~")) or hub_id.count("/") > 1 or not hub_id.strip():
         raise RenderError(f"no folder {shorten(text)} to load a tokenizer from", "Check the path.")
-    return _fetch(text)
+    return _fetch(hub_id, revision or None)
 
 
-def _fetch(hub_id: str) -> Path:
+def _fetch(hub_id: str, revision: str | None) -> Path:
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+    from huggingface_hub.errors import (
+        HfHubHTTPError,
+        HFValidationError,
+        LocalEntryNotFoundError,
+        RevisionNotFoundError,
+    )
 
     try:
-        return Path(snapshot_download(hub_id, allow_patterns=list(_HUB_FILES)))
+        return Path(snapshot_download(hub_id, revision=revision, allow_patterns=list(_HUB_FILES)))
+    except RevisionNotFoundError as error:
+        hint = "Name a branch, a tag or a commit of it."
+        raise RenderError(f"{shorten(hub_id)} has no revision {shorten(revision or 'main')}", hint) from error
     except HFValidationError as error:
         raise RenderError(
             f"{shorten(hub_id)} is neither a folder nor a Hub id", "Hub ids look like `org/model`."
@@ -99,9 +109,13 @@ def _fetch(hub_id: str) -> Path:
     except LocalEntryNotFoundError as error:
         hint = "Name a local folder, or go online once so that the files can be fetched."
         raise RenderError(
-            f"the Hub cannot be reached for {shorten(hub_id)}, and it is not in the cache", hint
+            f"the Hub cannot be reached for {shorten(_named(hub_id, revision))}, and it is not in the cache", hint
         ) from error
     except (HfHubHTTPError, OSError) as error:
         raise RenderError(
             f"the Hub gives no {shorten(hub_id)}: {type(error).__name__}", "Check the id and your access."
         ) from error
+
+
+def _named(hub_id: str, revision: str | None) -> str:
+    return hub_id if revision is None else f"{hub_id}@{revision}"

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +17,7 @@ from core.render import load_template, load_tokenizer
 from core.render.tokenizers.fast import FastTokenizer
 from core.render.tokenizers.tiles import align_pieces, decode_pieces
 from core.types import Token, TokenKind
+from tests.conftest import ROOT
 from tests.core.render.vocabularies import KINDS, byte_level, write
 
 TEXTS = [
@@ -202,3 +206,32 @@ def test_a_broken_file_is_said_plainly(tmp_path: Path) -> None:
 def test_a_folder_without_a_tokenizer_is_said_plainly(tmp_path: Path) -> None:
     with pytest.raises(RenderError, match="holds no"):
         load_tokenizer(tmp_path)
+
+
+def test_a_revision_of_a_hub_id_is_named_after_an_at_sign(tmp_path):
+    """With a cache as `huggingface_hub` lays it out; a process of its own, as the cache's place is read at import."""
+    repository = tmp_path / "models--org--model"
+    for revision, commit in (("main", "a" * 40), ("refs/pr/3", "b" * 40)):
+        snapshot = repository / "snapshots" / commit
+        snapshot.mkdir(parents=True)
+        (snapshot / "chat_template.jinja").write_text(f"of {revision}")
+        reference = repository / "refs" / revision
+        reference.parent.mkdir(parents=True, exist_ok=True)
+        reference.write_text(commit)
+    source = (
+        "import sys\n"
+        "from core.errors import RenderError\n"
+        "from core.render import load_template\n"
+        "for name in sys.argv[1:]:\n"
+        "    try: print(load_template(name))\n"
+        "    except RenderError as error: print(error.message)\n"
+    )
+    names = ("org/model", "org/model@refs/pr/3", "org/model@gone")
+    environment = {**os.environ, "HF_HUB_CACHE": str(tmp_path), "HF_HUB_OFFLINE": "1"}
+
+    done = subprocess.run(
+        [sys.executable, "-c", source, *names], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.splitlines()[:2] == ["of main", "of refs/pr/3"]
+    assert "'org/model@gone'" in done.stdout.splitlines()[2]
