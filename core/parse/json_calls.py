@@ -22,6 +22,8 @@ from core.types import CallStatus, Place, Span, ToolCallAttempt
 
 _LONGEST_TAG = 64
 _OBJECT_LINE = re.compile(r"^[ \t]*+(?P<open>\{)", re.MULTILINE)
+_FENCE = re.compile(r"```(?:json)?\s*+(?=\{)")
+_STRAY = re.compile(r"[\]})\"'`,;\s]{1,16}")
 _STOPS = ("</think>", "<|im_end|>", "<|eot_id|>")
 
 
@@ -123,6 +125,9 @@ class _JSONScan(StretchScan):
     def _read_region(self, opener: Hit) -> tuple[list[ToolCallAttempt], list[Span], int]:
         text, stop = self._text, self._region.stop
         position = skip_space(text, opener.stop, stop)
+        fence = _FENCE.match(text, position, stop)
+        if fence is not None:
+            return self._read_fenced(opener, fence.end())
         is_list = position < stop and text[position] == "["
         position = skip_space(text, position + 1, stop) if is_list else position
         calls: list[ToolCallAttempt] = []
@@ -132,12 +137,23 @@ class _JSONScan(StretchScan):
             if call.status is not CallStatus.COMPLETE:
                 break
             position = self._skip_separators(position)
+        if not calls and is_list and not self._family.guards_prose and text.startswith("]", position, stop):
+            return [], [Span(opener.start, position + 1)], position + 1
         if not calls:
             return self._read_without_object(opener, position)
         end = calls[-1].char_span.stop
         if is_list and position < stop and text[position] == "]":
             end = position + 1
         return self._close(opener, calls, end, is_list=is_list)
+
+    def _read_fenced(self, opener: Hit, position: int) -> tuple[list[ToolCallAttempt], list[Span], int]:
+        """Read an object in a code fence between the tags: no JSON reader takes it, but it is known what it means."""
+        call, position = self._read_object(position)
+        calls, markup, stop = self._close(opener, [call], position, is_list=False)
+        if call.name is None or not self._text.endswith(self._family.closers, opener.stop, stop):
+            return [], [], opener.stop
+        calls[0] = replace(calls[0], status=CallStatus.MALFORMED, problem="a code fence stands around its JSON")
+        return calls, markup, stop
 
     def _skip_separators(self, position: int) -> int:
         text, stop = self._text, self._region.stop
@@ -171,6 +187,11 @@ class _JSONScan(StretchScan):
                 end = calls[-1].char_span.stop
         position = skip_space(self._text, end, self._region.stop)
         closer = next((tag for tag in family.closers if self._text.startswith(tag, position)), None)
+        stray = None if closer or is_list else self._stray_before_closer(position)
+        if stray is not None:
+            calls[-1] = replace(last, status=CallStatus.MALFORMED, problem=f"text follows its JSON: {stray!r}")
+            position += len(stray)
+            closer = next(tag for tag in family.closers if self._text.startswith(tag, position))
         closer = closer or self._miswritten_closer(position)
         stop = end if closer is None else position + len(closer)
         stop = min(stop, self._region.stop)
@@ -180,6 +201,12 @@ class _JSONScan(StretchScan):
             calls[0] = replace(calls[0], char_span=Span(opener.start, stop))
             return calls, [], stop
         return calls, frame_spans(opener.start, calls, stop), stop
+
+    def _stray_before_closer(self, position: int) -> str | None:
+        """Return closing brackets and quotation marks too many that stand between an object and its closing tag."""
+        match = _STRAY.match(self._text, position, self._region.stop)
+        is_stray = match is not None and self._text.startswith(self._family.closers, match.end())
+        return match.group() if match is not None and is_stray else None
 
     def _miswritten_closer(self, position: int) -> str | None:
         """Return an opening tag that ends the text right behind a call: it was meant to close it."""
