@@ -237,9 +237,9 @@
     if (!header.calls.length) return null;
     const rows = header.calls.map((call) => {
       const row = make("tr");
-      const title = make("th", "pd-parser-name", call.name);
+      const title = make("th", "pd-parser-name", pd.visibleText(call.name));
       title.scope = "row";
-      title.title = call.arguments;
+      title.title = pd.visibleText(call.arguments);
       row.append(title);
       call.taken.forEach((taken) => {
         const cell = make("td", "pd-taken");
