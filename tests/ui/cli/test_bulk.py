@@ -258,9 +258,10 @@ def test_a_small_file_starts_no_worker(tmp_path, capsys, monkeypatch):
 
 def parse_command(*arguments, **keywords):
     command = [sys.executable, "app.py", "parse", "--cases", "-", *arguments]
-    return subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **keywords
-    )
+    # A suite that runs in the background has SIGINT ignored; its children would have, too.
+    listening = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen(command, cwd=ROOT, preexec_fn=listening, **pipes, **keywords)
 
 
 def case_line(n):

@@ -105,7 +105,8 @@ def test_prompt_tokens_take_the_candidate_that_is_theirs():
     heat = prompt_heat(trace)
 
     assert heat.logprobs[:4] == (None, -0.0, -0.5, -1.0)
-    assert heat.alternatives[1][0] == ("z", -5, -0.1)
+    assert [alternative[0] for alternative in heat.alternatives[2]] == ["z", tokens[2].text], "likeliest first"
+    assert heat.alternatives[2][0] == ("z", -5, -0.1)
 
 
 def test_prompt_values_of_other_tokens_are_not_shown():
