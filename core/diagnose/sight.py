@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from core.diagnose.fields import as_count, as_list, as_object, as_text, body_of
+from core.diagnose.fields import CallField, as_count, as_list, as_object, as_text, body_of, calls_of_message
 from core.types import (
+    CallMatch,
     CallStatus,
     Certainty,
     Evidence,
@@ -141,6 +142,19 @@ def dropped_calls(trace: Trace) -> tuple[tuple[int, ToolCallAttempt], ...]:
     if trace.chat is None:
         return ()
     return tuple((index, call) for index, call in body_calls(trace) if message_index_of(trace, index) is None)
+
+
+def matched_calls(trace: Trace) -> Iterator[tuple[CallMatch, ToolCallAttempt, CallField]]:
+    """Yield the calls that were both written and returned: the match, the call as written, the call as returned."""
+    if trace.parse is None or trace.chat is None:
+        return
+    returned = {call.field: call for call in calls_of_message(trace.chat.message)}
+    for match in trace.parse.ledger.matches:
+        if match.raw_index is None or match.message_index is None:
+            continue
+        got = returned.get(f"tool_calls[{match.message_index}]")
+        if got is not None:
+            yield match, trace.parse.parsed.calls[match.raw_index], got
 
 
 def fates_within(trace: Trace, segment: Segment) -> Iterator[tuple[Span, Fate]]:

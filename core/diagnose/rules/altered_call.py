@@ -24,9 +24,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.diagnose.arguments import is_same_json
-from core.diagnose.fields import CallField, calls_of_message
+from core.diagnose.fields import CallField
 from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import comparison, in_message, in_raw, quote
+from core.diagnose.sight import comparison, in_message, in_raw, matched_calls, quote
 from core.protocols import Rule
 from core.text import first_divergence
 from core.types import CallStatus, Severity, Stage, ToolCallAttempt, Trace
@@ -37,13 +37,8 @@ def find(trace: Trace) -> Iterator[Report]:
     certainty = comparison(trace)
     if certainty is None or trace.parse is None or trace.chat is None:
         return
-    returned = {call.field: call for call in calls_of_message(trace.chat.message)}
-    for match in trace.parse.ledger.matches:
-        if match.raw_index is None or match.message_index is None:
-            continue
-        written = trace.parse.parsed.calls[match.raw_index]
-        got = returned.get(f"tool_calls[{match.message_index}]")
-        if got is None or written.status is CallStatus.TRUNCATED:
+    for match, written, got in matched_calls(trace):
+        if written.status is CallStatus.TRUNCATED:
             continue
         changed = altered_fields(written, got, match.altered)
         if changed:

@@ -24,9 +24,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.diagnose.fields import as_text, calls_of_message, decode_json
+from core.diagnose.fields import as_text, decode_json
 from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import comparison, in_message, in_raw, quote
+from core.diagnose.sight import comparison, in_message, in_raw, matched_calls, quote
 from core.protocols import Rule
 from core.types import CallStatus, JSONObject, Severity, Stage, ToolCallAttempt, Trace
 
@@ -36,13 +36,8 @@ def find(trace: Trace) -> Iterator[Report]:
     certainty = comparison(trace)
     if certainty is None or trace.parse is None or trace.chat is None:
         return
-    returned = {call.field: call for call in calls_of_message(trace.chat.message)}
-    for match in trace.parse.ledger.matches:
-        if match.raw_index is None or match.message_index is None:
-            continue
-        call = trace.parse.parsed.calls[match.raw_index]
-        got = returned.get(f"tool_calls[{match.message_index}]")
-        if got is None or call.status is not CallStatus.TRUNCATED:
+    for _, call, got in matched_calls(trace):
+        if call.status is not CallStatus.TRUNCATED:
             continue
         value = decode_json(as_text(got.arguments) or "")
         if not isinstance(value, dict) or not _is_half(call, value):
