@@ -21,9 +21,7 @@ TRACKED_TEXT = [
 
 @pytest.mark.parametrize("path", CODE, ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_module_outgrows_its_idea(path):
-    allowed = {"core/types.py": 800}  # the values of all stages, on one page on purpose
-
-    assert len(path.read_text().splitlines()) <= allowed.get(str(path.relative_to(ROOT)), 400)
+    assert len(path.read_text().splitlines()) <= 400
 
 
 @pytest.mark.parametrize("path", CODE, ids=lambda path: str(path.relative_to(ROOT)))

@@ -1,0 +1,92 @@
+"""The values that travel through the pipeline, and nothing else; one file per stage.
+
+Everything here is frozen: a stage receives values and returns new ones. The
+whole run is one value, the `Trace`; a stage that has not run is `None` in it.
+
+Offsets: every span is half-open and its field name carries the unit.
+`char_span` counts Unicode code points, `token_span` counts tokens, both from 0.
+"""
+
+from __future__ import annotations
+
+from core.types.base import JSON, SCHEMA_VERSION, Evidence, JSONObject, Span, Stage
+from core.types.completion import ChatResult, Completeness, Completion, Server, StreamDelta, TokenLogprob, Usage
+from core.types.finding import Certainty, Finding, FindingEvidence, Severity, Verdict
+from core.types.prompt import (
+    Branch,
+    KwargSource,
+    Prompt,
+    PromptDifference,
+    PromptSpan,
+    SpanKind,
+    TemplateKwarg,
+    Token,
+    TokenKind,
+)
+from core.types.reading import (
+    CallMatch,
+    CallOutcome,
+    CallStatus,
+    Fate,
+    FormatScore,
+    Ledger,
+    LedgerEntry,
+    Parse,
+    ParsedMessage,
+    ParserOutcome,
+    Place,
+    Segment,
+    SegmentKind,
+    ToolCallAttempt,
+)
+from core.types.request import Notice, Request
+from core.types.trace import Refusal, Trace, Vocabulary
+
+__all__ = [
+    "JSON",
+    "SCHEMA_VERSION",
+    "Branch",
+    "CallMatch",
+    "CallOutcome",
+    "CallStatus",
+    "Certainty",
+    "ChatResult",
+    "Completeness",
+    "Completion",
+    "Evidence",
+    "Fate",
+    "Finding",
+    "FindingEvidence",
+    "FormatScore",
+    "JSONObject",
+    "KwargSource",
+    "Ledger",
+    "LedgerEntry",
+    "Notice",
+    "Parse",
+    "ParsedMessage",
+    "ParserOutcome",
+    "Place",
+    "Prompt",
+    "PromptDifference",
+    "PromptSpan",
+    "Refusal",
+    "Request",
+    "Segment",
+    "SegmentKind",
+    "Server",
+    "Severity",
+    "Span",
+    "SpanKind",
+    "Stage",
+    "StreamDelta",
+    "TemplateKwarg",
+    "Token",
+    "TokenKind",
+    "TokenLogprob",
+    "ToolCallAttempt",
+    "Trace",
+    "Usage",
+    "Verdict",
+    "Vocabulary",
+]

@@ -1,0 +1,93 @@
+"""5 · What the diagnosis says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from core.types.base import Span, Stage
+
+
+class Severity(StrEnum):
+    """How bad a finding is."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+class Certainty(StrEnum):
+    """Whether a finding was seen or concluded."""
+
+    OBSERVED = "observed"
+    INFERRED = "inferred"
+
+
+@dataclass(frozen=True, slots=True)
+class FindingEvidence:
+    """Where to look.
+
+    Attributes:
+        where: Which text: `request`, `prompt`, `raw`, `message` or `server`.
+        char_span: Characters of that text.
+        token_span: Tokens of that text.
+        field: Field path, for `request` and `message`.
+        quote: The text itself, shortened.
+    """
+
+    where: Literal["request", "prompt", "raw", "message", "server"]
+    char_span: Span | None = None
+    token_span: Span | None = None
+    field: str | None = None
+    quote: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a rule reported.
+
+    Attributes:
+        code: Stable code such as `PD201`.
+        name: The defect in kebab case, such as `double-bos`.
+        severity: How bad it is.
+        stage: The stage at fault.
+        title: One short sentence.
+        detail: What was seen, with the values.
+        evidence: Where to look, most telling first.
+        fix: What to change.
+        links: Known reports of the same fault.
+        certainty: Seen or concluded.
+        follows: Code of an earlier finding that may explain this one.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    stage: Stage
+    title: str
+    detail: str
+    evidence: tuple[FindingEvidence, ...] = ()
+    fix: str = ""
+    links: tuple[str, ...] = ()
+    certainty: Certainty = Certainty.OBSERVED
+    follows: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The run in one sentence.
+
+    Attributes:
+        dropped_calls: Calls in the raw text that the message lacks.
+        altered_calls: Calls that differ.
+        invented_calls: Calls of the message that the raw text does not hold.
+        stage: The guilty stage; `None` if nothing is wrong.
+        sentence: A sentence that can be quoted.
+    """
+
+    dropped_calls: int
+    altered_calls: int
+    invented_calls: int
+    stage: Stage | None
+    sentence: str

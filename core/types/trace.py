@@ -1,0 +1,92 @@
+"""All values of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from core.types.base import Evidence, JSONObject
+from core.types.completion import ChatResult, Completion, Server
+from core.types.finding import Finding, Verdict
+from core.types.prompt import Prompt, PromptDifference
+from core.types.reading import Parse
+from core.types.request import Request
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What rules may know of the tokenizer.
+
+    Attributes:
+        size: Number of ids.
+        special: Text by id of the special tokens.
+        bos_id: Id of BOS, if any.
+        eos_ids: Ids that end generation.
+        adds_bos: Whether the tokenizer adds BOS by itself.
+    """
+
+    size: int
+    special: Mapping[int, str]
+    bos_id: int | None = None
+    eos_ids: tuple[int, ...] = ()
+    adds_bos: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A server's word that it will not take a request (HTTP 400 or 422).
+
+    Attributes:
+        status: HTTP status.
+        message: What the server said.
+        field: Request field that the server named, if any.
+    """
+
+    status: int
+    message: str
+    field: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """All values of one run; `None` where a stage has not run.
+
+    Attributes:
+        request: What was asked.
+        sent: The body that went to the server, with what the debugger added.
+        server: The server under test.
+        evidence: What the run rests on.
+        prompt: The prompt that the server used, as far as it is known.
+        local_prompt: Our render of the request as pasted.
+        prompt_difference: Where the two part.
+        generation_prompt: Text that opens the assistant turn by the template; "" if it has none.
+        vocabulary: What is known of the tokenizer.
+        notes: What could not be had or checked, and why, a sentence each.
+        refusal: The server would not take the request; nothing after it has run.
+        raw: Raw output.
+        raw_again: Output of raw completion on the same prompt ids, run beside the chat.
+        chat: The chat answer.
+        chat_stream: The streamed chat answer.
+        parse: Census, ledger, other parsers.
+        findings: Worst first.
+        verdict: The run in one sentence.
+    """
+
+    request: Request
+    sent: JSONObject = field(default_factory=dict)
+    server: Server | None = None
+    evidence: Evidence | None = None
+    prompt: Prompt | None = None
+    local_prompt: Prompt | None = None
+    prompt_difference: PromptDifference | None = None
+    generation_prompt: str | None = None
+    vocabulary: Vocabulary | None = None
+    notes: tuple[str, ...] = ()
+    refusal: Refusal | None = None
+    raw: Completion | None = None
+    raw_again: Completion | None = None
+    chat: ChatResult | None = None
+    chat_stream: ChatResult | None = None
+    parse: Parse | None = None
+    findings: tuple[Finding, ...] = ()
+    verdict: Verdict | None = None
