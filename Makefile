@@ -9,6 +9,8 @@ PIP := $(PY) -m pip --disable-pip-version-check
 TORCH := $(shell grep '^torch==' requirements.lock)
 # PyTorch's CPU build is on no general package index: pip as configured is asked first, then PyTorch's own.
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
+# Tests that boot a server or a browser share what they boot, so they run one by one; all others use every core.
+HEAVY := lab or vllm or browser
 CODE := app.py core ui tests scripts benchmarks
 
 .PHONY: help run lab test test-fast check fix setup browser goldens screens bench docs clean
@@ -24,7 +26,12 @@ lab: setup ## serve the lab model on a real vLLM and print its base URL
 
 test: setup browser ## set up, then the whole suite: style, types, imports, tests with real vLLM and browser
 	$(MAKE) --no-print-directory lint
+ifdef ARGS
 	$(PY) -m pytest $(ARGS)
+else
+	$(PY) -m pytest -n logical --dist loadfile -m "not ($(HEAVY))"
+	$(PY) -m pytest -m "$(HEAVY)"
+endif
 
 test-fast: setup ## tests of the core that start no server and no browser
 	$(PY) -m pytest tests/core -m "not lab and not vllm and not browser and not network" $(ARGS)
