@@ -20,6 +20,7 @@ from core.complete.backends.completions import constraint_of
 from core.complete.backends.llama_cpp import TemplateAnswer
 from core.complete.backends.vllm import RenderAnswer
 from core.complete.client import ServerClient
+from core.complete.completeness import Witness, decoded_from_ids, judge_completeness
 from core.complete.growing_text import GrowingText
 from core.complete.ladder import (
     Gathered,
@@ -38,7 +39,7 @@ from core.complete.ladder import (
 )
 from core.complete.raw_completion import OnText
 from core.complete.sampling import max_tokens_of_chat, sampling_of_chat
-from core.complete.shapes import text_of
+from core.complete.shapes import object_of, objects_of, text_of
 from core.errors import BackendError
 from core.protocols import Tokenizer
 from core.types import ChatResult, Completion, Evidence, JSONObject, Prompt, Server, StreamDelta
@@ -192,14 +193,35 @@ class _Gathering:
         if isinstance(completion, BackendError):
             return Sampling(prompt_token_ids=token_ids, origin=origin, problem=completion.message)
         text = await self._decode(completion.token_ids)
-        completion = replace(completion, text=completion.text if text is None else text)
-        return Sampling(completion, token_ids, origin)
+        if text is None:
+            return Sampling(judge_completeness(completion, self._witness(token_ids)), token_ids, origin)
+        return Sampling(decoded_from_ids(replace(completion, text=text)), token_ids, origin)
 
     async def _sample_text(self, text: str) -> Sampling:
         completion = await _settled(self.client.complete(text, self._sampling_fields(None, None), self.on_raw_text))
         if isinstance(completion, BackendError):
             return Sampling(problem=completion.message)
-        return Sampling(replace(completion, evidence=Evidence.TEXT_ONLY), None, "the text of our own render")
+        completion = judge_completeness(replace(completion, evidence=Evidence.TEXT_ONLY), self._witness(None, text))
+        return Sampling(completion, None, "the text of our own render")
+
+    def _witness(self, told_ids: tuple[int, ...] | None, text: str | None = None) -> Witness:
+        """Return what shows whether a text of the server's is all that the model wrote.
+
+        Args:
+            told_ids: The prompt's ids, if the server told them.
+            text: The prompt, if the server got it as text.
+        """
+        text = text if self.told_template is None else self.told_template.text
+        ours = None if self.tokenizer is None or text is None else self.tokenizer.encode(text)
+        functions = [object_of(tool.get("function")) for tool in objects_of(self.body.get("tools"))]
+        return Witness(
+            server_kind=self.server.kind,
+            tokenizer=self.tokenizer,
+            prompt_length=None if ours is None else len(ours),
+            tokenizes_alike=ours is None or told_ids is None or ours == told_ids,
+            has_stop_strings=bool(self.body.get("stop")),
+            tool_names=[name for name in (text_of(one.get("name")) for one in functions) if name],
+        )
 
     def _sampling_fields(self, prompt_length: int | None, rendered: RenderAnswer | None) -> JSONObject:
         max_model_len = self.server.max_model_len

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from core.complete.backends.vllm import RenderAnswer
+from core.complete.completeness import decoded_from_ids
 from core.complete.sampling import draws_at_random, may_constrain
 from core.complete.shapes import integer_of, object_of, parse_object, text_of
 from core.errors import BackendError
 from core.protocols import Tokenizer
-from core.types import ChatResult, Completion, Evidence, JSONObject, Refusal, Server
+from core.types import ChatResult, Completeness, Completion, Evidence, JSONObject, Refusal, Server
 
 REFUSED = frozenset({400, 422})
 
@@ -122,8 +123,6 @@ def place_on_ladder(gathered: Gathered, same_run: Completion | None, sampling: S
         why = f"{reason}, and a raw completion could not be had: {sampling.problem or 'there was no prompt for it'}."
         return replace(gathered, evidence=None, why=why)
     why = f"{reason}, so the raw output is a second sampling on {sampling.origin}."
-    if second.evidence is Evidence.TEXT_ONLY and second.token_ids is None:
-        why += " The server gives its text only, in which special tokens may be missing."
     return replace(gathered, evidence=second.evidence, why=why, raw=second)
 
 
@@ -136,7 +135,7 @@ def same_run_completion(
     chat: ChatResult, token_ids: tuple[int, ...], text: str, finish_reason: str | None, constraint: str | None
 ) -> Completion:
     """Return the raw output of the chat's own run."""
-    return Completion(
+    completion = Completion(
         text=text,
         token_ids=token_ids,
         finish_reason=finish_reason,
@@ -148,6 +147,7 @@ def same_run_completion(
         body=chat.body,
         elapsed_s=chat.elapsed_s,
     )
+    return decoded_from_ids(completion)
 
 
 def sampler_finish_reason(
@@ -184,6 +184,8 @@ def notes_of(gathered: Gathered, sampling: Sampling, rendered: RenderAnswer | No
         notes.append(gathered.why)
     elif sampling.completion is None:
         notes.append(f"Raw completion beside the chat could not be had: {sampling.problem or 'no prompt is known'}.")
+    if gathered.raw is not None and gathered.raw.completeness is not Completeness.WHOLE:
+        notes.append(gathered.raw.completeness_reason)
     if choice_count(body) > 1:
         notes.append("The request asks for several choices (`n`); only the first is looked at.")
     if draws_at_random(body) and gathered.raw is not None:

@@ -7,10 +7,12 @@ guarded: one that crashes becomes a finding about itself, and the others run.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import cast
 
 from core.diagnose import rules
 from core.diagnose.blame import mark_followers, worst_first
+from core.diagnose.sight import is_whole
 from core.diagnose.verdict import reach_verdict
 from core.discover import discover
 from core.errors import PluginError, shorten
@@ -43,12 +45,15 @@ def diagnose_trace(trace: Trace, ruleset: Mapping[str, Rule] = RULES) -> tuple[F
     """Ask every rule about a trace.
 
     Args:
-        trace: What is known of a run; stages that have not run are `None`.
+        trace: What is known of a run; stages that have not run are `None`. A raw text that may lack control
+            tokens is kept from the rules.
         ruleset: The rules to ask, by code.
 
     Returns:
         Findings, worst first; `follows` names an earlier fault that may explain one.
     """
+    if not is_whole(trace):  # what is missing in it would look like a fault of the model or of the server
+        trace = replace(trace, raw=None, raw_again=None, parse=None)
     findings = [finding for rule in ruleset.values() for finding in _ask(rule, trace)]
     explains = {code: tuple(getattr(rule, "explains", ())) for code, rule in ruleset.items()}
     return worst_first(mark_followers(findings, explains))

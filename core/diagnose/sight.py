@@ -13,6 +13,7 @@ from core.types import (
     CallMatch,
     CallStatus,
     Certainty,
+    Completeness,
     Evidence,
     Fate,
     FindingEvidence,
@@ -50,9 +51,10 @@ def comparison(trace: Trace) -> Certainty | None:
         `OBSERVED` for one run (or a pair that somebody handed over together),
         `INFERRED` for two runs that had to agree: temperature 0 or a seed, the
         same constraint, and no token count that shows otherwise;
-        `None` if there is nothing to compare, or two runs that may differ.
+        `None` if there is nothing to compare, two runs that may differ, or a
+        raw text that may lack control tokens.
     """
-    if trace.chat is None or trace.parse is None:
+    if trace.chat is None or trace.parse is None or not is_whole(trace):
         return None
     if trace.evidence in (None, Evidence.SAME_RUN):
         return Certainty.OBSERVED
@@ -62,6 +64,11 @@ def comparison(trace: Trace) -> Certainty | None:
     if not is_repeatable or lacks_constraint or _counts_differ(trace):
         return None
     return Certainty.INFERRED
+
+
+def is_whole(trace: Trace) -> bool:
+    """Tell whether the raw text, if there is one, is all that the model wrote."""
+    return trace.raw is None or trace.raw.completeness is Completeness.WHOLE
 
 
 def may_constrain(body: JSONObject) -> bool:

@@ -32,7 +32,7 @@ from core.diagnose.fields import calls_of_message
 from core.diagnose.rules.altered_call import altered_fields
 from core.diagnose.sight import comparison, dropped_calls
 from core.diagnose.words import counted
-from core.types import Certainty, Fate, Finding, Parse, Severity, Stage, Trace, Verdict
+from core.types import Certainty, Completeness, Fate, Finding, Parse, Severity, Stage, Trace, Verdict
 
 REFUSED = "PD100"
 
@@ -145,6 +145,9 @@ def _what_was_compared(trace: Trace) -> str:
     if trace.parse is not None and certainty is not None:
         by = ", judged by a second run of the same prompt" if certainty is Certainty.INFERRED else ""
         return _accounted(trace.parse, by)
+    if trace.raw is not None and trace.raw.completeness is not Completeness.WHOLE:
+        lacks = "lacks" if trace.raw.completeness is Completeness.STRIPPED else "may lack"
+        return f"The raw text {lacks} control tokens, so whether anything was lost cannot be said."
     if trace.chat is not None:
         if trace.raw is None:
             return "The raw output is not known, so whether anything was lost cannot be said."

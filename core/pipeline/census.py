@@ -9,7 +9,7 @@ from dataclasses import replace
 from core.formats import pick_format, score_formats
 from core.parse import build_ledger
 from core.protocols import ReadContext
-from core.types import JSONObject, Parse, ParsedMessage, Span, Token, Trace
+from core.types import Completeness, JSONObject, Parse, ParsedMessage, Span, Token, Trace
 
 PROMPT_TAIL_CHARS = 200
 
@@ -35,7 +35,9 @@ def take_census(trace: Trace, *, special_texts: frozenset[str], wanted: str = "a
         finish_reason=raw.finish_reason,
         special_texts=special_texts,
     )
-    message = None if trace.chat is None else trace.chat.message
+    # Against a text that lacks control tokens, every call would look dropped or invented.
+    is_whole = raw.completeness is Completeness.WHOLE
+    message = trace.chat.message if trace.chat is not None and is_whole else None
     return read_raw(raw.text, context, message=message, tokens=raw.tokens, wanted=wanted)
 
 

@@ -13,6 +13,7 @@ from core.types import Completion, JSONObject
 
 PATH = "/v1/completions"
 _EXCERPT_CHARS = 2000
+_REFUSED = frozenset({400, 422})
 
 
 async def request_completion(connection: HttpConnection, body: JSONObject, on_text: OnText | None = None) -> Completion:
@@ -37,6 +38,12 @@ async def request_completion(connection: HttpConnection, body: JSONObject, on_te
         reader.is_done = True  # a whole answer needs no `[DONE]`
         return reader.finish(answer.text, answer.elapsed_s, constraint)
     streamed: JSONObject = {**body, "stream": True}
+    counted: JSONObject = {**streamed, "stream_options": {"include_usage": True}}
+    try:
+        return await _streamed(connection, counted, CompletionReader(on_text), constraint)
+    except BackendError as error:
+        if error.status not in _REFUSED or "stream_options" not in f"{error.message} {error.body}":
+            raise
     return await _streamed(connection, streamed, CompletionReader(on_text), constraint)
 
 

@@ -263,6 +263,8 @@ def _completion(completion: Completion) -> JSONObject:
         "usage": _usage(completion.usage),
         "logprobs": _logprobs(completion.logprobs),
         "constraint": completion.constraint,
+        "completeness": completion.completeness.value,
+        "completeness_reason": completion.completeness_reason,
         "elapsed_s": completion.elapsed_s,
         "tokens": None if completion.tokens is None else [_token(token) for token in completion.tokens],
     }

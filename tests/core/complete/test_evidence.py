@@ -17,7 +17,7 @@ import pytest
 from core.complete import Gathered, ServerClient, gather
 from core.errors import BackendError
 from core.lab import LabPool, LabSpec
-from core.types import JSON, Evidence, JSONObject, Prompt, Server, Span, Token, TokenKind
+from core.types import JSON, Completeness, Evidence, JSONObject, Prompt, Server, Span, Token, TokenKind
 from tests.conftest import ROOT
 from tests.core.complete.faulty_server import (
     Behaviour,
@@ -308,7 +308,8 @@ async def test_a_server_that_tells_text_only_is_believed_that_much() -> None:
 
     assert found.raw is not None
     assert (found.evidence, found.raw.token_ids, found.raw.text) == (Evidence.TEXT_ONLY, None, "hi")
-    assert "special tokens may be missing" in found.why
+    assert found.raw.completeness is Completeness.UNKNOWN
+    assert found.raw.completeness_reason in found.notes
 
 
 async def test_a_server_that_takes_no_ids_gets_the_text() -> None:

@@ -41,6 +41,7 @@ from core.protocols import ReadContext
 from core.types import (
     JSON,
     ChatResult,
+    Completeness,
     Completion,
     Evidence,
     JSONObject,
@@ -299,6 +300,8 @@ def _raw(case: Case, special: tuple[str, ...]) -> Completion | None:
         whole.evidence,
         usage=None if "raw_usage" not in case else Usage(**case["raw_usage"]),
         tokens=whole.tokens if keep else None,
+        completeness=Completeness(str(case.get("completeness", "whole"))),
+        completeness_reason=str(case.get("completeness_reason", "")),
     )
 
 

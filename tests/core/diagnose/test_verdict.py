@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from core.diagnose import diagnose_trace, reach_verdict
-from core.types import Stage, Trace, Verdict
+from core.types import Completeness, Stage, Trace, Verdict
 from tests.conftest import ROOT
 from tests.core.diagnose.cases import Case, build_trace, load_cases
 
@@ -61,3 +61,26 @@ def test_later_findings_name_the_one_they_may_follow_from(case: Case) -> None:
     follows = {finding.code: finding.follows for finding in judged(case).findings}
 
     assert expected.items() <= follows.items()
+
+
+@pytest.mark.parametrize("completeness", [Completeness.STRIPPED, Completeness.UNKNOWN])
+def test_no_rule_speaks_of_a_raw_text_that_may_lack_control_tokens(completeness: Completeness) -> None:
+    case = next(case for case in CASES if case["name"] == "dropped-call")
+    whole = build_trace(case)
+    assert whole.raw is not None
+
+    findings = diagnose_trace(replace(whole, raw=replace(whole.raw, completeness=completeness)))
+
+    assert "PD401" in {finding.code for finding in diagnose_trace(whole)}
+    assert [finding.code for finding in findings if any(item.where == "raw" for item in finding.evidence)] == []
+    assert "PD401" not in {finding.code for finding in findings}
+
+
+def test_a_text_that_may_lack_control_tokens_is_not_said_to_hold_no_call() -> None:
+    case = next(case for case in CASES if case["name"] == "healthy-call")
+    trace = build_trace(case)
+    assert trace.raw is not None
+
+    verdict = reach_verdict(replace(trace, chat=None, raw=replace(trace.raw, completeness=Completeness.UNKNOWN)))
+
+    assert verdict.sentence == "The raw text may lack control tokens, so whether anything was lost cannot be said."
