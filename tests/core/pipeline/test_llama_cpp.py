@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 
 import pytest
 
@@ -148,17 +147,3 @@ def test_without_tokenize_there_is_still_the_text() -> None:
     assert trace.prompt is not None
     assert trace.prompt.tokens is None
     assert trace.prompt.note == "Equal to our own render of the request as pasted."
-
-
-@pytest.mark.network
-def test_a_real_server_answers_as_recorded() -> None:
-    """Set PROMPT_DEBUGGER_LLAMA_CPP to the base URL of llama.cpp's server with the lab model."""
-    base_url = os.environ.get("PROMPT_DEBUGGER_LLAMA_CPP")
-    if base_url is None:
-        pytest.skip("no llama.cpp server named by PROMPT_DEBUGGER_LLAMA_CPP")
-    for body in recorded_bodies("lab"):
-        real = render(base_url, body)
-        with llama_cpp_server("lab") as recorded_url:
-            recorded = render(recorded_url, body)
-
-        assert real.prompt == recorded.prompt
