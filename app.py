@@ -2,7 +2,16 @@
 
 import sys
 
-from ui.cli import main
+from core.egress import forbid_network
+
+
+def main() -> int:
+    """Run the program; the network is shut before any code that is not ours is read."""
+    forbid_network()
+    from ui.cli import main as run
+
+    return run()
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError, UnknownType
+from jsonschema_specifications import REGISTRY as SPECIFICATIONS
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
@@ -81,7 +82,7 @@ def _remembered_faults(text: str) -> tuple[Violation, ...]:
 
 
 def _find_faults(schema: JSON) -> tuple[Violation, ...]:
-    validator = Draft202012Validator(Draft202012Validator.META_SCHEMA)
+    validator = Draft202012Validator(Draft202012Validator.META_SCHEMA, registry=SPECIFICATIONS)
     try:
         return tuple(Violation(error.json_path, error.message) for error in validator.iter_errors(schema))
     except _UNREADABLE:

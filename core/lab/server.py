@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+from core.egress import door
 from core.errors import LabError
 from core.lab.failures import TAIL_LINES, explain_failure
 from core.lab.installation import require_vllm
@@ -189,7 +190,8 @@ class Lab:
             return False
 
     def _health_status(self) -> int:
-        with closing(http.client.HTTPConnection(HOST, self.port, timeout=2.0)) as connection:
+        connection = http.client.HTTPConnection(HOST, self.port, timeout=2.0)
+        with closing(connection), door("lab", HOST, port=self.port):
             connection.request("GET", "/health")
             return connection.getresponse().status
 

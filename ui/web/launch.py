@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 import sys
 import threading
 from contextlib import suppress
@@ -13,8 +14,10 @@ prepare_environment()
 
 import gradio as gr  # noqa: E402  # reads its settings from the environment at import
 
+from core.egress import door, know_own_name, lock  # noqa: E402
 from core.lab import LabPool  # noqa: E402
 from core.pipeline import Target  # noqa: E402
+from core.render.tokenizers.hub import DOOR as HUB_DOOR  # noqa: E402
 from ui.web.head import page_head  # noqa: E402
 from ui.web.labs import PageLabs  # noqa: E402
 from ui.web.layout import place_panels  # noqa: E402
@@ -69,6 +72,8 @@ def launch_app(
         trusted_hosts=host_names,
         lab=lab,
     )
+    if public:
+        lock(HUB_DOOR)
     labs = PageLabs(LabPool(), enabled=settings.lab)
     app = build_app(settings, labs)
     done = threading.Event()
@@ -87,6 +92,21 @@ def launch_app(
 
 def serve_app(app: gr.Blocks, settings: PageSettings) -> tuple[object, str, str]:
     """Start serving a page in the background and return gradio's app, the local URL and the shared one."""
-    return app.launch(
-        **launch_arguments(settings), theme=build_theme(), head=page_head(), prevent_thread_lock=True, inbrowser=False
-    )
+    know_own_name(settings.host)
+    with door("own page", *_own_addresses(settings.host)):  # gradio asks the page whether it answers
+        return app.launch(
+            **launch_arguments(settings),
+            theme=build_theme(),
+            head=page_head(),
+            prevent_thread_lock=True,
+            inbrowser=False,
+        )
+
+
+def _own_addresses(host: str) -> tuple[str, ...]:
+    """Return the addresses at which this machine is reached by the name it listens on."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except OSError:
+        found = []  # gradio will say so
+    return (host, "127.0.0.1", "::1", *(str(entry[4][0]) for entry in found))

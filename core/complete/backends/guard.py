@@ -10,9 +10,7 @@ header and in TLS, whose certificate is still checked against it. How an address
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
-import socket
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -20,6 +18,7 @@ from dataclasses import dataclass
 import httpx
 
 from core.complete.backends.address import read_address
+from core.complete.backends.outside import lead_through_door, resolve_name
 from core.errors import BackendError, shorten
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -70,17 +69,6 @@ def is_public_address(text: str) -> bool:
         return not any(address in network for network in _CLOSED_IPV4)
     is_open = address.scope_id is None and address in _OPEN_IPV6
     return is_open and not any(address in network for network in _CLOSED_IPV6)
-
-
-async def resolve_name(host: str, port: int) -> Sequence[str]:
-    """Return the addresses of a host, as the machine's resolver gives them.
-
-    Raises:
-        OSError: There is no such host.
-    """
-    loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
-    return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +162,7 @@ def build_transport(
         trust: Whose certificates count; `None` for those of the public internet.
     """
     inner = httpx.AsyncHTTPTransport(verify=trust or True, limits=limits, trust_env=False)
+    lead_through_door(inner)
     return PinnedTransport(guard, inner)
 
 

@@ -1,7 +1,7 @@
 """One HTTP connection to one server: limits, time-outs, the key in its header, failures in words.
 
 Redirects are not followed (they would carry prompts to another host), cookies
-are not kept, compression is not asked for (a limit on bytes must mean bytes).
+are not kept, compression is not asked for, and unpacked by `encoding` alone (a limit on bytes must mean bytes).
 Leaving a call early, by cancelling or by an exception, closes its connection,
 which is how a server learns that nobody waits any more.
 """
@@ -19,6 +19,7 @@ from typing import Self
 import httpx
 
 from core.complete.backends.address import Address, check_key
+from core.complete.backends.encoding import unpacked
 from core.complete.backends.failures import (
     Call,
     failure_of_format,
@@ -29,6 +30,7 @@ from core.complete.backends.failures import (
 )
 from core.complete.backends.guard import NetworkGuard, build_transport
 from core.complete.backends.limits import MAX_ANSWER_BYTES, Timeouts
+from core.complete.backends.outside import lead_through_door
 from core.complete.shapes import parse_json
 from core.errors import BackendError
 from core.types import JSON, JSONObject
@@ -93,6 +95,8 @@ class HttpConnection:
             trust_env=guard is None and not address.is_loopback,
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
         )
+        for transport in (self._client._transport, *self._client._mounts.values()):  # the latter lead to proxies
+            lead_through_door(transport)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -174,7 +178,7 @@ class ByteStream:
     def __init__(self, response: httpx.Response, clock: _Clock) -> None:
         self.status = response.status_code
         self.headers = {name.lower(): value for name, value in response.headers.items()}
-        self._chunks = response.aiter_bytes()
+        self._chunks = unpacked(clock.call, response)
         self._response = response
         self._clock = clock
         self._size = 0

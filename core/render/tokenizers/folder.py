@@ -1,11 +1,13 @@
-"""Find a tokenizer's files: a folder as it is, or a Hub id through `huggingface_hub`."""
+"""Find a tokenizer's files: a folder as it is, or a Hub id."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from core.egress import is_locked
 from core.errors import RenderError, shorten
 from core.render.tokenizers.fast import FastTokenizer, load_fast
+from core.render.tokenizers.hub import DOOR, fetch_files
 from core.render.tokenizers.settings import TokenizerSettings, read_settings
 
 _HUB_FILES = (
@@ -89,32 +91,23 @@ def find_folder(source: str | Path) -> Path:
 
 
 def _fetch(hub_id: str, revision: str | None) -> Path:
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import (
-        HfHubHTTPError,
-        HFValidationError,
-        LocalEntryNotFoundError,
-        RevisionNotFoundError,
-    )
-
-    try:
-        return Path(snapshot_download(hub_id, revision=revision, allow_patterns=list(_HUB_FILES)))
-    except RevisionNotFoundError as error:
+    is_shut = is_locked(DOOR)
+    answer = fetch_files(hub_id, revision, _HUB_FILES, is_offline=is_shut)
+    if answer.folder is not None:
+        return Path(answer.folder)
+    shown = shorten(_named(hub_id, revision))
+    if answer.problem == "RevisionNotFoundError":
         hint = "Name a branch, a tag or a commit of it."
-        raise RenderError(f"{shorten(hub_id)} has no revision {shorten(revision or 'main')}", hint) from error
-    except HFValidationError as error:
-        raise RenderError(
-            f"{shorten(hub_id)} is neither a folder nor a Hub id", "Hub ids look like `org/model`."
-        ) from error
-    except LocalEntryNotFoundError as error:
+        raise RenderError(f"{shorten(hub_id)} has no revision {shorten(revision or 'main')}", hint)
+    if answer.problem == "HFValidationError":
+        raise RenderError(f"{shorten(hub_id)} is neither a folder nor a Hub id", "Hub ids look like `org/model`.")
+    if answer.problem == "LocalEntryNotFoundError" and is_shut:
+        hint = "Fetch it on this machine before the page is started, or name a local folder."
+        raise RenderError(f"a public page asks the Hub for nothing, and {shown} is not in the cache", hint)
+    if answer.problem == "LocalEntryNotFoundError":
         hint = "Name a local folder, or go online once so that the files can be fetched."
-        raise RenderError(
-            f"the Hub cannot be reached for {shorten(_named(hub_id, revision))}, and it is not in the cache", hint
-        ) from error
-    except (HfHubHTTPError, OSError) as error:
-        raise RenderError(
-            f"the Hub gives no {shorten(hub_id)}: {type(error).__name__}", "Check the id and your access."
-        ) from error
+        raise RenderError(f"the Hub cannot be reached for {shown}, and it is not in the cache", hint)
+    raise RenderError(f"the Hub gives no {shorten(hub_id)}: {answer.problem}", "Check the id and your access.")
 
 
 def _named(hub_id: str, revision: str | None) -> str:

@@ -17,6 +17,7 @@ import sys
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from core.egress import forbid_network
 from core.render.job import Fault, RenderOutcome, job_from_json
 from core.render.worker.wire import pack, read_frame
 from core.types import JSONObject
@@ -40,6 +41,7 @@ _REHEARSALS = (
 
 def main() -> None:
     """Serve jobs until the input ends."""
+    forbid_network()
     memory_mb, cpu_s = int(sys.argv[1]), float(sys.argv[2])
     jobs, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints must not land between frames

@@ -22,6 +22,7 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)  # whatever prints, prints to standard error
     _stand_alone()
+    importlib.import_module("core.egress").forbid_network()
     service = importlib.import_module("core.parse.engines.vllm_worker.service")
     service.serve(source, sink)
 

@@ -1,0 +1,87 @@
+"""A packed answer is unpacked piece by piece or refused; a small one cannot become a large one."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import tracemalloc
+import zlib
+
+import brotli
+import pytest
+
+from core.complete import ServerClient
+from core.complete.backends.limits import MAX_ANSWER_BYTES
+from core.errors import BackendError
+from core.types import JSONObject
+from tests.core.complete.faulty_server import Behaviour, answer, faulty_server
+
+MODELS: JSONObject = {"object": "list", "data": [{"id": "small-model", "object": "model", "max_model_len": 64}]}
+PLAIN = json.dumps(MODELS).encode()
+HUGE = MAX_ANSWER_BYTES * 4
+
+
+async def _said(behaviour: Behaviour) -> str:
+    async with faulty_server(behaviour) as server, ServerClient(server.base_url) as client:
+        try:
+            return (await client._connection.get("/v1/models")).text
+        except BackendError as error:
+            return f"{error.kind}: {error.message}"
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "x-gzip", "GZIP", "identity, gzip"])
+async def test_gzip_is_unpacked(encoding: str) -> None:
+    assert await _said(answer(200, gzip.compress(PLAIN), content_encoding=encoding)) == PLAIN.decode()
+
+
+async def test_an_answer_of_many_pieces_is_unpacked_whole() -> None:
+    text = json.dumps([str(number) for number in range(200_000)])
+
+    assert await _said(answer(200, gzip.compress(text.encode()), content_encoding="gzip")) == text
+
+
+@pytest.mark.parametrize("encoding", ["", "identity"])
+async def test_a_plain_answer_is_read(encoding: str) -> None:
+    assert await _said(answer(200, PLAIN, content_encoding=encoding)) == PLAIN.decode()
+
+
+@pytest.mark.parametrize(
+    ("encoding", "body"),
+    [
+        ("br", brotli.compress(PLAIN)),
+        ("deflate", zlib.compress(PLAIN)),
+        ("gzip, gzip", gzip.compress(gzip.compress(PLAIN))),
+        ("br, gzip", gzip.compress(brotli.compress(PLAIN))),
+        ("zstd", b"\x28\xb5\x2f\xfd"),
+        ("nonsense", PLAIN),
+    ],
+)
+async def test_any_other_packing_is_refused_in_one_line(encoding: str, body: bytes) -> None:
+    said = await _said(answer(200, body, content_encoding=encoding))
+
+    assert said.startswith("broken-answer: GET http://")
+    assert "\n" not in said
+    assert f"packed as '{encoding}'" in said
+
+
+@pytest.mark.parametrize(("body", "words"), [(b"no gzip", "cannot be unpacked"), (gzip.compress(PLAIN)[:-9], "middle")])
+async def test_broken_gzip_is_told(body: bytes, words: str) -> None:
+    assert words in await _said(answer(200, body, content_encoding="gzip"))
+
+
+async def test_a_bad_status_is_told_although_its_body_is_packed_oddly() -> None:
+    assert (await _said(answer(503, b"x", content_encoding="br"))).startswith("status: ")
+
+
+async def test_a_bomb_stops_at_the_limit() -> None:
+    """Thirty-two megabytes are read of what would be four times as much, and not unpacked any further."""
+    bomb = gzip.compress(b"\0" * HUGE)
+    tracemalloc.start()
+    try:
+        said = await _said(answer(200, bomb, content_encoding="gzip"))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert said.startswith("too-large: ")
+    assert peak < HUGE
