@@ -13,7 +13,8 @@ import httpx
 import pytest
 
 from core.complete import NetworkGuard, ServerClient, guard_of
-from core.complete.backends.guard import build_transport, is_public_address, origin_of, resolve_name
+from core.complete.backends.guard import build_transport, is_public_address, origin_of
+from core.complete.backends.outside import resolve_name
 from core.errors import BackendError
 from tests.core.complete.faulty_server import FaultyServer, answer, faulty_server
 
