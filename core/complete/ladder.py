@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from core.comparable import draws_at_random, may_constrain
 from core.complete.backends.vllm import RenderAnswer
 from core.complete.completeness import decoded_from_ids
-from core.complete.sampling import draws_at_random, may_constrain
 from core.complete.shapes import integer_of, object_of, parse_object, text_of
 from core.errors import BackendError
 from core.protocols import Tokenizer

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.complete.backends.vllm import RenderAnswer
-from core.complete.shapes import integer_of, number_of, object_of, objects_of
+from core.complete.shapes import integer_of
 from core.types import JSONObject
 
 CARRIED_FIELDS = (
@@ -91,21 +91,3 @@ def raw_body(prompt: Sequence[int] | str, sampling: JSONObject) -> JSONObject:
 def plain_body(body: JSONObject) -> JSONObject:
     """Return a raw completion's body without the fields that only vLLM knows."""
     return {key: value for key, value in body.items() if key in _OPENAI_FIELDS}
-
-
-def may_constrain(body: JSONObject) -> bool:
-    """Say whether vLLM may put a grammar on this chat that only its own render tells.
-
-    Source: vLLM 0.32, `parser/abstract_parser.py`, `_apply_structural_tag`.
-    """
-    choice = body.get("tool_choice")
-    tools = objects_of(body.get("tools"))
-    is_strict = any(object_of(tool.get("function")).get("strict") is True for tool in tools)
-    if not tools or choice == "none":
-        return False
-    return choice == "required" or isinstance(choice, dict) or body.get("parallel_tool_calls") is False or is_strict
-
-
-def draws_at_random(body: JSONObject) -> bool:
-    """Say whether two generations of this request may differ by chance: no seed, and temperature not 0."""
-    return number_of(body.get("temperature")) != 0 and body.get("seed") is None

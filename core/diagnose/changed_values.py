@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from core.diagnose.fields import CallField, as_text, calls_of_message, decode_json
-from core.diagnose.sight import comparison
-from core.types import JSON, CallStatus, Certainty, ToolCallAttempt, Trace
+from core.diagnose.fields import CallField, as_text, decode_json
+from core.diagnose.sight import comparison, matched_calls
+from core.types import JSON, CallOutcome, CallStatus, Certainty, ToolCallAttempt, Trace
 
 
 class AlteredCall(NamedTuple):
@@ -33,15 +33,11 @@ class AlteredCall(NamedTuple):
 def altered_arguments(trace: Trace) -> Iterator[AlteredCall]:
     """Yield the finished calls whose arguments the ledger found altered."""
     certainty = comparison(trace)
-    if certainty is None or trace.parse is None or trace.chat is None:
+    if certainty is None:
         return
-    returned = {call.field: call for call in calls_of_message(trace.chat.message)}
-    for match in trace.parse.ledger.matches:
-        if match.raw_index is None or match.message_index is None or "arguments" not in match.altered:
-            continue
-        written = trace.parse.parsed.calls[match.raw_index]
-        got = returned.get(f"tool_calls[{match.message_index}]")
-        if got is not None and written.status is CallStatus.COMPLETE:
+    for match, written, got in matched_calls(trace):
+        is_altered = match.outcome is CallOutcome.ALTERED and "arguments" in match.altered
+        if is_altered and written.status is CallStatus.COMPLETE:
             yield AlteredCall(written, got, certainty)
 
 

@@ -1,23 +1,23 @@
 """What a trace lets a rule see: which prompt, how sure, how the output ended.
 
 A rule that compares raw output with a message must ask `comparison` first:
-two outputs that were sampled separately may differ without any fault.
+two outputs that were sampled separately may differ without any fault. What
+became of a call is the ledger's decision (`CallMatch.outcome`), never a rule's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from core.diagnose.fields import CallField, as_count, as_list, as_object, as_text, body_of, calls_of_message
+from core.diagnose.fields import CallField, as_count, as_text, body_of, calls_of_message
 from core.types import (
     CallMatch,
+    CallOutcome,
     CallStatus,
     Certainty,
     Completeness,
-    Evidence,
     Fate,
     FindingEvidence,
-    JSONObject,
     Place,
     Prompt,
     Segment,
@@ -45,38 +45,20 @@ def prompt_of(trace: Trace) -> Prompt | None:
 
 
 def comparison(trace: Trace) -> Certainty | None:
-    """Say how surely raw output and chat message belong to one generation.
+    """Say how surely raw output and chat message belong to one generation; decided in `core.comparable`.
 
     Returns:
-        `OBSERVED` for one run (or a pair that somebody handed over together),
-        `INFERRED` for two runs that had to agree: temperature 0 or a seed, the
-        same constraint, and no token count that shows otherwise;
-        `None` if there is nothing to compare, two runs that may differ, or a
-        raw text that may lack control tokens.
+        `OBSERVED` for one run, `INFERRED` for two runs that had to agree,
+        `None` if there is nothing to compare, or nothing can be said.
     """
-    if trace.chat is None or trace.parse is None or not is_whole(trace):
+    if trace.chat is None or trace.parse is None or trace.parse.ledger.comparability is None:
         return None
-    if trace.evidence in (None, Evidence.SAME_RUN):
-        return Certainty.OBSERVED
-    body = body_of(trace)
-    is_repeatable = body.get("temperature") in (0, 0.0) or as_count(body.get("seed")) is not None
-    lacks_constraint = may_constrain(body) and (trace.raw is None or trace.raw.constraint is None)
-    if not is_repeatable or lacks_constraint or _counts_differ(trace):
-        return None
-    return Certainty.INFERRED
+    return trace.parse.ledger.comparability.certainty
 
 
 def is_whole(trace: Trace) -> bool:
     """Tell whether the raw text, if there is one, is all that the model wrote."""
     return trace.raw is None or trace.raw.completeness is Completeness.WHOLE
-
-
-def may_constrain(body: JSONObject) -> bool:
-    """Tell whether a server may put a grammar on the chat output that raw completion lacks."""
-    if body.get("tool_choice") == "required" or isinstance(body.get("tool_choice"), dict):
-        return True
-    functions = (as_object(as_object(tool).get("function")) for tool in as_list(body.get("tools")))
-    return body.get("parallel_tool_calls") is False or any(function.get("strict") is True for function in functions)
 
 
 def quote(text: str, limit: int = QUOTE_CHARS) -> str:
@@ -144,11 +126,21 @@ def message_index_of(trace: Trace, raw_index: int) -> int | None:
     return next((index for index in found if index is not None), None)
 
 
-def dropped_calls(trace: Trace) -> tuple[tuple[int, ToolCallAttempt], ...]:
-    """Return the finished calls outside reasoning that the message lacks; nothing without a message."""
-    if trace.chat is None:
+def calls_with(trace: Trace, *outcomes: CallOutcome) -> tuple[tuple[int, ToolCallAttempt], ...]:
+    """Return the written calls that met one of these outcomes, with their index."""
+    if trace.parse is None:
         return ()
-    return tuple((index, call) for index, call in body_calls(trace) if message_index_of(trace, index) is None)
+    calls = trace.parse.parsed.calls
+    return tuple(
+        (match.raw_index, calls[match.raw_index])
+        for match in trace.parse.ledger.matches
+        if match.raw_index is not None and match.outcome in outcomes
+    )
+
+
+def dropped_calls(trace: Trace) -> tuple[tuple[int, ToolCallAttempt], ...]:
+    """Return the calls that were written and not returned, by the ledger's decision."""
+    return calls_with(trace, CallOutcome.DROPPED)
 
 
 def matched_calls(trace: Trace) -> Iterator[tuple[CallMatch, ToolCallAttempt, CallField]]:
@@ -248,13 +240,3 @@ def _is_same_output(trace: Trace) -> bool:
     if chat is None or stream is None:
         return False
     return chat.token_ids is not None and chat.token_ids == stream.token_ids
-
-
-def _counts_differ(trace: Trace) -> bool:
-    """Tell whether the token counts of chat and raw run show two prompts or two outputs."""
-    chat = None if trace.chat is None else trace.chat.usage
-    raw = None if trace.raw is None else trace.raw.usage
-    if chat is None or raw is None:
-        return False
-    pairs = ((chat.prompt_tokens, raw.prompt_tokens), (chat.completion_tokens, raw.completion_tokens))
-    return any(left is not None and right is not None and left != right for left, right in pairs)

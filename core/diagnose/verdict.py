@@ -25,24 +25,15 @@ prompt is what is wrong, and the fix names the field.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from core.account import count_calls, count_characters
+from core.comparable import why_incomplete
 from core.diagnose.blame import blame_rank
-from core.diagnose.fields import calls_of_message
-from core.diagnose.rules.altered_call import altered_fields
-from core.diagnose.sight import comparison, dropped_calls
 from core.diagnose.words import counted
-from core.types import Certainty, Completeness, Fate, Finding, Parse, Severity, Stage, Trace, Verdict
+from core.types import Certainty, Completeness, Conclusion, Finding, Parse, Severity, Stage, Trace, Verdict
 
 REFUSED = "PD100"
-
-
-class CallCounts(NamedTuple):
-    """How many calls did not come through as written."""
-
-    dropped: int
-    altered: int
-    invented: int
+_NOT_SAID = "so whether anything was lost cannot be said."
 
 
 def reach_verdict(trace: Trace) -> Verdict:
@@ -54,38 +45,27 @@ def reach_verdict(trace: Trace) -> Verdict:
     Returns:
         Counts, the guilty stage or `None`, and one sentence or a few.
     """
-    counts = count_calls(trace)
-    guilty = _guilty(trace.findings, counts)
+    calls = None if trace.parse is None or trace.chat is None else count_calls(trace.parse.ledger)
+    counts = (0, 0, 0) if calls is None else (calls.dropped, calls.altered, calls.invented)
+    guilty = _guilty(trace.findings, is_wrong=any(counts))
     if guilty is not None:
-        return Verdict(*counts, stage=guilty.stage, sentence=_sentence_of(guilty, trace.findings))
+        sentence = _sentence_of(guilty, trace.findings)
+        return Verdict(*counts, stage=guilty.stage, sentence=sentence, conclusion=Conclusion.FAULT)
     if any(counts):
-        sentence = f"Of the calls, {counts.dropped} were dropped, {counts.altered} altered, {counts.invented} invented."
-        return Verdict(*counts, stage=Stage.PARSE, sentence=f"{sentence} Guilty stage: {Stage.PARSE.value}.")
-    return Verdict(*counts, stage=None, sentence=_sentence_without_guilt(trace))
+        sentence = "Of the calls, {} were dropped, {} altered, {} invented.".format(*counts)
+        sentence = f"{sentence} Guilty stage: {Stage.PARSE.value}."
+        return Verdict(*counts, stage=Stage.PARSE, sentence=sentence, conclusion=Conclusion.FAULT)
+    compared, conclusion = _what_was_compared(trace)
+    return Verdict(*counts, stage=None, sentence=_sentence_without_guilt(trace, compared), conclusion=conclusion)
 
 
-def count_calls(trace: Trace) -> CallCounts:
-    """Count what the ledger says of calls; zeros where output and message cannot be compared."""
-    if comparison(trace) is None or trace.parse is None or trace.chat is None:
-        return CallCounts(0, 0, 0)
-    returned = {call.field: call for call in calls_of_message(trace.chat.message)}
-    altered = invented = 0
-    for match in trace.parse.ledger.matches:
-        got = returned.get(f"tool_calls[{match.message_index}]")
-        if match.raw_index is None:
-            invented += 1
-        elif got is not None and altered_fields(trace.parse.parsed.calls[match.raw_index], got, match.altered):
-            altered += 1
-    return CallCounts(len(dropped_calls(trace)), altered, invented)
-
-
-def _guilty(findings: Sequence[Finding], counts: CallCounts) -> Finding | None:
+def _guilty(findings: Sequence[Finding], *, is_wrong: bool) -> Finding | None:
     """Return the finding that names the first broken stage."""
     broken = [finding for finding in findings if finding.severity is Severity.ERROR]
     refused = next((finding for finding in broken if finding.code == REFUSED), None)
     if refused is not None:
         return refused
-    if not broken and any(counts):
+    if not broken and is_wrong:
         broken = [
             finding
             for finding in findings
@@ -128,8 +108,8 @@ def _inside_sentence(title: str) -> str:
     return "the" + title[3:] if title.startswith("The ") else title
 
 
-def _sentence_without_guilt(trace: Trace) -> str:
-    parts = [_what_was_compared(trace)]
+def _sentence_without_guilt(trace: Trace, compared: str) -> str:
+    parts = [compared]
     warnings = [finding for finding in trace.findings if finding.severity is Severity.WARNING]
     if warnings:
         more = f" ({len(warnings) - 1} more)" if len(warnings) > 1 else ""
@@ -139,40 +119,39 @@ def _sentence_without_guilt(trace: Trace) -> str:
     return " ".join([*parts, *trace.notes])
 
 
-def _what_was_compared(trace: Trace) -> str:
+def _what_was_compared(trace: Trace) -> tuple[str, Conclusion]:
     """Say what was counted, or why nothing could be."""
-    certainty = comparison(trace)
-    if trace.parse is not None and certainty is not None:
-        by = ", judged by a second run of the same prompt" if certainty is Certainty.INFERRED else ""
-        return _accounted(trace.parse, by)
-    if trace.raw is not None and trace.raw.completeness is not Completeness.WHOLE:
-        lacks = "lacks" if trace.raw.completeness is Completeness.STRIPPED else "may lack"
-        return f"The raw text {lacks} control tokens, so whether anything was lost cannot be said."
     if trace.chat is not None:
         if trace.raw is None:
-            return "The raw output is not known, so whether anything was lost cannot be said."
+            return f"The raw output is not known, {_NOT_SAID}", Conclusion.UNKNOWN
         if trace.parse is None:
-            return "The raw output was not read, so whether anything was lost cannot be said."
-        return "Raw output and answer come from two runs that may differ, so whether anything was lost cannot be said."
+            return f"The raw output was not read, {_NOT_SAID}", Conclusion.UNKNOWN
+        return _compared(trace.parse)
     if trace.parse is not None:
-        calls = counted(len(trace.parse.parsed.calls), "tool call")
-        return (
-            f"The raw output holds {calls if trace.parse.parsed.calls else 'no tool call'}; no message to compare with."
-        )
+        calls = counted(len(trace.parse.parsed.calls), "tool call") if trace.parse.parsed.calls else "no tool call"
+        if trace.raw is not None and trace.raw.completeness is not Completeness.WHOLE:
+            return f"{why_incomplete(trace.raw)}, {_NOT_SAID}", Conclusion.UNKNOWN
+        return f"The raw output holds {calls}; no message to compare with.", Conclusion.UNCHECKED
     if trace.raw is not None:
-        return "The model answered; the output was not read and no message is there to compare with."
+        return (
+            "The model answered; the output was not read and no message is there to compare with.",
+            Conclusion.UNCHECKED,
+        )
     if trace.prompt is not None or trace.local_prompt is not None:
-        return "Rendered only: the model was not asked."
-    return "Nothing was checked: no prompt and no output."
+        return "Rendered only: the model was not asked.", Conclusion.UNCHECKED
+    return "Nothing was checked: no prompt and no output.", Conclusion.UNCHECKED
 
 
-def _accounted(parse: Parse, by: str) -> str:
-    total = len(parse.raw)
-    lost = [e.char_span for e in parse.ledger.entries if e.fate in (Fate.LOST, Fate.ALTERED)]
-    count = sum(stop - start for start, stop in lost)
-    sum_up = f"{total - count} of {total} characters accounted for{by}."
-    if not count:
-        return f"Nothing lost: {sum_up}"
-    if not any(parse.raw[start:stop].strip() for start, stop in lost):
-        return f"Nothing lost but white space: {sum_up}"
-    return f"No fault found: {sum_up}"
+def _compared(parse: Parse) -> tuple[str, Conclusion]:
+    comparability = parse.ledger.comparability
+    characters = count_characters(parse.raw, parse.ledger)
+    if comparability is None or characters is None:
+        why = "" if comparability is None else comparability.reason
+        return f"{why or 'Raw output and answer were not compared'}, {_NOT_SAID}", Conclusion.UNKNOWN
+    by = ", judged by a second run of the same prompt" if comparability.certainty is Certainty.INFERRED else ""
+    sum_up = f"{characters.accounted} of {characters.total} characters accounted for{by}."
+    if characters.accounted == characters.total:
+        return f"Nothing lost: {sum_up}", Conclusion.NOTHING_LOST
+    if not characters.missing:
+        return f"Nothing lost but white space: {sum_up}", Conclusion.NO_FAULT
+    return f"No fault found: {sum_up}", Conclusion.NO_FAULT

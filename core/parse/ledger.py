@@ -1,7 +1,7 @@
 """The ledger: where each character of a raw output ended up in a message.
 
-Without a message it says where each character should go. With one, the order
-of claims is:
+Without a message, or where output and message cannot be held against each
+other, it says where each character should go. With one, the order of claims is:
 
 1. matched calls claim their name, id and arguments;
 2. content and reasoning claim the text that belongs there by our reading;
@@ -13,14 +13,17 @@ of claims is:
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from core.parse.align import Match, align, gaps_between
 from core.parse.claims import Claims, Pieces
-from core.parse.matching import MessageCall, match_calls, message_calls, same_arguments
+from core.parse.matching import MessageCall, match_calls, message_calls, same_arguments, unmatched_calls
 from core.parse.reading import segments_of_call
 from core.types import (
     JSON,
     CallMatch,
+    Certainty,
+    Comparability,
     Fate,
     JSONObject,
     Ledger,
@@ -39,20 +42,28 @@ _MOST_WHOLE = 64  # gaps that are looked for one by one, each in the whole text
 _SHORTEST_MOVED = 4  # shorter agreements with text from elsewhere are accidents, unless they are all there is
 
 
-def build_ledger(raw: str, parsed: ParsedMessage, message: JSONObject | None) -> Ledger:
-    """Account for every character of a raw output.
+TOGETHER = Comparability(Certainty.OBSERVED)
+"""Of an output and a message that belong together by what they are, such as an output and a parser's result for it."""
+
+
+def build_ledger(
+    raw: str, parsed: ParsedMessage, message: JSONObject | None, comparability: Comparability = TOGETHER
+) -> Ledger:
+    """Account for every character of a raw output, and decide what became of every call.
 
     Args:
         raw: The raw output.
         parsed: Our reading of it.
         message: An assistant message that somebody made of it; `None` for where everything should go.
+        comparability: Whether the two may be held against each other; if not, nothing is said of loss.
 
     Returns:
         Entries that tile `raw`, the pairing of calls, and what the message holds beyond the raw text.
     """
-    if message is None:
-        return Ledger(_merge(_intended_entries(parsed)))
-    return _Accountant(raw, parsed, message).account()
+    if message is None or comparability.certainty is None:
+        matches = unmatched_calls(parsed.calls, () if message is None else message_calls(message))
+        return Ledger(_merge(_intended_entries(parsed)), matches, (), None if message is None else comparability)
+    return replace(_Accountant(raw, parsed, message).account(), comparability=comparability)
 
 
 def _intended_entries(parsed: ParsedMessage) -> Iterable[LedgerEntry]:

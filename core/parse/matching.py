@@ -12,8 +12,9 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
+from core.json_values import same_json, same_json_text
 from core.parse.json_scan import decode_json
-from core.types import JSON, CallMatch, JSONObject, Place, ToolCallAttempt
+from core.types import JSON, CallMatch, CallOutcome, CallStatus, JSONObject, Place, ToolCallAttempt
 
 _LONG_ENOUGH = 8  # so many common first characters of arguments are no accident
 
@@ -53,33 +54,28 @@ def match_calls(calls: Sequence[ToolCallAttempt], returned: Sequence[MessageCall
     """
     pairs = _Pairing(calls, returned).run()
     matches = [
-        CallMatch(index, pairs.get(index), _altered(call, returned[pairs[index]]) if index in pairs else ())
+        _match(index, call, pairs.get(index), returned[pairs[index]] if index in pairs else None)
         for index, call in enumerate(calls)
     ]
     taken = set(pairs.values())
-    matches += [CallMatch(None, index) for index in range(len(returned)) if index not in taken]
+    matches += [
+        CallMatch(None, index, outcome=CallOutcome.INVENTED) for index in range(len(returned)) if index not in taken
+    ]
     return tuple(matches)
 
 
-def same_json(left: JSON, right: JSON) -> bool:
-    """Say whether two JSON values are the same; `true` is not `1`, but `1.0` is."""
-    if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(same_json(value, right[key]) for key, value in left.items())
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(same_json(a, b) for a, b in zip(left, right, strict=True))
-    if isinstance(left, bool) or isinstance(right, bool):
-        return left is right
-    if isinstance(left, int | float) and isinstance(right, int | float):
-        return left == right
-    return type(left) is type(right) and left == right
+def unmatched_calls(calls: Sequence[ToolCallAttempt], returned: Sequence[MessageCall]) -> tuple[CallMatch, ...]:
+    """Return the calls of both sides unpaired, for an output and a message of which nothing can be said."""
+    raw_side = [CallMatch(index, None) for index in range(len(calls))]
+    return (*raw_side, *(CallMatch(None, index) for index in range(len(returned))))
 
 
 def same_arguments(call: ToolCallAttempt, returned: MessageCall) -> bool:
     """Say whether a message shows the arguments of a raw call: by value, or else letter by letter."""
+    if call.arguments_json is None:
+        return same_json_text(call.arguments, returned.arguments)
     if call.arguments.strip() == returned.arguments.strip():
         return True
-    if call.arguments_json is None:
-        return False
     try:
         return same_json(call.arguments_json, returned.value)
     except RecursionError:
@@ -102,6 +98,20 @@ def _read_entry(entry: JSON) -> MessageCall:
         value=value,
         id=identifier if isinstance(identifier, str) else None,
     )
+
+
+def _match(index: int, call: ToolCallAttempt, number: int | None, returned: MessageCall | None) -> CallMatch:
+    altered = () if returned is None else _altered(call, returned)
+    return CallMatch(index, number, altered, _outcome(call, altered, is_returned=returned is not None))
+
+
+def _outcome(call: ToolCallAttempt, altered: tuple[str, ...], *, is_returned: bool) -> CallOutcome:
+    """Decide what became of a call of the raw text: the one place where this is decided."""
+    if call.status is CallStatus.TRUNCATED:
+        return CallOutcome.CUT
+    if not is_returned:
+        return CallOutcome.DRAFT if call.place is Place.REASONING else CallOutcome.DROPPED
+    return CallOutcome.ALTERED if {"name", "arguments"} & set(altered) else CallOutcome.KEPT
 
 
 def _altered(call: ToolCallAttempt, returned: MessageCall) -> tuple[str, ...]:

@@ -5,7 +5,8 @@ fills; `run_request` waits for the end. `render_case` and `CaseParser` run
 one stage alone, from a line of a case file. No logic of a stage lives here.
 """
 
-from core.pipeline.case_parser import CaseParser, message_from_outcome
+from core.pipeline.accounts import account_of, message_from_outcome, with_accounts
+from core.pipeline.case_parser import CaseParser
 from core.pipeline.cases import case_setup, render_case
 from core.pipeline.constrained import judge_constrained, judge_trace
 from core.pipeline.examples import EXAMPLE_NAMES, Example, find_example, load_examples
@@ -37,6 +38,7 @@ __all__ = [
     "Progress",
     "ServerOutcome",
     "Target",
+    "account_of",
     "ask_parsers",
     "ask_server_parsers",
     "case_setup",
@@ -56,5 +58,6 @@ __all__ = [
     "step_parsers",
     "text_without_end",
     "try_splits",
+    "with_accounts",
     "with_outcomes",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
@@ -12,6 +13,7 @@ from core.diagnose import diagnose_trace
 from core.errors import EngineError, RequestError, shorten
 from core.parse import build_ledger
 from core.parse.engines import RawOutput, ReleaseTable, VllmReleases, bisect_releases, write_parser_name
+from core.pipeline.accounts import message_from_outcome, with_accounts
 from core.pipeline.cases import cached_tokenizer, take_field, tokenizer_source
 from core.pipeline.census import PROMPT_TAIL_CHARS, read_raw
 from core.pipeline.server_parsers import ask_server_parsers, is_server_parser, text_without_end
@@ -94,7 +96,7 @@ class CaseParser:
         if message is None and wanted and wanted[0] in outcomes:  # `vllm:*` is no parser to hold the output against
             message = message_from_outcome(outcomes[wanted[0]])
             ledger = build_ledger(raw, parse.parsed, message)
-        parse = Parse(parse.raw, parse.format_scores, parse.parsed, ledger, parsers=outcomes)
+        parse = replace(parse, ledger=ledger, parsers=with_accounts(parse, outcomes))
         return parse, diagnose_trace(_trace(case, parse, token_ids, message, tokenizer))
 
     def ask_releases(self, case: JSONObject, parser: str, versions: Sequence[str]) -> ReleaseTable:
@@ -163,16 +165,6 @@ def _parser_names(case: JSONObject) -> list[str]:
 
 def _vllm_name(tool: str) -> str:
     return write_parser_name(tool, None)
-
-
-def message_from_outcome(outcome: ParserOutcome) -> JSONObject:
-    """Return what a parser made of a raw text as an assistant message."""
-    message: JSONObject = {"role": "assistant", "content": outcome.content}
-    if outcome.reasoning is not None:
-        message["reasoning"] = outcome.reasoning
-    if outcome.tool_calls:
-        message["tool_calls"] = [dict(call) for call in outcome.tool_calls]
-    return message
 
 
 def _token_ids(value: JSON) -> tuple[int, ...] | None:

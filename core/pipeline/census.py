@@ -6,10 +6,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 
+from core.comparable import compare_outputs
 from core.formats import pick_format, score_formats
-from core.parse import build_ledger
+from core.parse import TOGETHER, build_ledger
 from core.protocols import ReadContext
-from core.types import Completeness, JSONObject, Parse, ParsedMessage, Span, Token, Trace
+from core.types import Comparability, JSONObject, Parse, ParsedMessage, Span, Token, Trace
 
 PROMPT_TAIL_CHARS = 200
 
@@ -35,10 +36,11 @@ def take_census(trace: Trace, *, special_texts: frozenset[str], wanted: str = "a
         finish_reason=raw.finish_reason,
         special_texts=special_texts,
     )
-    # Against a text that lacks control tokens, every call would look dropped or invented.
-    is_whole = raw.completeness is Completeness.WHOLE
-    message = trace.chat.message if trace.chat is not None and is_whole else None
-    return read_raw(raw.text, context, message=message, tokens=raw.tokens, wanted=wanted)
+    message = None if trace.chat is None else trace.chat.message
+    comparability = compare_outputs(trace)
+    return read_raw(
+        raw.text, context, message=message, tokens=raw.tokens, wanted=wanted, comparability=comparability or TOGETHER
+    )
 
 
 def read_raw(
@@ -48,13 +50,14 @@ def read_raw(
     message: JSONObject | None,
     tokens: Sequence[Token] | None = None,
     wanted: str = "auto",
+    comparability: Comparability = TOGETHER,
 ) -> Parse:
     """Read a raw text by the best or the wanted format, and account for it against a message."""
     scores = score_formats(raw, context)
     parsed = pick_format(raw, context, wanted=wanted).read(raw, context)
     if tokens is not None:
         parsed = with_token_spans(parsed, tokens)
-    return Parse(raw=raw, format_scores=scores, parsed=parsed, ledger=build_ledger(raw, parsed, message))
+    return Parse(raw, scores, parsed, build_ledger(raw, parsed, message, comparability))
 
 
 def with_token_spans(parsed: ParsedMessage, tokens: Sequence[Token]) -> ParsedMessage:

@@ -9,6 +9,7 @@ from pathlib import Path
 from core.diagnose import diagnose_trace, reach_verdict
 from core.errors import EngineError
 from core.parse.engines import RawOutput, VllmEngine, VllmOutcome, write_parser_name
+from core.pipeline.accounts import with_accounts
 from core.pipeline.cases import tokenizer_source
 from core.types import ParserOutcome, Trace
 
@@ -64,7 +65,7 @@ async def step_parsers(
     Raises:
         EngineError: There is no vLLM here, or the helper failed.
     """
-    output = output_of_trace(trace, tokenizer)
+    output, parse = output_of_trace(trace, tokenizer), trace.parse
     if output is None:
         return
     known = await engine.parsers()
@@ -73,7 +74,7 @@ async def step_parsers(
     yield step
     for start in range(0, len(names), PARSERS_PER_STEP):
         more = await engine.parse_with(names[start : start + PARSERS_PER_STEP], output)
-        step = replace(step, outcomes={**step.outcomes, **more})
+        step = replace(step, outcomes={**step.outcomes, **(more if parse is None else with_accounts(parse, more))})
         yield step
 
 
@@ -104,7 +105,8 @@ def with_outcomes(trace: Trace, outcomes: Mapping[str, ParserOutcome]) -> Trace:
     """Return a trace with the outcomes of parsers, those that read most calls first, judged anew."""
     if trace.parse is None:
         return trace
-    ranked = dict(sorted(outcomes.items(), key=lambda item: (item[1].error is not None, -len(item[1].tool_calls))))
+    accounted = with_accounts(trace.parse, outcomes)
+    ranked = dict(sorted(accounted.items(), key=lambda item: (item[1].error is not None, -len(item[1].tool_calls))))
     judged = replace(trace, parse=replace(trace.parse, parsers=ranked))
     judged = replace(judged, findings=diagnose_trace(judged))
     return replace(judged, verdict=reach_verdict(judged))

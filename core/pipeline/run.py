@@ -13,7 +13,7 @@ from core.complete import Gathered, ServerClient, gather
 from core.diagnose import diagnose_trace, reach_verdict
 from core.errors import BackendError, DebuggerError, LabError
 from core.lab import Lab, LabPool, LabProgress
-from core.parse import build_ledger
+from core.parse import TOGETHER, build_ledger
 from core.pipeline.census import take_census
 from core.pipeline.rendering import Renderer, load_renderer
 from core.pipeline.target import Target
@@ -218,7 +218,9 @@ class _Run:
         parse = take_census(trace, special_texts=renderer.special_texts)
         stream = trace.chat_stream
         if stream is not None and _same_ids(trace.chat, stream):
-            parse = replace(parse, stream_ledger=build_ledger(parse.raw, parse.parsed, stream.message))
+            comparability = parse.ledger.comparability or TOGETHER
+            ledger = build_ledger(parse.raw, parse.parsed, stream.message, comparability)
+            parse = replace(parse, stream_ledger=ledger)
         self.update("Read the output", parse=parse)
 
     def diagnose(self) -> None:

@@ -7,6 +7,7 @@ secrets are gone.
 """
 
 from core.report.bundle import Bundle, is_bundle, read_bundle, write_bundle
+from core.report.readers import parsers_sentence, reading_words
 from core.report.redact import redact_json, redact_text
 from core.report.repeat import curl_of, template_sha256
 from core.report.writers.json import (
@@ -27,9 +28,11 @@ __all__ = [
     "is_bundle",
     "parse_to_json",
     "parse_to_terminal",
+    "parsers_sentence",
     "prompt_to_json",
     "prompt_to_terminal",
     "read_bundle",
+    "reading_words",
     "redact_json",
     "redact_text",
     "request_to_json",

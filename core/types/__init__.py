@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from core.types.base import JSON, SCHEMA_VERSION, Evidence, JSONObject, Span, Stage
 from core.types.completion import ChatResult, Completeness, Completion, Server, StreamDelta, TokenLogprob, Usage
-from core.types.finding import Certainty, Finding, FindingEvidence, Severity, Verdict
+from core.types.finding import Certainty, Conclusion, Finding, FindingEvidence, Severity, Verdict
 from core.types.prompt import (
     Branch,
     KwargSource,
@@ -27,12 +27,14 @@ from core.types.reading import (
     CallMatch,
     CallOutcome,
     CallStatus,
+    Comparability,
     Fate,
     FormatScore,
     Ledger,
     LedgerEntry,
     Parse,
     ParsedMessage,
+    ParserAccount,
     ParserOutcome,
     Place,
     Segment,
@@ -51,8 +53,10 @@ __all__ = [
     "CallStatus",
     "Certainty",
     "ChatResult",
+    "Comparability",
     "Completeness",
     "Completion",
+    "Conclusion",
     "Evidence",
     "Fate",
     "Finding",
@@ -65,6 +69,7 @@ __all__ = [
     "Notice",
     "Parse",
     "ParsedMessage",
+    "ParserAccount",
     "ParserOutcome",
     "Place",
     "Prompt",

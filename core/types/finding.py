@@ -74,16 +74,32 @@ class Finding:
     follows: str | None = None
 
 
+class Conclusion(StrEnum):
+    """What the verdict comes to; no face says more than this.
+
+    `FAULT` names a guilty stage; `NOTHING_LOST` and `NO_FAULT` are of a whole comparison, the latter with characters
+    missing that no rule calls a fault; `UNKNOWN` is an output and an answer of which nothing can be said; `UNCHECKED`
+    is a run without the one or the other.
+    """
+
+    FAULT = "fault"
+    NOTHING_LOST = "nothing-lost"
+    NO_FAULT = "no-fault"
+    UNKNOWN = "unknown"
+    UNCHECKED = "unchecked"
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """The run in one sentence.
 
     Attributes:
-        dropped_calls: Calls in the raw text that the message lacks.
-        altered_calls: Calls that differ.
+        dropped_calls: Calls in the raw text that the message lacks; drafts inside reasoning and cut calls are none.
+        altered_calls: Calls that came back with another name or other arguments.
         invented_calls: Calls of the message that the raw text does not hold.
         stage: The guilty stage; `None` if nothing is wrong.
         sentence: A sentence that can be quoted.
+        conclusion: What it comes to.
     """
 
     dropped_calls: int
@@ -91,3 +107,4 @@ class Verdict:
     invented_calls: int
     stage: Stage | None
     sentence: str
+    conclusion: Conclusion = Conclusion.UNKNOWN

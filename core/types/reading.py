@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from core.types.base import JSONObject, Span
+from core.types.finding import Certainty
 
 
 class CallStatus(StrEnum):
@@ -141,7 +142,13 @@ class LedgerEntry:
 
 
 class CallOutcome(StrEnum):
-    """What became of one tool call; every count of calls anywhere is a count of these."""
+    """What became of one tool call; every count of calls anywhere is a count of these.
+
+    `KEPT` is returned as written, apart from its id; `ALTERED` has another name or other arguments; `DROPPED` was
+    written and not returned; `DRAFT` stands inside reasoning and was not returned, which is no loss; in a `CUT` one
+    the output ends, whatever a server made of it; `INVENTED` was never written; `UNKNOWN` is all that can be said
+    where output and message cannot be held against each other.
+    """
 
     KEPT = "kept"
     ALTERED = "altered"
@@ -158,8 +165,8 @@ class CallMatch:
 
     Attributes:
         raw_index: Index into `ParsedMessage.calls`; `None` for an invented call.
-        message_index: Index into the message's `tool_calls`; `None` for a dropped call.
-        altered: Fields that differ: `name`, `arguments`, `id`.
+        message_index: Index into the message's `tool_calls`; `None` for a call that was not returned.
+        altered: Fields that differ: `name`, `arguments`, `id`. An `id` alone is the server's own business.
         outcome: What became of the call; `unknown` where output and message cannot be held against each other.
     """
 
@@ -170,18 +177,57 @@ class CallMatch:
 
 
 @dataclass(frozen=True, slots=True)
+class Comparability:
+    """Whether a raw output and a message may be held against each other; decided once, before the ledger.
+
+    Attributes:
+        certainty: How surely both belong to one generation; `None` if nothing can be said.
+        reason: Why nothing can be said, a clause without full stop; "" if something can.
+    """
+
+    certainty: Certainty | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Ledger:
     """The account of one raw output against one message.
 
     Attributes:
-        entries: Tile the raw text in order; none empty.
+        entries: Tile the raw text in order; none empty. Where nothing was compared, where it all should go.
         matches: Every call of either side, once.
         invented: Message fields that no raw character explains, such as `tool_calls[1]`.
+        comparability: Whether the two may be held against each other; `None` without a message.
     """
 
     entries: tuple[LedgerEntry, ...]
     matches: tuple[CallMatch, ...] = ()
     invented: tuple[str, ...] = ()
+    comparability: Comparability | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ParserAccount:
+    """What a parser made of the calls of an output, and how many characters it lost.
+
+    Attributes:
+        dropped: Calls of the output that it does not give.
+        altered: Calls that it gives with another name or other arguments.
+        invented: Calls that the output does not hold.
+        cut: Calls inside which the output ends.
+        missing: Characters that are lost or altered; a stretch of white space alone does not count.
+    """
+
+    dropped: int
+    altered: int
+    invented: int
+    cut: int
+    missing: int
+
+    @property
+    def is_right(self) -> bool:
+        """Whether it gives every whole call as it was written, and no other."""
+        return self.dropped + self.altered + self.invented == 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +243,7 @@ class ParserOutcome:
         stream_equal: Whether streaming gave the same; `None` if not tried.
         splits_tried: How many chunkings were tried.
         first_unequal: The smallest differing chunking, in plain words.
+        account: Its result held against the census; `None` if it failed or nobody compared.
     """
 
     reasoning: str | None
@@ -207,6 +254,7 @@ class ParserOutcome:
     stream_equal: bool | None = None
     splits_tried: int = 0
     first_unequal: str | None = None
+    account: ParserAccount | None = None
 
 
 @dataclass(frozen=True, slots=True)

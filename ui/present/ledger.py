@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
+from core.account import count_calls, count_characters
 from core.types import (
     JSON,
     CallMatch,
+    CallOutcome,
     CallStatus,
     ChatResult,
     Fate,
@@ -20,7 +22,16 @@ from core.types import (
 from ui.present.differences import field_differences
 from ui.present.json_text import json_segments, segments_to_json
 from ui.present.payload import pack_payload
-from ui.present.words import FATE_WORDS, count_of, joined, shortened
+from ui.present.words import FATE_WORDS, OUTCOME_WORDS, count_of, joined, shortened
+
+_COUNTED = (
+    ("dropped", "dropped"),
+    ("altered", "altered"),
+    ("invented", "invented"),
+    ("draft", "left as a draft"),
+    ("cut", "cut"),
+    ("unknown", "of unknown outcome"),
+)
 
 
 def ledger_payload(trace: Trace) -> str | None:
@@ -48,15 +59,8 @@ def fate_counts(ledger: Ledger) -> Counter[Fate]:
     return counts
 
 
-def call_counts(parse: Parse, chat: ChatResult | None) -> tuple[int, int]:
-    """Return how many calls the model wrote, and how many the server returned."""
-    return len(parse.parsed.calls), len(_returned_calls(chat))
-
-
 def _account(title: str, parse: Parse, ledger: Ledger, chat: ChatResult | None) -> JSONObject:
     counts = fate_counts(ledger)
-    lost = counts[Fate.LOST] + counts[Fate.ALTERED]
-    kept = len(parse.raw) - lost
     message: JSONObject = {} if chat is None else chat.message
     segments: list[JSON] = []
     for entry in ledger.entries:
@@ -77,7 +81,7 @@ def _account(title: str, parse: Parse, ledger: Ledger, chat: ChatResult | None) 
         "legend": [[fate.value, FATE_WORDS[fate], counts[fate]] for fate in Fate if counts[fate]],
         "figures": joined(
             f"finish_reason {chat.finish_reason}" if chat is not None else "no message",
-            f"{kept:,} of {len(parse.raw):,} characters accounted for",
+            characters_words(parse, ledger),
         ),
         "message": segments_to_json(json_segments(message)),
         "missing": _missing(ledger),
@@ -85,9 +89,26 @@ def _account(title: str, parse: Parse, ledger: Ledger, chat: ChatResult | None) 
     }
 
 
+def characters_words(parse: Parse, ledger: Ledger) -> str:
+    """Return what became of the characters: the same number that the verdict gives."""
+    counts = count_characters(parse.raw, ledger)
+    if counts is None:
+        return joined(count_of(len(parse.raw), "character"), "not held against a message")
+    return f"{counts.accounted:,} of {counts.total:,} characters accounted for"
+
+
+def calls_words(ledger: Ledger) -> str:
+    """Return how many calls were written and returned, and what became of them, in words."""
+    calls = count_calls(ledger)
+    told = [f"{count} {word}" for outcome, word in _COUNTED if (count := getattr(calls, outcome))]
+    return joined(f"{count_of(calls.written, 'call')} written, {calls.returned} returned", ", ".join(told))
+
+
 def _missing(ledger: Ledger) -> str:
-    dropped = sum(match.message_index is None for match in ledger.matches)
+    dropped = count_calls(ledger).dropped
     parts = []
+    if ledger.comparability is not None and ledger.comparability.reason:
+        parts.append(f"{ledger.comparability.reason}: the colours show where each character should go.")
     if dropped:
         parts.append(f"Missing here: {count_of(dropped, 'tool call')} that the model wrote.")
     if ledger.invented:
@@ -96,10 +117,9 @@ def _missing(ledger: Ledger) -> str:
 
 
 def _calls(parse: Parse, chat: ChatResult | None) -> JSONObject:
-    written, returned = call_counts(parse, chat)
     matches = parse.ledger.matches
     return {
-        "caption": f"Tool calls: {written} written, {returned} returned",
+        "caption": f"Tool calls: {calls_words(parse.ledger)}",
         "rows": [_call_row(number, match, parse, chat) for number, match in enumerate(matches, 1)],
     }
 
@@ -108,10 +128,16 @@ def _call_row(number: int, match: CallMatch, parse: Parse, chat: ChatResult | No
     attempt = None if match.raw_index is None else parse.parsed.calls[match.raw_index]
     returned = _returned_calls(chat)
     answer = None if match.message_index is None else returned[match.message_index]
-    state, word = _outcome_of(match)
-    if attempt is not None and attempt.status is not CallStatus.COMPLETE:
+    word = OUTCOME_WORDS[match.outcome]
+    if match.outcome is CallOutcome.ALTERED:
+        word += ": " + ", ".join(match.altered)
+    elif "id" in match.altered:
+        word = joined(word, "with another id")
+    if match.outcome is CallOutcome.CUT:
+        word = joined(word, "not returned" if match.message_index is None else "returned")
+    if attempt is not None and attempt.status is CallStatus.MALFORMED:
         word = joined(word, attempt.status.value)
-    if attempt is not None and attempt.place is Place.REASONING:
+    if attempt is not None and attempt.place is Place.REASONING and match.outcome is not CallOutcome.DRAFT:
         word = joined(word, "inside reasoning")
     if attempt is not None and attempt.problem:
         word = joined(word, attempt.problem)
@@ -123,20 +149,10 @@ def _call_row(number: int, match: CallMatch, parse: Parse, chat: ChatResult | No
             joined(f"{attempt.name or '(no name)'}({attempt.arguments})", attempt.id and f"id {attempt.id}")
         ),
         "returned": "—" if answer is None else shortened(_signature(answer)),
-        "state": state,
+        "state": match.outcome.value,
         "word": word,
         "char_span": None if attempt is None else [*attempt.char_span],
     }
-
-
-def _outcome_of(match: CallMatch) -> tuple[str, str]:
-    if match.message_index is None:
-        return "dropped", "✕ dropped"
-    if match.raw_index is None:
-        return "invented", "✕ invented"
-    if match.altered:
-        return "altered", "~ altered: " + ", ".join(match.altered)
-    return "kept", "✓ returned"
 
 
 def _returned_calls(chat: ChatResult | None) -> list[JSON]:

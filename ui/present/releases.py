@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from core.parse.engines import ReleaseRow, ReleaseTable
+from core.pipeline import account_of
 from core.types import JSON, JSONObject, Trace
-from ui.present.parsers import account_of, row_note, row_verdict, signature
+from ui.present.parsers import row_note, row_verdict, signature
 from ui.present.payload import pack_payload
 from ui.present.tool_state import progress_of
 from ui.present.words import as_sentence, count_of, joined, shortened
@@ -64,9 +67,9 @@ def _release_row(row: ReleaseRow, trace: Trace) -> JSONObject:
     outcome = row.outcome
     if outcome is None:
         return {"version": row.version, "error": row.error or "", "calls": [], "content": None, "word": "not asked"}
-    account = None if trace.parse is None or outcome.error else account_of(trace.parse, outcome)
-    written = 0 if trace.parse is None else len(trace.parse.parsed.calls)
-    state, word = row_verdict(outcome, account, written)
+    if trace.parse is not None and not outcome.error:
+        outcome = replace(outcome, account=account_of(trace.parse, outcome))
+    state, word = row_verdict(outcome, trace.parse)
     return {
         "version": row.version,
         "error": row.error or "",

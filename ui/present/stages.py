@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.types import JSON, Fate, JSONObject, Severity, Stage, TokenKind, Trace
+from core.types import JSON, Conclusion, JSONObject, Severity, Stage, TokenKind, Trace
 from ui.present.findings import summarize
-from ui.present.ledger import call_counts, fate_counts
+from ui.present.ledger import calls_words, characters_words
 from ui.present.payload import pack_payload
 from ui.present.words import count_of, joined, seconds
 
@@ -68,6 +68,8 @@ def _state(stage: Stage, figures: list[str], trace: Trace, *, running: bool) -> 
         return "follows"
     if stage is Stage.RENDER and (trace.prompt is None or trace.prompt.source != "server"):
         return "unknown"
+    if stage is Stage.PARSE and trace.verdict.conclusion in (Conclusion.UNKNOWN, Conclusion.UNCHECKED):
+        return "unknown"
     return "note" if any(finding.severity is not Severity.NOTE for finding in found) else "ok"
 
 
@@ -98,13 +100,8 @@ def _complete_figures(trace: Trace) -> list[str]:
 def _parse_figures(trace: Trace) -> list[str]:
     if trace.parse is None:
         return []
-    written, returned = call_counts(trace.parse, trace.chat)
-    counts = fate_counts(trace.parse.ledger)
-    lost, total = counts[Fate.LOST], len(trace.parse.raw)
-    fate = f"{lost:,} of {total:,} characters lost" if lost else f"{total:,} of {total:,} characters kept"
-    if counts[Fate.ALTERED]:
-        fate = joined(f"{lost:,} lost" if lost else None, f"{counts[Fate.ALTERED]:,} altered of {total:,} characters")
-    return [f"{count_of(written, 'call')} written, {returned} returned", fate]
+    ledger = trace.parse.ledger
+    return [calls_words(ledger), characters_words(trace.parse, ledger)]
 
 
 def _findings_card(trace: Trace) -> JSONObject:

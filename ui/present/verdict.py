@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from core.types import JSON, Finding, JSONObject, Severity, Stage, Trace, Verdict
+from core.types import JSON, Conclusion, Finding, JSONObject, Severity, Stage, Trace, Verdict
 from ui.present.findings import evidence_to_json
 from ui.present.payload import pack_payload
 
 _PANELS = {Stage.REQUEST: "findings", Stage.RENDER: "render", Stage.COMPLETE: "complete", Stage.PARSE: "parse"}
+
+_BADGES = {
+    Conclusion.FAULT: "FAULT",
+    Conclusion.NOTHING_LOST: "NOTHING LOST",
+    Conclusion.NO_FAULT: "NO FAULT FOUND",
+    Conclusion.UNKNOWN: "? CANNOT BE SAID",
+    Conclusion.UNCHECKED: "? NOT CHECKED",
+}
 
 
 def verdict_strip(state: str, badge: str, sentence: str, **changes: JSON) -> str:
@@ -87,7 +95,7 @@ def _badge(verdict: Verdict, findings: tuple[Finding, ...]) -> tuple[str, str]:
     worst = worst_severity(findings)
     if verdict.stage is not None:
         return verdict.stage.value.upper(), "error" if worst is Severity.ERROR else "warning"
-    return "NOTHING LOST", "warning" if worst is Severity.WARNING else "neutral"
+    return _BADGES[verdict.conclusion], "warning" if worst is Severity.WARNING else "neutral"
 
 
 def _panel(verdict: Verdict, findings: tuple[Finding, ...]) -> str:

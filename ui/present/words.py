@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.types import Evidence, Fate, Severity, Stage
+from core.types import CallOutcome, Evidence, Fate, Severity, Stage
 
 EVIDENCE_WORDS = {
     Evidence.SAME_RUN: "same run",
@@ -26,6 +26,16 @@ FATE_WORDS = {
     Fate.END: "end token",
     Fate.LOST: "lost",
     Fate.ALTERED: "altered",
+}
+
+OUTCOME_WORDS = {
+    CallOutcome.KEPT: "\u2713 returned",
+    CallOutcome.ALTERED: "~ altered",
+    CallOutcome.DROPPED: "\u2715 dropped",
+    CallOutcome.DRAFT: "\u25cb draft inside reasoning, not returned",
+    CallOutcome.CUT: "\u2026 cut: the output ends inside it",
+    CallOutcome.INVENTED: "\u2715 invented",
+    CallOutcome.UNKNOWN: "? cannot be said",
 }
 
 SEVERITY_MARKS = {Severity.ERROR: "\u2715", Severity.WARNING: "!", Severity.NOTE: "i"}

@@ -23,13 +23,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.diagnose.arguments import is_same_json
 from core.diagnose.fields import CallField
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import comparison, in_message, in_raw, matched_calls, quote
 from core.protocols import Rule
 from core.text import first_divergence
-from core.types import CallStatus, Severity, Stage, ToolCallAttempt, Trace
+from core.types import CallOutcome, Severity, Stage, ToolCallAttempt, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -38,10 +37,8 @@ def find(trace: Trace) -> Iterator[Report]:
     if certainty is None or trace.parse is None or trace.chat is None:
         return
     for match, written, got in matched_calls(trace):
-        if written.status is CallStatus.TRUNCATED:
-            continue
-        changed = altered_fields(written, got, match.altered)
-        if changed:
+        changed = [field for field in match.altered if field != "id"]
+        if match.outcome is CallOutcome.ALTERED:
             details = [_describe(field, written, got) for field in changed]
             yield Report(
                 title=f"The server changed the {' and the '.join(changed)} of the call to `{written.name}`.",
@@ -53,16 +50,6 @@ def find(trace: Trace) -> Iterator[Report]:
                 fix="Take the arguments from the raw output; report the difference to the parser's authors.",
                 certainty=certainty,
             )
-
-
-def altered_fields(written: ToolCallAttempt, got: CallField, candidates: tuple[str, ...]) -> tuple[str, ...]:
-    """Return which of name and arguments really differ, of those the ledger names."""
-    changed = []
-    if "name" in candidates and written.name != got.name:
-        changed.append("name")
-    if "arguments" in candidates and not is_same_json(written.arguments, got.arguments):
-        changed.append("arguments")
-    return tuple(changed)
 
 
 def _value(call: CallField, field: str) -> object:

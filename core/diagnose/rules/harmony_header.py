@@ -26,11 +26,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from core.diagnose.fields import returned_calls
+from core.account import count_calls, count_characters
 from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import body_calls, comparison, in_raw
+from core.diagnose.sight import comparison, in_raw
 from core.protocols import Rule
-from core.types import Certainty, Fate, Severity, Span, Stage, Trace
+from core.types import Certainty, Severity, Span, Stage, Trace
 
 _FAULTS = (
     (re.compile(r"<\|channel\|>\s*analysis\s+to=functions\.[^<\s]+|to=functions\.[^<\s]+\s*<\|channel\|>\s*analysis"),
@@ -66,12 +66,12 @@ def find(trace: Trace) -> Iterator[Report]:
 
 def _did_harm(trace: Trace) -> bool:
     """Say whether the answer lacks or changes something that was written."""
-    if trace.chat is None or trace.parse is None:
+    if trace.parse is None or comparison(trace) is None:
         return False
     ledger = trace.parse.ledger
-    changed = any(match.altered and set(match.altered) != {"id"} for match in ledger.matches)
-    gone = any(entry.fate in (Fate.LOST, Fate.ALTERED) for entry in ledger.entries)
-    return changed or gone or bool(ledger.invented) or len(returned_calls(trace)) != len(body_calls(trace))
+    characters = count_characters(trace.parse.raw, ledger)
+    gone = characters is not None and characters.accounted < characters.total
+    return gone or bool(ledger.invented) or count_calls(ledger).wrong > 0
 
 
 RULE: Rule = TraceRule(

@@ -27,7 +27,7 @@ from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import comparison, in_message
 from core.diagnose.words import counted, listed
 from core.protocols import Rule
-from core.types import Severity, Stage, Trace
+from core.types import CallOutcome, Severity, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -38,7 +38,7 @@ def find(trace: Trace) -> Iterator[Report]:
     fields = [
         f"tool_calls[{match.message_index}]"
         for match in trace.parse.ledger.matches
-        if match.raw_index is None and match.message_index is not None
+        if match.outcome is CallOutcome.INVENTED
     ]
     invented = [call for call in returned_calls(trace) if call.field in fields]
     if not invented:

@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from core.diagnose.fields import as_text, decode_json
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import comparison, in_message, in_raw, matched_calls, quote
+from core.json_values import same_json
 from core.protocols import Rule
 from core.types import CallStatus, JSONObject, Severity, Stage, ToolCallAttempt, Trace
 
@@ -54,7 +55,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 def _is_half(call: ToolCallAttempt, returned: JSONObject) -> bool:
     """Say whether the model had not yet written what was returned as all of it."""
-    return call.arguments_json is None or call.arguments_json != returned
+    return call.arguments_json is None or not same_json(call.arguments_json, returned)
 
 
 RULE: Rule = TraceRule(

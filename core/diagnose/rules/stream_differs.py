@@ -25,11 +25,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from core.diagnose.arguments import is_same_json
 from core.diagnose.fields import calls_of_message, content_of, reasoning_of
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import in_message, quote
 from core.diagnose.words import listed
+from core.json_values import same_json_text
 from core.protocols import Rule
 from core.types import ChatResult, Severity, Stage, Trace
 
@@ -87,7 +87,7 @@ def _differences(chat: ChatResult, stream: ChatResult) -> Iterator[_Difference]:
     for whole_call, stream_call in zip(whole_calls, stream_calls, strict=True):
         if whole_call.name != stream_call.name:
             yield _Difference(f"{whole_call.field}.function.name", str(whole_call.name), str(stream_call.name))
-        if not is_same_json(whole_call.arguments, stream_call.arguments):
+        if not same_json_text(whole_call.arguments, stream_call.arguments):
             field = f"{whole_call.field}.function.arguments"
             yield _Difference(field, str(whole_call.arguments), str(stream_call.arguments))
 

@@ -43,7 +43,9 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _says_complete(trace: Trace) -> bool:
-    return trace.chat is not None and trace.chat.finish_reason in ("tool_calls", "stop")
+    """Tell whether the server calls this very output complete; another run's word does not count."""
+    is_same = trace.chat is not None and comparison(trace) is not None
+    return is_same and trace.chat is not None and trace.chat.finish_reason in ("tool_calls", "stop")
 
 
 def _report(trace: Trace, raw_index: int, call: ToolCallAttempt, reason: str | None) -> Report:
@@ -61,9 +63,11 @@ def _report(trace: Trace, raw_index: int, call: ToolCallAttempt, reason: str | N
         evidence.append(in_request("max_tokens", str(limit)))
     said = "" if chat is None else f" The server says finish_reason `{chat.finish_reason}`."
     return Report(
-        title=f"The tool call was cut by {by} {ending}.",
+        title=f"The tool call was cut by {by} {ending}."
+        if reason is not None
+        else "The output ends inside a tool call, and the server calls it complete.",
         detail=f"`{call.name or 'a call'}` breaks off at character {call.char_span.stop} with {written[-60:]!r}."
-        f"{said} Cut because {reason or 'the text ends inside the call'}.",
+        f"{said}" + (f" Cut because {reason}." if reason is not None else " Nothing shows a limit that cut it."),
         evidence=tuple(evidence),
         fix=f"Raise max_tokens{'' if limit is None else f' ({limit} now)'}; do not execute this call and do not replay "
         "it in the history. Decide by the last token and the limit, not by finish_reason.",

@@ -24,9 +24,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from core.comparable import may_constrain
 from core.diagnose.fields import body_of
 from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import may_constrain
 from core.protocols import Rule
 from core.text import first_divergence
 from core.types import Completion, Evidence, FindingEvidence, Severity, Span, Stage, Trace

@@ -8,33 +8,28 @@ contract, what is not here is not promised.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 
+from core.report.writers.json_reading import reading_to_json, span_to_json
 from core.types import (
     JSON,
     SCHEMA_VERSION,
     Branch,
-    CallMatch,
     ChatResult,
     Completion,
     Finding,
     FindingEvidence,
     JSONObject,
-    Ledger,
     Notice,
     Parse,
-    ParserOutcome,
     Prompt,
     PromptDifference,
     PromptSpan,
     Refusal,
     Request,
     Server,
-    Span,
     TemplateKwarg,
     Token,
     TokenLogprob,
-    ToolCallAttempt,
     Trace,
     Usage,
     Verdict,
@@ -98,18 +93,7 @@ def parse_to_json(parse: Parse, *, case_id: JSON = None, findings: tuple[Finding
     return {
         "schema_version": SCHEMA_VERSION,
         "id": case_id,
-        "raw": parse.raw,
-        "format": parse.parsed.format,
-        "format_scores": {name: score.score for name, score in parse.format_scores.items()},
-        "format_evidence": {name: score.evidence for name, score in parse.format_scores.items() if score.score > 0},
-        "reasoning": parse.parsed.reasoning,
-        "content": parse.parsed.content,
-        "calls": [_call(call) for call in parse.parsed.calls],
-        "ledger": _entries(parse.ledger),
-        "matches": [_match(match) for match in parse.ledger.matches],
-        "invented": list(parse.ledger.invented),
-        "stream_ledger": None if parse.stream_ledger is None else _entries(parse.stream_ledger),
-        "parsers": {name: _outcome(outcome) for name, outcome in parse.parsers.items()},
+        **reading_to_json(parse),
         "findings": [finding_to_json(finding) for finding in findings],
         "error": None,
     }
@@ -140,6 +124,7 @@ def verdict_to_json(verdict: Verdict) -> JSONObject:
         "invented_calls": verdict.invented_calls,
         "stage": None if verdict.stage is None else verdict.stage.value,
         "sentence": verdict.sentence,
+        "conclusion": verdict.conclusion.value,
     }
 
 
@@ -153,20 +138,16 @@ def request_to_json(request: Request) -> JSONObject:
     }
 
 
-def _span(span: Span | None) -> JSON:
-    return None if span is None else [span.start, span.stop]
-
-
 def _notice(notice: Notice) -> JSONObject:
     return {"field": notice.field, "message": notice.message, "line": notice.line, "column": notice.column}
 
 
 def _prompt_span(span: PromptSpan) -> JSON:
     return {
-        "char_span": _span(span.char_span),
+        "char_span": span_to_json(span.char_span),
         "kind": span.kind.value,
         "field": span.field,
-        "field_span": _span(span.field_span),
+        "field_span": span_to_json(span.field_span),
         "template_line": span.template_line,
         "template_column": span.template_column,
     }
@@ -202,7 +183,7 @@ def _token(token: Token) -> JSON:
     return {
         "id": token.id,
         "text": token.text,
-        "char_span": _span(token.char_span),
+        "char_span": span_to_json(token.char_span),
         "kind": token.kind.value,
         "bytes": token.piece.hex(),
         "field": token.field,
@@ -317,64 +298,12 @@ def _name(path: str | None) -> str | None:
     return None if path is None else path.rstrip("/").rsplit("/", 1)[-1]
 
 
-def _call(call: ToolCallAttempt) -> JSON:
-    return {
-        "name": call.name,
-        "arguments": call.arguments,
-        "arguments_json": call.arguments_json,
-        "id": call.id,
-        "status": call.status.value,
-        "place": call.place.value,
-        "char_span": _span(call.char_span),
-        "token_span": _span(call.token_span),
-        "name_span": _span(call.name_span),
-        "id_span": _span(call.id_span),
-        "arguments_span": _span(call.arguments_span),
-        "problem": call.problem,
-    }
-
-
-def _entries(ledger: Ledger) -> JSON:
-    return [
-        {"char_span": _span(entry.char_span), "fate": entry.fate.value, "target": entry.target}
-        for entry in ledger.entries
-    ]
-
-
-def _match(match: CallMatch) -> JSON:
-    return {
-        "raw_index": match.raw_index,
-        "message_index": match.message_index,
-        "altered": list(match.altered),
-    }
-
-
-def _outcome(outcome: ParserOutcome) -> JSON:
-    document: JSONObject = {
-        "reasoning": outcome.reasoning,
-        "content": outcome.content,
-        "tool_calls": [dict(call) for call in outcome.tool_calls],
-        "error": outcome.error,
-        "finish_reason": outcome.finish_reason,
-        "stream_equal": outcome.stream_equal,
-        "splits_tried": outcome.splits_tried,
-        "first_unequal": outcome.first_unequal,
-    }
-    for more in fields(outcome):  # what an engine has to add: the release, its log, a stand-in vocabulary
-        value = getattr(outcome, more.name)
-        if more.name not in document and (value is None or isinstance(value, str | int | float)):
-            document[more.name] = value
-        elif more.name == "log":
-            document["log"] = [str(line) for line in value]
-    return document
-
-
 def _evidence(item: FindingEvidence) -> JSON:
     evidence: JSONObject = {"in": item.where}
     if item.char_span is not None:
-        evidence["char_span"] = _span(item.char_span)
+        evidence["char_span"] = span_to_json(item.char_span)
     if item.token_span is not None:
-        evidence["token_span"] = _span(item.token_span)
+        evidence["token_span"] = span_to_json(item.token_span)
     if item.field is not None:
         evidence["field"] = item.field
     if item.quote is not None:

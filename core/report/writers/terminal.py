@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from core.account import count_characters, outcomes_of_calls
+from core.report.readers import parsers_sentence
 from core.text import visible_whitespace
 from core.types import CallStatus, Fate, Finding, KwargSource, Parse, Prompt, Span, TemplateKwarg, TokenKind, Trace
 
@@ -81,17 +83,10 @@ def _lines(trace: Trace) -> Iterator[str]:
 
 
 def _readers(parse: Parse) -> Iterator[str]:
-    """Yield which other parsers find the calls that the raw output holds, if any were asked."""
-    if not parse.parsers:
-        return
-    n_calls = len(parse.parsed.calls)
-    reading = [name for name, outcome in parse.parsers.items() if len(outcome.tool_calls) == n_calls]
-    yield ""
-    written = "the call" if n_calls == 1 else f"all {n_calls} calls" if n_calls else "no call: none was written"
-    if not reading:
-        yield f"none of {len(parse.parsers)} parsers returns {written}"
-    else:
-        yield f"{len(reading)} of {len(parse.parsers)} parsers return {written}: {', '.join(reading)}"
+    """Yield which other parsers read the calls that the raw output holds, if any were asked."""
+    if parse.parsers:
+        yield ""
+        yield parsers_sentence(parse, parse.parsers)
 
 
 def _findings(findings: tuple[Finding, ...]) -> Iterator[str]:
@@ -120,11 +115,13 @@ def _calls(parse: Parse) -> list[str]:
     if not parse.parsed.calls:
         return ["no tool call in the raw output"]
     lines = []
-    for call in parse.parsed.calls:
+    outcomes = outcomes_of_calls(parse)
+    for index, call in enumerate(parse.parsed.calls):
         problem = "" if call.status is CallStatus.COMPLETE else f" [{call.status.value}: {call.problem}]"
         name = "without a name" if call.name is None else safe(call.name)
         call_id = "no id" if call.id is None else f"id {safe(call.id)}"
-        lines.append(f"call {name} {safe(call.arguments)} · {call_id}{problem}")
+        known = "" if parse.ledger.comparability is None else f" · {outcomes[index].value}"
+        lines.append(f"call {name} {safe(call.arguments)} · {call_id}{problem}{known}")
     return lines
 
 
@@ -139,6 +136,9 @@ def _ledger(parse: Parse) -> Iterator[str]:
         parts.append(before + safe(parse.raw[start:stop]) + after)
     yield "raw: " + "".join(parts)
     yield "     " + ", ".join(f"{fate.value} {count}" for fate, count in counts.items())
+    characters = count_characters(parse.raw, parse.ledger)
+    if characters is not None:
+        yield f"     {characters.accounted} of {characters.total} characters accounted for"
 
 
 def _range(span: Span) -> str:

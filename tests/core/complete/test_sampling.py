@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from core.comparable import draws_at_random, may_constrain
 from core.complete.backends.vllm import RenderAnswer
-from core.complete.sampling import draws_at_random, may_constrain, plain_body, raw_body, sampling_of_chat
+from core.complete.sampling import plain_body, raw_body, sampling_of_chat
 from core.types import JSONObject
 
 TOOL: JSONObject = {"type": "function", "function": {"name": "f"}}

@@ -18,6 +18,7 @@ calls as `calls: [[name, arguments, id], …]`.
     stream              {message, finish_reason, same_tokens, deltas}
     server              fields of `Server`
     evidence            default: same-run
+    completeness        of raw; default: whole
     format              reads raw with this format; default: auto
     parsers             outcomes of offline parsers, by name
     refusal             {status, message, field}
@@ -29,14 +30,16 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import yaml
 
+from core.comparable import compare_outputs
 from core.formats import pick_format, score_formats
-from core.parse import build_ledger
+from core.parse import TOGETHER, build_ledger
+from core.pipeline import with_accounts
 from core.protocols import ReadContext
 from core.types import (
     JSON,
@@ -131,17 +134,21 @@ def build_trace(case: Case) -> Trace:
     raw = _raw(case, special)
     chat = _chat(case, raw)
     prompt = _prompt(case, "prompt", "server", request, special)
-    parse = None if raw is None else _parse(case, raw, request, chat, prompt, special)
+    parse = None if raw is None else _parse(case, raw, request, prompt, special)
     difference = case.get("difference")
     refusal = case.get("refusal")
     stream = _stream(case, raw)
+    evidence = Evidence(str(case.get("evidence", "same-run"))) if chat is not None else None
+    if parse is not None and chat is not None:
+        comparability = compare_outputs(Trace(request=request, raw=raw, chat=chat, evidence=evidence)) or TOGETHER
+        parse = replace(parse, ledger=build_ledger(parse.raw, parse.parsed, chat.message, comparability))
     if parse is not None and stream is not None and chat is not None and stream.token_ids == chat.token_ids:
-        ledger = build_ledger(parse.raw, parse.parsed, stream.message)
-        parse = Parse(parse.raw, parse.format_scores, parse.parsed, parse.ledger, ledger, parse.parsers)
+        ledger = build_ledger(parse.raw, parse.parsed, stream.message, parse.ledger.comparability or TOGETHER)
+        parse = replace(parse, stream_ledger=ledger)
     return Trace(
         request=request,
         server=None if "server" not in case else Server("http://127.0.0.1:1/v1", **case["server"]),
-        evidence=Evidence(str(case.get("evidence", "same-run"))) if chat is not None else None,
+        evidence=evidence,
         prompt=prompt,
         local_prompt=_prompt(case, "local_prompt", "local", request, special),
         prompt_difference=None if difference is None else PromptDifference(**difference),
@@ -341,7 +348,6 @@ def _parse(
     case: Case,
     raw: Completion,
     request: Request,
-    chat: ChatResult | None,
     prompt: Prompt | None,
     special: tuple[str, ...],
 ) -> Parse:
@@ -352,10 +358,11 @@ def _parse(
         special_texts=frozenset(special),
     )
     parsed = pick_format(raw.text, context, wanted=str(case.get("format", "auto"))).read(raw.text, context)
-    ledger = build_ledger(raw.text, parsed, None if chat is None else chat.message)
+    ledger = build_ledger(raw.text, parsed, None)
     outcomes: Mapping[str, dict[str, Any]] = case.get("parsers", {})
     parsers = {name: _outcome(outcome) for name, outcome in outcomes.items()}
-    return Parse(raw.text, score_formats(raw.text, context), parsed, ledger, parsers=parsers)
+    parse = Parse(raw.text, score_formats(raw.text, context), parsed, ledger)
+    return replace(parse, parsers=with_accounts(parse, parsers))
 
 
 def _outcome(outcome: dict[str, Any]) -> ParserOutcome:

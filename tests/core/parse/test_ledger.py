@@ -6,10 +6,11 @@ import json
 
 import pytest
 
+from core.account import count_calls, count_characters
 from core.formats import FORMATS
 from core.parse import build_ledger
 from core.protocols import ReadContext
-from core.types import CallMatch, Fate
+from core.types import CallMatch, CallOutcome, Certainty, Comparability, Fate
 
 OPEN, CLOSE = "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"
 BEGIN, ARGUMENTS, END = "<|tool_call_begin|>", "<|tool_call_argument_begin|>", "<|tool_call_end|>"
@@ -50,7 +51,8 @@ def test_without_a_message_it_says_where_everything_should_go():
     assert texts(RAW, ledger, Fate.CALL_ARGUMENTS, "tool_calls[1].function.arguments") == ['{"b": 2}']
     assert texts(RAW, ledger, Fate.CALL_ID, "tool_calls[0].id") == ["functions.", ":0"]
     assert texts(RAW, ledger, Fate.END) == ["<|im_end|>"]
-    assert ledger.matches == ()
+    assert [match.outcome for match in ledger.matches] == [CallOutcome.UNKNOWN, CallOutcome.UNKNOWN]
+    assert ledger.comparability is None
 
 
 def test_a_faithful_message_explains_everything():
@@ -61,7 +63,7 @@ def test_a_faithful_message_explains_everything():
 
     ledger = keep(RAW, message)
 
-    assert ledger.matches == (CallMatch(0, 0), CallMatch(1, 1))
+    assert ledger.matches == (CallMatch(0, 0, (), CallOutcome.KEPT), CallMatch(1, 1, (), CallOutcome.KEPT))
     assert ledger.invented == ()
     assert texts(RAW, ledger, Fate.LOST) == texts(RAW, ledger, Fate.ALTERED) == []
 
@@ -70,7 +72,7 @@ def test_a_dropped_call_is_lost_but_its_markup_and_the_end_are_not():
     ledger = keep(RAW, {"content": "Let me see.", "tool_calls": [entry("f", '{"a": 1}', "functions.f:0")]})
 
     assert texts(RAW, ledger, Fate.LOST) == ["g", '{"b": 2}', "Done."]
-    assert ledger.matches == (CallMatch(0, 0), CallMatch(1, None))
+    assert ledger.matches == (CallMatch(0, 0, (), CallOutcome.KEPT), CallMatch(1, None, (), CallOutcome.DROPPED))
     assert texts(RAW, ledger, Fate.END) == ["<|im_end|>"]
 
 
@@ -124,7 +126,8 @@ def test_only_a_change_of_value_is_an_alteration(returned, altered):
 
     ledger = keep(raw, {"content": None, "tool_calls": [returned]})
 
-    assert ledger.matches == (CallMatch(0, 0, altered),)
+    outcome = CallOutcome.ALTERED if {"name", "arguments"} & set(altered) else CallOutcome.KEPT
+    assert ledger.matches == (CallMatch(0, 0, altered, outcome),)
 
 
 def test_a_random_id_is_no_alteration_where_the_format_has_none():
@@ -132,7 +135,7 @@ def test_a_random_id_is_no_alteration_where_the_format_has_none():
 
     ledger = keep(raw, {"content": None, "tool_calls": [entry("f", '{"a": 1}', "chatcmpl-tool-1")]}, name="hermes")
 
-    assert ledger.matches == (CallMatch(0, 0),)
+    assert ledger.matches == (CallMatch(0, 0, (), CallOutcome.KEPT),)
 
 
 def test_changed_arguments_show_what_changed():
@@ -151,7 +154,7 @@ def test_truncated_arguments_passed_on_as_they_are_are_not_altered():
 
     ledger = keep(raw, {"tool_calls": [entry("f", '{"city": "Br', "functions.f:0")]})
 
-    assert ledger.matches == (CallMatch(0, 0),)
+    assert ledger.matches == (CallMatch(0, 0, (), CallOutcome.CUT),)
 
 
 def test_invented_text_and_calls_are_named():
@@ -160,7 +163,7 @@ def test_invented_text_and_calls_are_named():
     ledger = keep(raw, {"content": "Hello. Goodbye!", "reasoning": "Hm?", "tool_calls": [entry("f", "{}")]})
 
     assert ledger.invented == ("content[6:15]", "reasoning", "tool_calls[0]")
-    assert ledger.matches == (CallMatch(None, 0),)
+    assert ledger.matches == (CallMatch(None, 0, (), CallOutcome.INVENTED),)
 
 
 def test_text_shown_twice_is_not_invented():
@@ -195,7 +198,7 @@ def test_a_draft_executed_from_reasoning_is_matched():
 
     ledger = keep(raw, {"content": "No.", "reasoning": "Maybe .", "tool_calls": [entry("f", "{}", "functions.f:0")]})
 
-    assert ledger.matches == (CallMatch(0, 0),)
+    assert ledger.matches == (CallMatch(0, 0, (), CallOutcome.KEPT),)
     assert texts(raw, ledger, Fate.CALL_NAME) == ["f"]
 
 
@@ -211,7 +214,11 @@ def test_calls_are_paired_by_likeness_not_by_place():
 
     ledger = keep(raw, {"tool_calls": returned})
 
-    assert ledger.matches == (CallMatch(0, 1), CallMatch(1, None), CallMatch(2, 0))
+    assert ledger.matches == (
+        CallMatch(0, 1, (), CallOutcome.KEPT),
+        CallMatch(1, None, (), CallOutcome.DROPPED),
+        CallMatch(2, 0, (), CallOutcome.KEPT),
+    )
 
 
 def test_a_garbled_name_still_pairs_by_its_arguments():
@@ -221,7 +228,7 @@ def test_a_garbled_name_still_pairs_by_its_arguments():
         raw, {"tool_calls": [entry('x"}<|tool_call_end|>functions.search', '{"q": "tea"}', "functions.search:0")]}
     )
 
-    assert ledger.matches == (CallMatch(0, 0, ("name",)),)
+    assert ledger.matches == (CallMatch(0, 0, ("name",), CallOutcome.ALTERED),)
 
 
 def test_a_message_of_any_shape_is_taken():
@@ -233,7 +240,45 @@ def test_values_of_tagged_arguments_are_compared_not_their_spelling():
     raw = "<tool_call>\n<function=f>\n<parameter=a>\nx\n</parameter>\n</function>\n</tool_call>"
     same, stripped = json.dumps({"a": "x"}), json.dumps({"a": "y"})
 
-    assert keep(raw, {"tool_calls": [entry("f", same)]}, name="qwen3_coder").matches == (CallMatch(0, 0),)
+    assert keep(raw, {"tool_calls": [entry("f", same)]}, name="qwen3_coder").matches == (
+        CallMatch(0, 0, (), CallOutcome.KEPT),
+    )
     altered = keep(raw, {"tool_calls": [entry("f", stripped)]}, name="qwen3_coder")
-    assert altered.matches == (CallMatch(0, 0, ("arguments",)),)
+    assert altered.matches == (CallMatch(0, 0, ("arguments",), CallOutcome.ALTERED),)
     assert texts(raw, altered, Fate.ALTERED) == ["<parameter=a>\nx\n</parameter>"]
+
+
+@pytest.mark.parametrize("certainty", [None, Certainty.INFERRED, Certainty.OBSERVED])
+def test_nothing_is_said_of_loss_where_the_two_may_not_be_compared(certainty):
+    parsed = FORMATS["kimi_k2"].read(RAW, ReadContext())
+    message = {"content": "Something else.", "tool_calls": [entry("h", "{}")]}
+
+    ledger = build_ledger(RAW, parsed, message, Comparability(certainty, "why"))
+
+    outcomes = [match.outcome for match in ledger.matches]
+    if certainty is None:
+        assert outcomes == [CallOutcome.UNKNOWN] * 3
+        assert ledger.invented == ()
+        assert ledger.entries == build_ledger(RAW, parsed, None).entries
+        assert count_characters(RAW, ledger) is None
+    else:
+        assert outcomes == [CallOutcome.DROPPED, CallOutcome.DROPPED, CallOutcome.INVENTED]
+        assert texts(RAW, ledger, Fate.LOST)
+
+
+def test_a_draft_that_was_left_alone_is_no_loss():
+    raw = f"<think>Maybe {OPEN}{kimi('functions.f:0', '{}')}{CLOSE}.</think>No."
+
+    ledger = keep(raw, {"content": "No.", "reasoning": raw[7 : raw.index("</think>")]})
+
+    assert [match.outcome for match in ledger.matches] == [CallOutcome.DRAFT]
+    assert count_calls(ledger).wrong == 0
+
+
+@pytest.mark.parametrize("returned", [[], [entry("f", "{}", "functions.f:0")], [entry("f", '{"city": "Br', "x")]])
+def test_a_call_in_which_the_output_ends_is_cut_whatever_a_server_makes_of_it(returned):
+    raw = f'{OPEN}{BEGIN}functions.f:0{ARGUMENTS}{{"city": "Br'
+
+    ledger = keep(raw, {"content": None, "tool_calls": returned})
+
+    assert [match.outcome for match in ledger.matches] == [CallOutcome.CUT]

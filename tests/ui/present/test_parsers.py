@@ -6,12 +6,13 @@ import pytest
 
 from core.parse.engines import CallHistory, Parting, ReleaseRow, ReleaseTable, SplitTrial, VllmOutcome
 from core.parse.grammar import Cause, GrammarStatus, GrammarVerdict, Intervention, SchemaRule, SecondOpinion
+from core.pipeline import account_of
 from core.types import ParserOutcome, Server, Span
 from tests.ui.present.strategies import HOSTILE
 from tests.ui.present.traces import dropped_call_trace
 from ui.present import unpack_payload
 from ui.present.constrained import constrained_payload
-from ui.present.parsers import account_of, matrix_payload
+from ui.present.parsers import matrix_payload
 from ui.present.releases import releases_payload
 from ui.present.splits import splits_payload
 from ui.present.tool_state import jump_of
@@ -50,7 +51,7 @@ def test_the_matrix_names_who_reads_the_output_and_whether_the_server_does(trace
     shown = header(matrix_payload(trace, outcomes))
 
     assert shown["sentence"] == (
-        "1 of 2 parsers reads the call: `other`. This server's own, `kimi_k2`, is not among them."
+        "1 of 2 parsers reads the call: `other`. 1 more could not run. This server's own, `kimi_k2`, is not among them."
     )
     assert [row["name"] for row in shown["rows"]] == ["vllm:kimi_k2", "vllm:other", "vllm:failing"]
     assert [row["state"] for row in shown["rows"]] == ["wrong", "right", "error"]
@@ -71,7 +72,7 @@ def test_blanks_between_a_text_and_a_call_are_no_loss(trace, right):
     shown = header(matrix_payload(trace, {"vllm:a": replace(right, content=None)}))
 
     assert shown["rows"][0]["state"] in ("right", "lossy")
-    assert account_of(trace.parse, right).lost == 0
+    assert account_of(trace.parse, right).missing == 0
 
 
 def test_nobody_asked_is_nothing_to_draw(trace):

@@ -11,6 +11,8 @@ from core.types import (
     JSON,
     Branch,
     CallMatch,
+    CallOutcome,
+    Conclusion,
     Fate,
     KwargSource,
     Ledger,
@@ -73,10 +75,22 @@ def test_a_dropped_call_is_said_first_and_opens_its_stage():
 
 
 def test_a_healthy_run_claims_nothing_but_what_was_counted():
-    verdict = Verdict(0, 0, 0, None, "Nothing lost: 156 of 156 characters accounted for.")
+    sentence = "Nothing lost: 156 of 156 characters accounted for."
+    verdict = Verdict(0, 0, 0, None, sentence, Conclusion.NOTHING_LOST)
     strip = header(verdict_payload(replace(dropped_call_trace(), findings=(), verdict=verdict)))
 
     assert (strip["badge"], strip["tone"]) == ("NOTHING LOST", "neutral")
+
+
+@pytest.mark.parametrize("conclusion", [one for one in Conclusion if one is not Conclusion.NOTHING_LOST])
+def test_the_badge_never_says_more_than_the_sentence(conclusion):
+    verdict = Verdict(0, 0, 0, None, "Whatever.", conclusion)
+    trace = replace(dropped_call_trace(), findings=(), verdict=verdict)
+
+    assert "LOST" not in header(verdict_payload(trace))["badge"]
+    if conclusion in (Conclusion.UNKNOWN, Conclusion.UNCHECKED):
+        assert header(verdict_payload(trace))["badge"].startswith("?")
+        assert card(trace, "parse")["state"] == "unknown"
 
 
 def test_cards_before_between_and_behind_the_guilty_stage():
@@ -111,7 +125,10 @@ def test_figures_carry_their_units():
 
     assert card(trace, "render")["figures"] == ["30 tokens · 8 special", "differs from local at token 9"]
     assert card(trace, "complete")["figures"] == ["19 tokens · stop", "412 ms"]
-    assert card(trace, "parse")["figures"] == ["1 call written, 0 returned", "28 of 156 characters lost"]
+    assert card(trace, "parse")["figures"] == [
+        "1 call written, 0 returned · 1 dropped",
+        "128 of 156 characters accounted for",
+    ]
     assert card(trace, "findings")["figures"] == ["2", "1 error, 1 warning"]
 
 
@@ -128,7 +145,7 @@ def test_the_ledger_shows_every_character_once():
 def test_a_dropped_call_is_a_row_of_the_call_table():
     calls = header(ledger_payload(dropped_call_trace()))["calls"]
 
-    assert calls["caption"] == "Tool calls: 1 written, 0 returned"
+    assert calls["caption"] == "Tool calls: 1 call written, 0 returned · 1 dropped"
     assert calls["rows"][0]["written"] == 'get_weather({"city": "Paris"}) · id get_weather'
     assert calls["rows"][0]["returned"] == "—"
     assert calls["rows"][0]["state"] == "dropped"
@@ -137,7 +154,11 @@ def test_a_dropped_call_is_a_row_of_the_call_table():
 def test_an_invented_call_is_a_row_too():
     trace = dropped_call_trace()
     message: dict[str, JSON] = {"tool_calls": [{"id": "c1", "function": {"name": "f", "arguments": "{}"}}]}
-    ledger = Ledger((LedgerEntry(Span(0, len(RAW_TEXT)), Fate.CONTENT),), (CallMatch(None, 0),), ("tool_calls[0]",))
+    ledger = Ledger(
+        (LedgerEntry(Span(0, len(RAW_TEXT)), Fate.CONTENT),),
+        (CallMatch(None, 0, (), CallOutcome.INVENTED),),
+        ("tool_calls[0]",),
+    )
     trace = replace(trace, chat=replace(trace.chat, message=message), parse=replace(trace.parse, ledger=ledger))
 
     shown = header(ledger_payload(trace))

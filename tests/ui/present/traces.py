@@ -8,9 +8,13 @@ from dataclasses import replace
 
 from core.types import (
     CallMatch,
+    CallOutcome,
     CallStatus,
+    Certainty,
     ChatResult,
+    Comparability,
     Completion,
+    Conclusion,
     Evidence,
     Fate,
     Finding,
@@ -172,6 +176,7 @@ def dropped_call_trace() -> Trace:
             invented_calls=0,
             stage=Stage.PARSE,
             sentence="The model wrote 1 tool call, the server returned none. Guilty stage: parse.",
+            conclusion=Conclusion.FAULT,
         ),
     )
 
@@ -203,7 +208,8 @@ def dropped_call_parse() -> Parse:
             LedgerEntry(Span(stop, end), Fate.MARKUP),
             LedgerEntry(Span(end, len(RAW_TEXT)), Fate.END),
         ),
-        matches=(CallMatch(0, None),),
+        matches=(CallMatch(0, None, (), CallOutcome.DROPPED),),
+        comparability=Comparability(Certainty.OBSERVED),
     )
     segments = (Segment(Span(0, len(RAW_TEXT)), SegmentKind.MARKUP),)
     parsed = ParsedMessage("kimi_k2", None, None, (call,), segments)

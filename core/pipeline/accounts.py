@@ -1,0 +1,36 @@
+"""What other parsers made of an output, held against the census: decided once, counted by every face."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from core.account import count_calls, count_characters
+from core.parse import build_ledger
+from core.types import JSONObject, Parse, ParserAccount, ParserOutcome
+
+
+def with_accounts(parse: Parse, outcomes: Mapping[str, ParserOutcome]) -> dict[str, ParserOutcome]:
+    """Return the outcomes, each with its account; one that failed has none."""
+    return {
+        name: outcome if outcome.error is not None else replace(outcome, account=account_of(parse, outcome))
+        for name, outcome in outcomes.items()
+    }
+
+
+def account_of(parse: Parse, outcome: ParserOutcome) -> ParserAccount:
+    """Return what became of an output's calls and characters in a parser's result."""
+    ledger = build_ledger(parse.raw, parse.parsed, message_from_outcome(outcome))
+    calls, characters = count_calls(ledger), count_characters(parse.raw, ledger)
+    missing = 0 if characters is None else characters.missing
+    return ParserAccount(calls.dropped, calls.altered, calls.invented, calls.cut, missing)
+
+
+def message_from_outcome(outcome: ParserOutcome) -> JSONObject:
+    """Return what a parser made of a raw text as an assistant message."""
+    message: JSONObject = {"role": "assistant", "content": outcome.content}
+    if outcome.reasoning is not None:
+        message["reasoning"] = outcome.reasoning
+    if outcome.tool_calls:
+        message["tool_calls"] = [dict(call) for call in outcome.tool_calls]
+    return message
