@@ -6,6 +6,7 @@ import argparse
 import os
 
 from core.complete import guard_of
+from core.errors import RequestError
 from ui.cli.run import add_target_arguments, target_from_options
 
 ENDPOINTS_VARIABLE = "PROMPT_DEBUGGER_ENDPOINTS"
@@ -33,6 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--host-name", action="append", default=[], metavar="NAME", help="a name the page is reached by, repeatable"
     )
+    parser.add_argument(
+        "--trusted-proxy",
+        action="append",
+        metavar="ADDRESS",
+        help="a proxy, or network of proxies, that is believed about whom it speaks for, repeatable (default: none; "
+        "in a Space the Hub's)",
+    )
     parser.set_defaults(run=_run)
 
 
@@ -43,7 +51,13 @@ def is_on_space() -> bool:
 
 def _run(options: argparse.Namespace) -> int:
     from ui.web import launch_app  # gradio takes seconds to import: only this command pays
+    from ui.web.door.visitors import SPACE_PROXIES, read_networks
 
+    proxies = tuple(options.trusted_proxy or (SPACE_PROXIES if is_on_space() else ()))
+    try:
+        read_networks(proxies)
+    except ValueError as error:
+        raise RequestError(f"a trusted proxy is no address: {error}", "Name one such as `10.0.0.0/8`.") from None
     endpoints = options.allow_endpoint or os.environ.get(ENDPOINTS_VARIABLE, "").split()
     host_names = [*options.host_name, *filter(None, [os.environ.get("SPACE_HOST")])]
     lab = options.lab and not options.endpoint
@@ -55,6 +69,7 @@ def _run(options: argparse.Namespace) -> int:
         public=options.public,
         endpoints=guard_of(endpoints).base_urls,
         host_names=tuple(host_names),
+        proxies=proxies,
         lab=lab,
     )
     return 0

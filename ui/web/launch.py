@@ -21,7 +21,7 @@ from core.render.tokenizers.hub import DOOR as HUB_DOOR  # noqa: E402
 from ui.web.head import page_head  # noqa: E402
 from ui.web.labs import PageLabs  # noqa: E402
 from ui.web.layout import place_panels  # noqa: E402
-from ui.web.memory import keep_no_values  # noqa: E402
+from ui.web.memory import keep_no_values, line_up_fairly  # noqa: E402
 from ui.web.settings import RUN_LIMIT  # noqa: E402
 from ui.web.theme import build_theme  # noqa: E402
 
@@ -38,7 +38,8 @@ def build_app(settings: PageSettings, labs: PageLabs | None = None) -> gr.Blocks
     app = gr.Blocks(title="Prompt Debugger", analytics_enabled=False, delete_cache=(3600, 3600), fill_width=True)
     with app:
         place_panels(settings, labs)
-    app.queue(default_concurrency_limit=RUN_LIMIT, max_size=64, api_open=False)
+    # What may wait is for the door to say, by visitor and by kind; this is a fuse.
+    app.queue(default_concurrency_limit=RUN_LIMIT, max_size=2_000, api_open=False)
     return app
 
 
@@ -50,6 +51,7 @@ def launch_app(
     public: bool = False,
     endpoints: tuple[str, ...] = (),
     host_names: tuple[str, ...] = (),
+    proxies: tuple[str, ...] = (),
     lab: bool = True,
 ) -> None:
     """Serve the page until it is interrupted; the lab boots behind it.
@@ -61,6 +63,7 @@ def launch_app(
         public: Settings for a page that strangers use.
         endpoints: Servers that visitors of a public page may name.
         host_names: Names under which the page is reached, besides `host`.
+        proxies: Addresses and networks of proxies that are believed about whom they speak for.
         lab: Whether the lab may be booted.
     """
     settings = PageSettings(
@@ -70,6 +73,7 @@ def launch_app(
         public=public,
         endpoints=endpoints,
         trusted_hosts=host_names,
+        proxies=proxies,
         lab=lab,
     )
     if public:
@@ -94,13 +98,15 @@ def serve_app(app: gr.Blocks, settings: PageSettings) -> tuple[object, str, str]
     """Start serving a page in the background and return gradio's app, the local URL and the shared one."""
     know_own_name(settings.host)
     with door("own page", *_own_addresses(settings.host)):  # gradio asks the page whether it answers
-        return app.launch(
+        served = app.launch(
             **launch_arguments(settings),
             theme=build_theme(),
             head=page_head(),
             prevent_thread_lock=True,
             inbrowser=False,
         )
+    line_up_fairly(app)
+    return served
 
 
 def _own_addresses(host: str) -> tuple[str, ...]:

@@ -1,13 +1,24 @@
-"""What gradio must not keep.
+"""What gradio keeps of each open page: what it must not keep, what is dropped, and whose event is next.
 
 It stores the last value of every component of every session, as it came in, to be able to write a link to them; our
 link route is closed, and a pasted curl command may hold a key. The trace of the last run stays in its session's
-`gr.State`, where keys are masked.
+`gr.State`, where keys are masked. This file alone knows how gradio keeps things; tests/ui/web/test_memory.py pins it.
 """
 
 from __future__ import annotations
 
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import gradio as gr
+from gradio.queueing import Event
 from gradio.state_holder import SessionState
+
+from ui.web.door.counts import Use
+from ui.web.door.events import VISITOR
+from ui.web.door.kinds import kind_of
 
 
 def keep_no_values() -> None:
@@ -17,3 +28,100 @@ def keep_no_values() -> None:
 
 def _forget(_session: SessionState, _component_id: int, _value: object) -> None:
     return None
+
+
+class PageMemory:
+    """What gradio keeps of the pages of one served page.
+
+    Args:
+        blocks: The page.
+    """
+
+    def __init__(self, blocks: gr.Blocks) -> None:
+        self._blocks = blocks
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def holds(self, page: str) -> bool:
+        """Say whether a run, a bundle or an event under way is kept of a page."""
+        states = self._sessions().get(page)
+        kept = () if states is None else states.state_data.values()
+        return any(value not in (None, "", ()) for value in kept) or self.is_busy(page)
+
+    def is_busy(self, page: str) -> bool:
+        """Say whether an event of the page goes on or waits."""
+        return any(event.session_hash == page for event in self._events())
+
+    def forget(self, page: str) -> None:
+        """Drop all that is kept of a page; what it has waiting goes, what goes on ends at its next step."""
+        queue = self._blocks._queue
+        self._sessions().pop(page, None)
+        self._blocks.state_holder.time_last_used.pop(page, None)
+        queue.pending_messages_per_session.pop(page, None)
+        queue.pending_event_ids_session.pop(page, None)
+        task = asyncio.ensure_future(queue.clean_events(session_hash=page))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def in_use(self) -> list[Use]:
+        """Return the events that go on or wait."""
+        return [
+            Use(
+                kind_of(str(event.fn.api_name), is_queued=True),
+                event.session_hash,
+                str(event.request.scope.get(VISITOR, "")),
+            )
+            for event in self._events()
+        ]
+
+    def choices_of(self, page: str, component: int) -> frozenset[str] | None:
+        """Return what a page may choose in a component whose choices the server has changed for it."""
+        session = self._sessions().get(page)
+        part = None if session is None else session.blocks_config.blocks.get(component)
+        return frozenset(str(value) for _, value in getattr(part, "choices", None) or ())
+
+    def _events(self) -> list[Event]:
+        return list(self._blocks._queue.event_ids_to_events.values())
+
+    def _sessions(self) -> dict[str, SessionState]:
+        sessions: dict[str, SessionState] = self._blocks.state_holder.session_data
+        return sessions
+
+
+def line_up_fairly(blocks: gr.Blocks) -> None:
+    """Let visitors take turns in every line of a page, whatever one of them has put into it."""
+    queue = blocks._queue
+
+    def going_on() -> Iterable[Event]:
+        return [event for job in queue.active_jobs if job for event in job]
+
+    for function in blocks.fns.values():
+        if function.queue:
+            queue.create_event_queue_for_fn(function)
+    for line in queue.event_queue_per_concurrency_id.values():
+        line.queue = FairLine(going_on)
+
+
+class FairLine(list[Any]):
+    """Events that wait, in an order in which pages and visitors take turns.
+
+    First comes everybody's first event, then everybody's second; what goes on already counts as had.
+    """
+
+    def __init__(self, going_on: Callable[[], Iterable[Event]]) -> None:
+        super().__init__()
+        self._going_on = going_on
+
+    def append(self, event: Event) -> None:
+        """Put an event where its page's and its visitor's turn is."""
+        super().append(event)
+        had = Counter(name for one in self._going_on() for name in _owners(one))
+        places = []
+        for one in sorted(self, key=lambda one: one.enqueue_time):
+            page, visitor = _owners(one)
+            places.append((had[page], had[visitor], one.enqueue_time, one))
+            had.update((page, visitor))
+        self[:] = [one for *_, one in sorted(places, key=lambda place: place[:3])]
+
+
+def _owners(event: Event) -> tuple[tuple[str, str], tuple[str, str]]:
+    return ("page", event.session_hash), ("visitor", str(event.request.scope.get(VISITOR, "")))

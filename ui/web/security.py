@@ -7,19 +7,25 @@ needs a dozen: these are open, in both modes, and whatever another release of gr
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 
-MAX_BODY_BYTES = 12_000_000  # 2 M characters of request, each up to 4 bytes and escaped
-MAX_PUBLIC_BODY_BYTES = 4_000_000
+from ui.web.door.events import App, EventDoor, Message, Receive, Send
+from ui.web.door.kinds import OWN_DOOR, PUBLIC_DOOR
+from ui.web.door.payloads import read_table
+from ui.web.door.visitors import Network
+
+MAX_BODY_BYTES = OWN_DOOR.max_bytes
+MAX_PUBLIC_BODY_BYTES = PUBLIC_DOOR.max_bytes
+FORGET_EVERY_S = 10.0
 
 # Method and path of all that the page asks for.
 OPEN_PATHS = (
@@ -34,11 +40,6 @@ OPEN_PATHS = (
     ("POST", r"/gradio_api/run/predict"),
     ("POST", r"/gradio_api/(cancel|reset)"),
 )
-
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 
 def security_headers(*, is_public: bool) -> dict[str, str]:
@@ -111,24 +112,37 @@ def is_open(method: str, path: str) -> bool:
 
 
 def close_doors(
-    host: str, further_hosts: tuple[str, ...] = (), *, is_public: bool = False
+    host: str, further_hosts: tuple[str, ...] = (), proxies: tuple[Network, ...] = (), *, is_public: bool = False
 ) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
     """Return a lifespan that puts our layers around everything before the first request is taken.
 
     Middleware given to gradio would lie within its own, which answers questions of other sites itself.
     """
     names = allowed_hosts(host, further_hosts, is_public=is_public)
-    max_bytes = MAX_PUBLIC_BODY_BYTES if is_public else MAX_BODY_BYTES
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        from ui.web.memory import PageMemory  # gradio reads the environment when it is imported
+
         inner = app.middleware_stack
         assert inner is not None, "starlette builds it to enter the lifespan"
-        door = DoorMiddleware(BodyLimitMiddleware(inner, max_bytes), names)
+        blocks = app.get_blocks()  # type: ignore[attr-defined]  # gradio's own kind of app
+        memory = PageMemory(blocks)
+        table = read_table(blocks.config, memory.choices_of)
+        events = EventDoor(inner, table, memory, PUBLIC_DOOR if is_public else OWN_DOOR, proxies)
+        door = DoorMiddleware(events, names)
         app.middleware_stack = HeadersMiddleware(door, security_headers(is_public=is_public))
+        forgetting = asyncio.create_task(_forget_closed_pages(events))
         yield
+        forgetting.cancel()
 
     return lifespan
+
+
+async def _forget_closed_pages(events: EventDoor) -> None:
+    while True:
+        await asyncio.sleep(FORGET_EVERY_S)
+        events.sessions.forget_closed()
 
 
 class HeadersMiddleware:
@@ -179,39 +193,6 @@ class DoorMiddleware:
         if not is_open(scope["method"], scope["path"]):
             return _refusal(404, "Not found")
         return None
-
-
-class BodyLimitMiddleware:
-    """Refuses a body that is too long, by its announced length or while it comes in."""
-
-    def __init__(self, app: App, max_bytes: int) -> None:
-        self.app = app
-        self.max_bytes = max_bytes
-
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Pass the request on, counting what comes in."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        announced = dict(scope["headers"]).get(b"content-length", b"0")
-        if not announced.isdigit() or int(announced) > self.max_bytes:
-            await self._refuse(scope, receive, send)
-            return
-        received = 0
-
-        async def counted() -> Message:
-            nonlocal received
-            message = await receive()
-            received += len(message.get("body", b""))
-            if received > self.max_bytes:
-                return {"type": "http.disconnect"}
-            return message
-
-        await self.app(scope, counted, send)
-
-    async def _refuse(self, scope: Message, receive: Receive, send: Send) -> None:
-        text = f"What was sent is longer than the {self.max_bytes:,} bytes that this page takes: shorten the text."
-        await _refusal(413, text)(scope, receive, send)
 
 
 def _refusal(status: int, text: str) -> JSONResponse:

@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.pipeline import Target
+from ui.web.door.kinds import OWN_DOOR, PUBLIC_DOOR
+from ui.web.door.visitors import read_networks
 from ui.web.limits import PUBLIC_LIMITS, Limits
 from ui.web.security import close_doors
 
 RUN_LIMIT = 4
+MAX_JOBS = 400  # events that go on at the same time, runs that wait for their turn among them
 MAX_UPLOAD = "1mb"
 
 
@@ -26,6 +29,7 @@ class PageSettings:
         public: Settings for a page that strangers use: endpoints of a list only, limits per visitor.
         endpoints: Addresses of servers that visitors of a public page may name.
         trusted_hosts: Further values of the Host header to answer to.
+        proxies: Addresses and networks of proxies that are believed about whom they speak for.
     """
 
     target: Target = field(default_factory=Target)
@@ -35,6 +39,7 @@ class PageSettings:
     public: bool = False
     endpoints: tuple[str, ...] = ()
     trusted_hosts: tuple[str, ...] = ()
+    proxies: tuple[str, ...] = ()
 
     @property
     def limits(self) -> Limits:
@@ -53,12 +58,18 @@ _CLEARED_VARIABLES = (
 def prepare_environment() -> None:
     """Set what gradio reads from the environment; call before gradio is imported."""
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
+    # The queue keeps a line on each of the last 10,000 events and sums them up at each end: we look at none of it.
+    os.environ["GRADIO_ANALYTICS_MAX_EVENTS"] = "1"
+    os.environ["GRADIO_ANALYTICS_CACHE_FREQUENCY"] = "1000000000"
+    # Whose word about the visitor's address counts is said by an option of ours, not by the server beneath.
+    os.environ["FORWARDED_ALLOW_IPS"] = ""
     for name in _CLEARED_VARIABLES:
         os.environ.pop(name, None)
 
 
 def launch_arguments(settings: PageSettings) -> dict[str, Any]:
     """Return the arguments of `Blocks.launch`; several of gradio's defaults would leak prompts."""
+    door = PUBLIC_DOOR if settings.public else OWN_DOOR
     return {
         "server_name": settings.host,
         "server_port": settings.port or None,
@@ -70,7 +81,8 @@ def launch_arguments(settings: PageSettings) -> dict[str, Any]:
         "pwa": False,
         "show_error": False,
         "strict_cors": True,
-        "state_session_capacity": 200,  # values of each session stay in memory
+        "state_session_capacity": 2 * door.pages,  # ours go by visitor, ui/web/door/sessions.py; this is a fuse
+        "max_threads": MAX_JOBS,
         "max_file_size": MAX_UPLOAD,
         "allowed_paths": [],
         "footer_links": [],
@@ -79,6 +91,8 @@ def launch_arguments(settings: PageSettings) -> dict[str, Any]:
             "docs_url": None,
             "redoc_url": None,
             "openapi_url": None,
-            "lifespan": close_doors(settings.host, settings.trusted_hosts, is_public=settings.public),
+            "lifespan": close_doors(
+                settings.host, settings.trusted_hosts, read_networks(settings.proxies), is_public=settings.public
+            ),
         },
     }

@@ -1,0 +1,11 @@
+"""The door of the page: who asks, what was sent, how much of the page one visitor may have.
+
+Everything here acts on a request before gradio sees it, and nothing here reads what a visitor's text says.
+
+    visitors   who asks: the address that counts, behind a proxy too
+    bodies     a body read within bounds of time and room
+    payloads   what an event may carry, by a table made from the built page
+    kinds      which events there are, and how much of each one may use
+    sessions   which open pages are remembered, and whose goes when there are too many
+    events     all of these as one layer in front of gradio's routes
+"""
