@@ -19,6 +19,13 @@ def function_of(tool: JSONObject) -> JSONObject:
     return function if isinstance(function, dict) else tool
 
 
+def wrapped_tool(tool: JSON) -> JSON:
+    """Return a tool spec in the chat API's shape, `{"type": "function", "function": {…}}`, be it written flat."""
+    if not isinstance(tool, dict) or "function" in tool or "name" not in tool:
+        return tool
+    return {"type": "function", "function": {key: value for key, value in tool.items() if key != "type"}}
+
+
 def parameter_schemas(tools: Iterable[JSONObject], name: str) -> dict[str, JSON]:
     """Return the schemas of a tool's parameters by their names, empty for an unknown tool."""
     for tool in tools:

@@ -93,8 +93,9 @@ class CaseParser:
         outcomes = self._ask_parsers(case, parse, token_ids, source)
         ledger = parse.ledger
         wanted = _parser_names(case)
-        if message is None and wanted and wanted[0] in outcomes:  # `vllm:*` is no parser to hold the output against
-            message = message_from_outcome(outcomes[wanted[0]])
+        first = outcomes.get(wanted[0]) if wanted else None  # `vllm:*` is no parser to hold the output against
+        if message is None and first is not None and first.error is None:  # nor is one that could not run
+            message = message_from_outcome(first)
             ledger = build_ledger(raw, parse.parsed, message)
         parse = replace(parse, ledger=ledger, parsers=with_accounts(parse, outcomes))
         return parse, diagnose_trace(_trace(case, parse, token_ids, message, tokenizer))

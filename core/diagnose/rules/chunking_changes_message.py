@@ -3,9 +3,9 @@
 What it finds:
     An offline parser (the server's, where it is known, else the first that was
     asked) whose streaming result differs from its whole result for some cut of
-    the same text. With the model's own tokenizer a warning; with a stand-in
-    vocabulary, and for white space alone, a note. An id that streaming gives
-    another value counts only where it was taken from the text.
+    the same text, with the model's own tokenizer: with a stand-in vocabulary
+    the chunks would be a guess. White space alone is no difference. An id that
+    streaming gives another value counts only where it was taken from the text.
 
 Why it matters:
     Speculative decoding, `stream_interval` and the network decide where chunks
@@ -36,13 +36,14 @@ _BLANK = re.compile(r"(?P<field>content|reasoning) is '(?:\\[nrt]|\s)*' where th
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report the parser in question, once."""
-    if trace.parse is None:
-        return
+    if trace.parse is None or trace.vocabulary is None:
+        return  # without the model's tokenizer the chunks are a guess
     for name, outcome in trace.parse.parsers.items():
         if not _is_meant(trace, name):
             continue
-        if outcome.stream_equal is False and outcome.error is None:
-            yield _report(trace, name, outcome)
+        shown = outcome.first_unequal or "how is not known"
+        if outcome.stream_equal is False and outcome.error is None and _BLANK.search(shown) is None:
+            yield _report(trace, name, outcome, shown)
         return
 
 
@@ -51,20 +52,15 @@ def _is_meant(trace: Trace, name: str) -> bool:
     return parser is None or name.partition(":")[2].partition("+")[0] == parser
 
 
-def _report(trace: Trace, name: str, outcome: ParserOutcome) -> Report:
+def _report(trace: Trace, name: str, outcome: ParserOutcome, shown: str) -> Report:
     assert trace.parse is not None
-    shown = outcome.first_unequal or "how is not known"
-    is_guess = trace.vocabulary is None
-    is_blank = _BLANK.search(shown) is not None
     return Report(
         title=f"`{name}` gives another message when the same text comes in other chunks.",
-        detail=f"{shown}. {outcome.splits_tried} chunkings tried."
-        + (" Without the model's tokenizer the chunks are a guess." if is_guess else ""),
+        detail=f"{shown}. {outcome.splits_tried} chunkings tried.",
         evidence=(in_raw(trace, Span(0, len(trace.parse.raw))),),
         fix="Ask without streaming, set `--stream-interval 1`, or turn off speculative decoding for tool requests; "
         "report the smallest cut to the parser's authors.",
-        certainty=Certainty.INFERRED if is_guess else Certainty.OBSERVED,
-        severity=Severity.NOTE if is_guess or is_blank else None,
+        certainty=Certainty.OBSERVED,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import EngineError
+from core.parse.tools import wrapped_tool
 from core.types import JSON, JSONObject
 
 MAX_RAW_CHARS = 4_000_000
@@ -53,6 +54,8 @@ class RawOutput:
             body["tools"] = list(self.tools)
         elif self.request is not None:
             body.setdefault("tools", [])
+        if isinstance(tools := body.get("tools"), list):
+            body["tools"] = [wrapped_tool(tool) for tool in tools]
         return {
             "raw": self.raw,
             "request": body,

@@ -88,3 +88,50 @@ def test_a_parser_that_drops_a_call_is_held_against_the_raw_text():
 
     assert parse.parsers["vllm:hermes"].tool_calls == ()
     assert findings is not None
+
+
+FLAT_TOOL = {
+    "type": "function",
+    "name": "f",
+    "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}},
+}
+
+
+@pytest.mark.vllm
+@pytest.mark.parametrize("parser_name", ["vllm:no_such_parser", "vllm:hermes+no_such_parser"])
+@pytest.mark.parametrize("raw", ["Nothing to call here.", CALL])
+def test_a_parser_that_could_not_run_gave_no_answer_to_be_held_against_the_text(raw, parser_name):
+    with CaseParser() as parser:
+        parse, findings = parser.parse({"raw": raw, "parsers": [parser_name], "tools": []})
+
+    assert parse.parsers[parser_name].error is not None
+    assert [finding.code for finding in findings] == []
+    assert Fate.LOST not in {entry.fate for entry in parse.ledger.entries}
+
+
+@pytest.mark.vllm
+def test_tools_in_the_flat_shape_reach_a_parser_in_the_chat_apis():
+    with CaseParser() as parser:
+        parse, findings = parser.parse({"raw": CALL, "parsers": ["vllm:hermes"], "tools": [FLAT_TOOL]})
+
+    assert parse.parsers["vllm:hermes"].error is None
+    assert len(parse.parsers["vllm:hermes"].tool_calls) == 1
+    assert findings == ()
+
+
+@pytest.mark.vllm
+@pytest.mark.parametrize(
+    "raw",
+    [
+        '[TOOL_CALLS][{"name": "f", "arguments": {"a": 1}}]',
+        '[TOOL_CALLS] [{"name": "f", "arguments": {"a": 1}}]',
+        '[TOOL_CALLS]f[ARGS]{"a": 1}',
+        '[TOOL_CALLS]f{"a": 1}',
+    ],
+)
+def test_the_stand_in_vocabulary_is_of_the_age_of_the_notation(raw):
+    with CaseParser() as parser:
+        parse, findings = parser.parse({"raw": raw, "parsers": ["vllm:mistral"], "tools": [FLAT_TOOL]})
+
+    assert [call["function"]["name"] for call in parse.parsers["vllm:mistral"].tool_calls] == ["f"]
+    assert findings == ()

@@ -18,7 +18,7 @@ from core.parse.engines.vllm_worker.pieces import Piece, pieces_of_output
 from core.parse.engines.vllm_worker.runs import Message, Setting, build_request
 from core.parse.engines.vllm_worker.service import plain_error
 from core.parse.engines.vllm_worker.splits import compare
-from core.parse.engines.vllm_worker.vocabulary import StandIn, byte_tokenizer, load_tokenizer
+from core.parse.engines.vllm_worker.vocabulary import StandIn, absent_tokens, byte_tokenizer, load_tokenizer
 
 MAX_OUTCOME_CHARS = 8_000_000
 _MAX_LOG_LINES = 10
@@ -168,7 +168,7 @@ def _prepare(tool: str | None, reasoning: str | None, order: dict[str, Any]) -> 
     if folder:
         reason = _refusal(setting)
     if reason is not None:
-        setting = replace(setting, tokenizer=StandIn(tokenizer))
+        setting = replace(setting, tokenizer=StandIn(tokenizer, absent_tokens(order["raw"])))
         _layer().new_parser(setting)  # asks for its markers, so that the vocabulary knows them
     if prompt_ids is None and order.get("prompt_text"):
         ids = setting.tokenizer.encode(order["prompt_text"], add_special_tokens=False)

@@ -19,6 +19,8 @@ from typing import Any
 from core.parse.engines.vllm_worker import release
 
 _MARKER = re.compile(r"[<\[｜|].{2,}|.{2,}[>\]｜|]", re.DOTALL)
+# Tokens that came with a later tokenizer of the same family, and texts that show the earlier one.
+_LATER_TOKENS = (("[ARGS]", re.compile(r"\[TOOL_CALLS\]\s*[\[{]")),)
 _WORDS = re.compile(r"\w+|[^\S\n]+|\n+|.", re.DOTALL)
 
 # Tokens that end a turn, for texts that come without a tokenizer.
@@ -59,12 +61,18 @@ def byte_tokenizer() -> Any:
     return release.cached_tokenizer(PreTrainedTokenizerFast(tokenizer_object=core))
 
 
-class InventedVocabulary(dict[str, int]):
-    """Ids by text; a text that is not there gets an id as soon as it is asked for."""
+def absent_tokens(raw: str) -> frozenset[str]:
+    """Return the tokens that the tokenizer behind a raw output cannot have had, by the notation it wrote."""
+    return frozenset(token for token, earlier in _LATER_TOKENS if token not in raw and earlier.search(raw))
 
-    def __init__(self, known: dict[str, int]) -> None:
+
+class InventedVocabulary(dict[str, int]):
+    """Ids by text; a text that is not there gets an id as soon as it is asked for, unless it is known to be absent."""
+
+    def __init__(self, known: dict[str, int], absent: frozenset[str] = frozenset()) -> None:
         super().__init__(known)
         self.invented: dict[str, int] = {}
+        self._absent = absent
         self._next = max(known.values(), default=-1) + 1
 
     def id_of(self, text: str) -> int:
@@ -77,21 +85,23 @@ class InventedVocabulary(dict[str, int]):
 
     def get(self, key: str, default: Any = None) -> Any:
         """Return the id of a text."""
-        return self.id_of(key)
+        return default if key in self._absent else self.id_of(key)
 
     def __getitem__(self, key: str) -> int:
+        if key in self._absent:
+            raise KeyError(key)
         return self.id_of(key)
 
     def __contains__(self, key: object) -> bool:
-        return isinstance(key, str) and self.id_of(key) >= 0
+        return isinstance(key, str) and key not in self._absent and self.id_of(key) >= 0
 
 
 class StandIn:
-    """A tokenizer that knows every marker; all else it leaves to the one it wraps."""
+    """A tokenizer that knows every marker but those said to be absent; all else it leaves to the one it wraps."""
 
-    def __init__(self, tokenizer: Any) -> None:
+    def __init__(self, tokenizer: Any, absent: frozenset[str] = frozenset()) -> None:
         self._tokenizer = tokenizer
-        self._vocabulary = InventedVocabulary(tokenizer.get_vocab())
+        self._vocabulary = InventedVocabulary(tokenizer.get_vocab(), absent)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._tokenizer, name)
