@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from core.diagnose.fields import CallField, as_count, as_text, body_of, calls_of_message
+from core.formats import TABLES, ReasoningPair
 from core.types import (
     CallMatch,
     CallOutcome,
@@ -28,15 +29,6 @@ from core.types import (
 )
 
 QUOTE_CHARS = 120
-# Harmony is not among them: its closing token ends turns in other families.
-THINK_PAIRS = (
-    ("<think>", "</think>"),
-    ("◁think▷", "◁/think▷"),
-    ("[THINK]", "[/THINK]"),
-    ("<seed:think>", "</seed:think>"),
-    ("<|START_THINKING|>", "<|END_THINKING|>"),
-    ("<|channel>thought", "<channel|>"),
-)
 
 
 def prompt_of(trace: Trace) -> Prompt | None:
@@ -221,8 +213,8 @@ def ends_with_stop(trace: Trace) -> bool:
     return any(raw.text.endswith(text) for text in end_texts(trace))
 
 
-def open_think_tail(trace: Trace) -> str | None:
-    """Return the marker of a reasoning block that the prompt leaves open; "" if none, `None` if unseen."""
+def open_think_tail(trace: Trace) -> ReasoningPair | None:
+    """Return what opens, and would close, the reasoning that the prompt leaves open; `None` if none, or unseen."""
     prompt = prompt_of(trace)
     if prompt is None:
         return None
@@ -231,8 +223,14 @@ def open_think_tail(trace: Trace) -> str | None:
         last = trace.request.messages[-1] if trace.request.messages else {}
         written = as_text(last.get("content")) or ""
         tail = tail[-len(written) :] if written else tail
-        return next((a for a, b in THINK_PAIRS if tail.rfind(a) > tail.rfind(b)), "")
-    return next((a for a, _ in THINK_PAIRS if tail.endswith(a)), "")
+        return next((pair for pair in TABLES.prompt_pairs if tail.rfind(pair.opener) > tail.rfind(pair.closer)), None)
+    return next((pair for pair in TABLES.prompt_pairs if tail.endswith(pair.opener.rstrip())), None)
+
+
+def opens_with_thought(text: str) -> ReasoningPair | None:
+    """Return the tags of the reasoning block that a raw output begins with; `None` if it begins otherwise."""
+    begin = text.lstrip()
+    return next((pair for pair in TABLES.reasoning_pairs if begin.startswith(pair.opener)), None)
 
 
 def _is_same_output(trace: Trace) -> bool:

@@ -6,12 +6,16 @@ import re
 from typing import NamedTuple
 
 from core.diagnose.fields import body_of, last_role
-from core.diagnose.sight import THINK_PAIRS, prompt_of
+from core.diagnose.sight import prompt_of
+from core.formats import TABLES
 from core.types import Prompt, Span, Trace
 
-_THINK = "|".join(re.escape(marker) for pair in THINK_PAIRS for marker in pair)
+# Headers that open reasoning count, what closes such a message does not: it ends turns in other families.
+_TEXTS = {text.strip() for pair in TABLES.reasoning_pairs for text in pair}
+_TEXTS |= {pair.opener.strip() for pair in TABLES.prompt_pairs}
+_THINK = "|".join(map(re.escape, sorted(_TEXTS, key=len, reverse=True)))
 _THINK_TAIL = re.compile(rf"(?:\s|{_THINK})*\Z")
-_TURN_END = re.compile(r"(?:<\|im_end\|>|<\|eot_id\|>|<end_of_turn>|<\|end\|>|<turn\|>)\s*\Z")
+_TURN_END = re.compile(rf"(?:{'|'.join(map(re.escape, TABLES.turn_ends))})\s*\Z")
 
 
 class Tail(NamedTuple):

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from core.diagnose.sight import end_texts
+from core.formats import TABLES
 from core.types import Span, Token, TokenKind, Trace
-
-_HEADER = re.compile(r"<\|im_(?:start|user|assistant|system)\|>|<\|start_header_id\|>|<start_of_turn>|<\|turn>")
 
 
 def end_spans(trace: Trace) -> tuple[Span, ...]:
@@ -21,7 +20,7 @@ def header_spans(trace: Trace) -> tuple[Span, ...]:
     vocabulary = trace.vocabulary
     if vocabulary is None:
         return ()
-    texts = frozenset(text for text in vocabulary.special.values() if _HEADER.fullmatch(text))
+    texts = frozenset(text for text in vocabulary.special.values() if text in TABLES.turn_openers)
     return tuple(_special_spans(trace, texts))
 
 

@@ -12,17 +12,19 @@ from typing import TypeAlias
 from core.experiments.switches.calls import edit_arguments
 from core.experiments.switches.reasoning import drop_reasoning
 from core.experiments.switches.switch import Edit
+from core.formats import TABLES, ReasoningPair
 from core.types import JSON, JSONObject
 
 Renders: TypeAlias = Callable[[list[JSON]], str | None]
 
-_BLOCK = re.compile(r"<(think|thinking|reasoning)>.*?</\1>\s*|^.*?</(?:think|thinking|reasoning)>\s*", re.DOTALL)
-_MARKED = re.compile(
-    r"<(think|thinking|reasoning)>.*?</\1>\s*|<\|START_THINKING\|>.*?<\|END_THINKING\|>\s*|\[THINK\].*?\[/THINK\]\s*",
-    re.DOTALL,
-)
-_OPENED = re.compile(r"<(?:think|thinking|reasoning)>|<\|START_THINKING\|>|\[THINK\]")
-_CLOSED = re.compile(r"</(?:think|thinking|reasoning)>|<\|END_THINKING\|>|\[/THINK\]")
+# `<reasoning>` is no family's: clients write it into content.
+_PAIRS = (*TABLES.reasoning_pairs, ReasoningPair("<reasoning>", "</reasoning>"))
+_WHOLE = "|".join(rf"{re.escape(opener)}.*?{re.escape(closer)}\s*" for opener, closer in _PAIRS)
+_CLOSER = "|".join(re.escape(closer) for _, closer in _PAIRS)
+_BLOCK = re.compile(rf"{_WHOLE}|^.*?(?:{_CLOSER})\s*", re.DOTALL)
+_MARKED = re.compile(_WHOLE, re.DOTALL)
+_OPENED = re.compile("|".join(re.escape(opener) for opener, _ in _PAIRS))
+_CLOSED = re.compile(_CLOSER)
 _TAIL = 60  # characters at the end of a prompt where a generation prompt opens reasoning
 _REASONING = ("reasoning_content", "reasoning")
 

@@ -1,29 +1,58 @@
-"""One file per model family: what it writes, and how to read it."""
+"""One file per model family: what it writes, how to read it, and the record of what is known of it."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from collections.abc import Iterator, Mapping
+from types import ModuleType
 
 from core.discover import discover
-from core.errors import RequestError
+from core.errors import PluginError, RequestError
+from core.formats import _tables
+from core.formats._facts import FamilyFacts, Grammar, ThinkingSwitch
+from core.formats._family import TextFormat
+from core.formats._tables import PARSERS_OF_ANY_FORMAT, FamilyTables, ReasoningPair, StrippedCall, tables_of
 from core.formats.generic import FORMAT as GENERIC
 from core.protocols import ModelFormat, ReadContext
 from core.types import FormatScore
 
-if TYPE_CHECKING:
-    from types import ModuleType
+__all__ = [
+    "FORMATS",
+    "PARSERS_OF_ANY_FORMAT",
+    "TABLES",
+    "FamilyFacts",
+    "FamilyTables",
+    "Grammar",
+    "ReasoningPair",
+    "StrippedCall",
+    "TextFormat",
+    "ThinkingSwitch",
+    "find_stripped_calls",
+    "load_formats",
+    "pick_format",
+    "score_formats",
+    "tables_of",
+]
 
-__all__ = ["FORMATS", "pick_format", "score_formats"]
+
+def load_formats(package: ModuleType) -> dict[str, TextFormat]:
+    """Return the formats of a package, one per public module.
+
+    Raises:
+        PluginError: A module defines no `FORMAT`, or one of another kind.
+    """
+    formats: dict[str, TextFormat] = {}
+    for name, constant in discover(package, "FORMAT").items():
+        if not isinstance(constant, TextFormat):
+            raise PluginError(
+                f"`FORMAT` of `{package.__name__}.{name}` is no `TextFormat`", "See core/formats/_family."
+            )
+        formats[name] = constant
+    return formats
 
 
-def _load_formats() -> Mapping[str, ModelFormat]:
-    package: ModuleType = sys.modules[__name__]
-    return cast("dict[str, ModelFormat]", discover(package, "FORMAT"))
-
-
-FORMATS: Mapping[str, ModelFormat] = _load_formats()
+FORMATS: Mapping[str, TextFormat] = load_formats(sys.modules[__name__])
+TABLES: FamilyTables = tables_of(FORMATS)
 
 
 def score_formats(raw: str, context: ReadContext) -> dict[str, FormatScore]:
@@ -61,3 +90,8 @@ def pick_format(raw: str, context: ReadContext, wanted: str = "auto") -> ModelFo
         return FORMATS[wanted]
     known = ", ".join(sorted(FORMATS))
     raise RequestError(f"There is no format {wanted!r}.", f"Known formats: {known}, or `auto`.", field="format")
+
+
+def find_stripped_calls(text: str, tool_names: tuple[str, ...]) -> Iterator[StrippedCall]:
+    """Yield what looks like calls that lost their control tokens; see `_tables`."""
+    return _tables.find_stripped_calls(FORMATS, text, tool_names)

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from core.formats._facts import FamilyFacts
 from core.parse.reading import CallScanner, Conventions, no_calls, read_message
 from core.protocols import ReadContext
 from core.types import FormatScore, ParsedMessage
@@ -58,6 +59,7 @@ class TextFormat:
         bare_score: Score for a call found without any mark; 0 if its calls always have one.
         bare_hints: Texts without which there can be no such call.
         bare_excludes: Texts with which such a call is no evidence, such as code fences.
+        facts: What else is known of the family.
     """
 
     name: str
@@ -69,6 +71,13 @@ class TextFormat:
     bare_score: float = 0.0
     bare_hints: tuple[str, ...] = ()
     bare_excludes: tuple[str, ...] = ()
+    facts: FamilyFacts = field(default_factory=FamilyFacts)
+
+    @property
+    def call_markers(self) -> tuple[str, ...]:
+        """Texts that only its calls have."""
+        markers = self.facts.call_markers
+        return tuple(sorted(self.conventions.markers)) if markers is None else markers
 
     def match(self, raw: str, context: ReadContext) -> FormatScore:
         """Say how well this format explains `raw`."""

@@ -13,6 +13,8 @@ _INDEX = re.compile(r":\d+\Z")
 # An id that holds no tool name: `call_ab12cd`, `chatcmpl-tool-…`, `call00003`, `3`.
 _BARE_ID = re.compile(r"(?:call[_-]?\d+|call_(?=\w*\d)\w{6,}|chatcmpl-tool-\w+|toolu_\w+|\d+)(?::\d+)?\Z", re.I)
 _LENIENT = re.compile(r"(?:functions[._:]?)?(?P<name>.+?)[:_\-]?\d*\Z", re.DOTALL)
+_ID = re.compile(r"functions\.[\w.-]+:\d+")
+_BARE_INDEXED = re.compile(r"[\w.-]+:\d+")
 
 
 def read_header(text: str, span: Span, names: frozenset[str]) -> Header | None:
@@ -38,6 +40,21 @@ def read_header(text: str, span: Span, names: frozenset[str]) -> Header | None:
     start, stop = name_span
     name = Span(id_span.start + start, id_span.start + stop)
     return Header(written[start:stop], name, written, id_span)
+
+
+def id_problem(call_id: str) -> str | None:
+    """Return what is off in a Kimi K2 tool call id, and what it does; `None` for `functions.NAME:N`.
+
+    >>> id_problem("functions.search:0") is None
+    True
+    """
+    if _ID.fullmatch(call_id):
+        return None
+    if _BARE_INDEXED.fullmatch(call_id):
+        return "it lacks the prefix `functions.`: vLLM up to 0.11 fails on it, later releases accept it"
+    if re.search(r":\d+$", call_id) is None:
+        return "it has no index `:N` at its end: vLLM's `kimi_k2` drops such a call without a word"
+    return "its name holds characters that no tool name has: parsers that match a pattern fail on it"
 
 
 def _name_place(header: str, names: frozenset[str]) -> tuple[int, int] | None:

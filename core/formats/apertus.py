@@ -10,6 +10,7 @@ Source: the chat template of Apertus-8B-Instruct, 2025-09.
 
 from __future__ import annotations
 
+from core.formats._facts import ENABLE_THINKING, FamilyFacts
 from core.formats._family import Mark, TextFormat
 from core.parse.call_object import CallKeys
 from core.parse.json_calls import JSONCalls
@@ -24,9 +25,20 @@ FORMAT: ModelFormat = TextFormat(
     marks=(Mark(_OPEN), Mark(_CLOSE), Mark("<|inner_prefix|>"), Mark("<|inner_suffix|>")),
     tails=("<|assistant_start|>",),
     conventions=Conventions(
+        turns=(
+            "<|system_start|>",
+            "<|user_start|>",
+            "<|assistant_start|>",
+        ),
         reasoning=ReasoningTags(("<|inner_prefix|>", "<think>"), ("<|inner_suffix|>", "</think>")),
         ends=frozenset({"<|assistant_end|>"}),
         markers=frozenset({_OPEN, _CLOSE}),
     ),
     scan=JSONCalls(openers=(_OPEN,), closers=(_CLOSE,), keys=CallKeys(name_is_key=True), one_per_tag=False).scan,
+    facts=FamilyFacts(
+        tool_parsers=("apertus",),
+        switches=(ENABLE_THINKING,),
+        has_json_arguments=True,
+        stripped=r"\[\s*\{\s*\"(?P<name>[\w.\-]+)\"\s*:\s*\{",
+    ),
 )

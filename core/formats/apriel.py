@@ -13,6 +13,7 @@ Source: the chat templates of Apriel-1.5-15b-Thinker and Apriel-1.6-15b-Thinker,
 
 from __future__ import annotations
 
+from core.formats._facts import FamilyFacts
 from core.formats._family import CERTAIN, Mark, TextFormat
 from core.formats.jamba import CLOSE, OPEN
 from core.parse.json_calls import JSONCalls
@@ -27,10 +28,16 @@ FORMAT: ModelFormat = TextFormat(
     marks=(Mark(_BEGIN, 0.97), Mark(_END, 0.97), Mark(_STEPS, CERTAIN, r"\A\s*Here are my reasoning steps:")),
     tails=(_STEPS,),
     conventions=Conventions(
+        turns=(
+            "<|system|>",
+            "<|user|>",
+            "<|assistant|>",
+        ),
         reasoning=ReasoningTags((_STEPS, "<thinking>"), (_BEGIN, "</thinking>"), 1, 1, 1),
         ends=frozenset({"<|end|>", f"\n{_END}", _END}),
         markers=frozenset({OPEN, CLOSE}),
         before_call=1,
     ),
     scan=JSONCalls(openers=(OPEN,), closers=(CLOSE,), guards_prose=True, one_per_tag=False).scan,
+    facts=FamilyFacts(has_json_arguments=True),
 )

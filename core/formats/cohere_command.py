@@ -16,6 +16,7 @@ Source: the chat templates of c4ai-command-r7b-12-2024 and its successors, as of
 
 from __future__ import annotations
 
+from core.formats._facts import FamilyFacts, ThinkingSwitch
 from core.formats._family import CERTAIN, STRONG, Mark, TextFormat
 from core.parse.call_object import CallKeys
 from core.parse.combine import scan_both
@@ -41,6 +42,12 @@ FORMAT: ModelFormat = TextFormat(
     ),
     tails=("<|CHATBOT_TOKEN|>",),
     conventions=Conventions(
+        turns=(
+            "<|START_OF_TURN_TOKEN|>",
+            "<|USER_TOKEN|>",
+            "<|SYSTEM_TOKEN|>",
+            "<|CHATBOT_TOKEN|>",
+        ),
         reasoning=ReasoningTags(("<|START_THINKING|>",), ("<|END_THINKING|>",)),
         ends=frozenset({"<|END_OF_TURN_TOKEN|>", "<|CHATBOT_TOKEN|>"}),
         markers=frozenset({_OPEN, _CLOSE, *_WRAPPERS}),
@@ -48,5 +55,13 @@ FORMAT: ModelFormat = TextFormat(
     scan=scan_both(
         JSONCalls(openers=(_OPEN,), closers=(_CLOSE,), keys=_KEYS, one_per_tag=False, wrappers=_WRAPPERS).scan,
         JSONCalls(openers=_ACTIONS, closers=("```",), keys=_KEYS, one_per_tag=False).scan,
+    ),
+    facts=FamilyFacts(
+        tool_parsers=("cohere_command3", "cohere_command4"),
+        reasoning_parsers=("cohere_command3", "cohere_command4"),
+        switches=(ThinkingSwitch("reasoning"), ThinkingSwitch("skip_thinking", on=False, off=True)),
+        call_markers=(_OPEN, _CLOSE),
+        has_json_arguments=True,
+        stripped=r"\{\s*\"tool_call_id\"\s*:\s*\"\d+\"\s*,\s*\"tool_name\"\s*:\s*\"(?P<name>[\w.\-]+)\"",
     ),
 )

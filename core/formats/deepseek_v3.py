@@ -16,6 +16,7 @@ Source: the chat templates of DeepSeek-V3-0324 and DeepSeek-R1-0528, as of 2025-
 
 from __future__ import annotations
 
+from core.formats._facts import FamilyFacts, Grammar
 from core.formats._family import FAIR, STRONG, Mark, TextFormat
 from core.parse.header_calls import Header, HeaderCalls, plain_header
 from core.parse.reading import Conventions
@@ -44,6 +45,10 @@ FORMAT: ModelFormat = TextFormat(
         Mark(CALL_OPEN, FAIR),
     ),
     conventions=Conventions(
+        turns=(
+            "<｜User｜>",
+            "<｜Assistant｜>",
+        ),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
         ends=frozenset({"<｜end▁of▁sentence｜>"}),
         markers=MARKERS,
@@ -55,4 +60,11 @@ FORMAT: ModelFormat = TextFormat(
         wrappers=(SECTION_OPEN, SECTION_CLOSE),
         read_header=_read_header,
     ).scan,
+    facts=FamilyFacts(
+        tool_parsers=("deepseek_v3",),
+        reasoning_parsers=("deepseek_r1",),
+        grammars=(Grammar("deepseek_r1", "deepseek_v3"),),
+        has_json_arguments=True,
+        stripped=r"\bfunction(?P<name>[A-Za-z_][\w.\-]*)\n```json\n",
+    ),
 )

@@ -11,6 +11,7 @@ Source: the chat template and the tokenizer notes of DeepSeek-V3.1, 2025-08.
 
 from __future__ import annotations
 
+from core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, Grammar
 from core.formats._family import STRONG, Mark, TextFormat
 from core.formats.deepseek_v3 import CALL_CLOSE, CALL_OPEN, MARKERS, SECTION_CLOSE, SECTION_OPEN, SEPARATOR
 from core.parse.header_calls import HeaderCalls
@@ -24,11 +25,27 @@ FORMAT: ModelFormat = TextFormat(
         Mark(SEPARATOR, pattern=r"<｜tool▁call▁begin｜>(?!function<)[^<\n]+<｜tool▁sep｜>(?!\s*```)"),
         Mark(SECTION_OPEN, STRONG, r"<｜tool▁calls▁begin｜>(?:<｜tool▁call▁begin｜>(?!function))?"),
     ),
-    conventions=Conventions(reasoning=ReasoningTags(), ends=frozenset({"<｜end▁of▁sentence｜>"}), markers=MARKERS),
+    conventions=Conventions(
+        turns=(
+            "<｜User｜>",
+            "<｜Assistant｜>",
+        ),
+        reasoning=ReasoningTags(),
+        ends=frozenset({"<｜end▁of▁sentence｜>"}),
+        markers=MARKERS,
+    ),
     scan=HeaderCalls(
         opener=CALL_OPEN,
         separators=(SEPARATOR,),
         closers=(CALL_CLOSE,),
         wrappers=(SECTION_OPEN, SECTION_CLOSE),
     ).scan,
+    facts=FamilyFacts(
+        tool_parsers=("deepseek_v31",),
+        reasoning_parsers=("deepseek_v3",),
+        switches=(THINKING, ENABLE_THINKING),
+        grammars=(Grammar("deepseek_v3_1", "deepseek_v31"),),
+        has_json_arguments=True,
+        stripped=r"(?P<name>[A-Za-z_][\w.\-]*)\{\s*[\"}]",
+    ),
 )

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import re
 
+from core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, Grammar, ThinkingSwitch
 from core.formats._family import Mark, TextFormat
 from core.parse.reading import Conventions
 from core.parse.reasoning import ReasoningTags
@@ -32,7 +33,15 @@ _SECTION = r"(?:function_?calls?|tool_?calls?|calls|tool)"
 FORMAT: ModelFormat = TextFormat(
     name="deepseek_v32",
     marks=(Mark("DSML", pattern=rf"</?{_DSML}"),),
-    conventions=Conventions(reasoning=ReasoningTags(), ends=frozenset({"<｜end▁of▁sentence｜>"}), before_call=2),
+    conventions=Conventions(
+        turns=(
+            "<｜User｜>",
+            "<｜Assistant｜>",
+        ),
+        reasoning=ReasoningTags(),
+        ends=frozenset({"<｜end▁of▁sentence｜>"}),
+        before_call=2,
+    ),
     scan=TagCalls(
         opener=re.compile(rf"<{_DSML}invoke name=\"?(?P<name>[^\">\n]*)(?:\"?\s*>|\Z)"),
         closer=re.compile(rf"</{_DSML}invoke>"),
@@ -44,4 +53,16 @@ FORMAT: ModelFormat = TextFormat(
         cut_wrapper=re.compile(rf"<{_DSML}{_SECTION}>"),
         guards_prose=True,
     ).scan,
+    facts=FamilyFacts(
+        tool_parsers=("deepseek_v32", "deepseek_v4", "deepseek_v41"),
+        reasoning_parsers=("deepseek_v3", "deepseek_v4", "deepseek_v41"),
+        switches=(THINKING, ENABLE_THINKING, ThinkingSwitch("thinking_mode", on="thinking", off="chat")),
+        grammars=(
+            Grammar("deepseek_v3_2", "deepseek_v32"),
+            Grammar("deepseek_v4", "deepseek_v4", name="deepseek_v4", sign=r"<｜DSML｜tool_calls>"),
+            Grammar("deepseek_v4_1", "deepseek_v41", name="deepseek_v41", sign=r"<｜DSML｜ calls>"),
+        ),
+        call_markers=("｜DSML｜",),
+        stripped=r"<\s?invoke name=\"(?P<name>[\w.\-]+)\">\s*<\s?parameter name=\"[^\"\n]*\" string=",
+    ),
 )

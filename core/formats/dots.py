@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from core.formats._facts import FamilyFacts
 from core.formats._family import Mark, TextFormat
 from core.formats.minimax_m2 import INVOCATIONS
 from core.parse.combine import scan_both
@@ -37,9 +38,11 @@ FORMAT: ModelFormat = TextFormat(
     name="dots",
     marks=(Mark(_OPEN), Mark(_CLOSE)),
     conventions=Conventions(
+        turns=("<|im_start|>",),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
         markers=frozenset({_OPEN, _CLOSE}),
         before_call=1,
     ),
     scan=scan_both(_TAGS.scan, _JSON.scan),
+    facts=FamilyFacts(tool_parsers=("dots",), call_markers=(_OPEN, _CLOSE)),
 )

@@ -11,6 +11,7 @@ Source: vLLM 0.32 `tool_parsers/ernie45_tool_parser.py`, `reasoning/ernie45_reas
 
 from __future__ import annotations
 
+from core.formats._facts import ENABLE_THINKING, FamilyFacts
 from core.formats._family import CERTAIN, STRONG, Mark, TextFormat
 from core.parse.json_calls import JSONCalls
 from core.parse.reading import Conventions
@@ -27,10 +28,18 @@ FORMAT: ModelFormat = TextFormat(
         Mark("</response>", STRONG, r"</response>\s*\Z"),
     ),
     conventions=Conventions(
+        turns=("<|im_start|>",),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
         ends=frozenset({"</s>"}),
         markers=frozenset({_OPEN, _CLOSE, *_WRAPPERS}),
         before_call=1,
     ),
     scan=JSONCalls(openers=(_OPEN,), closers=(_CLOSE,), wrappers=_WRAPPERS, guards_prose=True).scan,
+    facts=FamilyFacts(
+        tool_parsers=("ernie45",),
+        reasoning_parsers=("ernie45",),
+        switches=(ENABLE_THINKING,),
+        call_markers=(_OPEN, _CLOSE),
+        has_json_arguments=True,
+    ),
 )

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 
+from core.formats._facts import FamilyFacts
 from core.formats._family import FAIR, STRONG, Mark, TextFormat
 from core.parse.arguments import read_arguments
 from core.parse.header_calls import Header, build_call
@@ -62,10 +63,17 @@ def _read_call(raw: str, finder: Finder, head: re.Match[str], *, is_cut: bool) -
 
 FORMAT: ModelFormat = TextFormat(
     name="functionary",
-    conventions=Conventions(ends=frozenset({"<|eot_id|>"})),
+    conventions=Conventions(
+        turns=(
+            "<|start_header_id|>",
+            "<|end_header_id|>",
+        ),
+        ends=frozenset({"<|eot_id|>"}),
+    ),
     scan=scan_calls,
     marks=(Mark(">>>all", STRONG, r"\A>>>all\n"),),
     tails=(">>>",),
     bare_score=FAIR,
     bare_hints=(">>>",),
+    facts=FamilyFacts(),
 )

@@ -9,6 +9,7 @@ Source: the model card of functiongemma-270m-it, 2025-12; vLLM 0.32 `tool_parser
 
 from __future__ import annotations
 
+from core.formats._facts import FamilyFacts
 from core.formats._family import Mark, TextFormat
 from core.parse.brace_calls import BraceCalls
 from core.parse.reading import Conventions
@@ -21,7 +22,12 @@ FORMAT: ModelFormat = TextFormat(
     marks=(Mark(_OPEN), Mark(_CLOSE)),
     tails=("<start_of_turn>model",),
     conventions=Conventions(
-        ends=frozenset({"<end_of_turn>", "<start_function_response>"}), markers=frozenset({_OPEN, _CLOSE, _QUOTE})
+        turns=("<start_of_turn>",),
+        ends=frozenset({"<end_of_turn>", "<start_function_response>"}),
+        markers=frozenset({_OPEN, _CLOSE, _QUOTE}),
     ),
     scan=BraceCalls(opener=_OPEN, closer=_CLOSE, quote=_QUOTE).scan,
+    facts=FamilyFacts(
+        tool_parsers=("functiongemma",), call_markers=(_OPEN, _CLOSE), stripped=r"\bcall:(?P<name>[\w.\-]+)\{"
+    ),
 )

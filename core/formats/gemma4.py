@@ -11,6 +11,7 @@ Source: the chat template of gemma-4-31B-it, 2026.
 
 from __future__ import annotations
 
+from core.formats._facts import ENABLE_THINKING, FamilyFacts
 from core.formats._family import STRONG, Mark, TextFormat
 from core.parse.brace_calls import BraceCalls
 from core.parse.reading import Conventions
@@ -24,6 +25,7 @@ FORMAT: ModelFormat = TextFormat(
     marks=(Mark(_OPEN), Mark(_CLOSE), Mark("<|channel>"), Mark("<channel|>"), Mark(_QUOTE), Mark("<turn|>", STRONG)),
     tails=("<|turn>model",),
     conventions=Conventions(
+        turns=("<|turn>",),
         reasoning=ReasoningTags(
             ("<|channel>thought\n", "<|channel>thought", "<|channel>"), ("<channel|>",), before_close=1
         ),
@@ -31,4 +33,10 @@ FORMAT: ModelFormat = TextFormat(
         markers=frozenset({_OPEN, _CLOSE, _QUOTE}),
     ),
     scan=BraceCalls(opener=_OPEN, closer=_CLOSE, quote=_QUOTE).scan,
+    facts=FamilyFacts(
+        tool_parsers=("gemma4",),
+        reasoning_parsers=("gemma4",),
+        switches=(ENABLE_THINKING,),
+        stripped=r"\bcall:(?P<name>[\w.\-]+)\{",
+    ),
 )

@@ -11,6 +11,7 @@ templates write them. Chosen only where no family's markers occur.
 
 from __future__ import annotations
 
+from core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, ThinkingSwitch
 from core.formats._family import TextFormat
 from core.parse.reading import Conventions
 from core.parse.reasoning import ReasoningTags
@@ -27,4 +28,9 @@ class _PlainText(TextFormat):
         return FormatScore(_LEAST_SCORE, "explains any text as content")
 
 
-FORMAT: ModelFormat = _PlainText(name="generic", conventions=_CONVENTIONS)
+FORMAT: ModelFormat = _PlainText(
+    name="generic",
+    conventions=_CONVENTIONS,
+    # Of templates whose family is not known.
+    facts=FamilyFacts(switches=(ENABLE_THINKING, THINKING, ThinkingSwitch("enable_reasoning"))),
+)

@@ -10,6 +10,7 @@ Source: the chat template of GigaChat3.1-10B-A1.8B, 2026; vLLM 0.32 `tool_parser
 
 from __future__ import annotations
 
+from core.formats._facts import FamilyFacts
 from core.formats._family import CERTAIN, STRONG, Mark, TextFormat
 from core.parse.json_calls import JSONCalls
 from core.parse.reading import Conventions
@@ -27,6 +28,7 @@ FORMAT: ModelFormat = TextFormat(
     ),
     tails=("<|role_sep|>",),
     conventions=Conventions(
+        turns=("<|role_sep|>",),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
         ends=frozenset({"<|message_sep|>", "</s>"}),
         markers=frozenset({_TOKEN}),
@@ -42,4 +44,9 @@ FORMAT: ModelFormat = TextFormat(
         ),
         guards_prose=True,
     ).scan,
+    facts=FamilyFacts(
+        tool_parsers=("gigachat3",),
+        has_json_arguments=True,
+        stripped=r"\bfunction call\s*\{\s*\"name\"\s*:\s*\"(?P<name>[\w.\-]+)\"",
+    ),
 )

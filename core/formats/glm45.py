@@ -14,15 +14,73 @@ Source: the chat templates of GLM-4.5, GLM-4.7-Flash and Ling-3.0-flash, as of 2
 
 from __future__ import annotations
 
+import json
 import re
 
+from core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, Grammar, ThinkingSwitch
 from core.formats._family import STRONG, Mark, TextFormat
 from core.parse.reading import Conventions
 from core.parse.reasoning import ReasoningTags
 from core.parse.tag_calls import TagCalls
 from core.protocols import ModelFormat
+from core.structural_tag import GrammarPlan, between, calls_of, exactly, following, free_text, one_of, schema_of
+from core.types import JSON, JSONObject
 
 _NAME = r"<tool_call>\s*(?P<name>[A-Za-z_][\w.\-]*)"
+
+_TEXTS = (
+    "<think>", "</think>", "<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>",
+)  # fmt: skip
+
+
+def build_tag(plan: GrammarPlan, suffix: str = "") -> JSONObject | None:
+    """Return its structural tag: keys and simple types where a tool is not strict; XGrammar's where all are."""
+    if all(tool.is_strict for tool in plan.tools):
+        return None
+    tags: list[JSON] = [
+        between(
+            f"<tool_call>{tool.name}",
+            following(schema_of(tool), "glm_xml") if tool.is_strict else _tag_pairs(tool.parameters),
+            "</tool_call>",
+        )
+        for tool in plan.tools
+    ]
+    return calls_of(plan, "<tool_call>", tags, [marker for marker in _TEXTS if marker != "<tool_call>"])
+
+
+def _tag_pairs(parameters: JSON) -> JSON:
+    """Keys and simple types of a tool that is not strict, in any order and number."""
+    schema = parameters if isinstance(parameters, dict) else {}
+    properties = schema.get("properties")
+    is_mixed = any(key in schema for key in ("$ref", "allOf", "anyOf", "oneOf", "patternProperties"))
+    if not isinstance(properties, dict) or not properties or is_mixed or schema.get("additionalProperties") is True:
+        return following(schema=True, style="glm_xml")
+    pairs: list[JSON] = [
+        {
+            "type": "sequence",
+            "elements": [
+                exactly(f"<arg_key>{key}</arg_key><arg_value>"),
+                _tag_value(value if isinstance(value, dict) else {}),
+                exactly("</arg_value>"),
+            ],
+        }
+        for key, value in properties.items()
+    ]
+    return {"type": "star", "content": one_of(pairs)}
+
+
+def _tag_value(schema: JSONObject) -> JSON:
+    options = schema.get("enum")
+    if isinstance(options, list):
+        return one_of([exactly(item if isinstance(item, str) else json.dumps(item)) for item in options])
+    declared = schema.get("type")
+    if isinstance(declared, list):
+        kinds: list[JSON] = [_tag_value({"type": kind}) for kind in declared if kind != "string"]
+        return one_of([*kinds, *([free_text(_TEXTS)] if "string" in declared else [])])
+    if declared in (None, "string"):
+        return free_text(_TEXTS)
+    return following({"type": declared})
+
 
 FORMAT: ModelFormat = TextFormat(
     name="glm45",
@@ -33,8 +91,14 @@ FORMAT: ModelFormat = TextFormat(
     ),
     tails=("<|assistant|>",),
     conventions=Conventions(
+        turns=(
+            "<|system|>",
+            "<|user|>",
+            "<|assistant|>",
+            "<|observation|>",
+        ),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=1),
-        ends=frozenset({"<|user|>", "<|observation|>", "<|role_end|>"}),
+        ends=frozenset({"<|endoftext|>", "<|user|>", "<|observation|>", "<|role_end|>"}),
         markers=frozenset({"<tool_call>", "</tool_call>"}),
         before_call=1,
     ),
@@ -48,4 +112,11 @@ FORMAT: ModelFormat = TextFormat(
         parameter_closer=re.compile(r"</arg_value>"),
         guards_prose=True,
     ).scan,
+    facts=FamilyFacts(
+        tool_parsers=("glm45", "glm47", "ling3", "poolside_v1"),
+        reasoning_parsers=("glm45", "glm47", "ling3", "poolside_v1"),
+        switches=(ENABLE_THINKING, THINKING, ThinkingSwitch("thinking_option", on="on", off="off")),
+        grammars=(Grammar("glm_4_7", "glm45", build=build_tag, default_level="function"),),
+        call_markers=("<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"),
+    ),
 )

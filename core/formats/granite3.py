@@ -13,6 +13,7 @@ vLLM 0.32 `reasoning/granite_reasoning_parser.py`.
 
 from __future__ import annotations
 
+from core.formats._facts import THINKING, FamilyFacts
 from core.formats._family import CERTAIN, STRONG, Mark, TextFormat
 from core.parse.json_calls import JSONCalls
 from core.parse.reading import Conventions
@@ -33,6 +34,10 @@ FORMAT: ModelFormat = TextFormat(
         Mark("my thought process:", STRONG, r"\A\s*Here(?: is|'s) my thought process:"),
     ),
     conventions=Conventions(
+        turns=(
+            "<|start_of_role|>",
+            "<|end_of_role|>",
+        ),
         reasoning=ReasoningTags(_OPENERS, _CLOSERS),
         ends=frozenset({"<|end_of_text|>"}),
         markers=frozenset({_TOKEN, _TEXT, "</tool_call>", *_WRAPPERS}),
@@ -40,4 +45,11 @@ FORMAT: ModelFormat = TextFormat(
     scan=JSONCalls(
         openers=(_TOKEN, _TEXT), closers=("</tool_call>",), one_per_tag=False, wrappers=_WRAPPERS, guards_prose=True
     ).scan,
+    facts=FamilyFacts(
+        tool_parsers=("granite",),
+        reasoning_parsers=("granite",),
+        switches=(THINKING,),
+        call_markers=(_TOKEN, _TEXT, "</tool_call>"),
+        has_json_arguments=True,
+    ),
 )

@@ -9,6 +9,7 @@ Source: the model card of granite-20b-functioncalling, 2024-06; vLLM 0.32 `tool_
 
 from __future__ import annotations
 
+from core.formats._facts import FamilyFacts
 from core.formats._family import CERTAIN, FAIR, Mark, TextFormat
 from core.parse.json_calls import JSONCalls
 from core.parse.reading import Conventions
@@ -21,4 +22,5 @@ FORMAT: ModelFormat = TextFormat(
     marks=(Mark(_MARKER, CERTAIN, r"<function_call>\s*\{"), Mark(_MARKER, FAIR)),
     conventions=Conventions(markers=frozenset({_MARKER})),
     scan=JSONCalls(openers=(_MARKER,), guards_prose=True).scan,
+    facts=FamilyFacts(tool_parsers=("granite-20b-fc",), has_json_arguments=True),
 )

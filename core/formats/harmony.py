@@ -21,14 +21,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from core.formats._facts import FamilyFacts, Grammar
 from core.formats._family import STRONG, Mark, TextFormat
 from core.parse.arguments import read_arguments
 from core.parse.header_calls import Header, build_call
 from core.parse.reading import Conventions, Stretch, assemble_message, find_end, segments_of_call
+from core.parse.reasoning import ReasoningTags
 from core.parse.scan import Finder, Hit, is_quoted_inline
 from core.parse.tools import tool_names
 from core.protocols import ModelFormat, ReadContext
-from core.types import ParsedMessage, Segment, SegmentKind, Span, ToolCallAttempt
+from core.structural_tag import GrammarPlan, between, exactly, following, free_text, schema_of
+from core.types import JSON, JSONObject, ParsedMessage, Segment, SegmentKind, Span, ToolCallAttempt
 
 _START, _CHANNEL, _MESSAGE, _CONSTRAIN = "<|start|>", "<|channel|>", "<|message|>", "<|constrain|>"
 _ENDS = ("<|end|>", "<|call|>", "<|return|>")
@@ -38,7 +41,14 @@ _CHANNEL_NAME = re.compile(r"<\|channel\|>\s*(?P<name>[a-z]*)")
 _HEADLESS = re.compile(r"\s*to=[^\s<]+\s*(?=<\|(?:channel|constrain|message)\|>)")
 _NOBODY = frozenset({"", "assistant", "user", "all"})
 _CONVENTIONS = Conventions(
-    ends=frozenset(_ENDS), markers=frozenset({_START, _CHANNEL, _MESSAGE, _CONSTRAIN, "<|end|>"})
+    turns=(
+        _START,
+        _CHANNEL,
+        _MESSAGE,
+        _CONSTRAIN,
+    ),
+    ends=frozenset(_ENDS),
+    markers=frozenset({_START, _CHANNEL, _MESSAGE, _CONSTRAIN, "<|end|>"}),
 )
 
 
@@ -176,6 +186,37 @@ class _Reader:
         return max(stop, start)
 
 
+def build_tag(plan: GrammarPlan, suffix: str = "") -> JSONObject:
+    """Return its structural tag: analysis, commentary, then a call or, where there may be none, the answer."""
+    ends: JSON = ["<|end|>", ""]
+    forms = (" to=functions.{name}{channel}{mark}<|message|>", "{channel} to=functions.{name}{mark}<|message|>")
+    channels = ("<|channel|>commentary", "<|channel|>analysis", "<|channel|>final")
+    marks = (" json", " <|constrain|>json")
+    tags: list[JSON] = [
+        between(form.format(name=tool.name, channel=channel, mark=mark), following(schema_of(tool)), ends)
+        for tool in plan.tools
+        for form in forms
+        for mark in marks
+        for channel in channels
+    ]
+    if plan.choice == "auto":
+        tags += [between(f"<|channel|>final{mark}<|message|>", free_text(), ends) for mark in (*marks, "")]
+    before: list[JSON] = [
+        {
+            "type": "optional",
+            "content": {
+                "type": "sequence",
+                "elements": [
+                    between(f"<|channel|>{channel}<|message|>", free_text(), "<|end|>"),
+                    exactly("<|start|>assistant"),
+                ],
+            },
+        }
+        for channel in ("analysis", "commentary")
+    ]
+    return {"type": "sequence", "elements": [*before, {"type": "or", "elements": tags}]}
+
+
 FORMAT: ModelFormat = _Harmony(
     name="harmony",
     marks=(
@@ -185,4 +226,21 @@ FORMAT: ModelFormat = _Harmony(
         Mark(_CONSTRAIN),
     ),
     tails=("<|start|>assistant",),
+    conventions=_CONVENTIONS,
+    facts=FamilyFacts(
+        tool_parsers=("openai",),
+        reasoning_parsers=("openai_gptoss",),
+        grammars=(
+            Grammar(
+                "harmony",
+                "openai",
+                build=build_tag,
+                stops=("<|call|>", "<|return|>", "<|endoftext|>"),
+                covers_reasoning=True,
+            ),
+        ),
+        reasoning=ReasoningTags(("<|channel|>analysis<|message|>",), ("<|end|>",)),
+        call_markers=(),
+        stripped=r"(?:analysis|commentary) ?to=functions\.(?P<name>[\w\-]+?) ?(?:json|code)?(?=\{)",
+    ),
 )

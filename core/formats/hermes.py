@@ -19,11 +19,13 @@ Hermes-3-Llama-3.1-8B (tool use), as of 2025-09; vLLM 0.32
 
 from __future__ import annotations
 
+from core.formats._facts import ENABLE_THINKING, FamilyFacts, Grammar
 from core.formats._family import CERTAIN, FAIR, Mark, TextFormat
 from core.parse.json_calls import JSONCalls
 from core.parse.reading import Conventions
 from core.parse.reasoning import ReasoningTags
 from core.protocols import ModelFormat
+from core.structural_tag import json_calls_between
 
 _OPEN, _CLOSE = "<tool_call>", "</tool_call>"
 
@@ -35,9 +37,21 @@ FORMAT: ModelFormat = TextFormat(
         Mark(_CLOSE, 0.85, r"\}\s*</tool_call>"),
     ),
     conventions=Conventions(
+        ends=frozenset({"<|im_end|>", "<|endoftext|>"}),
+        turns=("<|im_start|>",),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
         markers=frozenset({_OPEN, _CLOSE}),
         before_call=1,
     ),
     scan=JSONCalls(openers=(_OPEN,), closers=(_CLOSE,), guards_prose=True).scan,
+    facts=FamilyFacts(
+        tool_parsers=("hermes", "qwen3_json", "granite4", "ernie45", "llama3_json", "llama4_json"),
+        reasoning_parsers=("qwen3", "deepseek_r1", "holo2"),
+        switches=(ENABLE_THINKING,),
+        grammars=(
+            Grammar("hermes", "hermes", build=json_calls_between(_OPEN, _CLOSE)),
+            Grammar("hermes", "qwen3_json", build=json_calls_between(_OPEN, _CLOSE), name="qwen3", sign=r"(?!)"),
+        ),
+        has_json_arguments=True,
+    ),
 )

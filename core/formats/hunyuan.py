@@ -12,6 +12,7 @@ Source: the chat template of Hunyuan-A13B-Instruct, 2025-06; vLLM 0.32
 
 from __future__ import annotations
 
+from core.formats._facts import ENABLE_THINKING, FamilyFacts
 from core.formats._family import CERTAIN, STRONG, Mark, TextFormat
 from core.formats.jamba import CLOSE, OPEN
 from core.parse.json_calls import JSONCalls
@@ -28,10 +29,18 @@ FORMAT: ModelFormat = TextFormat(
         Mark(_ANSWER_CLOSE, STRONG, r"</answer>\s*(?:<\||\Z|<tool_calls>)"),
     ),
     conventions=Conventions(
+        turns=("<|extra_0|>",),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=1),
         ends=frozenset({"<|eos|>"}),
         markers=frozenset({OPEN, CLOSE, _ANSWER_OPEN, _ANSWER_CLOSE}),
         before_call=1,
     ),
     scan=JSONCalls(openers=(OPEN,), closers=(CLOSE,), one_per_tag=False, wrappers=(_ANSWER_OPEN, _ANSWER_CLOSE)).scan,
+    facts=FamilyFacts(
+        tool_parsers=("hunyuan_a13b",),
+        reasoning_parsers=("hunyuan_a13b",),
+        switches=(ENABLE_THINKING,),
+        call_markers=(OPEN, CLOSE),
+        has_json_arguments=True,
+    ),
 )

@@ -18,14 +18,69 @@ from __future__ import annotations
 
 import re
 
+from core.formats._facts import FamilyFacts, Grammar, ThinkingSwitch
 from core.formats._family import STRONG, Mark, TextFormat
 from core.parse.reading import Conventions
 from core.parse.reasoning import ReasoningTags
 from core.parse.tag_calls import TagCalls
 from core.protocols import ModelFormat
+from core.structural_tag import (
+    GrammarPlan,
+    ToolGrammar,
+    between,
+    exactly,
+    free_text,
+    in_order,
+    list_of_calls,
+    one_of,
+    repeated,
+    triggered,
+)
+from core.types import JSON, JSONObject
 
 _SUFFIX = r"(?::[^\s<>]{1,40})?"
 _SUFFIXES = ("", ":opensource", ":hunyuan")
+
+
+def build_tag(plan: GrammarPlan, suffix: str = "") -> JSONObject:
+    """Return Hunyuan 4's: keys are enforced, values are free; every tag bears the checkpoint's suffix."""
+
+    def mark(name: str) -> str:
+        return f"<{name}{suffix}>"
+
+    calls: list[JSON] = [
+        between(
+            f"{mark('tool_call')}{tool.name}",
+            free_text() if plan.open_keys else _tag_pairs(tool, suffix),
+            mark("/tool_call"),
+        )
+        for tool in plan.tools
+    ]
+    opening, closing = mark("tool_calls"), mark("/tool_calls")
+    if plan.choice == "auto":
+        return triggered(opening, [between(opening, list_of_calls(calls), closing)])
+    return in_order(exactly(opening), list_of_calls(calls, only_first=plan.choice == "forced"), exactly(closing))
+
+
+def _tag_pairs(tool: ToolGrammar, suffix: str) -> JSON:
+    """Return the required keys in their order, then the optional ones in any."""
+    schema = tool.parameters if isinstance(tool.parameters, dict) else {}
+    properties = schema.get("properties") or {}
+    required = schema.get("required") or []
+    declared = [*properties] if isinstance(properties, dict) else []
+    wanted = [key for key in required if isinstance(key, str)] if isinstance(required, list) else []
+    first = [key for key in declared if key in wanted] + [key for key in wanted if key not in declared]
+    pairs: list[JSON] = [_tag_pair(key, suffix) for key in first]
+    rest: list[JSON] = [_tag_pair(key, suffix) for key in declared if key not in wanted]
+    if rest:
+        pairs.append(repeated(one_of(rest)))
+    return in_order(*pairs) if pairs else free_text()
+
+
+def _tag_pair(key: str, suffix: str) -> JSONObject:
+    parts = [f"<arg_key{suffix}>", key, f"</arg_key{suffix}>", f"<arg_value{suffix}>"]
+    return in_order(*map(exactly, parts), free_text(), exactly(f"</arg_value{suffix}>"))
+
 
 FORMAT: ModelFormat = TextFormat(
     name="hunyuan_v3",
@@ -37,6 +92,8 @@ FORMAT: ModelFormat = TextFormat(
         Mark("</think:", STRONG, r"</think:[^\s<>]{1,40}>"),
     ),
     conventions=Conventions(
+        ends=frozenset({*(f"<｜hy_eos{suffix}｜>" for suffix in _SUFFIXES), "<|hy_eos|>", "<|hy_end|>"}),
+        turns=("<｜hy_User", "<｜hy_Assistant"),
         reasoning=ReasoningTags(
             tuple(f"<think{suffix}>" for suffix in _SUFFIXES), tuple(f"</think{suffix}>" for suffix in _SUFFIXES)
         ),
@@ -52,4 +109,21 @@ FORMAT: ModelFormat = TextFormat(
         parameter_closer=re.compile(rf"</arg_value{_SUFFIX}>"),
         wrapper=re.compile(rf"</?tool_calls{_SUFFIX}>"),
     ).scan,
+    facts=FamilyFacts(
+        tool_parsers=("hy_v3", "hy_v4"),
+        reasoning_parsers=("hy_v3", "hy_v4"),
+        switches=(ThinkingSwitch("reasoning_effort", on="high", off="no_think"),),
+        grammars=(
+            Grammar(
+                "hy_v4",
+                "hy_v4",
+                build=build_tag,
+                name="hy_v4",
+                sign=rf"<tool_calls{_SUFFIX}>\s*<tool_call{_SUFFIX}>[^<]*<(?:arg_key|/tool_call)",
+                constrains_auto=False,
+                has_suffix=True,
+            ),
+        ),
+        call_markers=("<tool_sep", "<tool_calls", "</tool_calls"),
+    ),
 )

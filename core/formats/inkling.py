@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import re
 
+from core.formats._facts import FamilyFacts
 from core.formats._family import Mark, TextFormat
 from core.parse.call_object import CallKeys
 from core.parse.channels import BodyKind, Channels
 from core.parse.json_calls import JSONCalls
 from core.parse.reading import Conventions, Scan
+from core.parse.reasoning import ReasoningTags
 from core.protocols import ModelFormat, ReadContext
 from core.types import ParsedMessage, Span
 
@@ -44,7 +46,9 @@ _CHANNELS = Channels(
     kind_of=lambda header: _KINDS.get(header.group("kind") or "calls", "content"),
     scan=scan_calls,
     conventions=Conventions(
-        ends=frozenset({_END, _END_SAMPLING}), markers=frozenset({_OPEN, "<|message_model|>", "<|content_text|>"})
+        turns=("<|message_model|>",),
+        ends=frozenset({_END, _END_SAMPLING}),
+        markers=frozenset({_OPEN, "<|message_model|>", "<|content_text|>"}),
     ),
     ends_calls=True,
 )
@@ -66,4 +70,12 @@ FORMAT: ModelFormat = _Inkling(
         Mark(_END_SAMPLING),
     ),
     tails=("<|message_model|>",),
+    conventions=_CHANNELS.conventions,
+    facts=FamilyFacts(
+        tool_parsers=("inkling",),
+        reasoning_parsers=("inkling",),
+        reasoning=ReasoningTags(("<|content_thinking|>",), (_END,)),
+        has_json_arguments=True,
+        stripped=r"\{\s*\"name\"\s*:\s*\"(?P<name>[\w.\-]+)\"\s*,\s*\"args\"\s*:\s*\{",
+    ),
 )

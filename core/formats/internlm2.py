@@ -9,6 +9,7 @@ Source: InternLM2's tool-calling guide (Lagent format), 2024-07; vLLM 0.32 `tool
 
 from __future__ import annotations
 
+from core.formats._facts import FamilyFacts
 from core.formats._family import Mark, TextFormat
 from core.parse.json_calls import JSONCalls
 from core.parse.reading import Conventions
@@ -22,9 +23,12 @@ FORMAT: ModelFormat = TextFormat(
     name="internlm2",
     marks=(Mark("<|action_start|>"), Mark("<|plugin|>"), Mark(_CLOSE)),
     conventions=Conventions(
+        ends=frozenset({"<|im_end|>", "<|endoftext|>"}),
+        turns=("<|im_start|>",),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
         markers=frozenset({"<|action_start|>", "<|plugin|>", _CLOSE}),
         before_call=1,
     ),
     scan=JSONCalls(openers=_OPENERS, closers=(_CLOSE,), wrappers=("<|action_start|>",)).scan,
+    facts=FamilyFacts(tool_parsers=("internlm",), has_json_arguments=True),
 )

@@ -9,6 +9,7 @@ Source: the chat template of AI21-Jamba-1.5-Mini, 2024-08; vLLM 0.32 `tool_parse
 
 from __future__ import annotations
 
+from core.formats._facts import FamilyFacts
 from core.formats._family import CERTAIN, FAIR, Mark, TextFormat
 from core.parse.json_calls import JSONCalls
 from core.parse.reading import Conventions
@@ -21,8 +22,11 @@ FORMAT: ModelFormat = TextFormat(
     name="jamba",
     marks=(Mark(OPEN, CERTAIN, r"<tool_calls>\s*\[\s*\{"), Mark(OPEN, FAIR), Mark(CLOSE, FAIR)),
     conventions=Conventions(
+        ends=frozenset({"<|eom|>"}),
+        turns=("<|bom|>",),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
         markers=frozenset({OPEN, CLOSE}),
     ),
     scan=JSONCalls(openers=(OPEN,), closers=(CLOSE,), guards_prose=True, one_per_tag=False).scan,
+    facts=FamilyFacts(tool_parsers=("jamba",), has_json_arguments=True),
 )

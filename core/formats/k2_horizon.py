@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 
+from core.formats._facts import FamilyFacts
 from core.formats._family import Mark, TextFormat
 from core.parse.combine import scan_both
 from core.parse.json_calls import JSONCalls
@@ -52,4 +53,5 @@ FORMAT: ModelFormat = TextFormat(
         markers=frozenset({_OPEN, _CLOSE, *_SECTION}),
     ),
     scan=scan_both(_TAGS.scan, _JSON.scan),
+    facts=FamilyFacts(tool_parsers=("k2_horizon",), reasoning_parsers=("k2_horizon",)),
 )

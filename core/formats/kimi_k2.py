@@ -21,8 +21,9 @@ sgl-project/sglang#21377, #25362.
 
 from __future__ import annotations
 
+from core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, Grammar
 from core.formats._family import STRONG, Mark, TextFormat
-from core.formats._kimi_header import read_header
+from core.formats._kimi_header import id_problem, read_header
 from core.parse.header_calls import HeaderCalls
 from core.parse.reading import Conventions
 from core.parse.reasoning import ReasoningTags
@@ -53,9 +54,24 @@ FORMAT: ModelFormat = TextFormat(
     ),
     tails=("<|im_assistant|>",),
     conventions=Conventions(
+        turns=(
+            "<|im_system|>",
+            "<|im_user|>",
+            "<|im_assistant|>",
+            "<|im_middle|>",
+        ),
         reasoning=ReasoningTags(),
         ends=frozenset({"[EOS]", "<|im_end|>"}),
         markers=frozenset({*_SECTION_OPENERS, *_SECTION_CLOSERS, _CALL_OPEN, _ARGUMENTS, _CALL_CLOSE}),
     ),
     scan=_CALLS.scan,
+    facts=FamilyFacts(
+        tool_parsers=("kimi_k2",),
+        reasoning_parsers=("kimi_k2",),
+        switches=(THINKING, ENABLE_THINKING),
+        grammars=(Grammar("kimi", "kimi_k2"),),
+        has_json_arguments=True,
+        id_problem=id_problem,
+        stripped=r"\bfunctions\.(?P<name>[\w.\-]+):\d+\s*(?=\{)",
+    ),
 )

@@ -10,6 +10,7 @@ Source: the chat template of LFM2.5-8B-A1B, 2026.
 
 from __future__ import annotations
 
+from core.formats._facts import FamilyFacts
 from core.formats._family import Mark, TextFormat
 from core.parse.json_calls import JSONCalls
 from core.parse.python_calls import PythonCalls
@@ -33,8 +34,11 @@ FORMAT: ModelFormat = TextFormat(
     name="lfm2",
     marks=(Mark(_OPEN), Mark(_CLOSE)),
     conventions=Conventions(
+        ends=frozenset({"<|im_end|>", "<|endoftext|>"}),
+        turns=("<|im_start|>",),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=1),
         markers=frozenset({_OPEN, _CLOSE}),
     ),
     scan=scan_calls,
+    facts=FamilyFacts(tool_parsers=("lfm2",), stripped=r"\[(?P<name>[A-Za-z_]\w*)\((?=\w+=|\))"),
 )

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 
+from core.formats._facts import FamilyFacts, Grammar
 from core.formats._family import FAIR, STRONG, Mark, TextFormat
 from core.parse.bare_json import BareJSONCalls
 from core.parse.built_in_calls import BuiltInCalls
@@ -59,12 +60,21 @@ FORMAT: ModelFormat = TextFormat(
     name="llama3_json",
     marks=(Mark(_TAG), Mark("<function=", 0.97, r"<function=[^>\n]+>\s*\{"), Mark("<|eom_id|>", FAIR)),
     conventions=Conventions(
+        turns=(
+            "<|start_header_id|>",
+            "<|end_header_id|>",
+        ),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
-        ends=frozenset({"<|eom_id|>", "<|eot_id|>"}),
+        ends=frozenset({"<|end_of_text|>", "<|eom_id|>", "<|eot_id|>"}),
         markers=frozenset({_TAG}),
         before_call=1,
     ),
     scan=scan_calls,
     bare_score=STRONG,
     bare_hints=("name", "{"),
+    facts=FamilyFacts(
+        tool_parsers=("llama3_json", "llama4_json"),
+        grammars=(Grammar("llama", "llama3_json"),),
+        has_json_arguments=True,
+    ),
 )

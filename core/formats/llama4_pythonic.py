@@ -10,6 +10,7 @@ Source: the prompt-format guide of Llama 4, 2025-04; vLLM 0.32 `tool_parsers/lla
 
 from __future__ import annotations
 
+from core.formats._facts import FamilyFacts
 from core.formats._family import Mark, TextFormat
 from core.parse.python_calls import PythonCalls
 from core.parse.reading import Conventions
@@ -22,9 +23,14 @@ FORMAT: ModelFormat = TextFormat(
     name="llama4_pythonic",
     marks=(Mark(_OPEN), Mark(_CLOSE)),
     conventions=Conventions(
+        turns=(
+            "<|header_start|>",
+            "<|header_end|>",
+        ),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
         ends=frozenset({"<|eom|>", "<|eot|>"}),
         markers=frozenset({_OPEN, _CLOSE}),
     ),
     scan=PythonCalls(openers=(_OPEN,), closers=(_CLOSE,), reads_bare=True).scan,
+    facts=FamilyFacts(tool_parsers=("llama4_pythonic",)),
 )

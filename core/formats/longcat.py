@@ -10,11 +10,13 @@ Source: the chat template of LongCat-Flash-Chat, 2025-09.
 
 from __future__ import annotations
 
+from core.formats._facts import ENABLE_THINKING, FamilyFacts, Grammar
 from core.formats._family import Mark, TextFormat
 from core.parse.json_calls import JSONCalls
 from core.parse.reading import Conventions
 from core.parse.reasoning import ReasoningTags
 from core.protocols import ModelFormat
+from core.structural_tag import json_calls_between
 
 _OPEN, _CLOSE = "<longcat_tool_call>", "</longcat_tool_call>"
 
@@ -34,4 +36,10 @@ FORMAT: ModelFormat = TextFormat(
         before_call=1,
     ),
     scan=JSONCalls(openers=(_OPEN,), closers=(_CLOSE,)).scan,
+    facts=FamilyFacts(
+        tool_parsers=("longcat",),
+        switches=(ENABLE_THINKING,),
+        grammars=(Grammar("longcat", "longcat", build=json_calls_between(_OPEN, _CLOSE)),),
+        has_json_arguments=True,
+    ),
 )

@@ -12,8 +12,9 @@ Source: vLLM 0.32 `parser/mimo.py`; the chat template of MiMo-VL, 2025-08.
 
 from __future__ import annotations
 
+from core.formats._facts import ENABLE_THINKING, FamilyFacts, Grammar
 from core.formats._family import Mark, TextFormat
-from core.formats.qwen3_coder import FUNCTIONS
+from core.formats.qwen3_coder import CALL_MARKERS, FUNCTIONS
 from core.parse.reading import Conventions
 from core.parse.reasoning import ReasoningTags
 from core.protocols import ModelFormat
@@ -22,9 +23,18 @@ FORMAT: ModelFormat = TextFormat(
     name="mimo",
     marks=(Mark("<parameter=", 0.9, r"<function=[^>\n]+>\s*<parameter=[^>\n]+>(?!\n)"),),
     conventions=Conventions(
+        ends=frozenset({"<|im_end|>", "<|endoftext|>"}),
+        turns=("<|im_start|>",),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
         markers=frozenset({"<tool_call>", "</tool_call>"}),
         before_call=1,
     ),
     scan=FUNCTIONS.scan,
+    facts=FamilyFacts(
+        tool_parsers=("mimo", "qwen3_coder", "qwen3_xml"),
+        reasoning_parsers=("mimo",),
+        switches=(ENABLE_THINKING,),
+        grammars=(Grammar("mimo", "mimo"),),
+        call_markers=CALL_MARKERS,
+    ),
 )

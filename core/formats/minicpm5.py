@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 
+from core.formats._facts import ENABLE_THINKING, FamilyFacts
 from core.formats._family import STRONG, Mark, TextFormat
 from core.parse.reading import Conventions
 from core.parse.reasoning import ReasoningTags
@@ -25,7 +26,11 @@ FORMAT: ModelFormat = TextFormat(
         Mark("<function", pattern=r"<function[\sĠ]*name=[\"'][^\"']+[\"'][^>]*>\s*(?:<param|</function>)"),
         Mark("<function name=", STRONG),
     ),
-    conventions=Conventions(reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2)),
+    conventions=Conventions(
+        ends=frozenset({"<|im_end|>", "<|endoftext|>"}),
+        turns=("<|im_start|>",),
+        reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
+    ),
     scan=TagCalls(
         opener=re.compile(r"<function[\sĠ]*name=[\"']?(?P<name>[^\"'>\n]*)(?:[\"'][^>\n]*>|\Z)"),
         closer=re.compile(r"</function>"),
@@ -33,4 +38,9 @@ FORMAT: ModelFormat = TextFormat(
         parameter_closer=re.compile(r"(?:\]\]>)?</param>"),
         guards_prose=True,
     ).scan,
+    facts=FamilyFacts(
+        tool_parsers=("minicpm5",),
+        switches=(ENABLE_THINKING,),
+        call_markers=("<function name=", "</function>", "<param name="),
+    ),
 )

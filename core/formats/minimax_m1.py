@@ -14,6 +14,7 @@ Source: the function-calling guide of MiniMax-M1, 2025-06.
 
 from __future__ import annotations
 
+from core.formats._facts import FamilyFacts
 from core.formats._family import CERTAIN, Mark, TextFormat
 from core.formats.jamba import CLOSE, OPEN
 from core.parse.json_calls import JSONCalls
@@ -25,9 +26,12 @@ FORMAT: ModelFormat = TextFormat(
     name="minimax_m1",
     marks=(Mark(OPEN, CERTAIN, r"<tool_calls>\s*\{"),),
     conventions=Conventions(
+        ends=frozenset({"<end_of_sentence>"}),
+        turns=("<beginning_of_sentence>",),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
         markers=frozenset({OPEN, CLOSE}),
         before_call=1,
     ),
     scan=JSONCalls(openers=(OPEN,), closers=(CLOSE,), guards_prose=True, one_per_tag=False).scan,
+    facts=FamilyFacts(has_json_arguments=True),
 )

@@ -19,11 +19,14 @@ from __future__ import annotations
 
 import re
 
+from core.formats._facts import FamilyFacts, Grammar
 from core.formats._family import FAIR, STRONG, Mark, TextFormat
 from core.parse.reading import Conventions
 from core.parse.reasoning import ReasoningTags
 from core.parse.tag_calls import TagCalls
 from core.protocols import ModelFormat
+from core.structural_tag import GrammarPlan, between, exactly, following, in_order, list_of_calls, schema_of, triggered
+from core.types import JSON, JSONObject
 
 INVOCATIONS = TagCalls(
     opener=re.compile(r"<invoke\s+name\s*=\s*[\"']?(?P<name>[^\"'>\n]*)(?:[\"']?\s*>|\Z)"),
@@ -35,6 +38,20 @@ INVOCATIONS = TagCalls(
     guards_prose=True,
 )
 
+
+def build_tag(plan: GrammarPlan, suffix: str = "") -> JSONObject:
+    """Return its structural tag: `<minimax:tool_call>`, invocations with parameters as XML."""
+    calls: list[JSON] = [
+        between(f'<invoke name="{tool.name}">\n', following(schema_of(tool), "minimax_xml"), "</invoke>\n")
+        for tool in plan.tools
+    ]
+    opening, closing = "<minimax:tool_call>\n", "</minimax:tool_call>"
+    if plan.choice == "auto":
+        section = between(opening, list_of_calls(calls), closing)
+        return triggered("<minimax:tool_call>", [section], excludes=("<think>", "</think>"))
+    return in_order(exactly("\n" + opening), list_of_calls(calls, only_first=plan.choice == "forced"), exactly(closing))
+
+
 FORMAT: ModelFormat = TextFormat(
     name="minimax_m2",
     marks=(
@@ -44,10 +61,16 @@ FORMAT: ModelFormat = TextFormat(
     ),
     tails=("]~b]ai",),
     conventions=Conventions(
+        turns=("]~b]",),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
         ends=frozenset({"[e~["}),
         markers=frozenset({"<minimax:tool_call>", "</minimax:tool_call>"}),
         before_call=1,
     ),
     scan=INVOCATIONS.scan,
+    facts=FamilyFacts(
+        tool_parsers=("minimax_m2",),
+        reasoning_parsers=("minimax_m2", "minimax_m2_append_think"),
+        grammars=(Grammar("minimax", "minimax_m2", build=build_tag),),
+    ),
 )

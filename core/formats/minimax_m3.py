@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from core.formats._facts import FamilyFacts, ThinkingSwitch
 from core.formats._family import Mark, TextFormat
 from core.parse.arguments import Arguments
 from core.parse.header_calls import Header, build_call
@@ -157,7 +158,16 @@ FORMAT: ModelFormat = TextFormat(
     name="minimax_m3",
     marks=(Mark(_PREFIX, 0.97), Mark("<mm:think>"), Mark("</mm:think>")),
     conventions=Conventions(
-        reasoning=ReasoningTags(("<mm:think>",), ("</mm:think>",)), ends=frozenset({"[e~["}), before_call=1
+        turns=("]~b]",),
+        reasoning=ReasoningTags(("<mm:think>",), ("</mm:think>",)),
+        ends=frozenset({"[e~["}),
+        before_call=1,
     ),
     scan=scan_calls,
+    facts=FamilyFacts(
+        tool_parsers=("minimax_m3",),
+        reasoning_parsers=("minimax_m3",),
+        switches=(ThinkingSwitch("thinking_mode", on="enabled", off="disabled"),),
+        call_markers=(_PREFIX,),
+    ),
 )

@@ -10,6 +10,7 @@ tokenizers v2 to v7, as of 2025-06.
 
 from __future__ import annotations
 
+from core.formats._facts import FamilyFacts
 from core.formats._family import FAIR, STRONG, Mark, TextFormat
 from core.parse.json_calls import JSONCalls
 from core.parse.reading import Conventions
@@ -22,8 +23,13 @@ FORMAT: ModelFormat = TextFormat(
     name="mistral",
     marks=(Mark(_MARKER, pattern=r"\[TOOL_CALLS\]\s*(?:\[\s*[\{\]]|\{)"), Mark(_MARKER, FAIR), Mark("[INST]", STRONG)),
     conventions=Conventions(
+        turns=(
+            "[INST]",
+            "[/INST]",
+        ),
         reasoning=ReasoningTags(openers=("[THINK]", "<think>"), closers=("[/THINK]", "</think>")),
         markers=frozenset({_MARKER}),
     ),
     scan=JSONCalls(openers=(_MARKER,), one_per_tag=False).scan,
+    facts=FamilyFacts(tool_parsers=("mistral",), reasoning_parsers=("mistral",), has_json_arguments=True),
 )

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 
+from core.formats._facts import FamilyFacts
 from core.formats._family import STRONG, Mark, TextFormat
 from core.parse.header_calls import Header, HeaderCalls, plain_header
 from core.parse.reading import Conventions
@@ -45,8 +46,18 @@ FORMAT: ModelFormat = TextFormat(
         Mark("[THINK]", STRONG),
     ),
     conventions=Conventions(
+        turns=(
+            "[INST]",
+            "[/INST]",
+        ),
         reasoning=ReasoningTags(openers=("[THINK]", "<think>"), closers=("[/THINK]", "</think>")),
         markers=frozenset({_MARKER, _CALL_ID, _ARGUMENTS}),
     ),
     scan=HeaderCalls(opener=_MARKER, separators=(_ARGUMENTS,), read_header=_read_header, needs_separator=False).scan,
+    facts=FamilyFacts(
+        tool_parsers=("mistral",),
+        reasoning_parsers=("mistral",),
+        has_json_arguments=True,
+        stripped=r"(?P<name>[A-Za-z_][\w.\-]*)\{\s*[\"}]",
+    ),
 )

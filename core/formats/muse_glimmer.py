@@ -22,9 +22,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from core.formats._facts import FamilyFacts
 from core.formats._family import CERTAIN, STRONG, Mark, TextFormat
 from core.parse.channels import BodyKind, Channels
 from core.parse.reading import Conventions, Scan
+from core.parse.reasoning import ReasoningTags
 from core.parse.tag_calls import TagCalls
 from core.parse.tools import tool_names
 from core.protocols import ModelFormat, ReadContext
@@ -69,7 +71,10 @@ _CHANNELS = Channels(
     kind_of=_kind,
     scan=scan_calls,
     conventions=Conventions(
-        ends=frozenset({"<|eot|>", "<|eom|>"}), markers=frozenset({"<|start|>", "<|message|>"}), before_call=1
+        turns=("<|start|>",),
+        ends=frozenset({"<|eot|>", "<|eom|>"}),
+        markers=frozenset({"<|start|>", "<|message|>"}),
+        before_call=1,
     ),
 )
 
@@ -89,4 +94,11 @@ FORMAT: ModelFormat = _MuseGlimmer(
         Mark("<|eot|>", STRONG, r"<\|message\|>"),
     ),
     tails=("<|start|>assistant",),
+    conventions=_CHANNELS.conventions,
+    facts=FamilyFacts(
+        tool_parsers=("muse_glimmer",),
+        reasoning_parsers=("muse_glimmer",),
+        reasoning=ReasoningTags(("to=self<|message|>",), ("<|eom|>", "<|eot|>")),
+        call_markers=("<atem:",),
+    ),
 )

@@ -10,6 +10,7 @@ Source: the chat template of NVIDIA-Nemotron-Nano-9B-v2, 2025-08.
 
 from __future__ import annotations
 
+from core.formats._facts import ENABLE_THINKING, FamilyFacts
 from core.formats._family import CERTAIN, FAIR, Mark, TextFormat
 from core.parse.json_calls import JSONCalls
 from core.parse.reading import Conventions
@@ -22,10 +23,15 @@ FORMAT: ModelFormat = TextFormat(
     name="nemotron",
     marks=(Mark(_OPEN, CERTAIN, r"<TOOLCALL>\s*[\[{]"), Mark(_OPEN, FAIR), Mark(_CLOSE, FAIR)),
     conventions=Conventions(
+        turns=(
+            "<SPECIAL_10>",
+            "<SPECIAL_11>",
+        ),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
         ends=frozenset({"<SPECIAL_12>", "<SPECIAL_11>"}),
         markers=frozenset({_OPEN, _CLOSE}),
         before_call=1,
     ),
     scan=JSONCalls(openers=(_OPEN,), closers=(_CLOSE,), one_per_tag=False, guards_prose=True).scan,
+    facts=FamilyFacts(reasoning_parsers=("nemotron_v3",), switches=(ENABLE_THINKING,), has_json_arguments=True),
 )

@@ -11,6 +11,7 @@ Source: the chat template of Olmo-3-7B-Instruct, 2025-11; vLLM 0.32 `tool_parser
 
 from __future__ import annotations
 
+from core.formats._facts import FamilyFacts
 from core.formats._family import CERTAIN, FAIR, Mark, TextFormat
 from core.parse.python_calls import PythonCalls
 from core.parse.reading import Conventions
@@ -23,9 +24,12 @@ FORMAT: ModelFormat = TextFormat(
     name="olmo3",
     marks=(Mark(_OPEN, CERTAIN, r"<function_calls>\s*\[?\s*[A-Za-z_][\w.\-]*\s*\("), Mark(_OPEN, FAIR)),
     conventions=Conventions(
+        ends=frozenset({"<|im_end|>", "<|endoftext|>"}),
+        turns=("<|im_start|>",),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
         markers=frozenset({_OPEN, _CLOSE}),
         before_call=1,
     ),
     scan=PythonCalls(openers=(_OPEN,), closers=(_CLOSE,)).scan,
+    facts=FamilyFacts(tool_parsers=("olmo3",), reasoning_parsers=("olmo3",)),
 )

@@ -9,6 +9,7 @@ Source: the model card of Phi-4-mini-instruct, 2025-02; vLLM 0.32 `tool_parsers/
 
 from __future__ import annotations
 
+from core.formats._facts import FamilyFacts
 from core.formats._family import CERTAIN, Mark, TextFormat
 from core.parse.json_calls import JSONCalls
 from core.parse.reading import Conventions
@@ -24,6 +25,11 @@ FORMAT: ModelFormat = TextFormat(
         Mark("<|/tool_call|>", 0.97),
     ),
     conventions=Conventions(
+        turns=(
+            "<|system|>",
+            "<|user|>",
+            "<|assistant|>",
+        ),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
         ends=frozenset({"<|end|>"}),
         markers=frozenset(_TAGS),
@@ -34,4 +40,5 @@ FORMAT: ModelFormat = TextFormat(
         one_per_tag=False,
         wrappers=_TAGS,
     ).scan,
+    facts=FamilyFacts(tool_parsers=("phi4_mini_json",), has_json_arguments=True),
 )

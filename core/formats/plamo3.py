@@ -15,12 +15,14 @@ Source: vLLM 0.32 `parser/plamo3.py`.
 
 from __future__ import annotations
 
+from core.formats._facts import ENABLE_THINKING, FamilyFacts, Grammar
 from core.formats._family import Mark, TextFormat
 from core.parse.header_calls import Header, HeaderCalls, plain_header
 from core.parse.reading import Conventions
 from core.parse.reasoning import ReasoningTags
 from core.protocols import ModelFormat
-from core.types import Span
+from core.structural_tag import GrammarPlan, between, following, list_of_calls, schema_of, triggered
+from core.types import JSON, JSONObject, Span
 
 
 def _token(name: str) -> str:
@@ -31,8 +33,7 @@ _NAME_OPEN, _NAME_CLOSE = _token("begin_tool_name"), _token("end_tool_name")
 _ARGUMENTS_OPEN = _token("begin_tool_arguments")
 _AS_JSON = "<|plamo:constrain|>json<|plamo:msg|>"
 _WRAPPERS = tuple(
-    _token(name)
-    for name in ("begin_tool_requests", "end_tool_requests", "begin_tool_request", "end_tool_request", "tag")
+    _token(name) for name in ("begin_tool_requests", "end_tool_requests", "begin_tool_request", "end_tool_request")
 )
 
 
@@ -42,10 +43,31 @@ def _read_header(text: str, span: Span, names: frozenset[str]) -> Header | None:
     return plain_header(text, Span(span.start, span.stop if stop == -1 else stop), names)
 
 
+def build_tag(plan: GrammarPlan, suffix: str = "") -> JSONObject:
+    """Return its structural tag: requests in special tokens, arguments as JSON."""
+    calls: list[JSON] = [
+        between(
+            f"{_token('begin_tool_request')}{_token('begin_tool_name')}{tool.name}{_token('end_tool_name')}"
+            f"{_token('begin_tool_arguments')}<|plamo:constrain|>json<|plamo:msg|>",
+            following(schema_of(tool)),
+            _token("end_tool_arguments") + _token("end_tool_request"),
+        )
+        for tool in plan.tools
+    ]
+    closing = _token("end_tool_requests")
+    section = between(
+        _token("begin_tool_requests"),
+        list_of_calls(calls, only_first=plan.choice == "forced"),
+        [closing, closing + "<|plamo:tag|>"],
+    )
+    return triggered(_token("begin_tool_requests"), [section]) if plan.choice == "auto" else section
+
+
 FORMAT: ModelFormat = TextFormat(
     name="plamo3",
     marks=(Mark("<|plamo:"),),
     conventions=Conventions(
+        ends=frozenset({"<|plamo:tag|>", "<|plamo:eos|>"}),
         reasoning=ReasoningTags((_token("begin_think"),), (_token("end_think"),)),
         markers=frozenset({*_WRAPPERS, _NAME_OPEN, _NAME_CLOSE, _ARGUMENTS_OPEN, _token("end_tool_arguments")}),
     ),
@@ -57,4 +79,12 @@ FORMAT: ModelFormat = TextFormat(
         read_header=_read_header,
         needs_separator=False,
     ).scan,
+    facts=FamilyFacts(
+        tool_parsers=("plamo3",),
+        reasoning_parsers=("plamo3",),
+        switches=(ENABLE_THINKING,),
+        grammars=(Grammar("plamo3", "plamo3", build=build_tag),),
+        has_json_arguments=True,
+        stripped=r"(?P<name>[A-Za-z_][\w.\-]*?)json(?=\{)",
+    ),
 )

@@ -12,6 +12,7 @@ Source: the model cards of ToolACE-8B and Llama-3.2-3B-Instruct, 2024-09; vLLM 0
 
 from __future__ import annotations
 
+from core.formats._facts import FamilyFacts
 from core.formats._family import STRONG, TextFormat
 from core.parse.python_calls import PythonCalls
 from core.parse.reading import Conventions
@@ -21,6 +22,10 @@ from core.protocols import ModelFormat
 FORMAT: ModelFormat = TextFormat(
     name="pythonic",
     conventions=Conventions(
+        turns=(
+            "<|start_header_id|>",
+            "<|end_header_id|>",
+        ),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
         ends=frozenset({"<|eom_id|>", "<|eot_id|>"}),
         before_call=1,
@@ -28,4 +33,5 @@ FORMAT: ModelFormat = TextFormat(
     scan=PythonCalls(reads_bare=True).scan,
     bare_score=STRONG,
     bare_hints=("[", "("),
+    facts=FamilyFacts(tool_parsers=("pythonic", "llama4_pythonic")),
 )

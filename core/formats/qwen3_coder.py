@@ -21,6 +21,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from core.formats._facts import ENABLE_THINKING, FamilyFacts, Grammar
 from core.formats._family import STRONG, Mark, TextFormat
 from core.parse.reading import Conventions
 from core.parse.reasoning import ReasoningTags
@@ -38,6 +39,8 @@ FUNCTIONS = TagCalls(
     guards_prose=True,
 )
 
+CALL_MARKERS = ("<tool_call>", "</tool_call>", "<function=", "</function>", "<parameter=", "</parameter>")
+
 FORMAT: ModelFormat = TextFormat(
     name="qwen3_coder",
     marks=(
@@ -47,9 +50,18 @@ FORMAT: ModelFormat = TextFormat(
         Mark("<parameter=", STRONG),
     ),
     conventions=Conventions(
+        ends=frozenset({"<|im_end|>", "<|endoftext|>"}),
+        turns=("<|im_start|>",),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
         markers=frozenset({"<tool_call>", "</tool_call>"}),
         before_call=2,
     ),
     scan=replace(FUNCTIONS, trims_breaks=1).scan,
+    facts=FamilyFacts(
+        tool_parsers=("qwen3_coder", "qwen3_xml", "step3p5", "seed_oss", "mimo"),
+        reasoning_parsers=("qwen3", "step3p5", "nemotron_v3", "minicpmv"),
+        switches=(ENABLE_THINKING,),
+        grammars=(Grammar("qwen_3_coder", "qwen3_coder"),),
+        call_markers=CALL_MARKERS,
+    ),
 )

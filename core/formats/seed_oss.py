@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from core.formats._facts import FamilyFacts
 from core.formats._family import Mark, TextFormat
 from core.formats.qwen3_coder import FUNCTIONS
 from core.parse.reading import Conventions
@@ -34,6 +35,7 @@ FORMAT: ModelFormat = TextFormat(
     ),
     tails=("<seed:bos>",),
     conventions=Conventions(
+        turns=("<seed:bos>",),
         reasoning=ReasoningTags(("<seed:think>",), ("</seed:think>",), after_open=1, before_close=1, after_close=2),
         ends=frozenset({"<seed:eos>"}),
         markers=frozenset({"<seed:tool_call>", "</seed:tool_call>"}),
@@ -47,4 +49,5 @@ FORMAT: ModelFormat = TextFormat(
         trims_pairs=True,
         guards_prose=False,
     ).scan,
+    facts=FamilyFacts(tool_parsers=("seed_oss",), reasoning_parsers=("seed_oss",)),
 )

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 
+from core.formats._facts import FamilyFacts
 from core.formats._family import STRONG, Mark, TextFormat
 from core.parse.reading import Conventions
 from core.parse.reasoning import ReasoningTags
@@ -34,6 +35,8 @@ FORMAT: ModelFormat = TextFormat(
     name="step3",
     marks=(Mark("<steptml:invoke"), Mark("<steptml:toolcall"), Mark("<｜tool_calls_begin｜>", STRONG)),
     conventions=Conventions(
+        ends=frozenset({"<|EOT|>"}),
+        turns=("<|BOT|>",),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
         markers=frozenset(_TOKENS),
     ),
@@ -48,4 +51,5 @@ FORMAT: ModelFormat = TextFormat(
         ),
         cut_wrapper=re.compile(r"<｜tool_calls?_begin｜>(?:function)?(?:<｜tool_sep｜>)?"),
     ).scan,
+    facts=FamilyFacts(tool_parsers=("step3",), reasoning_parsers=("step3",), call_markers=(*_TOKENS, "<steptml:")),
 )

@@ -12,6 +12,7 @@ Source: the model card of Llama-xLAM-2-8b-fc-r, 2025-04; vLLM 0.32 `tool_parsers
 
 from __future__ import annotations
 
+from core.formats._facts import FamilyFacts
 from core.formats._family import STRONG, TextFormat
 from core.parse.bare_json import BareJSONCalls
 from core.parse.json_calls import JSONCalls
@@ -34,6 +35,10 @@ def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
 FORMAT: ModelFormat = TextFormat(
     name="xlam",
     conventions=Conventions(
+        turns=(
+            "<|start_header_id|>",
+            "<|end_header_id|>",
+        ),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
         markers=frozenset({*_OPENERS, _CLOSE}),
         before_call=1,
@@ -42,4 +47,5 @@ FORMAT: ModelFormat = TextFormat(
     bare_score=STRONG - 0.1,
     bare_excludes=("```",),
     bare_hints=('"name"', "["),
+    facts=FamilyFacts(tool_parsers=("xlam",), has_json_arguments=True),
 )

@@ -67,6 +67,7 @@ class Conventions:
 
     Attributes:
         reasoning: Its reasoning tags; `None` if it has no reasoning.
+        turns: Texts that open a turn, whoever's; they stand in prompts.
         ends: Texts that end its turn, besides the usual ones.
         markers: Its structural texts, which are never end tokens.
         before_call: Line breaks before a call that its template writes, at most.
@@ -74,6 +75,7 @@ class Conventions:
     """
 
     reasoning: ReasoningTags | None = None
+    turns: tuple[str, ...] = ()
     ends: frozenset[str] = frozenset()
     markers: frozenset[str] = frozenset()
     before_call: int = 0

@@ -41,6 +41,12 @@ class ReasoningTags:
     after_close: int = 0
     starts_open: bool = False
 
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """Each opener with its closer, in order; the last closer goes with what has none of its own."""
+        last = len(self.closers) - 1
+        return tuple((opener, self.closers[min(index, last)]) for index, opener in enumerate(self.openers))
+
 
 @dataclass(frozen=True, slots=True)
 class Part:

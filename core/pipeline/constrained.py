@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from core.errors import EngineError
-from core.parse.grammar import (
+from core.grammar import (
     GrammarEngine,
     GrammarVerdict,
     enforcement_of_request,

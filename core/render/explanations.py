@@ -11,12 +11,11 @@ from functools import partial
 from itertools import combinations
 from typing import TypeAlias
 
+from core.formats import TABLES
 from core.render.inspect import TemplateFacts
 from core.render.job import RenderJob, Variable
 from core.render.vllm_view import LLAMA_CPP_CAUSES, usual_causes
 from core.types import JSON, JSONObject
-
-_THINKING_NAMES = ("enable_thinking", "thinking")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +107,10 @@ class Suspect:
         for field in ("chat_template_kwargs", "reasoning_effort", "documents"):
             if field in self.body:
                 yield partial(_without_field, field=field)
-        for name in _THINKING_NAMES:
-            if name in self.facts.variables:
-                for value in (True, False):
-                    yield partial(_with_variable, name=name, value=value)
+        for switch in TABLES.switches:
+            if switch.name in self.facts.variables:
+                for value in (switch.on, switch.off):
+                    yield partial(_with_variable, name=switch.name, value=value)
         bos = self.special_tokens.get("bos_token")
         if bos:
             yield partial(_with_prefix, prefix=bos)

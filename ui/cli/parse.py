@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from functools import partial
 
 from core.errors import RequestError
+from core.grammar import GrammarEngine
 from core.parse.engines import ReleaseTable, VllmOutcome, splits_to_json, table_to_json
-from core.parse.grammar import GrammarEngine
 from core.pipeline import CaseParser, Target, judge_constrained
 from core.report import parse_to_json, parse_to_terminal
 from core.types import JSONObject

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from core.parse.grammar import GrammarStatus, GrammarVerdict, Intervention, SecondOpinion, TokenReading
+from core.grammar import GrammarStatus, GrammarVerdict, Intervention, SecondOpinion, TokenReading
 from core.types import JSON, JSONObject, Span, Trace
 from ui.present.payload import pack_payload
 from ui.present.tool_state import jump_of

@@ -12,8 +12,8 @@ from typing import NamedTuple, TypeVar
 
 from core.complete import ServerClient
 from core.errors import DebuggerError, EngineError, RequestError
+from core.grammar import GrammarEngine, find_family
 from core.parse.engines import VllmEngine, VllmReleases, step_releases
-from core.parse.grammar import GrammarEngine, find_family
 from core.pipeline import (
     MatrixStep,
     ask_server_parsers,
@@ -209,7 +209,7 @@ def _parser_name(trace: Trace, named: str) -> str:
     family = None if parse is None else find_family(parse.parsed.format)
     if family is None:
         raise RequestError("the server does not say which parser it uses", "Name one, such as `kimi_k2`.")
-    return f"vllm:{family.parser}"
+    return f"vllm:{family.grammar.parser}"
 
 
 def _seed(value: float | None) -> int:

@@ -24,13 +24,13 @@ Source:
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
 from core.diagnose.fields import Reasoning, content_of, reasoning_of
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import (
-    THINK_PAIRS,
     comparison,
     end_texts,
     fates_within,
@@ -41,16 +41,9 @@ from core.diagnose.sight import (
     prompt_of,
 )
 from core.diagnose.words import counted
+from core.formats import TABLES
 from core.protocols import Rule
 from core.types import Certainty, Fate, Prompt, Segment, SegmentKind, Severity, Span, Stage, Trace
-
-# The switch that each reasoning parser of vLLM looks at; without a known parser the template decides.
-_SWITCH_BY_PARSER = {
-    "kimi_k2": "thinking",
-    "deepseek_v3": "thinking",
-    "qwen3": "enable_thinking",
-    "glm45": "enable_thinking",
-}
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -75,8 +68,8 @@ def find(trace: Trace) -> Iterator[Report]:
         f"no reasoning marker, and {tail}: no reasoning was open"
         + (f". The reasoning parser is `{parser}`, which starts in reasoning unless it is told." if parser else "."),
         evidence=tuple(evidence),
-        fix=f'Send `"chat_template_kwargs": {{"{switch}": false}}`, or start the server with '
-        f"`--default-chat-template-kwargs '{{\"{switch}\": false}}'`.",
+        fix=f'Send `"chat_template_kwargs": {{{switch}}}`, or start the server with '
+        f"`--default-chat-template-kwargs '{{{switch}}}'`.",
         certainty=Certainty.INFERRED if prompt is None else certainty,
     )
 
@@ -107,7 +100,7 @@ def _partly(trace: Trace, certainty: Certainty) -> Iterator[Report]:
         f"{trace.parse.raw[moved[0].start : moved[0].stop][:80]!r}. "
         + ("The prompt is not known." if prompt is None else f"The prompt ends with {prompt.text[-40:]!r}."),
         evidence=(*(in_raw(trace, span) for span in moved), in_message(reasoning.field, reasoning.text)),
-        fix=f'Send `"chat_template_kwargs": {{"{_switch(trace, prompt)}": false}}` where the model does not think, or '
+        fix=f'Send `"chat_template_kwargs": {{{_switch(trace, prompt)}}}` where the model does not think, or '
         "use a reasoning parser that does not begin inside a block.",
         certainty=Certainty.INFERRED if prompt is None else certainty,
     )
@@ -119,7 +112,7 @@ def _swallowed(trace: Trace) -> Reasoning | None:
         return None
     reasoning = reasoning_of(trace.chat.message)
     raw = trace.parse.raw
-    if reasoning is None or not reasoning.text.strip() or any(a in raw or b in raw for a, b in THINK_PAIRS):
+    if reasoning is None or not reasoning.text.strip() or _holds_marker(raw):
         return None
     if prompt_of(trace) is None and trace.chat.finish_reason == "length":
         return None
@@ -131,6 +124,10 @@ def _swallowed(trace: Trace) -> Reasoning | None:
     return reasoning if answer.strip() == reasoning.text.strip() else None
 
 
+def _holds_marker(raw: str) -> bool:
+    return any(pair.opener in raw or pair.closer in raw for pair in TABLES.reasoning_pairs)
+
+
 def _cut_end(raw: str, ends: list[Segment], texts: tuple[str, ...]) -> str:
     if ends and ends[-1].char_span.stop == len(raw):
         raw = raw[: ends[-1].char_span.start]
@@ -140,14 +137,12 @@ def _cut_end(raw: str, ends: list[Segment], texts: tuple[str, ...]) -> str:
 
 
 def _switch(trace: Trace, prompt: Prompt | None) -> str:
-    """Name the template kwarg that turns thinking off for this model."""
+    """Write the template kwarg that turns thinking off for this model, as JSON without its braces."""
     template = "" if prompt is None or prompt.template is None else prompt.template
-    if re.search(r"\benable_thinking\b", template):
-        return "enable_thinking"
-    if re.search(r"\bthinking\b", template):
-        return "thinking"
     parser = None if trace.server is None else trace.server.reasoning_parser
-    return _SWITCH_BY_PARSER.get(parser or "", "enable_thinking")
+    read = (switch for switch in TABLES.switches if re.search(rf"\b{switch.name}\b", template))
+    switch = next(read, None) or TABLES.switch_by_parser.get(parser or "", TABLES.switches[0])
+    return f"{json.dumps(switch.name)}: {json.dumps(switch.off)}"
 
 
 RULE: Rule = TraceRule(

@@ -24,7 +24,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import THINK_PAIRS, comparison, in_message, in_raw, message_index_of, open_think_tail
+from core.diagnose.sight import comparison, in_message, in_raw, message_index_of, open_think_tail, opens_with_thought
+from core.formats import TABLES
 from core.protocols import Rule
 from core.types import CallStatus, Place, Severity, Stage, ToolCallAttempt, Trace
 
@@ -63,12 +64,12 @@ def _where(call: ToolCallAttempt, raw: str) -> str:
 
 
 def _closes(text: str) -> bool:
-    return any(closing in text for _, closing in THINK_PAIRS)
+    return any(pair.closer in text for pair in TABLES.reasoning_pairs)
 
 
 def _is_reasoning_open(trace: Trace, before: str) -> bool:
     """Tell whether the text in front of a call opened reasoning and did not close it."""
-    opened = bool(open_think_tail(trace)) or any(before.lstrip().startswith(opening) for opening, _ in THINK_PAIRS)
+    opened = (open_think_tail(trace) or opens_with_thought(before)) is not None
     return opened and not _closes(before)
 
 

@@ -28,11 +28,14 @@ from collections.abc import Iterator
 
 from core.diagnose.fields import TextField, decode_json, message_texts
 from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import THINK_PAIRS, in_request, prompt_of, quote
+from core.diagnose.sight import in_request, prompt_of, quote
+from core.formats import TABLES
 from core.protocols import Rule
 from core.types import Prompt, Severity, Stage, Trace
 
-_THINK_BLOCK = re.compile("|".join(f"{re.escape(a)}.*?{re.escape(b)}" for a, b in THINK_PAIRS[:2]), re.DOTALL)
+_THINK_BLOCK = re.compile(
+    "|".join(f"{re.escape(a)}.*?{re.escape(b)}" for a, b in TABLES.reasoning_pairs if a != b), re.DOTALL
+)
 _TRIED_PREFIX = 4000
 
 
@@ -66,8 +69,9 @@ def find(trace: Trace) -> Iterator[Report]:
 
 def _occurs(field: TextField, prompt: Prompt, squeezed_prompt: str) -> bool:
     text = _THINK_BLOCK.sub("", field.text) if field.role == "assistant" else field.text
-    if field.role == "assistant" and "</think>" in text:
-        text = text.rpartition("</think>")[2]
+    closer = next((pair.closer for pair in TABLES.reasoning_pairs if pair.closer in text), None)
+    if field.role == "assistant" and closer is not None:
+        text = text.rpartition(closer)[2]
     core = text.strip()
     if not core or core in prompt.text:
         return True

@@ -28,16 +28,14 @@ from collections.abc import Iterator
 from core.diagnose.fields import decode_json
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import body_calls, in_raw
+from core.formats import TABLES
 from core.protocols import Rule
 from core.types import Severity, Stage, ToolCallAttempt, Trace
-
-# Formats whose arguments are JSON text as written.
-_JSON_FORMATS = frozenset({"kimi_k2", "hermes", "llama3_json", "mistral", "deepseek_v3", "deepseek_v31"})
 
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report finished calls with undecodable arguments."""
-    if trace.parse is None or trace.parse.parsed.format not in _JSON_FORMATS:
+    if trace.parse is None or trace.parse.parsed.format not in TABLES.json_formats:
         return
     for _, call in body_calls(trace):
         if call.arguments_json is not None or not call.arguments.strip():

@@ -29,8 +29,9 @@ from collections.abc import Iterator
 from core.diagnose.fields import body_of, content_of, returned_calls, texts_inside
 from core.diagnose.markers import find_markers, find_unquoted_markers
 from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import THINK_PAIRS, comparison, fates_within, in_message, in_raw
+from core.diagnose.sight import comparison, fates_within, in_message, in_raw
 from core.diagnose.words import listed
+from core.formats import TABLES
 from core.protocols import Rule
 from core.types import Certainty, Fate, FindingEvidence, SegmentKind, Severity, Span, Stage, Trace
 
@@ -41,7 +42,7 @@ _VISIBLE = {
     Fate.CALL_ID: "id",
     Fate.CALL_ARGUMENTS: "arguments",
 }
-_THINK = frozenset(marker for pair in THINK_PAIRS for marker in pair)
+_THINK = frozenset(marker.strip() for pair in TABLES.reasoning_pairs for marker in pair)
 _TAG = re.compile(r"<[^\s<>][^<>\n]*>|\[/?[A-Z_]{3,}\]")
 _FIX = (
     "Use the parser of this model's family in a current release; stripping the marker in the client hides the "

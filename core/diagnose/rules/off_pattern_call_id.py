@@ -26,23 +26,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.diagnose.fields import history_calls
-from core.diagnose.parser_names import kimi_id_problem
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import body_calls, comparison, dropped_calls, in_raw
+from core.formats import FORMATS
 from core.protocols import Rule
 from core.types import Certainty, Severity, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report every off-pattern header."""
-    if trace.parse is None or trace.parse.parsed.format != "kimi_k2":
+    family = None if trace.parse is None else FORMATS.get(trace.parse.parsed.format)
+    if family is None or (id_problem := family.facts.id_problem) is None:
         return
-    is_read = trace.server is None or trace.server.tool_parser in (None, "kimi_k2")
+    is_read = trace.server is None or trace.server.tool_parser in (None, *family.facts.tool_parsers)
     dropped = {index for index, _ in dropped_calls(trace)} if is_read else set()
-    taught = any(kimi_id_problem(call.id) for call in history_calls(trace.request) if call.id)
+    taught = any(id_problem(call.id) for call in history_calls(trace.request) if call.id)
     for index, call in body_calls(trace):
         header = call.id if call.id is not None else (call.name or "")
-        problem = kimi_id_problem(header)
+        problem = id_problem(header)
         if problem is None:
             continue
         gone = index in dropped and comparison(trace) is not None

@@ -28,21 +28,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.diagnose.fields import history_calls
-from core.diagnose.parser_names import kimi_id_problem
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import in_prompt, in_request, prompt_of
+from core.formats import FORMATS
 from core.protocols import Rule
 from core.types import FindingEvidence, Severity, Span, Stage, Trace
 
+_KIMI = FORMATS["kimi_k2"]
 # Other families have `<|tool_call_end|>`, too.
-_KIMI_ONLY = ("<|tool_call_argument_begin|>", "<|tool_calls_section_begin|>")
+_KIMI_ONLY = tuple(
+    marker
+    for marker in _KIMI.call_markers
+    if not any(marker in one.call_markers for one in FORMATS.values() if one is not _KIMI)
+)
 
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report the foreign ids of the history in one report."""
     if not _is_kimi(trace):
         return
-    foreign = [(call, kimi_id_problem(call.id)) for call in history_calls(trace.request) if call.id]
+    problem_of = _KIMI.facts.id_problem
+    assert problem_of is not None
+    foreign = [(call, problem_of(call.id)) for call in history_calls(trace.request) if call.id]
     bad = [(call, problem) for call, problem in foreign if problem is not None]
     if not bad:
         return
@@ -59,9 +66,9 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _is_kimi(trace: Trace) -> bool:
-    if trace.server is not None and trace.server.tool_parser == "kimi_k2":
+    if trace.server is not None and trace.server.tool_parser in _KIMI.facts.tool_parsers:
         return True
-    if trace.parse is not None and trace.parse.parsed.format == "kimi_k2" and trace.parse.parsed.calls:
+    if trace.parse is not None and trace.parse.parsed.format == _KIMI.name and trace.parse.parsed.calls:
         return True
     prompt = prompt_of(trace)
     return prompt is not None and any(marker in prompt.text for marker in _KIMI_ONLY)

@@ -26,11 +26,18 @@ from collections.abc import Iterator
 
 from core.diagnose.fields import content_of
 from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import comparison, fates_within, in_message, in_raw, open_think_tail
+from core.diagnose.sight import (
+    comparison,
+    fates_within,
+    in_message,
+    in_raw,
+    open_think_tail,
+    opens_with_thought,
+    prompt_of,
+)
+from core.formats import TABLES
 from core.protocols import Rule
 from core.types import Certainty, Fate, SegmentKind, Severity, Span, Stage, Trace
-
-_OPEN, _CLOSE = "<think>", "</think>"
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -65,12 +72,10 @@ def _from_ledger(trace: Trace, certainty: Certainty) -> Iterator[Report]:
 def _from_message(trace: Trace) -> Iterator[Report]:
     assert trace.chat is not None
     content = content_of(trace.chat.message) or ""
-    starts_open = content.lstrip().startswith(_OPEN)
-    at = content.find(_CLOSE)
-    closes_unopened = at > 0 and _OPEN not in content and content[at - 1] not in "`\"'" and "```" not in content[:at]
-    if not starts_open and not (closes_unopened and open_think_tail(trace) != ""):
+    opened = opens_with_thought(content)
+    marker = opened.opener if opened is not None else _unopened_closer(trace, content)
+    if marker is None:
         return
-    marker = _OPEN if starts_open else _CLOSE
     at = content.find(marker)
     yield Report(
         title="Content holds a reasoning block.",
@@ -82,11 +87,23 @@ def _from_message(trace: Trace) -> Iterator[Report]:
     )
 
 
+def _unopened_closer(trace: Trace, content: str) -> str | None:
+    """Return a closing tag that content never opened, unless it is quoted or the prompt shows no open block."""
+    if prompt_of(trace) is not None and open_think_tail(trace) is None:
+        return None
+    for opener, closer in TABLES.reasoning_pairs:
+        at = content.find(closer)
+        quoted = at > 0 and (content[at - 1] in "`\"'" or "```" in content[:at])
+        if at > 0 and opener not in content and not quoted:
+            return closer
+    return None
+
+
 def _cause(trace: Trace) -> str:
     server = trace.server
     if server is not None and server.has_reasoning_parser is False:
         return "The server runs no reasoning parser."
-    if open_think_tail(trace):
+    if open_think_tail(trace) is not None:
         return "The prompt opens the reasoning block, so the output holds the closing marker only."
     return "The server's parser did not split this output."
 

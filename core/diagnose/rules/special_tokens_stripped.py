@@ -26,10 +26,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.diagnose.fields import content_of
-from core.diagnose.parser_names import PARSERS_BY_FORMAT
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import comparison, dropped_calls, in_message, in_raw
 from core.diagnose.words import listed
+from core.formats import TABLES
 from core.protocols import Rule
 from core.types import Severity, Stage, Trace
 
@@ -41,7 +41,7 @@ def find(trace: Trace) -> Iterator[Report]:
     if certainty is None or trace.parse is None or trace.chat is None or trace.vocabulary is None or not dropped:
         return
     parser = None if trace.server is None else trace.server.tool_parser
-    if parser is not None and parser not in PARSERS_BY_FORMAT.get(trace.parse.parsed.format, (parser,)):
+    if parser is not None and parser not in TABLES.tool_parsers.get(trace.parse.parsed.format, (parser,)):
         return
     raw, content = trace.parse.raw, content_of(trace.chat.message) or ""
     gone = [text for text in trace.vocabulary.special.values() if text and text in raw]

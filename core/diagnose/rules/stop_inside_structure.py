@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from core.diagnose.fields import as_list, body_of
 from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import THINK_PAIRS, in_raw, in_request, open_think_tail
+from core.diagnose.sight import in_raw, in_request, open_think_tail, opens_with_thought
 from core.protocols import Rule
 from core.types import CallStatus, Severity, Span, Stage, Trace
 
@@ -53,12 +53,8 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _is_reasoning_open(trace: Trace, text: str) -> bool:
-    opened_before = open_think_tail(trace)
-    for opening, closing in THINK_PAIRS:
-        opened = opening == opened_before or text.lstrip().startswith(opening)
-        if opened and closing not in text:
-            return True
-    return False
+    opened = open_think_tail(trace) or opens_with_thought(text)
+    return opened is not None and opened.closer not in text
 
 
 RULE: Rule = TraceRule(

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import THINK_PAIRS, completion_tokens, in_raw, open_think_tail, why_cut
+from core.diagnose.sight import completion_tokens, in_raw, open_think_tail, opens_with_thought, why_cut
 from core.protocols import Rule
 from core.types import Severity, Span, Stage, Trace
 
@@ -33,17 +33,14 @@ def find(trace: Trace) -> Iterator[Report]:
     if trace.raw is None or (reason := why_cut(trace)) is None:
         return
     text = trace.raw.text
-    opened = open_think_tail(trace) or next((a for a, _ in THINK_PAIRS if text.lstrip().startswith(a)), "")
-    if not opened:
-        return
-    closing = next(b for a, b in THINK_PAIRS if a == opened)
-    if closing in text:
+    opened = open_think_tail(trace) or opens_with_thought(text)
+    if opened is None or opened.closer in text:
         return
     count = completion_tokens(trace)
     amount = f"{len(text)} characters" if count is None else f"{count} tokens"
     yield Report(
         title=f"Reasoning used the whole budget of {amount}; no answer was written.",
-        detail=f"`{opened}` was opened and `{closing}` never came: {reason}.",
+        detail=f"`{opened.opener.strip()}` was opened and `{opened.closer}` never came: {reason}.",
         evidence=(in_raw(trace, Span(max(0, len(text) - 80), len(text))),),
         fix="Raise max_tokens, lower the reasoning effort, or switch thinking off in `chat_template_kwargs`.",
     )

@@ -28,9 +28,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from core.diagnose.fields import content_of, returned_calls
-from core.diagnose.parser_names import PARSERS_BY_FORMAT
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import comparison, dropped_calls, in_message, in_raw
+from core.formats import TABLES
 from core.protocols import Rule
 from core.types import Certainty, FindingEvidence, ParserOutcome, Severity, Stage, ToolCallAttempt, Trace
 
@@ -57,7 +57,7 @@ def find(trace: Trace) -> Iterator[Report]:
     cause = _cause(trace, name, calls)
     if cause is None:
         return
-    readers = _readers(trace, calls) or list(PARSERS_BY_FORMAT.get(name, ()))
+    readers = _readers(trace, calls) or list(TABLES.tool_parsers.get(name, ()))
     yield Report(
         title=cause.title,
         detail=cause.detail
@@ -73,7 +73,7 @@ def find(trace: Trace) -> Iterator[Report]:
 def _cause(trace: Trace, name: str, calls: list[ToolCallAttempt]) -> _Cause | None:
     """Say what shows the mismatch; `None` if nothing does."""
     parser = None if trace.server is None else trace.server.tool_parser
-    known = PARSERS_BY_FORMAT.get(name, ())
+    known = TABLES.tool_parsers.get(name, ())
     if parser is not None:
         readers = _readers(trace, calls)
         if parser in known or parser in readers or not (known or readers):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
+from core.formats import TABLES
 from core.render.probes.messages import ANSWER, NEXT, PLAIN, plain
 from core.render.probes.probe import Probe, Probing, Said, Shot, Support, ignored, refused, seen
 from core.render.probes.tools import TOOLS, calling, usable_arguments
@@ -12,14 +13,8 @@ from core.text import first_divergence
 from core.types import JSON, JSONObject
 
 _THOUGHT = "zqThought of it"
-_SWITCHES: tuple[tuple[str, JSON, JSON], ...] = (
-    ("enable_thinking", True, False),
-    ("thinking", True, False),
-    ("thinking_mode", "thinking", "chat"),
-    ("thinking_option", "on", "off"),
-    ("enable_reasoning", True, False),
-    ("skip_thinking", False, True),
-)
+# `reasoning_effort` has a probe of its own.
+_SWITCHES = tuple(switch for switch in TABLES.switches if switch.name != "reasoning_effort")
 _KEEPERS: tuple[tuple[str, JSON], ...] = (
     ("preserve_thinking", True),
     ("preserved_thinking", True),
@@ -98,7 +93,8 @@ def _ask_keeper(probing: Probing) -> Said:
 
 
 def _ask_switch(probing: Probing) -> Said:
-    for name, on_value, off_value in _SWITCHES:
+    for switch in _SWITCHES:
+        name, on_value, off_value = switch.name, switch.on, switch.off
         on, off = (plain_with(probing, {name: value}) for value in (on_value, off_value))
         if on.error is None and off.error is None and on.text != off.text:
             at = first_divergence(on.text, off.text) or 0
@@ -108,7 +104,9 @@ def _ask_switch(probing: Probing) -> Said:
             return seen(Support.SUPPORTED, detail, shown, at, len(shown.text))
     if plain(probing).error is not None:
         return Said(Support.UNKNOWN, "The plain request gives no prompt.")
-    return Said(Support.IGNORED, f"None of {_listed(name for name, *_ in _SWITCHES)} changes the prompt.")
+    return Said(
+        Support.IGNORED, f"None of {_listed(dict.fromkeys(switch.name for switch in _SWITCHES))} changes the prompt."
+    )
 
 
 def _listed(names: Iterable[str]) -> str:

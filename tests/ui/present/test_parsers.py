@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from core.grammar import Cause, GrammarStatus, GrammarVerdict, Intervention, SchemaRule, SecondOpinion
 from core.parse.engines import CallHistory, Parting, ReleaseRow, ReleaseTable, SplitTrial, VllmOutcome
-from core.parse.grammar import Cause, GrammarStatus, GrammarVerdict, Intervention, SchemaRule, SecondOpinion
 from core.pipeline import account_of
 from core.types import ParserOutcome, Server, Span
 from tests.ui.present.strategies import HOSTILE

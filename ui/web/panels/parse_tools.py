@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from core.parse.grammar import LEVELS
+from core.grammar import LEVELS
 from core.types import JSON, Trace
 from ui.present import pack_payload
 from ui.web.page import Changes, Page, quiet

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from core.errors import shorten
-from core.parse.grammar.court import Walk
-from core.parse.grammar.enforcement import GrammarPlan
-from core.parse.grammar.explain import Explanation
-from core.parse.grammar.verdict import Cause, GrammarStatus, Intervention, SecondOpinion
+from core.grammar.court import Walk
+from core.grammar.explain import Explanation
+from core.grammar.verdict import Cause, GrammarStatus, Intervention, SecondOpinion
+from core.structural_tag import GrammarPlan
 
 _SHOWN_RULE = 160
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.parse.grammar.court import CallForm
+from core.grammar.court import CallForm
 from core.parse.json_scan import scan_json
 from core.types import CallStatus
 

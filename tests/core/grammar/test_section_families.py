@@ -2,9 +2,9 @@
 
 import pytest
 
-from core.parse.grammar import Cause, GrammarStatus, find_family, first_illegal_token
+from core.grammar import Cause, GrammarStatus, find_family, first_illegal_token
 from core.types import JSONObject
-from tests.core.parse.grammar.outputs import tool, written
+from tests.core.grammar.outputs import tool, written
 
 pytestmark = pytest.mark.vllm
 
@@ -89,9 +89,9 @@ def test_hunyuan_4_enforces_nothing_while_the_model_may_choose(judge):
 def test_families_of_one_format_are_told_apart_by_what_is_written():
     v32, v4 = written("deepseek_v32", "f", {}), written("deepseek_v4", "f", {})
 
-    assert find_family("deepseek_v32", v32).structural_tag == "deepseek_v3_2"
-    assert find_family("deepseek_v32", v4).structural_tag == "deepseek_v4"
-    assert find_family("deepseek_v32", v4.replace("tool_calls", " calls")).structural_tag == "deepseek_v4_1"
+    assert find_family("deepseek_v32", v32).grammar.structural_tag == "deepseek_v3_2"
+    assert find_family("deepseek_v32", v4).grammar.structural_tag == "deepseek_v4"
+    assert find_family("deepseek_v32", v4.replace("tool_calls", " calls")).grammar.structural_tag == "deepseek_v4_1"
     assert find_family("hunyuan_v3", written("hy_v4", "f", {"a": "b"})).suffix == ":x1"
     assert find_family("hunyuan_v3", "<tool_calls><tool_call>f<tool_sep><arg_key>a</arg_key>") is None
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from core.errors import EngineError
-from core.parse.grammar.court import Court, GrammarRefusedError
-from core.parse.grammar.enforcement import GrammarPlan
-from core.parse.grammar.locate import WrittenCall
-from core.parse.grammar.output import Output
-from core.parse.grammar.verdict import SecondOpinion
+from core.grammar.court import Court, GrammarRefusedError
+from core.grammar.locate import WrittenCall
+from core.grammar.output import Output
+from core.grammar.verdict import SecondOpinion
+from core.structural_tag import GrammarPlan
 from core.types import JSON
 
 

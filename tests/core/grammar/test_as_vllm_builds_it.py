@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from core.parse.grammar import FAMILIES, LEVELS, Enforcement, enforcement_named, enforcement_of_request
-from core.parse.grammar.court import Court
-from core.parse.grammar.enforcement import plan_grammar
-from tests.core.parse.grammar.outputs import SEARCH, TOOLS, WEATHER, tool
+from core.grammar import FAMILIES, LEVELS, Enforcement, enforcement_named, enforcement_of_request
+from core.grammar.court import Court
+from core.grammar.enforcement import plan_grammar
+from tests.core.grammar.outputs import SEARCH, TOOLS, WEATHER, tool
 
 pytestmark = pytest.mark.vllm
 
@@ -68,7 +68,13 @@ def _plain(node: object) -> object:
 @pytest.fixture(scope="module")
 def vllm_tags():
     order = [
-        [f"{family.name}/{case}/{name}", family.structural_tag, family.parser, _body(tools, level), level.strict_level]
+        [
+            f"{family.name}/{case}/{name}",
+            family.grammar.structural_tag,
+            family.grammar.parser,
+            _body(tools, level),
+            level.strict_level,
+        ]
         for family in FAMILIES.values()
         for case, tools in _REQUESTS.items()
         for name in _LEVELS

@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.parse.grammar import Cause, GrammarStatus, first_illegal_token, verdict_to_json
-from tests.core.parse.grammar.outputs import (
+from core.grammar import Cause, GrammarStatus, first_illegal_token, verdict_to_json
+from tests.core.grammar.outputs import (
     HELD_AT_AUTO,
     HELD_TO_SCHEMAS,
     SEARCH,

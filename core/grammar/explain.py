@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from core.parse.grammar.court import CallForm, Court
-from core.parse.grammar.enforcement import GrammarPlan, ToolGrammar, free_arguments
-from core.parse.grammar.locate import WrittenCall, find_call
-from core.parse.grammar.relax import SchemaEdit, find_culprit, find_missing, write_steps
-from core.parse.grammar.verdict import Cause, SchemaRule
+from core.grammar.court import CallForm, Court
+from core.grammar.enforcement import free_arguments
+from core.grammar.locate import WrittenCall, find_call
+from core.grammar.relax import SchemaEdit, find_culprit, find_missing, write_steps
+from core.grammar.verdict import Cause, SchemaRule
+from core.structural_tag import GrammarPlan, ToolGrammar
 from core.types import JSON
 
 _MAX_TESTS = 400

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.parse.grammar.worker.native import Matcher
+from core.grammar.worker.native import Matcher
 from core.types import JSONObject
 
 _CHUNK_BYTES = 1 << 12

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 
 from core.errors import EngineError
-from core.parse.grammar.court import Court, GrammarRefusedError
-from core.parse.grammar.enforcement import GrammarPlan
-from core.parse.grammar.output import Output
-from core.parse.grammar.tags import replace_strings, strings_of
-from core.parse.grammar.verdict import GrammarStatus, GrammarVerdict, TokenReading
+from core.grammar.court import Court, GrammarRefusedError
+from core.grammar.output import Output
+from core.grammar.tags import replace_strings, strings_of
+from core.grammar.verdict import GrammarStatus, GrammarVerdict, TokenReading
 from core.protocols import Tokenizer
+from core.structural_tag import GrammarPlan
 from core.types import JSONObject
 
 _MARKER = re.compile(r"<[^<>\s]+>")

@@ -7,10 +7,10 @@ import time
 from dataclasses import dataclass, replace
 
 from core.errors import EngineError
-from core.parse.grammar.enforcement import GrammarPlan, ToolGrammar
-from core.parse.grammar.engine import GrammarEngine
-from core.parse.grammar.families import GrammarFamily
-from core.parse.grammar.tags import build_own_tag, finish_tag, strings_of
+from core.grammar.engine import GrammarEngine
+from core.grammar.families import GrammarFamily
+from core.grammar.tags import finish_tag, strings_of
+from core.structural_tag import GrammarPlan, ToolGrammar
 from core.types import JSON, JSONObject
 
 _NAME = "zzNAMEzz"
@@ -70,17 +70,11 @@ class Court:
             GrammarRefusedError: XGrammar takes no such tools.
             EngineError: The helper failed.
         """
-        tag = build_own_tag(self._family.structural_tag, plan, self._family.suffix)
-        if tag is None:
-            wanted: JSON = plan.choice
-            if plan.choice == "forced":
-                wanted = {"type": "function", "function": {"name": plan.tools[0].name}}
-            tools: JSON = [_tool_spec(tool) for tool in plan.tools]
-            question: JSONObject = {"ask": "tag", "name": self._family.structural_tag, "tools": tools}
-            answer = self._ask(question | {"tool_choice": wanted})["tag"]
-            assert isinstance(answer, dict)
-            tag = answer
-        return finish_tag(tag, plan)
+        build = self._family.grammar.build
+        own = None if build is None else build(plan, self._family.suffix)
+        if own is not None:
+            return finish_tag({"format": own}, plan)
+        return finish_tag(self._tag_of_xgrammar(plan), plan)
 
     def walk(self, plan: GrammarPlan, data: bytes, *, explore: bool = False) -> Walk:
         """Feed `data` to a plan's grammar.
@@ -123,6 +117,16 @@ class Court:
         probe = replace(plan, tools=(ToolGrammar(-1, _NAME, None, is_strict=False),))
         named = (text for text in strings_of(self.tag(probe)) if _NAME in text)
         return tuple(CallForm(*text.split(_NAME, 1)) for text in named)
+
+    def _tag_of_xgrammar(self, plan: GrammarPlan) -> JSONObject:
+        wanted: JSON = plan.choice
+        if plan.choice == "forced":
+            wanted = {"type": "function", "function": {"name": plan.tools[0].name}}
+        tools: JSON = [_tool_spec(tool) for tool in plan.tools]
+        question: JSONObject = {"ask": "tag", "name": self._family.grammar.structural_tag, "tools": tools}
+        tag = self._ask(question | {"tool_choice": wanted})["tag"]
+        assert isinstance(tag, dict)
+        return tag
 
     def _ask(self, question: JSONObject) -> JSONObject:
         answer = self._engine.ask(question)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from core.parse.grammar import GrammarEngine
+from core.grammar import GrammarEngine
 from core.render import load_tokenizer
 
 

@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from core.parse.grammar.court import Court, GrammarRefusedError, Walk
-from core.parse.grammar.enforcement import (
+from core.grammar.court import Court, GrammarRefusedError, Walk
+from core.grammar.enforcement import (
     Enforcement,
-    GrammarPlan,
     describe_plan,
     enforcement_named,
     plan_grammar,
 )
-from core.parse.grammar.engine import GrammarEngine
-from core.parse.grammar.explain import Explanation, Stop, explain_stop
-from core.parse.grammar.families import GrammarFamily, find_family
-from core.parse.grammar.locate import has_call
-from core.parse.grammar.opinion import second_opinion
-from core.parse.grammar.output import Output, prepare_output
-from core.parse.grammar.repair import Repair, find_repair, original_place
-from core.parse.grammar.token_reading import read_by_tokens
-from core.parse.grammar.verdict import GrammarStatus, GrammarVerdict, Intervention
-from core.parse.grammar.words import describe_cause, describe_verdict
+from core.grammar.engine import GrammarEngine
+from core.grammar.explain import Explanation, Stop, explain_stop
+from core.grammar.families import GrammarFamily, find_family
+from core.grammar.locate import has_call
+from core.grammar.opinion import second_opinion
+from core.grammar.output import Output, prepare_output
+from core.grammar.repair import Repair, find_repair, original_place
+from core.grammar.token_reading import read_by_tokens
+from core.grammar.verdict import GrammarStatus, GrammarVerdict, Intervention
+from core.grammar.words import describe_cause, describe_verdict
 from core.parse.tools import tool_names
 from core.protocols import Tokenizer
+from core.structural_tag import GrammarPlan
 from core.types import JSONObject
 
 _THEN = {
@@ -71,7 +71,7 @@ def first_illegal_token(
         GrammarStatus.OFF,
         "",
         known.name if known else family,
-        known.structural_tag if known else None,
+        known.grammar.structural_tag if known else None,
         enforcement.name,
         "tokens" if has_ids else "text",
     )
@@ -191,8 +191,8 @@ def _why_off(family: GrammarFamily, enforcement: Enforcement, tools: Sequence[JS
         return "Nothing is enforced: strict tool calling is switched off."
     if enforcement.choice == "none":
         return "Nothing is enforced: the request allows no calls."
-    if enforcement.choice == "auto" and not family.constrains_auto:
-        return f"Nothing is enforced: vLLM's `{family.parser}` sets a grammar only if a call must come."
+    if enforcement.choice == "auto" and not family.grammar.constrains_auto:
+        return f"Nothing is enforced: vLLM's `{family.grammar.parser}` sets a grammar only if a call must come."
     if enforcement.choice == "forced":
         return f"Nothing can be enforced: the request forces `{enforcement.forced_tool}`, which it does not declare."
     return (

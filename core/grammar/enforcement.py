@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from core.errors import EngineError
-from core.parse.grammar.families import GrammarFamily, StrictLevel
+from core.grammar.families import GrammarFamily
 from core.parse.tools import function_of
-from core.types import JSON, JSONObject
+from core.structural_tag import GrammarPlan, StrictLevel, ToolGrammar
+from core.types import JSONObject
 
 _RANK: Mapping[StrictLevel, int] = {"auto": 0, "function": 1, "parameter": 2}
 
@@ -39,42 +40,6 @@ class Enforcement:
     strict_level: StrictLevel = "auto"
     parallel: bool = True
     enabled: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class ToolGrammar:
-    """One tool as the grammar sees it.
-
-    Attributes:
-        index: Its place among the request's tools; −1 for a tool that was made up to see what follows.
-        name: Its name.
-        parameters: Its parameter schema; `None` if it has none.
-        is_strict: Whether its arguments must follow the schema.
-    """
-
-    index: int
-    name: str
-    parameters: JSON
-    is_strict: bool
-
-
-@dataclass(frozen=True, slots=True)
-class GrammarPlan:
-    """Everything that a structural tag is built from.
-
-    Attributes:
-        tools: The tools that may be called, in order.
-        choice: Whether a call may, must, or must be this one.
-        parallel: Whether more than one call is allowed.
-        any_order: True if keys may come in any order, and required ones may be absent.
-        open_keys: True if keys may come that are not declared; only for formats whose tag lists the keys itself.
-    """
-
-    tools: tuple[ToolGrammar, ...]
-    choice: Literal["auto", "required", "forced"]
-    parallel: bool = True
-    any_order: bool = False
-    open_keys: bool = False
 
 
 LEVELS: Mapping[str, Enforcement] = {
@@ -139,9 +104,9 @@ def plan_grammar(family: GrammarFamily, tools: Sequence[JSONObject], level: Enfo
         tools: The request's tools; those that are no functions with a name are left out.
         level: The level of enforcement.
     """
-    if not level.enabled or level.choice == "none" or (level.choice == "auto" and not family.constrains_auto):
+    if not level.enabled or level.choice == "none" or (level.choice == "auto" and not family.grammar.constrains_auto):
         return None
-    strict_level = level.strict_level if level.strict_level != "auto" else family.default_level
+    strict_level = level.strict_level if level.strict_level != "auto" else family.grammar.default_level
     if not level.parallel and _RANK[strict_level] < _RANK["function"]:
         strict_level = "function"
     read = tuple(_read_tool(index, tool, strict_level) for index, tool in enumerate(tools))

@@ -23,14 +23,14 @@ def main() -> None:
     os.dup2(2, 1)
     _reach_own_package()
     importlib.import_module("core.egress").forbid_network()
-    importlib.import_module("core.parse.grammar.worker.service").serve(questions, answers)
+    importlib.import_module("core.grammar.worker.service").serve(questions, answers)
 
 
 def _reach_own_package() -> None:
     """Make this folder importable by its full name; the packages around it are not run."""
     folder = Path(__file__).resolve().parent
     sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != folder]
-    for depth, name in enumerate(("core.parse.grammar", "core.parse", "core")):
+    for depth, name in enumerate(("core.grammar", "core")):
         package = types.ModuleType(name)
         package.__path__ = [str(folder.parents[depth])]
         sys.modules[name] = package

@@ -69,7 +69,7 @@ _FORMS = {
         "<|plamo:end_tool_name:plamo|><|plamo:begin_tool_arguments:plamo|><|plamo:constrain|>json<|plamo:msg|>JSON"
         "<|plamo:end_tool_arguments:plamo|><|plamo:end_tool_request:plamo|><|plamo:end_tool_requests:plamo|><|plamo:tag|>"
     ),
-    "hy_v4": "<tool_calls:x1><tool_call:x1>NAMEPAIRS</tool_call:x1></tool_calls:x1><|im_end|>",
+    "hy_v4": "<tool_calls:x1><tool_call:x1>NAMEPAIRS</tool_call:x1></tool_calls:x1><｜hy_eos:x1｜>",
 }
 _PAIRS = {
     "qwen3_coder": ("<parameter={}>\n{}\n</parameter>", "\n"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from core.errors import EngineError
-from core.parse.grammar.families import GrammarFamily
+from core.grammar.families import GrammarFamily
 from core.protocols import Tokenizer
 from core.types import Token
 

@@ -1,0 +1,92 @@
+"""The record of a family: what others than its reader must know of it.
+
+How a family's output is read stands in its `Conventions` and its scanner; here is
+the rest. Everything that a rule, the grammar or a list of parsers says about
+families is derived from these records (`_tables.py`) and stands nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from core.parse.reasoning import ReasoningTags
+from core.structural_tag import StrictLevel, TagBuilder
+from core.types import JSON
+
+IdCheck = Callable[[str], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingSwitch:
+    """A template kwarg that turns thinking on and off.
+
+    Attributes:
+        name: Its name.
+        on: The value with which the model thinks.
+        off: The value with which it does not.
+    """
+
+    name: str
+    on: JSON = True
+    off: JSON = False
+
+
+ENABLE_THINKING, THINKING = ThinkingSwitch("enable_thinking"), ThinkingSwitch("thinking")
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """The structural tag with which vLLM 0.32 constrains a family's calls.
+
+    Attributes:
+        structural_tag: Its name.
+        parser: vLLM's tool parser that asks for it.
+        build: Builds it where vLLM does not take XGrammar's; `None` from it takes XGrammar's all the same.
+        name: Its own name where a format has several; "" for the format's.
+        sign: What tells the output of such a checkpoint from the others of its format, as a pattern.
+        stops: Tokens that end generation, where they are fewer than the family's ends.
+        default_level: Strict level that the parser sets by itself.
+        covers_reasoning: True if the grammar holds from the first token, not only behind reasoning.
+        constrains_auto: False if nothing is enforced while the model may choose.
+        has_suffix: True if the markers of a checkpoint may end in a suffix of their own, such as `:x1`.
+    """
+
+    structural_tag: str
+    parser: str
+    build: TagBuilder | None = None
+    name: str = ""
+    sign: str = ""
+    stops: tuple[str, ...] = ()
+    default_level: StrictLevel = "auto"
+    covers_reasoning: bool = False
+    constrains_auto: bool = True
+    has_suffix: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyFacts:
+    r"""What is known of a family besides how its output is read.
+
+    Attributes:
+        tool_parsers: vLLM 0.32's tool parsers that read its calls, the one to recommend first.
+        reasoning_parsers: vLLM 0.32's reasoning parsers that split its reasoning, the one to recommend first.
+        switches: Template kwargs that switch thinking, the usual one first.
+        grammars: How vLLM constrains its calls; the first one is the usual one.
+        reasoning: What opens and ends reasoning where the family has no tags for it but headers.
+        call_markers: Texts that only its calls have; `None` for the structural texts of its conventions.
+        has_json_arguments: Whether the arguments of a call are written as one JSON object.
+        id_problem: Says what is off in a tool call id that the model wrote; `None` if ids have no form.
+        stripped: What a call looks like once a server has taken its control tokens away, as a pattern with the
+            group `name`; "" if its markers are ordinary text, or nothing tells such a call from prose.
+    """
+
+    tool_parsers: tuple[str, ...] = ()
+    reasoning_parsers: tuple[str, ...] = ()
+    switches: tuple[ThinkingSwitch, ...] = ()
+    grammars: tuple[Grammar, ...] = ()
+    reasoning: ReasoningTags | None = None
+    call_markers: tuple[str, ...] | None = None
+    has_json_arguments: bool = False
+    id_problem: IdCheck | None = None
+    stripped: str = ""

@@ -1,0 +1,196 @@
+"""The record of each family is the only place of its facts; every table elsewhere follows from it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from core.formats import FORMATS, PARSERS_OF_ANY_FORMAT, TABLES, find_stripped_calls
+from core.grammar import FAMILIES
+from tests.conftest import ROOT
+
+NEW_FAMILY = '''
+"""Mint: a family that nobody has."""
+
+from core.formats._facts import ENABLE_THINKING, FamilyFacts, Grammar
+from core.formats._family import Mark, TextFormat
+from core.parse.json_calls import JSONCalls
+from core.parse.reading import Conventions
+from core.parse.reasoning import ReasoningTags
+from core.structural_tag import json_calls_between
+
+FORMAT = TextFormat(
+    name="mint",
+    marks=(Mark("<mint:call>"),),
+    conventions=Conventions(
+        reasoning=ReasoningTags(("<mint:muse>",), ("</mint:muse>",)),
+        turns=("<mint:turn>",),
+        ends=frozenset({"<mint:end>"}),
+        markers=frozenset({"<mint:call>", "</mint:call>"}),
+    ),
+    scan=JSONCalls(openers=("<mint:call>",), closers=("</mint:call>",)).scan,
+    facts=FamilyFacts(
+        tool_parsers=("mint",),
+        reasoning_parsers=("mint",),
+        switches=(ENABLE_THINKING,),
+        grammars=(Grammar("mint", "mint", build=json_calls_between("<mint:call>", "</mint:call>")),),
+    ),
+)
+'''
+
+ASK = """
+import json
+from core.diagnose.markers import find_markers
+from core.diagnose.sight import open_think_tail
+from core.formats import TABLES, pick_format
+from core.grammar import find_family
+from core.protocols import ReadContext
+from core.types import Prompt, Request, Trace
+
+raw = '<mint:muse>Hm.</mint:muse>Yes.<mint:call>{"name": "f", "arguments": {}}</mint:call><mint:end>'
+read = pick_format(raw, ReadContext()).read(raw, ReadContext())
+prompt = Prompt("server", "<mint:turn>assistant<mint:muse>", spans=(), tokens=None)
+print(json.dumps({
+    "format": read.format,
+    "reasoning": read.reasoning,
+    "content": read.content,
+    "calls": [call.name for call in read.calls],
+    "parsers": TABLES.tool_parsers["mint"],
+    "open": open_think_tail(Trace(request=Request({}, "{}"), prompt=prompt)),
+    "marker": [raw[a:b] for a, b in find_markers(raw)][0],
+    "grammar": find_family("mint").ends,
+}))
+"""
+
+# Texts of several families at once, each with the reason why it is not derived.
+ALLOWED = {
+    "core/parse/reading.py": "ends that many families share, for texts whose family is not known; below the records",
+    **dict.fromkeys(
+        (f"core/parse/{name}_calls.py" for name in ("brace", "header", "json", "python", "tag")),
+        "where a call that is never closed ends at the latest, whoever wrote it; below the records",
+    ),
+    "core/parse/engines/vllm_worker/vocabulary.py": "runs inside vLLM's process, which has none of our records",
+}
+
+
+def registered(table: str) -> set[str]:
+    """Read the parsers' names from vLLM's source: importing it takes seconds."""
+    spec = find_spec("vllm")
+    if spec is None or spec.origin is None:
+        pytest.skip("vLLM is not installed")
+    source = (Path(spec.origin).parent / table / "__init__.py").read_text(encoding="utf-8")
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict):
+            return {ast.literal_eval(key) for key in node.value.keys if key is not None}
+    raise AssertionError(f"vLLM's table of {table} is not where it was")
+
+
+@pytest.mark.parametrize(
+    ("table", "by_format"),
+    [("tool_parsers", TABLES.tool_parsers), ("reasoning", TABLES.reasoning_parsers)],
+)
+def test_every_parser_of_vllm_belongs_to_a_family(table: str, by_format: dict[str, tuple[str, ...]]) -> None:
+    known = {name for names in by_format.values() for name in names} | PARSERS_OF_ANY_FORMAT
+
+    assert registered(table) == known
+
+
+def test_every_grammar_is_asked_for_by_a_parser_of_its_family() -> None:
+    strangers = {
+        family.name: family.grammar.parser
+        for family in FAMILIES.values()
+        if family.grammar.parser not in TABLES.tool_parsers[family.format]
+    }
+
+    assert strangers == {}
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_every_reasoning_tag_that_is_read_is_known_to_the_rules(name: str) -> None:
+    tags = FORMATS[name].conventions.reasoning
+
+    known = {text for pair in TABLES.reasoning_pairs for text in pair}
+
+    assert tags is None or {*tags.openers, *tags.closers} <= known
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_a_stripped_form_is_a_pattern_with_a_name(name: str) -> None:
+    stripped = FORMATS[name].facts.stripped
+
+    assert not stripped or "name" in re.compile(stripped).groupindex
+
+
+def test_no_table_of_family_facts_stands_outside_the_records() -> None:
+    facts = {text for pair in TABLES.prompt_pairs for text in pair}
+    facts |= {*TABLES.call_markers, *TABLES.turn_markers, *TABLES.end_texts}
+    facts |= {name for names in TABLES.tool_parsers.values() for name in names} | set(FORMATS)
+    found: dict[str, list[list[str]]] = {}
+    for path in sorted((ROOT / "core").rglob("*.py")):
+        place = str(path.relative_to(ROOT))
+        if place.startswith("core/formats/") or place in ALLOWED:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            items = node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", [])
+            texts = [item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, str)]
+            if len(facts.intersection(texts)) > 2:
+                found.setdefault(place, []).append(texts)
+
+    assert found == {}
+
+
+def test_one_new_file_is_in_detection_rules_and_grammar(tmp_path: Path) -> None:
+    """Copy the core, drop a family file into it, and touch nothing else."""
+    shutil.copytree(ROOT / "core", tmp_path / "core", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "core" / "formats" / "mint.py").write_text(NEW_FAMILY, encoding="utf-8")
+
+    done = subprocess.run(
+        [sys.executable, "-c", ASK],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {
+        "format": "mint",
+        "reasoning": "Hm.",
+        "content": "Yes.",
+        "calls": ["f"],
+        "parsers": ["mint"],
+        "open": ["<mint:muse>", "</mint:muse>"],
+        "marker": "<mint:call>",
+        "grammar": ["<mint:end>"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('Let me see. functions.get_weather:0{"city": "Paris"}', {"kimi_k2"}),
+        ('analysisI look it up.assistantcommentary to=functions.get_weather json{"city": "Paris"}', {"harmony"}),
+        ('call:get_weather{city:"Paris"}', {"gemma4", "functiongemma"}),
+        ('functionget_weather\n```json\n{"city": "Paris"}\n```', {"deepseek_v3"}),
+        ('call tool="get_weather" index="0"argument key="city" type="string"Paris', {"kimi_k3"}),
+        ('get_weather{"city": "Paris"}', {"deepseek_v31", "mistral_v11"}),
+        ('get_weatherjson{"city": "Paris"}', {"plamo3"}),
+        ("I call get_weather for Paris.", set()),
+        ('functions.other:0{"city": "Paris"}', set()),
+        ('{"name": "get_weather", "arguments": {}}', set()),
+    ],
+)
+def test_calls_without_their_control_tokens_are_recognised(text: str, expected: set[str]) -> None:
+    found = {call.format for call in find_stripped_calls(text, ("get_weather",))}
+
+    assert found == expected
