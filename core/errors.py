@@ -6,6 +6,7 @@
     ├── BackendError    the server failed or cannot be reached   (server)
     ├── LabError        the lab server did not start or died     (lab)
     ├── EngineError     a parser helper process failed           (helper)
+    ├── RoomError       work on somebody's text hit a limit      (text)
     └── PluginError     a format, rule or writer of ours is bad  (us)
 
 Model output and pasted data are data: they become attempts and findings, and
@@ -135,6 +136,22 @@ class LabError(DebuggerError):
 
 class EngineError(DebuggerError):
     """A parser helper process failed."""
+
+
+class RoomError(DebuggerError):
+    """Work on somebody's text hit a limit, or the process that did it failed; it was ended.
+
+    Attributes:
+        limit: Which one: `cpu`, `wall`, `memory`, `answer`, `crash`, `stopped`, `start`, `value`, `fault`.
+    """
+
+    def __init__(self, message: str, hint: str = "", *, limit: str = "crash") -> None:
+        super().__init__(message, hint)
+        self.limit = limit
+
+    def facts(self) -> JSONObject:
+        """Return the limit."""
+        return {"limit": self.limit}
 
 
 class PluginError(DebuggerError):

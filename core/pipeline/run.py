@@ -5,19 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from core.complete import Gathered, ServerClient, gather
-from core.diagnose import diagnose_trace, reach_verdict
 from core.errors import BackendError, DebuggerError, LabError
 from core.lab import Lab, LabPool, LabProgress
-from core.parse import TOGETHER, build_ledger
-from core.pipeline.census import take_census
+from core.pipeline.reading import read_run
 from core.pipeline.rendering import Renderer, load_renderer
 from core.pipeline.target import Target
-from core.types import ChatResult, JSONObject, Request, Server, Trace
+from core.room import room_of
+from core.types import JSONObject, Parse, Request, Server, Trace
 
 _DEATH_S = 2.0
 
@@ -146,8 +145,7 @@ class _Run:
             body = _body_to_send(self.request, target, server)
             await self.render(renderer, body)
             await self.complete(client, server, renderer, body)
-            self.parse(renderer)
-            await asyncio.to_thread(self.diagnose)
+            await self.read(renderer)
 
     async def connect(self, stack: AsyncExitStack) -> tuple[ServerClient, Server, Target]:
         """Boot the lab if there is no endpoint; then see what answers."""
@@ -210,23 +208,16 @@ class _Run:
             notes=(*self.now.trace.notes, *gathered.notes),
         )
 
-    def parse(self, renderer: Renderer) -> None:
-        """Stage C: our census, and the account of every character."""
-        trace = self.now.trace
-        if trace.raw is None:
-            return
-        parse = take_census(trace, special_texts=renderer.special_texts)
-        stream = trace.chat_stream
-        if stream is not None and _same_ids(trace.chat, stream):
-            comparability = parse.ledger.comparability or TOGETHER
-            ledger = build_ledger(parse.raw, parse.parsed, stream.message, comparability)
-            parse = replace(parse, stream_ledger=ledger)
-        self.update("Read the output", parse=parse)
-
-    def diagnose(self) -> None:
-        """Findings, then the run in one sentence."""
-        trace = replace(self.now.trace, findings=diagnose_trace(self.now.trace))
-        self.update("Done", findings=trace.findings, verdict=reach_verdict(trace))
+    async def read(self, renderer: Renderer) -> None:
+        """Stages C and D: our census and the account of every character; then findings and the run in one sentence."""
+        steps = room_of().stream(read_run, self.now.trace, renderer.special_texts)
+        async with aclosing(steps):
+            async for step in steps:
+                if isinstance(step, Parse):
+                    self.update("Read the output", parse=step)
+                else:
+                    findings, verdict = step
+                    self.update("Done", findings=findings, verdict=verdict)
 
     def update(self, sentence: str, *, fraction: float | None = None, **changes: object) -> None:
         """Add to the trace and tell."""
@@ -260,10 +251,6 @@ def _with_observation(server: Server, gathered: Gathered) -> Server:
     """Return the server with what only an answer shows: whether it has a reasoning parser."""
     seen = None if gathered.server is None else gathered.server.has_reasoning_parser
     return server if seen is None else replace(server, has_reasoning_parser=seen)
-
-
-def _same_ids(chat: ChatResult | None, stream: ChatResult) -> bool:
-    return chat is not None and chat.token_ids is not None and chat.token_ids == stream.token_ids
 
 
 def _body_to_send(request: Request, target: Target, server: Server) -> JSONObject:

@@ -1,0 +1,18 @@
+"""The killable room: all work on strangers' text happens in processes that can be ended at any moment.
+
+    jobs      what may be asked: named functions of ours, each with its limits
+    values    what may come back: plain values and records, never code
+    frames    8 bytes of length, then values
+    child     start of a process, by file path        service   its loop: lock the door, then one job after another
+    lock      the door: limits, no sockets, no files  process   the parent's end of one process
+    lanes     few warm processes, and who waits       room      the one client: `call` and `run`
+
+Whatever a job does (crash, hang, too much memory), the answer is a `RoomError`
+that names the limit, and the next job finds a new process. Who stops waiting
+for a job ends it.
+"""
+
+from core.room.jobs import Job, Limits, job
+from core.room.room import Room, close_rooms, room_of
+
+__all__ = ["Job", "Limits", "Room", "close_rooms", "job", "room_of"]

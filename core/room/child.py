@@ -1,0 +1,26 @@
+"""Start of a room's process, by file path: `python -I child.py SPEC`.
+
+Isolated (`-I`): the user's working directory, environment and site folder have no
+say in what is imported. SPEC is JSON: `root`, the folder of our packages; `paths`,
+where the client found the others; `room` and `modules`, the jobs it serves.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+
+
+def main() -> None:
+    """Serve jobs until the input ends."""
+    spec = json.loads(sys.argv[1])
+    known = set(sys.path)
+    if spec["root"] not in known:  # in front: `core` is a name that other packages have, too
+        sys.path.insert(0, spec["root"])
+    sys.path.extend(path for path in spec["paths"] if path not in known)
+    importlib.import_module("core.egress").forbid_network()  # before anything of others is imported
+    importlib.import_module("core.room.service").serve(spec["modules"])
+
+
+main()

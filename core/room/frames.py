@@ -1,0 +1,85 @@
+"""Frames between a room's client and its processes: 8 bytes of length, then a pickle that may name nothing.
+
+A pickle is dangerous because it can name functions to call. Ours never do: values
+are made plain before (`core.room.values`), and a pickle that names anything is refused.
+"""
+
+from __future__ import annotations
+
+import gc
+import io
+import pickle
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO, NoReturn
+
+from core.room.values import UnknownValueError, decode_value, encode_value
+
+HEADER = 8
+
+
+class _Plain(pickle.Unpickler):
+    """Reads containers, numbers and texts."""
+
+    def find_class(self, module: str, name: str) -> NoReturn:
+        raise UnknownValueError(f"a frame names `{module}.{name}`")
+
+
+def pack(value: object) -> bytes:
+    """Return a frame.
+
+    Raises:
+        UnknownValueError: The value cannot travel.
+    """
+    try:
+        with _uncollected():
+            body = pickle.dumps(encode_value(value), protocol=5)
+    except RecursionError:
+        raise UnknownValueError("it is nested too deep") from None
+    return len(body).to_bytes(HEADER, "big") + body
+
+
+def unpack(body: bytes | bytearray | memoryview) -> object:
+    """Return what the body of a frame says; trusts nothing in it.
+
+    Raises:
+        UnknownValueError: It says nothing that can be understood.
+    """
+    try:
+        with _uncollected():
+            return decode_value(_Plain(io.BytesIO(body)).load())
+    except UnknownValueError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a broken pickle fails in many ways
+        raise UnknownValueError(f"{type(error).__name__}: {error}") from None
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep the garbage collector from looking at a hundred thousand new records again and again: half the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def frame_size(data: bytearray) -> int | None:
+    """Return the size of the frame that begins in `data`; `None` if its header is not whole."""
+    return None if len(data) < HEADER else HEADER + int.from_bytes(data[:HEADER], "big")
+
+
+def read_frame(stream: BinaryIO) -> object:
+    """Return what the next frame says.
+
+    Raises:
+        EOFError: The stream has ended.
+    """
+    header = stream.read(HEADER)
+    size = int.from_bytes(header, "big")
+    body = stream.read(size) if len(header) == HEADER else b""
+    if len(header) < HEADER or len(body) < size:
+        raise EOFError
+    return unpack(body)

@@ -1,0 +1,15 @@
+"""Whether this very process is one of a room: a job that asks for another job then runs it in place."""
+
+from __future__ import annotations
+
+_INSIDE: list[bool] = []
+
+
+def enter() -> None:
+    """Say that this process is one of a room, from now on."""
+    _INSIDE.append(True)
+
+
+def is_inside() -> bool:
+    """Return whether this process is one of a room."""
+    return bool(_INSIDE)

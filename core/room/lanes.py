@@ -1,0 +1,169 @@
+"""Few warm processes, and who waits for one: a lane is a place for one process after the other.
+
+Lanes are given to whoever came first, except that a visitor who holds some waits
+for those who hold fewer, and that no visitor holds more than half of them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from contextvars import ContextVar
+
+from core.errors import RoomError
+from core.room.process import RoomProcess
+
+# Whose work it is, such as a session of the page; "" is nobody's in particular and has no share.
+VISITOR: ContextVar[str] = ContextVar("visitor whose text is worked on", default="")
+
+_CLOSED = "the room was closed"
+
+
+class Lane:
+    """A place for one process after the other; held by one job at a time.
+
+    Attributes:
+        owner: Visitor whose job holds it.
+    """
+
+    def __init__(self, start: Callable[[], RoomProcess]) -> None:
+        self.owner = ""
+        self._start = start
+        self._process: RoomProcess | None = None
+        self._changing = threading.Lock()
+        self._is_stopped = False
+        self._is_closed = False
+
+    @property
+    def process(self) -> RoomProcess | None:
+        """The process, `None` before the first job."""
+        return self._process
+
+    def ready(self, modules: tuple[str, ...]) -> RoomProcess:
+        """Return a running process that serves these modules; starts one if there is none.
+
+        Raises:
+            RoomError: None can be started, or the job was stopped or the room closed meanwhile.
+        """
+        process = self._process
+        if process is None or not process.is_running or process.modules != modules:
+            self.drop()
+        with self._changing:
+            if self._is_closed or self._is_stopped:
+                raise RoomError(_CLOSED if self._is_closed else "the work was stopped", limit="stopped")
+            if self._process is None:
+                self._process = self._start()
+            return self._process
+
+    def hold(self, owner: str) -> None:
+        """Begin a job of this visitor."""
+        self.owner, self._is_stopped = owner, False
+
+    def stop(self) -> None:
+        """End the job that holds it, without waiting; the holder hears of it."""
+        with self._changing:
+            self._is_stopped = True
+            if self._process is not None:
+                self._process.kill()
+
+    def drop(self) -> None:
+        """End its process and wait for that; only by its holder."""
+        with self._changing:
+            process, self._process = self._process, None
+        if process is not None:
+            process.close()
+
+    def refill(self, modules: tuple[str, ...]) -> None:
+        """Start the next process at once, so that it is warm when it is needed; only by its holder."""
+        self._is_stopped = False
+        with suppress(RoomError):
+            self.ready(modules)
+
+    def shut(self) -> None:
+        """Let no process begin in it any more, and end the one that runs."""
+        self._is_closed = True
+        self.stop()
+
+
+class Lanes:
+    """Gives lanes out and takes them back; from any thread.
+
+    Args:
+        start: Starts a process.
+        most: How many there are.
+    """
+
+    def __init__(self, start: Callable[[], RoomProcess], most: int) -> None:
+        self.all = tuple(Lane(start) for _ in range(most))
+        self._idle = list(self.all)
+        self._waiting: list[tuple[Future[Lane], str]] = []
+        self._lock = threading.Lock()
+        self._is_closed = False
+        self._share = max(1, most // 2)
+
+    def take(self) -> Future[Lane]:
+        """Return a lane to come; whoever stops waiting for it calls `give_up`."""
+        future: Future[Lane] = Future()
+        with self._lock:
+            if self._is_closed:
+                future.set_exception(RoomError(_CLOSED, limit="stopped"))
+                return future
+            self._waiting.append((future, VISITOR.get()))
+            self._hand_out()
+        return future
+
+    def give_up(self, future: Future[Lane]) -> None:
+        """Stop waiting for a lane; one that came in the same moment goes to the next."""
+        if not future.cancel() and future.exception() is None:
+            self.give_back(future.result())
+
+    def give_back(self, lane: Lane) -> None:
+        """Let the next have a lane."""
+        with self._lock:
+            self._idle.append(lane)
+            self._hand_out()
+
+    def close(self) -> None:
+        """End all processes; whoever waits hears that the room is closed."""
+        with self._lock:
+            self._is_closed = True
+            waiting, self._waiting = self._waiting, []
+            idle, self._idle = self._idle, []
+        for future, _ in waiting:
+            if future.set_running_or_notify_cancel():
+                future.set_exception(RoomError(_CLOSED, limit="stopped"))
+        for lane in self.all:
+            lane.shut()
+        for lane in idle:
+            lane.drop()
+
+    def _hand_out(self) -> None:
+        """Give idle lanes to those who wait; warm ones first."""
+        while self._idle and not self._is_closed:
+            index = self._next_in_line()
+            if index is None:
+                return
+            future, owner = self._waiting.pop(index)
+            if not future.set_running_or_notify_cancel():
+                continue
+            lane = max(self._idle, key=_is_warm)
+            self._idle.remove(lane)
+            lane.hold(owner)
+            with suppress(Exception):  # a callback of the waiter's own
+                future.set_result(lane)
+
+    def _next_in_line(self) -> int | None:
+        """Return who is next: of those below their share the first with the fewest lanes."""
+        held = Counter(lane.owner for lane in self.all if lane not in self._idle)
+        held[""] = 0
+        candidates = [
+            (held[owner], index) for index, (_, owner) in enumerate(self._waiting) if held[owner] < self._share
+        ]
+        return min(candidates)[1] if candidates else None
+
+
+def _is_warm(lane: Lane) -> bool:
+    return lane.process is not None and lane.process.is_running

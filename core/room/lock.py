@@ -1,0 +1,87 @@
+"""The door of a room: what a process gives up for good before it touches anybody's text.
+
+Memory is limited for the process, processor time for each job; no new file,
+socket or process can be had. Systems differ in which limits they know: what
+one lacks is left out, and the refusal by audit event holds everywhere.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+# What Python says before it does them; `open` covers files, whatever opens them.
+_REFUSED: Final = (
+    "socket.", "open", "subprocess.Popen", "shutil.", "tempfile.", "urllib.Request", "ctypes.", "fcntl.", "mmap.",
+    "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.remove", "os.rename", "os.mkdir", "os.rmdir",
+    "os.link", "os.symlink", "os.truncate", "os.chmod", "os.chown", "os.utime", "os.kill", "os.killpg", "os.putenv",
+    "os.listdir", "os.scandir", "os.startfile", "pty.", "signal.pthread_kill", "webbrowser.",
+)  # fmt: skip
+
+
+class Memory:
+    """Address space of this process, and the limit on it; does nothing where the system cannot tell."""
+
+    def __init__(self) -> None:
+        self._statm: int | None = None
+        with suppress(OSError):
+            self._statm = os.open("/proc/self/statm", os.O_RDONLY)
+        self._base_bytes = self._size_bytes()
+        self._spent_bytes = 0
+
+    def allow(self, memory_mb: int) -> None:
+        """Limit what the process may have beyond what its imports took."""
+        growth_bytes = memory_mb << 20
+        self._spent_bytes = growth_bytes // 3
+        if self._statm is None:
+            return
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_AS, (self._base_bytes + growth_bytes, resource.RLIM_INFINITY))
+
+    def is_spent(self) -> bool:
+        """Return whether jobs have left so much behind that the next one would have too little."""
+        return self._statm is not None and self._size_bytes() - self._base_bytes > self._spent_bytes
+
+    def _size_bytes(self) -> int:
+        if self._statm is None:
+            return 0
+        return int(os.pread(self._statm, 200, 0).split()[0]) * resource.getpagesize()
+
+
+def lock_in() -> None:
+    """Give up everything but memory and time: no new file, socket, process, and no writing."""
+    for name in ("RLIMIT_CORE", "RLIMIT_FSIZE", "RLIMIT_NPROC"):
+        _limit(name, 0)
+    # What is open stays open; the first free number is refused, and with it files, sockets and pipes.
+    free = os.open(os.devnull, os.O_RDONLY)
+    os.close(free)
+    _limit("RLIMIT_NOFILE", free)
+    sys.addaudithook(_refuse())
+
+
+def allow_cpu(seconds: float) -> None:
+    """End this process, even inside one long operation, once it has used so much processor time; 0 ends the watch."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+def _limit(name: str, most: int) -> None:
+    number = getattr(resource, name, None)
+    if isinstance(number, int):
+        with suppress(ValueError, OSError):
+            resource.setrlimit(number, (most, most))
+
+
+def _refuse() -> Callable[[str, object], None]:
+    """Return the hook; a closure, so that nothing it needs can be found and changed by name."""
+    refused = _REFUSED
+
+    def hook(event: str, _: object) -> None:
+        if event.startswith(refused):
+            raise PermissionError(f"a room does not allow {event}")
+
+    return hook

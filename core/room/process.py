@@ -1,0 +1,244 @@
+"""The client's end of one process of a room: its start, one job at a time, its end.
+
+Blocking; a thread waits here for a pipe. `kill` may be called from any other
+thread: whoever waits then gets a `RoomError` at once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+import core
+from core.errors import RoomError
+from core.room.frames import HEADER, frame_size, pack, unpack
+from core.room.jobs import Limits
+from core.room.values import UnknownValueError
+
+_CHILD = Path(__file__).parent / "child.py"
+_ROOT = Path(core.__file__).resolve().parents[1]
+_START_S = 120.0  # imports on a busy machine
+_CHUNK_BYTES = 1 << 20
+_TAIL_BYTES = 2_000
+# What an interpreter needs to start, and the clock; keys and tokens stay with us.
+_KEPT_ENVIRONMENT = (
+    "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONHOME", "VIRTUAL_ENV",
+    "SYSTEMROOT",
+)  # fmt: skip
+_ENVIRONMENT = {
+    "HF_HUB_OFFLINE": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+    "OMP_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "2",
+}
+_OUT_OF_MEMORY = (b"memory allocation of", b"MemoryError", b"bad_alloc", b"Cannot allocate memory")
+
+
+class RoomProcess:
+    """One process.
+
+    Args:
+        room: Name of its room, for messages.
+        modules: Modules whose jobs it serves.
+    """
+
+    def __init__(self, room: str, modules: Sequence[str]) -> None:
+        self.modules = tuple(modules)
+        self._room = room
+        self._data = bytearray()
+        self._tail: deque[bytes] = deque(maxlen=4)
+        self._is_ready = False
+        self._is_mute = False
+        self._is_killed = False
+        try:
+            self._process = _start(room, modules)
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise RoomError(f"no process can be started to work in: {reason}", _CANNOT_START, limit="start") from error
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        self._stdin: IO[bytes] = self._process.stdin
+        self._stdout: IO[bytes] = self._process.stdout
+        self._stderr: IO[bytes] = self._process.stderr
+        for pipe in (self._stdin, self._stderr):
+            os.set_blocking(pipe.fileno(), False)
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it is alive."""
+        return not self._is_killed and self._process.poll() is None
+
+    def exchange(
+        self, what: str, limits: Limits, question: tuple[str, tuple[object, ...], dict[str, object]], hint: str = ""
+    ) -> Iterator[tuple[object, ...]]:
+        """Ask one job and yield its answers, the last one its end.
+
+        Args:
+            what: The job in words.
+            limits: What it may use.
+            question: Name, arguments and keywords.
+            hint: What to look for if a limit was hit.
+
+        Raises:
+            RoomError: It hit a limit or died; the process is gone then.
+        """
+        try:
+            frame = pack((*question, limits.cpu_s, limits.memory_mb))
+        except UnknownValueError as error:
+            raise RoomError(f"{what} cannot begin: {error}", limit="value") from None
+        try:
+            self._wait_until_ready()
+            unsent = memoryview(frame)
+            answer, unsent = self._next(unsent, limits)
+            while answer[0] == "step":
+                yield answer
+                answer, unsent = self._next(unsent, limits)
+        except _TooMuchError as problem:
+            self.kill()
+            raise RoomError(f"{what} {problem}", hint, limit=problem.limit) from None
+        except GeneratorExit:  # whoever asked has had enough
+            self.kill()
+            raise
+        yield answer
+
+    def kill(self) -> None:
+        """End it, whatever it does, without waiting; safe from any thread, and more than once."""
+        self._is_killed = True
+        with suppress(ProcessLookupError, PermissionError):
+            self._process.kill()
+
+    def close(self) -> None:
+        """End it and free its pipes; by the thread that had it, or when nobody has."""
+        self.kill()
+        self._process.wait()
+        for pipe in (self._stdin, self._stdout, self._stderr):
+            with suppress(OSError, ValueError):
+                pipe.close()
+
+    def _wait_until_ready(self) -> None:
+        if self._is_ready:
+            return
+        try:
+            self._next(memoryview(b""), Limits(wall_s=_START_S, answer_mb=1))
+        except _TooMuchError as problem:
+            self.kill()
+            if problem.limit == "stopped":
+                raise RoomError("the work was stopped", limit="stopped") from None
+            said = b"".join(self._tail).decode("utf-8", "replace").strip().splitlines()
+            last = f": {said[-1]}" if said else ""
+            raise RoomError(
+                f"the process to work in did not start, it {problem}{last}", _CANNOT_START, limit="start"
+            ) from None
+        self._is_ready = True
+
+    def _next(self, unsent: memoryview, limits: Limits) -> tuple[tuple[object, ...], memoryview]:
+        """Send on, and return the next answer and what is still to be sent."""
+        deadline = time.monotonic() + limits.wall_s
+        most = limits.answer_mb << 20
+        while (size := frame_size(self._data)) is None or len(self._data) < size:
+            if size is not None and size > most:
+                raise _TooMuchError(f"wrote an answer of more than {limits.answer_mb:,} MB", "answer")
+            unsent = self._wait(unsent, deadline, limits)
+        body = bytes(memoryview(self._data)[HEADER:size])
+        del self._data[:size]
+        try:
+            answer = unpack(body)
+        except UnknownValueError as error:
+            raise _TooMuchError(f"gave an answer that is none ({error})", "answer") from None
+        assert isinstance(answer, tuple)
+        return answer, unsent
+
+    def _wait(self, unsent: memoryview, deadline: float, limits: Limits) -> memoryview:
+        """Wait for the pipes once, read and write what they take; returns what is still to be sent."""
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise _TooMuchError(f"gave no answer within {limits.wall_s:g} s", "wall")
+        poll = select.poll()
+        poll.register(self._stdout, select.POLLIN)
+        if not self._is_mute:
+            poll.register(self._stderr, select.POLLIN)
+        if unsent:
+            poll.register(self._stdin, select.POLLOUT)
+        news = {number for number, _ in poll.poll(left * 1000)}
+        if self._stderr.fileno() in news:
+            self._keep_tail()
+        if self._stdout.fileno() in news:
+            chunk = os.read(self._stdout.fileno(), _CHUNK_BYTES)
+            if not chunk:
+                raise self._death(limits)
+            self._data += chunk
+        elif self._stdin.fileno() in news:
+            with suppress(BlockingIOError):
+                try:
+                    unsent = unsent[os.write(self._stdin.fileno(), unsent[:_CHUNK_BYTES]) :]
+                except BrokenPipeError:
+                    raise self._death(limits) from None
+        return unsent
+
+    def _keep_tail(self) -> None:
+        with suppress(BlockingIOError):
+            data = os.read(self._stderr.fileno(), _CHUNK_BYTES)
+            self._is_mute = not data
+            self._tail.append(data[-_TAIL_BYTES:])
+
+    def _death(self, limits: Limits) -> _TooMuchError:
+        """Return how it died, as the limit that it hit."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(2)
+        if self._is_killed:
+            return _TooMuchError("was stopped", "stopped")
+        self._keep_tail()
+        status = self._process.returncode
+        if status == -signal.SIGPROF:
+            return _TooMuchError(f"took more than {limits.cpu_s:g} s of processor time", "cpu")
+        if any(word in b"".join(self._tail) for word in _OUT_OF_MEMORY):
+            return _TooMuchError(f"needed more than {limits.memory_mb:,} MB of memory", "memory")
+        return _TooMuchError(f"crashed its process (status {status})", "crash")
+
+
+_CANNOT_START = (
+    "Nothing that strangers wrote is worked on outside such a process. See whether this Python can start others."
+)
+
+
+class _TooMuchError(Exception):
+    """What a process did that ends it; `limit` names which one it hit."""
+
+    def __init__(self, what: str, limit: str) -> None:
+        super().__init__(what)
+        self.limit = limit
+
+
+def _start(room: str, modules: Sequence[str]) -> subprocess.Popen[bytes]:
+    spec = {"root": str(_ROOT), "paths": _paths(), "room": room, "modules": list(modules)}
+    kept = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
+    return subprocess.Popen(
+        [sys.executable, "-I", str(_CHILD), json.dumps(spec)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=kept | _ENVIRONMENT,
+        start_new_session=True,  # Ctrl-C is ours to handle
+    )
+
+
+def _paths() -> list[str]:
+    """Return where our own imports come from, the working directory left out: it is the user's, not ours."""
+    here = Path.cwd()
+    return [path for path in sys.path if Path(path).is_absolute() and Path(path).resolve() != here.resolve()]

@@ -1,0 +1,283 @@
+"""The room: every limit is really hit, whoever stops waiting ends the work, and a process can reach nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.errors import DebuggerError, RequestError, RoomError
+from core.room import Room, close_rooms, room_of
+from core.room.lanes import VISITOR
+from tests.conftest import ROOT
+from tests.core.room import hostile
+
+
+@pytest.fixture
+def room() -> Iterator[Room]:
+    room = Room(most=2)
+    yield room
+    room.close()
+
+
+def error_of(room: Room, job, *args) -> RoomError:
+    with pytest.raises(RoomError) as raised:
+        room.call(job, *args)
+    return raised.value
+
+
+def is_gone(pid: int) -> bool:
+    """Wait for the end of a process that was killed, with a generous bound."""
+    for _ in range(1000):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        threading.Event().wait(0.01)
+    return False
+
+
+def test_processor_time_is_limited_even_inside_one_search(room):
+    error = error_of(room, hostile.search, "^(a+)+$", "a" * 40 + "!")
+
+    assert error.limit == "cpu"
+    assert "searching a pattern took more than 0.3 s" in error.message
+    assert error.hint == "Look at the pattern."
+
+
+@pytest.mark.parametrize(
+    ("job", "args", "limit"),
+    [
+        (hostile.sleep, (), "wall"),
+        (hostile.eat_memory, (1 << 30,), "memory"),
+        (hostile.answer_at_length, (), "answer"),
+        (hostile.crash, (), "crash"),
+    ],
+    ids=lambda value: getattr(value, "what", None),
+)
+def test_each_limit_has_a_name_and_the_next_job_works(room, job, args, limit):
+    assert error_of(room, job, *args).limit == limit
+    assert room.call(hostile.echo, "fine") == "fine"
+
+
+def test_memory_within_the_limit_is_had(room):
+    assert room.call(hostile.eat_memory, 100 << 20) == 100 << 20
+
+
+def test_processor_time_is_counted_for_each_job_anew(room):
+    texts = ["a" * 19 + "!"] * 12
+
+    found = [room.call(hostile.search, "^(a+)+$", text) for text in texts]
+
+    assert found == [False] * 12
+    assert len(room.pids) == 1
+
+
+def test_an_error_of_ours_arrives_as_itself(room):
+    with pytest.raises(RequestError) as raised:
+        room.call(hostile.fail, ours=True)
+
+    assert raised.value.to_json() == RequestError("no such field", "Give one.", field="a", line=3).to_json()
+
+
+def test_a_fault_of_a_job_is_told_as_one(room):
+    with pytest.raises(RoomError, match=r"failing failed: ZeroDivisionError: by zero"):
+        room.call(hostile.fail, ours=False)
+
+
+def test_what_may_not_travel_is_refused(room):
+    assert "may not travel" in error_of(room, hostile.answer_with_code).message
+
+
+def test_a_job_in_steps_is_followed(room):
+    steps: list[int] = []
+
+    room.follow(hostile.count, steps.append, 4)
+
+    assert steps == [0, 1, 2, 3]
+
+
+async def test_a_stream_ends_with_its_job(room):
+    assert [step async for step in room.stream(hostile.count, 4)] == [0, 1, 2, 3]
+
+
+async def test_cancelling_ends_the_work_itself(room):
+    await room.run(hostile.echo, "warm")
+    [pid] = room.pids
+    task = asyncio.create_task(room.run(hostile.search_for_ever))
+    await asyncio.to_thread(wait_until_busy, pid)
+
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    assert await asyncio.to_thread(is_gone, pid)
+    assert await room.run(hostile.echo, "fine") == "fine"
+
+
+async def test_closing_a_stream_ends_the_work_itself(room):
+    steps = room.stream(hostile.count_for_ever)
+    assert await anext(steps) == 0
+    [pid] = room.pids
+
+    await steps.aclose()
+
+    assert await asyncio.to_thread(is_gone, pid)
+
+
+async def test_a_caller_who_leaves_the_line_takes_nobody_s_place():
+    room = Room(most=1)
+    steps = room.stream(hostile.count_for_ever)
+    await anext(steps)
+    leaving = asyncio.create_task(room.run(hostile.echo, "left"))
+    waiting = asyncio.create_task(room.run(hostile.echo, "stayed"))
+    await asyncio.sleep(0)
+
+    leaving.cancel()
+    await steps.aclose()
+
+    assert await waiting == "stayed"
+    assert leaving.cancelled()
+    room.close()
+
+
+async def test_one_visitor_cannot_take_every_process(room):
+    token = VISITOR.set("greedy")
+    tasks = [asyncio.create_task(room.run(hostile.search_for_ever)) for _ in range(6)]
+    VISITOR.reset(token)
+
+    assert await room.run(hostile.echo, "mine") == "mine"
+
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_closing_the_room_ends_everything(room):
+    tasks = [asyncio.create_task(room.run(hostile.search_for_ever)) for _ in range(4)]
+    await asyncio.to_thread(lambda: [wait_until_busy(pid) for pid in wait_for_pids(room, 2)])
+    pids = room.pids
+
+    room.close()
+
+    ends = await asyncio.gather(*tasks, return_exceptions=True)
+    assert {type(end) for end in ends} == {RoomError}
+    assert {end.limit for end in ends if isinstance(end, RoomError)} == {"stopped"}
+    assert all(map(is_gone, pids))
+
+
+def test_many_threads_share_few_processes(room):
+    answers: dict[int, object] = {}
+
+    def ask(number: int) -> None:
+        answers[number] = room.call(hostile.echo, [number] * 1000)
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert answers == {number: [number] * 1000 for number in range(12)}
+    assert len(room.pids) <= 2
+
+
+def test_no_key_is_in_the_environment(monkeypatch, room):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-" + "a" * 20)
+    monkeypatch.setenv("HF_TOKEN", "hf_" + "a" * 20)
+
+    seen = room.call(hostile.look_around)
+
+    assert not {"OPENAI_API_KEY", "HF_TOKEN"} & set(seen["environment"])
+
+
+@pytest.mark.parametrize("deed", hostile.DEEDS)
+def test_nothing_can_be_opened_sent_or_started(room, deed):
+    assert room.call(hostile.do_forbidden, deed).startswith("PermissionError: a room does not allow")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_the_kernel_holds_the_door_too(room):
+    room.call(hostile.echo, "warm")
+    home = Path(f"/proc/{room.pids[0]}")
+
+    limits = {line[:26].strip(): line[26:].split()[0] for line in (home / "limits").read_text().splitlines()}
+    opened = {int(path.name) for path in (home / "fd").iterdir()}
+
+    assert set(range(int(limits["Max open files"]))) <= opened
+    assert (limits["Max file size"], limits["Max processes"]) == ("0", "0")
+
+
+def test_a_hostile_working_directory_has_no_say(tmp_path):
+    for name in ("core", "json", "jsonschema"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("raise SystemExit('the folder of the user was imported')")
+    program = (
+        "import sys; sys.path = [p for p in sys.path if p not in ('', sys.argv[1])]; sys.path.insert(0, sys.argv[2])\n"
+        "from core.room import room_of; from tests.core.room import hostile\n"
+        "import os; os.chdir(sys.argv[1]); sys.path.insert(0, '')\n"
+        "print(room_of().call(hostile.echo, 'fine'))\n"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path), str(ROOT)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)} | {"PYTHONSAFEPATH": "1"},
+        timeout=120,
+    )
+
+    assert (done.stdout.strip(), done.returncode) == ("fine", 0), done.stderr
+
+
+def test_a_process_that_cannot_start_is_said(monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    room = Room(most=1)
+
+    error = error_of(room, hostile.echo, "x")
+
+    assert error.limit == "start"
+    assert isinstance(error, DebuggerError)
+    room.close()
+
+
+def test_shared_rooms_begin_anew_after_they_were_closed():
+    first = room_of()
+    assert room_of() is first
+    assert first.call(hostile.echo, 1) == 1
+
+    close_rooms()
+
+    assert room_of() is not first
+    assert room_of().call(hostile.echo, 2) == 2
+
+
+def wait_for_pids(room: Room, count: int) -> tuple[int, ...]:
+    for _ in range(1000):
+        if len(room.pids) == count:
+            break
+        threading.Event().wait(0.01)
+    return room.pids
+
+
+def wait_until_busy(pid: int) -> None:
+    """Wait until a process has used processor time for its job; generous, and only where the system tells."""
+    before = cpu_ticks(pid)
+    for _ in range(1000):
+        if cpu_ticks(pid) > before + 2:
+            return
+        threading.Event().wait(0.01)
+
+
+def cpu_ticks(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11])
+    except OSError:
+        return 0

@@ -1,0 +1,115 @@
+"""Values travel exactly, and nothing else travels."""
+
+from __future__ import annotations
+
+import os
+import pickle
+
+import pytest
+from hypothesis import given
+
+from core.errors import BackendError
+from core.room.frames import HEADER, pack, unpack
+from core.room.values import UnknownValueError, encode_value
+from core.types import Request, Span, Token, TokenKind, Trace
+from tests.core.report.strategies import instances
+
+NESTED = {"a": [1, 2.5, None, True, "\ud800", b"\x00"], "b": {"c": [[], {}, ()]}, "d": (1, ("x", Span(0, 3)))}
+
+
+def carried(value: object) -> object:
+    return unpack(pack(value)[HEADER:])
+
+
+@given(instances(Trace))
+def test_every_trace_arrives_as_it_left(trace):
+    arrived = carried(trace)
+
+    assert arrived == trace
+    assert encode_value(arrived) == encode_value(trace)
+
+
+def test_plain_values_keep_their_kinds():
+    arrived = carried(NESTED)
+
+    assert arrived == NESTED
+    assert type(arrived["d"][1][1]) is Span
+    assert carried(frozenset({"a", 1})) == frozenset({"a", 1})
+
+
+def test_a_token_table_arrives_with_spans_and_kinds():
+    tokens = tuple(
+        Token(number, f"t{number}", Span(number, number + 1), kind, b"x", field=None if number % 2 else "a")
+        for number in range(50)
+        for kind in TokenKind
+    )
+
+    arrived = carried(tokens)
+
+    assert arrived == tokens
+    assert {type(token.kind) for token in arrived} == {TokenKind}
+
+
+def test_an_error_arrives_with_its_facts():
+    error = BackendError("no", "try again", kind="status", status=503, body="busy")
+
+    arrived = carried(error)
+
+    assert type(arrived) is BackendError
+    assert (str(arrived), vars(arrived)) == (str(error), vars(error))
+
+
+class Stranger:
+    pass
+
+
+@pytest.mark.parametrize("value", [Stranger(), Stranger, os.system, lambda: None, {(1, 2): 3}, 1j])
+def test_what_is_not_known_does_not_travel(value):
+    with pytest.raises(UnknownValueError):
+        pack(value)
+
+
+class Attack:
+    def __reduce__(self):
+        return (os.system, ("true",))
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        Attack(),
+        ("r", "os:system", ["true"]),
+        ("r", "builtins:eval", ["1"]),
+        ("c", "subprocess:Popen", [["true"]]),
+        ("e", "core.types.prompt:Token", 1),
+        ("r", "core.types.prompt:TokenKind", ["text"]),
+        ("e", "core.types.prompt:TokenKind", "no such kind"),
+        ("r", "core.types.request:Request", []),
+        ("x", "builtins:SystemExit", {}),
+        ("x", "core.errors:RequestError", "text"),
+        ("?", 1),
+        (),
+        ("t", 5),
+        {1, 2},
+        bytearray(b"x"),
+    ],
+    ids=repr,
+)
+def test_a_frame_from_a_process_gone_bad_is_refused(plain):
+    with pytest.raises(UnknownValueError):
+        unpack(pickle.dumps(plain))
+
+
+@pytest.mark.parametrize("body", [b"", b"\x80", b"cos\nsystem\n(S'true'\ntR.", b"garbage"])
+def test_bytes_that_are_no_frame_are_refused(body):
+    with pytest.raises(UnknownValueError):
+        unpack(body)
+
+
+def test_a_value_nested_too_deep_is_said():
+    value: list[object] = []
+    for _ in range(5000):
+        value = [value]
+
+    with pytest.raises(UnknownValueError, match="too deep"):
+        pack(Trace(Request({"a": value}, "")))
