@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 
+from core.complete import run_facts
 from core.complete.shapes import ids_of, integer_of, number_of, object_of, objects_of, text_of
 from core.errors import shorten
 from core.types import JSON, ChatResult, JSONObject, TokenLogprob, Usage
@@ -27,16 +28,17 @@ def read_chat(answer: JSON, body: str, elapsed_s: float) -> ChatResult:
     whole = object_of(answer)
     choice, choice_problem = _first_choice(whole)
     message = choice.get("message")
+    stop_reason = stop_reason_of(choice.get("stop_reason"))
     problem = problem_of_error(whole) or choice_problem
     if problem is None and not isinstance(message, dict):
         problem = f"the first choice holds no message but {shorten(message)}"
     return ChatResult(
         message=object_of(message),
         finish_reason=text_of(choice.get("finish_reason")),
-        stop_reason=stop_reason_of(choice.get("stop_reason")),
-        token_ids=ids_of(choice.get("token_ids")),
-        prompt_token_ids=ids_of(whole.get("prompt_token_ids")),
-        prompt_text=text_of(whole.get("prompt_text")),
+        stop_reason=stop_reason if stop_reason is not None else run_facts.stop_word(whole),
+        token_ids=run_facts.output_ids(whole, choice),
+        prompt_token_ids=run_facts.prompt_ids(whole),
+        prompt_text=run_facts.prompt_text(whole),
         usage=usage_of(whole.get("usage")),
         logprobs=chat_logprobs_of(choice.get("logprobs")),
         prompt_logprobs=prompt_logprobs_of(whole.get("prompt_logprobs")),
@@ -56,11 +58,11 @@ def problem_of_error(answer: JSONObject) -> str | None:
 
 
 def usage_of(value: JSON) -> Usage | None:
-    """Read the server's token accounting."""
+    """Read the server's token accounting; zeros throughout are what a proxy writes that was told nothing."""
     if not isinstance(value, dict):
         return None
-    counts = (integer_of(value.get(key)) for key in ("prompt_tokens", "completion_tokens", "total_tokens"))
-    return Usage(*counts)
+    counts = [integer_of(value.get(key)) for key in ("prompt_tokens", "completion_tokens", "total_tokens")]
+    return Usage(*counts) if any(count != 0 for count in counts) else None
 
 
 def stop_reason_of(value: JSON) -> str | int | None:
@@ -132,5 +134,11 @@ def _logprob_of(entry: JSONObject) -> TokenLogprob | None:
     ]
     known = [(text, value) for text, value in top if text is not None and value is not None and not math.isnan(value)]
     found = _TOKEN_ID.fullmatch(token)
-    token_id = int(found[1]) if found is not None else None
-    return TokenLogprob(token, token_id, logprob, tuple(sorted(known, key=lambda pair: -pair[1])))
+    token_id = int(found[1]) if found is not None else integer_of(entry.get("id"))
+    piece = None if found is not None else _piece_of(entry.get("bytes"))  # of `token_id:5` they spell just that
+    return TokenLogprob(token, token_id, logprob, tuple(sorted(known, key=lambda pair: -pair[1])), piece)
+
+
+def _piece_of(value: JSON) -> bytes | None:
+    numbers = ids_of(value)
+    return bytes(numbers) if numbers is not None and all(number < 256 for number in numbers) else None

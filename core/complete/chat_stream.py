@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from core.complete import run_facts
 from core.complete.answers import (
     chat_logprobs_of,
     problem_of_error,
@@ -19,7 +20,7 @@ from core.complete.answers import (
 )
 from core.complete.assemble import MessageAssembler
 from core.complete.backends.sse import SseEvent
-from core.complete.shapes import ids_of, integer_of, object_of, objects_of, parse_json, text_of
+from core.complete.shapes import integer_of, object_of, objects_of, parse_json, text_of
 from core.errors import shorten
 from core.types import ChatResult, JSONObject, StreamDelta, TokenLogprob, Usage
 
@@ -104,17 +105,17 @@ class ChatStreamReader:
         self._usage = usage_of(chunk.get("usage")) or self._usage
         for choice in objects_of(chunk.get("choices")):
             if integer_of(choice.get("index")) in (0, None):
-                self._take_choice(choice, at_s)
+                self._take_choice(chunk, choice, at_s)
 
     def _take_prompt(self, chunk: JSONObject) -> None:
-        self._prompt_text = text_of(chunk.get("prompt_text")) or self._prompt_text
-        ids = ids_of(chunk.get("prompt_token_ids"))
+        self._prompt_text = run_facts.prompt_text(chunk) or self._prompt_text
+        ids = run_facts.prompt_ids(chunk)
         if ids is not None and self._prompt_token_ids is None:
             self._prompt_token_ids = ids
             if self._on_prompt_ids is not None:
                 self._on_prompt_ids(ids)
 
-    def _take_choice(self, choice: JSONObject, at_s: float) -> None:
+    def _take_choice(self, chunk: JSONObject, choice: JSONObject, at_s: float) -> None:
         self._finish_reason = text_of(choice.get("finish_reason")) or self._finish_reason
         stop_reason = stop_reason_of(choice.get("stop_reason"))
         self._stop_reason = stop_reason if stop_reason is not None else self._stop_reason
@@ -124,7 +125,8 @@ class ChatStreamReader:
             self._logprobs += logprobs
         delta = object_of(choice.get("delta"))
         self._assembler.add(delta)
-        item = StreamDelta(delta, ids_of(choice.get("token_ids")), text_of(choice.get("finish_reason")), at_s)
+        ids = run_facts.output_ids(chunk, choice)
+        item = StreamDelta(delta, ids, text_of(choice.get("finish_reason")), at_s)
         self._deltas.append(item)
         if self._on_delta is not None:
             self._on_delta(item)

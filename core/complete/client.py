@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -29,16 +29,13 @@ from core.complete.backends.vllm import (
     request_tokenizer_info,
 )
 from core.complete.chat_stream import OnDelta, OnPromptIds
+from core.complete.own_fields import REFUSED, chat_fields, completion_fields, fields_to_drop, stream_fields
 from core.complete.raw_completion import OnText
 from core.complete.sampling import plain_body, raw_body
 from core.complete.shapes import object_of
 from core.errors import BackendError
 from core.types import ChatResult, Completion, JSONObject, Server
 
-# What makes vLLM tell the ids and the prompt of the very run it answers for.
-DEBUG_FIELDS: JSONObject = {"return_token_ids": True, "return_prompt_text": True}
-
-_UNKNOWN_FIELD_STATUSES = frozenset({400, 422})
 _Result = TypeVar("_Result")
 
 
@@ -76,7 +73,7 @@ class ServerClient:
         """
         address = read_address(base_url)
         self._connection = HttpConnection(address, api_key, timeouts or Timeouts(), guard)
-        self._takes_debug_fields = True
+        self._refused_fields: dict[str, str] = {}
         self.base_url = address.base_url
         self.server: Server | None = None
         self.notes: tuple[str, ...] = ()
@@ -99,13 +96,18 @@ class ServerClient:
         self.server, self.notes = found.server, found.notes
         return found.server
 
+    @property
+    def refused_fields(self) -> Mapping[str, str]:
+        """Fields of ours that the server refused, with its words."""
+        return dict(self._refused_fields)
+
     def body_as_sent(self, body: JSONObject) -> JSONObject:
-        """Return a chat request as it goes out: as given, plus what makes the server tell token ids."""
-        return {**body, **DEBUG_FIELDS} if self._takes_debug_fields else dict(body)
+        """Return a chat request as it goes out: as given, plus what makes the server tell the ids of the run."""
+        return {**body, **self._not_refused(chat_fields(self._kind, body))}
 
     async def chat(self, body: JSONObject) -> ChatResult:
         """Run a chat completion, not streamed; an odd answer is data, with its `error` set."""
-        return await self._with_debug_fields(body, self.body_as_sent(body), self._chat)
+        return await self._with_own_fields(body, chat_fields(self._kind, body), self._chat)
 
     async def chat_stream(
         self, body: JSONObject, on_delta: OnDelta | None = None, on_prompt_ids: OnPromptIds | None = None
@@ -123,10 +125,8 @@ class ServerClient:
 
         # vLLM gives these to whole answers only, refuses them on a stream, and they change nothing in it.
         body = {key: value for key, value in body.items() if key != "prompt_logprobs"}
-        sent = self.body_as_sent(body)
-        if self._takes_debug_fields:
-            sent["stream_options"] = {**object_of(body.get("stream_options")), "include_usage": True}
-        return await self._with_debug_fields(body, sent, ask)
+        usage: JSONObject = {"stream_options": {**object_of(body.get("stream_options")), "include_usage": True}}
+        return await self._with_own_fields(body, {**stream_fields(self._kind), **usage}, ask)
 
     async def complete(
         self, prompt: Sequence[int] | str, sampling: JSONObject, on_text: OnText | None = None
@@ -145,9 +145,9 @@ class ServerClient:
         model: JSONObject = {"model": self.server.model} if self.server is not None else {}
         body = raw_body(prompt, {**model, **sampling})
         try:
-            return await request_completion(self._connection, body, on_text)
+            return await request_completion(self._connection, {**body, **completion_fields(self._kind)}, on_text)
         except BackendError as error:
-            if not self._may_be_unknown_field(error):
+            if self._kind == "vllm" or error.status not in REFUSED:
                 raise
         return await request_completion(self._connection, plain_body(body), on_text)
 
@@ -188,19 +188,27 @@ class ServerClient:
     async def _chat(self, sent: JSONObject) -> ChatResult:
         return await request_chat(self._connection, sent)
 
-    async def _with_debug_fields(
-        self, body: JSONObject, sent: JSONObject, ask: Callable[[JSONObject], Awaitable[_Result]]
+    async def _with_own_fields(
+        self, body: JSONObject, own: JSONObject, ask: Callable[[JSONObject], Awaitable[_Result]]
     ) -> _Result:
-        """Ask with our fields, and once more without them if the server may have refused for their sake."""
-        try:
-            return await ask(sent)
-        except BackendError as error:
-            if sent == body or not self._may_be_unknown_field(error):
-                raise
-        result = await ask(body)
-        self._takes_debug_fields = False
-        return result
+        """Ask with our fields, and again without those for whose sake the server may have refused."""
+        dropped: dict[str, str] = {}
+        while True:
+            added = {key: value for key, value in self._not_refused(own).items() if key not in dropped}
+            try:
+                result = await ask({**body, **added})
+            except BackendError as error:
+                fields = fields_to_drop(error, added, may_be_unnamed=self._kind != "vllm")
+                if not fields:
+                    raise
+                dropped |= dict.fromkeys(fields, error.message)
+            else:
+                self._refused_fields |= dropped
+                return result
 
-    def _may_be_unknown_field(self, error: BackendError) -> bool:
-        is_vllm = self.server is not None and self.server.kind == "vllm"
-        return not is_vllm and error.status in _UNKNOWN_FIELD_STATUSES
+    def _not_refused(self, fields: JSONObject) -> JSONObject:
+        return {key: value for key, value in fields.items() if key not in self._refused_fields}
+
+    @property
+    def _kind(self) -> str:
+        return "openai-compatible" if self.server is None else self.server.kind

@@ -49,7 +49,7 @@ class Witness:
         tool_names: Tools of the request.
     """
 
-    server_kind: Literal["vllm", "sglang", "llama.cpp", "openai-compatible"]
+    server_kind: Literal["vllm", "sglang", "llama.cpp", "ollama", "openai-compatible"]
     tokenizer: Tokenizer | None = None
     prompt_length: int | None = None
     tokenizes_alike: bool = True

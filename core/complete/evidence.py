@@ -30,6 +30,7 @@ from core.complete.ladder import (
     is_broken,
     is_declined,
     is_nothing,
+    note_of_refused,
     notes_of,
     observed_server,
     place_on_ladder,
@@ -37,7 +38,9 @@ from core.complete.ladder import (
     same_run_completion,
     sampler_finish_reason,
 )
+from core.complete.logprob_text import completion_of_logprobs, ids_of_logprobs
 from core.complete.raw_completion import OnText
+from core.complete.run_facts import grammar_of
 from core.complete.sampling import max_tokens_of_chat, sampling_of_chat
 from core.complete.shapes import object_of, objects_of, text_of
 from core.errors import BackendError
@@ -45,6 +48,9 @@ from core.protocols import Tokenizer
 from core.types import ChatResult, Completion, Evidence, JSONObject, Prompt, Server, StreamDelta
 
 _Result = TypeVar("_Result")
+_OLLAMA = (
+    "Ollama's `/v1/completions` puts its prompt through the chat template once more, so it is no run of this prompt"
+)
 
 
 async def gather(
@@ -142,6 +148,8 @@ class _Gathering:
         streaming: asyncio.Task[ChatResult | BackendError],
     ) -> Sampling:
         """Run the raw completion as soon as the prompt is known."""
+        if self.server.kind == "ollama":
+            return Sampling(problem=_OLLAMA)
         rendered = await rendering
         if rendered is not None:
             return await self._sample_ids(rendered.token_ids, "the server's own render", rendered)
@@ -191,18 +199,27 @@ class _Gathering:
         fields = self._sampling_fields(len(token_ids), rendered)
         completion = await _settled(self.client.complete(token_ids, fields, self.on_raw_text))
         if isinstance(completion, BackendError):
-            return Sampling(prompt_token_ids=token_ids, origin=origin, problem=completion.message)
+            return await self._sample_text_instead(token_ids, origin, completion)
         text = await self._decode(completion.token_ids)
         if text is None:
             return Sampling(judge_completeness(completion, self._witness(token_ids)), token_ids, origin)
         return Sampling(decoded_from_ids(replace(completion, text=text)), token_ids, origin)
 
-    async def _sample_text(self, text: str) -> Sampling:
+    async def _sample_text_instead(self, token_ids: tuple[int, ...], origin: str, refusal: BackendError) -> Sampling:
+        """Sample on the text of ids that a server does not take as a prompt."""
+        failed = Sampling(prompt_token_ids=token_ids, origin=origin, problem=refusal.message)
+        text = await self._decode(token_ids) if refusal.status is not None and refusal.status < 500 else None
+        if text is None:
+            return failed
+        sampling = await self._sample_text(text, f"the text of {origin}")
+        return failed if sampling.completion is None else replace(sampling, prompt_token_ids=token_ids)
+
+    async def _sample_text(self, text: str, origin: str = "the text of our own render") -> Sampling:
         completion = await _settled(self.client.complete(text, self._sampling_fields(None, None), self.on_raw_text))
         if isinstance(completion, BackendError):
             return Sampling(problem=completion.message)
         completion = judge_completeness(replace(completion, evidence=Evidence.TEXT_ONLY), self._witness(None, text))
-        return Sampling(completion, None, "the text of our own render")
+        return Sampling(completion, None, origin)
 
     def _witness(self, told_ids: tuple[int, ...] | None, text: str | None = None) -> Witness:
         """Return what shows whether a text of the server's is all that the model wrote.
@@ -237,20 +254,24 @@ class _Gathering:
         """Put together what came."""
         whole = failed_chat(chat) if isinstance(chat, BackendError) else chat
         streamed = failed_chat(stream) if isinstance(stream, BackendError) else stream
-        ids = whole.prompt_token_ids or streamed.prompt_token_ids or sampling.prompt_token_ids
+        told_text = whole.prompt_text or streamed.prompt_text
+        ids = whole.prompt_token_ids or streamed.prompt_token_ids
+        if ids is None and self._is_prompt_of_run(told_text):
+            ids = sampling.prompt_token_ids
         gathered = Gathered(
             sent=self.client.body_as_sent(self.body),
             chat=whole,
             chat_stream=streamed,
             prompt_token_ids=ids,
-            prompt_text=whole.prompt_text or streamed.prompt_text or await self._prompt_text(ids),
-            prompt_pieces=None if self.told_template is None else self.told_template.pieces,
+            prompt_text=told_text or await self._prompt_text(ids),
+            prompt_pieces=None if self.told_template is None or ids is None else self.told_template.pieces,
             template_kwargs=rendered.template_kwargs if rendered is not None else None,
             server=observed_server(self.server, whole),
         )
         same_run = await self._same_run(whole, streamed, sampling, rendered)
         gathered = place_on_ladder(gathered, same_run, sampling)
         notes = [*self.client.notes, *notes_of(gathered, sampling, rendered)]
+        notes += [note_of_refused(name, words) for name, words in self.client.refused_fields.items()]
         if self.other_decoding is not None:
             notes.append(self.other_decoding)
         return replace(gathered, notes=tuple(notes))
@@ -260,17 +281,24 @@ class _Gathering:
     ) -> Completion | None:
         """Return the raw output of the chat's own run, if its ids are known and can be decoded."""
         ids = complete_ids(chat, self.body)
+        ids = ids_of_logprobs(chat) if ids is None else ids
         text = await self._decode(ids)
-        if ids is None or text is None:
-            return None
         length = None if chat.prompt_token_ids is None else len(chat.prompt_token_ids)
         max_tokens = max_tokens_of_chat(
             self.body, prompt_length=length, max_model_len=self.server.max_model_len, rendered=rendered
         )
         others = (sampling.completion, stream)
-        finish_reason = sampler_finish_reason(chat, ids, others=others, tokenizer=self.tokenizer, max_tokens=max_tokens)
-        constraint = constraint_of(self._sampling_fields(length, rendered))
+        finish_reason = sampler_finish_reason(
+            chat, ids or (), others=others, tokenizer=self.tokenizer, max_tokens=max_tokens
+        )
+        constraint = grammar_of(chat.body) or constraint_of(self._sampling_fields(length, rendered))
+        if ids is None or text is None:
+            return completion_of_logprobs(chat, finish_reason, constraint)
         return same_run_completion(chat, ids, text, finish_reason, constraint)
+
+    def _is_prompt_of_run(self, told_text: str | None) -> bool:
+        """Say whether the prompt that was sampled on is the one of the chat's own run, as far as that is told."""
+        return told_text is None or self.told_template is None or self.told_template.text == told_text
 
     async def _decode(self, token_ids: tuple[int, ...] | None) -> str | None:
         """Return the text of ids, the server's word first; `None` without ids or without a way to decode them."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from core.comparable import draws_at_random, may_constrain
 from core.complete.backends.vllm import RenderAnswer
 from core.complete.completeness import decoded_from_ids
+from core.complete.run_facts import sampler_word
 from core.complete.shapes import integer_of, object_of, parse_object, text_of
 from core.errors import BackendError
 from core.protocols import Tokenizer
@@ -115,8 +116,12 @@ def place_on_ladder(gathered: Gathered, same_run: Completion | None, sampling: S
         sampling: The second sampling.
     """
     second = sampling.completion
-    if same_run is not None:
+    # What lacks control tokens is worth less than a second run that has them.
+    lacks = same_run is not None and same_run.completeness is not Completeness.WHOLE
+    if same_run is not None and not (lacks and second is not None and second.completeness is Completeness.WHOLE):
         why = "The chat answer carries the ids of its own run; the raw output is those ids, decoded."
+        if same_run.token_ids is None:
+            why = "The chat answer carries the log-probabilities of its own run; the raw output is their tokens' text."
         return replace(gathered, evidence=Evidence.SAME_RUN, why=why, raw=same_run, raw_again=second)
     reason = _why_no_ids(gathered)
     if second is None:
@@ -162,19 +167,26 @@ def sampler_finish_reason(
 
     Args:
         chat: The whole answer.
-        token_ids: Its output ids.
+        token_ids: Its output ids; empty if unknown.
         others: Other generations; one with the same ids ended for the same reason.
         tokenizer: Knows the end tokens.
         max_tokens: How many tokens were allowed, where known.
     """
     if chat.finish_reason not in (None, "tool_calls", "function_call"):
         return chat.finish_reason
+    if (word := sampler_word(chat.body)) is not None:
+        return word
     for other in others:
-        if other is not None and other.token_ids == token_ids and other.finish_reason in ("stop", "length"):
+        if (
+            token_ids
+            and other is not None
+            and other.token_ids == token_ids
+            and other.finish_reason in ("stop", "length")
+        ):
             return other.finish_reason
     if tokenizer is not None and token_ids and token_ids[-1] in tokenizer.vocabulary.eos_ids:
         return "stop"
-    return "length" if max_tokens is not None and len(token_ids) >= max_tokens else None
+    return "length" if token_ids and max_tokens is not None and len(token_ids) >= max_tokens else None
 
 
 def notes_of(gathered: Gathered, sampling: Sampling, rendered: RenderAnswer | None) -> tuple[str, ...]:
@@ -198,6 +210,11 @@ def notes_of(gathered: Gathered, sampling: Sampling, rendered: RenderAnswer | No
         if result is not None and result.error is not None:
             notes.append(f"The {name} answer has a fault: {result.error.rstrip('.')}.")
     return tuple(notes)
+
+
+def note_of_refused(name: str, words: str) -> str:
+    """Return the note on a field of ours that a server refused: it is about evidence, not about the request."""
+    return f"The server refuses `{name}`, which was added to see more, so it was asked without: {words.rstrip('.')}."
 
 
 def observed_server(server: Server, chat: ChatResult | None) -> Server:

@@ -6,10 +6,11 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 
+from core.complete import run_facts
 from core.complete.answers import completion_logprobs_of, problem_of_error, stop_reason_of, usage_of
 from core.complete.backends.sse import SseEvent
 from core.complete.growing_text import GrowingText
-from core.complete.shapes import ids_of, integer_of, object_of, objects_of, parse_json, text_of
+from core.complete.shapes import integer_of, object_of, objects_of, parse_json, text_of
 from core.errors import BackendError, shorten
 from core.types import JSON, Completion, Evidence, JSONObject, TokenLogprob, Usage
 
@@ -68,7 +69,7 @@ class CompletionReader:
         self._usage = usage_of(whole.get("usage")) or self._usage
         for choice in objects_of(whole.get("choices")):
             if integer_of(choice.get("index")) in (0, None):
-                self._take_choice(choice)
+                self._take_choice(whole, choice)
 
     def take_text(self, body: str) -> None:
         """Take a whole answer as text, if it is one.
@@ -106,12 +107,12 @@ class CompletionReader:
             elapsed_s=elapsed_s,
         )
 
-    def _take_choice(self, choice: JSONObject) -> None:
+    def _take_choice(self, answer: JSONObject, choice: JSONObject) -> None:
         self.has_choice = True
         self._finish_reason = text_of(choice.get("finish_reason")) or self._finish_reason
         stop_reason = stop_reason_of(choice.get("stop_reason"))
         self._stop_reason = stop_reason if stop_reason is not None else self._stop_reason
-        ids = ids_of(choice.get("token_ids"))
+        ids = run_facts.output_ids(answer, choice)
         text = text_of(choice.get("text")) or ""
         if ids is not None:
             self._token_ids = self._token_ids or []

@@ -29,12 +29,14 @@ class TokenLogprob:
         token_id: Its id, where the server gave it.
         logprob: Natural logarithm of its probability.
         top: The likeliest alternatives, likeliest first.
+        piece: Its bytes, where the server gave them; empty for a control token that it does not show.
     """
 
     text: str
     token_id: int | None
     logprob: float
     top: tuple[tuple[str, float], ...] = ()
+    piece: bytes | None = None
 
 
 class Completeness(StrEnum):
@@ -152,7 +154,7 @@ class Server:
     """
 
     base_url: str
-    kind: Literal["vllm", "sglang", "llama.cpp", "openai-compatible"] = "openai-compatible"
+    kind: Literal["vllm", "sglang", "llama.cpp", "ollama", "openai-compatible"] = "openai-compatible"
     version: str | None = None
     model: str | None = None
     max_model_len: int | None = None

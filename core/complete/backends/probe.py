@@ -11,7 +11,7 @@ from core.complete.shapes import integer_of, object_of, objects_of, parse_object
 from core.errors import BackendError
 from core.types import JSONObject, Server
 
-Kind: TypeAlias = Literal["vllm", "sglang", "llama.cpp", "openai-compatible"]
+Kind: TypeAlias = Literal["vllm", "sglang", "llama.cpp", "ollama", "openai-compatible"]
 
 _FEATURE_BY_PATH = {
     "/v1/chat/completions/render": "render",
@@ -28,7 +28,12 @@ _SGLANG_FEATURE_BY_PATH = {
     "/parse_function_call": "parse_function_call",
     "/separate_reasoning": "separate_reasoning",
 }
-_KIND_BY_OWNER: dict[str, Kind] = {"vllm": "vllm", "sglang": "sglang", "llamacpp": "llama.cpp"}
+_KIND_BY_OWNER: dict[str, Kind] = {
+    "vllm": "vllm",
+    "sglang": "sglang",
+    "llamacpp": "llama.cpp",
+    "library": "ollama",
+}
 _ABSENT = frozenset({403, 404, 405, 501})
 # Counted up by vLLM 0.26 and later if and only if a tool parser is configured.
 _TOOL_PARSER_METRIC = "vllm:tool_call_parser_invocations_total"
@@ -64,6 +69,8 @@ async def probe_server(connection: HttpConnection) -> ProbeResult:
     props = await _look(connection, "/props") if kind in ("llama.cpp", "openai-compatible") else None
     if isinstance(props, Answer) and _is_llama_cpp(props):
         kind = "llama.cpp"  # also behind a proxy that renames models and hides headers
+    if kind == "openai-compatible" and await _is_ollama(connection):
+        kind = "ollama"
     features = await _features_of(connection, kind, openapi)
     if kind == "vllm" and _TOOL_PARSER_METRIC in _text(metrics):
         features |= {"tool_parser"}
@@ -153,6 +160,13 @@ def _with_vllm_details(server: Server, look: Answer | BackendError) -> Server:
     return replace(server, reasoning_parser=name or None, has_reasoning_parser=bool(name) if config else None)
 
 
+async def _is_ollama(connection: HttpConnection) -> bool:
+    """Tell whether an address is Ollama's: it has both a version and a list of tags of its own."""
+    looks = await asyncio.gather(*(_look(connection, path) for path in ("/api/version", "/api/tags")))
+    version, tags = (parse_object(_text(look)) for look in looks)
+    return isinstance(version.get("version"), str) and isinstance(tags.get("models"), list)
+
+
 def _is_llama_cpp(props: Answer) -> bool:
     fields = parse_object(props.text)
     return "default_generation_settings" in fields and "total_slots" in fields
@@ -167,6 +181,8 @@ async def _with_llama_cpp_details(
     features: set[str] = {"tokenizer_info"} if text_of(fields.get("chat_template")) else set()
     if await _answers(connection, "/apply-template"):
         features.add("apply_template")
+    if await _answers(connection, "/detokenize"):
+        features.add("detokenize")
     return replace(
         server,
         version=text_of(fields.get("build_info")),

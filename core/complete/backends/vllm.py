@@ -109,7 +109,7 @@ async def request_chat_token_ids(connection: HttpConnection, body: JSONObject) -
 
 
 async def request_text(connection: HttpConnection, model: str | None, token_ids: Sequence[int]) -> str:
-    """Return the text of ids by `/detokenize`, special tokens kept.
+    """Return the text of ids by `/detokenize`, special tokens kept; llama.cpp's server has it too.
 
     Raises:
         BackendError: The server does not detokenize, or not these ids.
@@ -118,7 +118,7 @@ async def request_text(connection: HttpConnection, model: str | None, token_ids:
     if model is not None:
         sent["model"] = model
     fields = object_of(await connection.post_for_json("/detokenize", sent))
-    text = text_of(fields.get("prompt"))
+    text = text_of(fields.get("prompt")) if "prompt" in fields else text_of(fields.get("content"))
     if text is None:
         raise _odd("/detokenize", fields)
     return text

@@ -273,8 +273,33 @@ async def test_a_server_that_refuses_our_fields_is_asked_without_them() -> None:
 
     assert (first.message, second.message) == (MESSAGE, MESSAGE)
     bodies = [request.json for request in server.received]
-    assert bodies == [{**BODY, "return_token_ids": True, "return_prompt_text": True}, BODY, BODY]
-    assert client.body_as_sent(BODY) == BODY
+    without = {**BODY, "logprobs": True}
+    assert bodies == [{**without, "return_token_ids": True, "return_prompt_text": True}, without, without]
+    assert client.body_as_sent(BODY) == without
+    assert list(client.refused_fields) == ["return_token_ids", "return_prompt_text"]
+
+
+async def test_a_server_that_refuses_one_field_after_the_other_is_asked_without_all() -> None:
+    extra: JSON = {"detail": [{"type": "extra_forbidden", "loc": ["body", "return_token_ids"], "msg": "Extra inputs"}]}
+    reasoning: JSON = {"error": {"message": "logprobs are not supported with this model", "param": "logprobs"}}
+    good: JSON = {"choices": [{"index": 0, "message": MESSAGE, "finish_reason": "stop"}]}
+    behaviour = in_turn(answer(422, extra), answer(400, reasoning), answer(200, good))
+    async with faulty_server(behaviour) as server, ServerClient(server.base_url) as client:
+        result = await client.chat(BODY)
+
+    assert result.message == MESSAGE
+    assert server.received[-1].json == BODY
+    assert set(client.refused_fields) == {"return_token_ids", "return_prompt_text", "logprobs"}
+
+
+async def test_log_probabilities_that_the_request_asks_for_are_its_own() -> None:
+    refusal: JSON = {"error": {"message": "logprobs is not supported with tools + stream"}}
+    wanted: JSONObject = {**BODY, "logprobs": True}
+    async with faulty_server(answer(400, refusal)) as server, ServerClient(server.base_url) as client:
+        with pytest.raises(BackendError, match="logprobs is not supported"):
+            await client.chat(wanted)
+
+    assert server.received[-1].json == wanted
 
 
 async def test_a_stream_leaves_our_fields_out_once_they_were_refused() -> None:

@@ -1,0 +1,68 @@
+"""Where the answers of different servers put what is known of the very run: ids, prompt, how sampling ended.
+
+| server | output ids | prompt ids | prompt text | more |
+|---|---|---|---|---|
+| vLLM | `choices[i].token_ids` | `prompt_token_ids` | `prompt_text` | |
+| LiteLLM before vLLM | `choices[i].provider_specific_fields.token_ids` | `prompt_token_ids` | `prompt_text` | |
+| llama.cpp | `__verbose.tokens` | | `__verbose.prompt` | `stop_type`, `generation_settings.grammar` |
+
+A raw completion's stream has the same fields in each of its events.
+"""
+
+from __future__ import annotations
+
+import json
+
+from core.complete.shapes import ids_of, object_of, objects_of, parse_object, text_of
+from core.types import JSONObject
+
+_PROXIED = "provider_specific_fields"
+_VERBOSE = "__verbose"
+_FINISH_BY_STOP_TYPE = {"eos": "stop", "word": "stop", "limit": "length"}
+_GRAMMAR_FIELDS = ("grammar", "grammar_lazy", "grammar_triggers")
+
+
+def output_ids(answer: JSONObject, choice: JSONObject) -> tuple[int, ...] | None:
+    """Return the output ids that an answer, or one event of a stream, gives for a choice."""
+    places = (choice, object_of(choice.get(_PROXIED)))
+    found = next((ids for place in places if (ids := ids_of(place.get("token_ids"))) is not None), None)
+    return ids_of(object_of(answer.get(_VERBOSE)).get("tokens")) if found is None else found
+
+
+def prompt_ids(answer: JSONObject) -> tuple[int, ...] | None:
+    """Return the ids of the prompt, where an answer tells them."""
+    places = (answer, *_proxied(answer), *objects_of(answer.get("choices")))
+    return next((ids for place in places if (ids := ids_of(place.get("prompt_token_ids"))) is not None), None)
+
+
+def prompt_text(answer: JSONObject) -> str | None:
+    """Return the text of the prompt, where an answer tells it."""
+    for place in (answer, *_proxied(answer)):
+        text = text_of(place.get("prompt_text"))
+        if text is not None:
+            return text
+    return text_of(object_of(answer.get(_VERBOSE)).get("prompt"))
+
+
+def sampler_word(body: str) -> str | None:
+    """Return llama.cpp's own word for why sampling ended, in the words of `finish_reason`."""
+    verbose = object_of(parse_object(body).get(_VERBOSE))
+    return _FINISH_BY_STOP_TYPE.get(text_of(verbose.get("stop_type")) or "")
+
+
+def stop_word(answer: JSONObject) -> str | None:
+    """Return the stop string that llama.cpp says it ended at."""
+    return text_of(object_of(answer.get(_VERBOSE)).get("stopping_word")) or None
+
+
+def grammar_of(body: str) -> str | None:
+    """Return the grammar that llama.cpp put on this very run, as JSON text; `None` if there was none."""
+    settings = object_of(object_of(parse_object(body).get(_VERBOSE)).get("generation_settings"))
+    if not settings.get("grammar"):
+        return None
+    return json.dumps({key: settings[key] for key in _GRAMMAR_FIELDS if key in settings}, ensure_ascii=False)
+
+
+def _proxied(answer: JSONObject) -> tuple[JSONObject, ...]:
+    places = (answer, *objects_of(answer.get("choices")))
+    return tuple(object_of(place.get(_PROXIED)) for place in places)
