@@ -36,6 +36,7 @@ from core.complete.shapes import object_of
 from core.errors import BackendError
 from core.types import ChatResult, Completion, JSONObject, Server
 
+_LOGPROBS = ("logprobs", "top_logprobs")
 _Result = TypeVar("_Result")
 
 
@@ -126,7 +127,19 @@ class ServerClient:
         # vLLM gives these to whole answers only, refuses them on a stream, and they change nothing in it.
         body = {key: value for key, value in body.items() if key != "prompt_logprobs"}
         usage: JSONObject = {"stream_options": {**object_of(body.get("stream_options")), "include_usage": True}}
-        return await self._with_own_fields(body, {**stream_fields(self._kind), **usage}, ask)
+        own = {**stream_fields(self._kind), **usage}
+        try:
+            return await self._with_own_fields(body, own, ask)
+        except BackendError as error:
+            has_logprobs = any(field in body for field in _LOGPROBS)
+            may_drop = has_logprobs and body.get("stream") is not True
+            if not may_drop or not fields_to_drop(error, _LOGPROBS, may_be_unnamed=False):
+                raise  # what was asked for is refused
+            refusal = error.message
+        # llama.cpp streams no log-probabilities beside tools; the stream is our wish, not the request's.
+        result = await self._with_own_fields({k: v for k, v in body.items() if k not in _LOGPROBS}, own, ask)
+        self._refused_fields["`logprobs` in a stream"] = refusal
+        return result
 
     async def complete(
         self, prompt: Sequence[int] | str, sampling: JSONObject, on_text: OnText | None = None

@@ -40,7 +40,7 @@ from core.complete.ladder import (
 )
 from core.complete.logprob_text import completion_of_logprobs, ids_of_logprobs
 from core.complete.raw_completion import OnText
-from core.complete.run_facts import grammar_of
+from core.complete.run_facts import grammar_of, tells_grammar
 from core.complete.sampling import max_tokens_of_chat, sampling_of_chat
 from core.complete.shapes import object_of, objects_of, text_of
 from core.errors import BackendError
@@ -99,6 +99,7 @@ class _Gathering:
     told_ids: tuple[int, ...] | None = None
     told_template: TemplateAnswer | None = None
     other_decoding: str | None = None
+    no_stream: str | None = None
     has_news: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def go(self) -> Gathered:
@@ -253,9 +254,10 @@ class _Gathering:
     ) -> Gathered:
         """Put together what came."""
         whole = failed_chat(chat) if isinstance(chat, BackendError) else chat
-        streamed = failed_chat(stream) if isinstance(stream, BackendError) else stream
-        told_text = whole.prompt_text or streamed.prompt_text
-        ids = whole.prompt_token_ids or streamed.prompt_token_ids
+        streamed = self._stream_as_told(whole, stream)
+        told = whole if streamed is None else streamed
+        told_text = whole.prompt_text or told.prompt_text
+        ids = whole.prompt_token_ids or told.prompt_token_ids
         if ids is None and self._is_prompt_of_run(told_text):
             ids = sampling.prompt_token_ids
         gathered = Gathered(
@@ -272,12 +274,20 @@ class _Gathering:
         gathered = place_on_ladder(gathered, same_run, sampling)
         notes = [*self.client.notes, *notes_of(gathered, sampling, rendered)]
         notes += [note_of_refused(name, words) for name, words in self.client.refused_fields.items()]
-        if self.other_decoding is not None:
-            notes.append(self.other_decoding)
+        notes += [note for note in (self.other_decoding, self.no_stream) if note is not None]
         return replace(gathered, notes=tuple(notes))
 
+    def _stream_as_told(self, chat: ChatResult, stream: ChatResult | BackendError) -> ChatResult | None:
+        """Return the streamed answer; `None` if the server refused a stream that only we had asked for."""
+        if not isinstance(stream, BackendError):
+            return stream
+        if self.body.get("stream") is True or chat.error is not None or not is_declined(stream):
+            return failed_chat(stream)
+        self.no_stream = f"The server refused to stream this, which was tried beside it: {stream.message.rstrip('.')}."
+        return None
+
     async def _same_run(
-        self, chat: ChatResult, stream: ChatResult, sampling: Sampling, rendered: RenderAnswer | None
+        self, chat: ChatResult, stream: ChatResult | None, sampling: Sampling, rendered: RenderAnswer | None
     ) -> Completion | None:
         """Return the raw output of the chat's own run, if its ids are known and can be decoded."""
         ids = complete_ids(chat, self.body)
@@ -291,7 +301,8 @@ class _Gathering:
         finish_reason = sampler_finish_reason(
             chat, ids or (), others=others, tokenizer=self.tokenizer, max_tokens=max_tokens
         )
-        constraint = grammar_of(chat.body) or constraint_of(self._sampling_fields(length, rendered))
+        is_told = tells_grammar(chat.body)
+        constraint = grammar_of(chat.body) if is_told else constraint_of(self._sampling_fields(length, rendered))
         if ids is None or text is None:
             return completion_of_logprobs(chat, finish_reason, constraint)
         return same_run_completion(chat, ids, text, finish_reason, constraint)

@@ -214,7 +214,8 @@ def notes_of(gathered: Gathered, sampling: Sampling, rendered: RenderAnswer | No
 
 def note_of_refused(name: str, words: str) -> str:
     """Return the note on a field of ours that a server refused: it is about evidence, not about the request."""
-    return f"The server refuses `{name}`, which was added to see more, so it was asked without: {words.rstrip('.')}."
+    shown = name if "`" in name else f"`{name}`"
+    return f"The server refuses {shown}, which was tried to see more, so it was asked without: {words.rstrip('.')}."
 
 
 def observed_server(server: Server, chat: ChatResult | None) -> Server:

@@ -55,6 +55,11 @@ def stop_word(answer: JSONObject) -> str | None:
     return text_of(object_of(answer.get(_VERBOSE)).get("stopping_word")) or None
 
 
+def tells_grammar(body: str) -> bool:
+    """Say whether an answer tells which grammar was put on the run, be it none."""
+    return "generation_settings" in object_of(parse_object(body).get(_VERBOSE))
+
+
 def grammar_of(body: str) -> str | None:
     """Return the grammar that llama.cpp put on this very run, as JSON text; `None` if there was none."""
     settings = object_of(object_of(parse_object(body).get(_VERBOSE)).get("generation_settings"))

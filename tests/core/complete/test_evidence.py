@@ -399,6 +399,72 @@ async def test_ids_that_the_server_counts_otherwise_are_not_taken_for_all() -> N
     assert (found.prompt_token_ids, prompts(server)) == ((1,), [[1]])
 
 
+async def test_a_server_that_takes_no_ids_gets_the_text_of_the_chats_own() -> None:
+    """LiteLLM's proxy answers 429 to a prompt of ids."""
+    choice: JSON = {"index": 0, "message": {"content": "hi"}, "finish_reason": "stop"}
+    told: JSON = {"choices": [choice], "prompt_token_ids": [1]}
+    no_ids = answer(429, {"error": {"message": "Unmapped prompt format"}})
+    behaviours = BEHAVIOURS | {
+        "/v1/chat/completions": answer(200, told),
+        "/v1/completions": in_turn(no_ids, RAW_TEXT),
+        "/detokenize": answer(200, {"prompt": "one"}),
+    }
+    features = replace(SERVER, features=frozenset({"detokenize"}))
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
+        found = await gather(client, features, {"model": "m", "messages": [], "temperature": 0})
+
+    assert found.raw is not None
+    assert (found.evidence, found.raw.text, found.prompt_token_ids) == (Evidence.TEXT_ONLY, "hi", (1,))
+    assert prompts(server) == [[1], "one"]
+    assert "the text of the chat's own prompt ids" in found.why
+
+
+async def test_ollama_is_not_asked_for_a_raw_completion() -> None:
+    async with faulty_server(BEHAVIOURS) as server, ServerClient(server.base_url) as client:
+        found = await gather(client, replace(SERVER, kind="ollama"), {"model": "m"}, local_prompt=LOCAL)
+
+    assert (found.evidence, found.raw, prompts(server)) == (None, None, [])
+    assert "chat template once more" in found.why
+
+
+async def test_a_stream_that_only_we_wanted_is_refused_without_guilt() -> None:
+    refused = answer(400, {"error": {"message": "streaming is off"}})
+    ours, _ = await run_faulty({"/v1/chat/completions#stream": refused})
+    async with (
+        faulty_server(BEHAVIOURS | {"/v1/chat/completions#stream": refused}) as server,
+        ServerClient(server.base_url) as client,
+    ):
+        theirs = await gather(client, SERVER, {"model": "m", "stream": True}, local_prompt=LOCAL)
+
+    assert ours.chat_stream is None
+    assert any("streaming is off" in note and "tried beside" in note for note in ours.notes)
+    assert theirs.chat_stream is not None
+    assert theirs.chat_stream.error is not None
+
+
+async def test_the_run_itself_without_its_markers_gives_way_to_a_second_run_that_has_them() -> None:
+    entries: list[JSON] = [
+        {"token": "", "bytes": [], "logprob": -0.1},
+        {"token": "hi", "bytes": [104, 105], "logprob": -0.1},
+    ]
+    choice: JSON = {
+        "index": 0, "message": {"content": "hi"}, "finish_reason": "stop", "logprobs": {"content": entries},
+    }  # fmt: skip
+    told: JSON = {"choices": [choice], "usage": {"completion_tokens": 2, "prompt_tokens": 2}}
+    async with (
+        faulty_server(BEHAVIOURS | {"/v1/chat/completions": answer(200, told)}) as server,
+        ServerClient(server.base_url) as client,
+    ):
+        unknown = await gather(client, SERVER, {"model": "m", "temperature": 0}, local_prompt=LOCAL)
+        vllm = await gather(client, replace(SERVER, kind="vllm"), {"model": "m", "temperature": 0}, local_prompt=LOCAL)
+
+    assert unknown.raw is not None
+    assert (unknown.evidence, unknown.raw.completeness) == (Evidence.SAME_RUN, Completeness.STRIPPED)
+    assert "log-probabilities" in unknown.why
+    assert vllm.raw is not None
+    assert (vllm.evidence, vllm.raw.completeness) == (Evidence.OWN_RENDER, Completeness.WHOLE)
+
+
 async def test_cancelling_ends_every_generation() -> None:
     prompt: JSON = {"choices": [], "prompt_token_ids": [1]}
     open_stream = hang(

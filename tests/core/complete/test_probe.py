@@ -134,3 +134,17 @@ async def test_a_server_that_answers_nothing_is_a_failure() -> None:
 
     assert caught.value.kind == "timeout"
     assert "/v1/models" in caught.value.message
+
+
+async def test_ollama_is_known_by_its_own_endpoints_or_by_its_models_owner() -> None:
+    own = {"/api/version": answer(200, {"version": "0.12.0"}), "/api/tags": answer(200, {"models": []})}
+    renamed = {"/v1/models": answer(200, models(owned_by="somebody")), "*": answer(404)}
+    for behaviours in (renamed | own, {"/v1/models": answer(200, models(owned_by="library")), "*": answer(404)}):
+        async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
+            assert (await client.probe()).kind == "ollama"
+
+
+async def test_a_version_at_the_same_path_alone_is_not_ollama() -> None:
+    behaviours = {"/v1/models": answer(200, models()), "/api/version": answer(200, {"version": "3"}), "*": answer(404)}
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
+        assert (await client.probe()).kind == "openai-compatible"
