@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import cast
 
 from core.diagnose import rules
-from core.diagnose.blame import mark_followers, worst_first
+from core.diagnose.blame import borrow_fixes, mark_followers, worst_first
 from core.diagnose.sight import is_whole
 from core.diagnose.verdict import reach_verdict
 from core.discover import discover
@@ -56,7 +56,8 @@ def diagnose_trace(trace: Trace, ruleset: Mapping[str, Rule] = RULES) -> tuple[F
         trace = replace(trace, raw=None, raw_again=None, parse=None)
     findings = [finding for rule in ruleset.values() for finding in _ask(rule, trace)]
     explains = {code: tuple(getattr(rule, "explains", ())) for code, rule in ruleset.items()}
-    return worst_first(mark_followers(findings, explains))
+    borrowers = {code for code, rule in ruleset.items() if getattr(rule, "borrows_fix", False)}
+    return worst_first(borrow_fixes(mark_followers(findings, explains), borrowers))
 
 
 def _ask(rule: Rule, trace: Trace) -> Iterator[Finding]:

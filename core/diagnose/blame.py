@@ -9,7 +9,7 @@ where nothing behind it broke, or where it explains what did.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from core.types import Finding, Severity, Stage
@@ -40,6 +40,17 @@ def mark_followers(findings: Sequence[Finding], explains: Mapping[str, Sequence[
         earlier stage explains errors and warnings of later ones.
     """
     return tuple(replace(finding, follows=_cause(finding, findings, explains)) for finding in findings)
+
+
+def borrow_fixes(findings: Sequence[Finding], borrowers: Collection[str]) -> tuple[Finding, ...]:
+    """Return findings of which those of `borrowers` have the fix of the one they follow from, where there is one."""
+    fixes = {finding.code: finding.fix for finding in reversed(worst_first(findings))}
+    return tuple(
+        replace(finding, fix=fix)
+        if finding.code in borrowers and finding.follows is not None and (fix := fixes.get(finding.follows))
+        else finding
+        for finding in findings
+    )
 
 
 def _cause(finding: Finding, findings: Sequence[Finding], explains: Mapping[str, Sequence[str]]) -> str | None:

@@ -24,10 +24,9 @@ Source:
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator
 
+from core.diagnose.advice import Step
 from core.diagnose.fields import Reasoning, content_of, reasoning_of
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import (
@@ -40,10 +39,13 @@ from core.diagnose.sight import (
     open_think_tail,
     prompt_of,
 )
+from core.diagnose.thinking import think_less, thinking_switch
 from core.diagnose.words import counted
 from core.formats import TABLES
 from core.protocols import Rule
-from core.types import Certainty, Fate, Prompt, Segment, SegmentKind, Severity, Span, Stage, Trace
+from core.types import Certainty, Fate, Segment, SegmentKind, Severity, Span, Stage, Trace
+
+_OTHER_PARSER = Step("Use a reasoning parser that does not begin inside a block, or none.")
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -56,7 +58,7 @@ def find(trace: Trace) -> Iterator[Report]:
         yield from _partly(trace, certainty)
         return
     prompt = prompt_of(trace)
-    switch = _switch(trace, prompt)
+    switch = thinking_switch(trace)
     parser = None if trace.server is None else trace.server.reasoning_parser
     evidence = [in_message(reasoning.field, reasoning.text), in_raw(trace, Span(0, len(trace.parse.raw)))]
     if prompt is not None:
@@ -68,8 +70,10 @@ def find(trace: Trace) -> Iterator[Report]:
         f"no reasoning marker, and {tail}: no reasoning was open"
         + (f". The reasoning parser is `{parser}`, which starts in reasoning unless it is told." if parser else "."),
         evidence=tuple(evidence),
-        fix=f'Send `"chat_template_kwargs": {{{switch}}}`, or start the server with '
-        f"`--default-chat-template-kwargs '{{{switch}}}'`.",
+        fix=(
+            think_less(switch, f", or start the server with `--default-chat-template-kwargs '{{{switch.written}}}'`"),
+            _OTHER_PARSER,
+        ),
         certainty=Certainty.INFERRED if prompt is None else certainty,
     )
 
@@ -100,8 +104,7 @@ def _partly(trace: Trace, certainty: Certainty) -> Iterator[Report]:
         f"{trace.parse.raw[moved[0].start : moved[0].stop][:80]!r}. "
         + ("The prompt is not known." if prompt is None else f"The prompt ends with {prompt.text[-40:]!r}."),
         evidence=(*(in_raw(trace, span) for span in moved), in_message(reasoning.field, reasoning.text)),
-        fix=f'Send `"chat_template_kwargs": {{{_switch(trace, prompt)}}}` where the model does not think, or '
-        "use a reasoning parser that does not begin inside a block.",
+        fix=(think_less(thinking_switch(trace), " where the model does not think"), _OTHER_PARSER),
         certainty=Certainty.INFERRED if prompt is None else certainty,
     )
 
@@ -134,15 +137,6 @@ def _cut_end(raw: str, ends: list[Segment], texts: tuple[str, ...]) -> str:
     for text in texts:
         raw = raw.removesuffix(text)
     return raw
-
-
-def _switch(trace: Trace, prompt: Prompt | None) -> str:
-    """Write the template kwarg that turns thinking off for this model, as JSON without its braces."""
-    template = "" if prompt is None or prompt.template is None else prompt.template
-    parser = None if trace.server is None else trace.server.reasoning_parser
-    read = (switch for switch in TABLES.switches if re.search(rf"\b{switch.name}\b", template))
-    switch = next(read, None) or TABLES.switch_by_parser.get(parser or "", TABLES.switches[0])
-    return f"{json.dumps(switch.name)}: {json.dumps(switch.off)}"
 
 
 RULE: Rule = TraceRule(

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from core.diagnose.advice import Step, strict_tools
 from core.diagnose.fields import as_text, decode_json, request_tools, returned_calls
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.schemas import violations
@@ -54,7 +55,10 @@ def find(trace: Trace) -> Iterator[Report]:
             detail="; ".join(f"{item.path}: {item.message[:160]}" for item in broken[:3])
             + f". {_blame(written, schema)}",
             evidence=tuple(evidence),
-            fix="Constrain the arguments with `strict: true`, name required properties first, or describe them better.",
+            fix=(
+                *strict_tools(trace),
+                Step("Name required properties first, and describe them better."),
+            ),
         )
 
 

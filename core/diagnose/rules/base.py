@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from core.diagnose.advice import Advice, advise
 from core.types import Certainty, Finding, FindingEvidence, Severity, Stage, Trace
 
 
@@ -16,7 +17,7 @@ class Report:
         title: One sentence with a full stop that can be quoted alone.
         detail: What was seen, with the values.
         evidence: Where to look, most telling first.
-        fix: What to change.
+        fix: What to change: steps, best first, or a text that holds whatever the request sets.
         certainty: Seen or concluded.
         severity: Wins over the rule's own, where one defect has milder forms.
     """
@@ -24,7 +25,7 @@ class Report:
     title: str
     detail: str
     evidence: tuple[FindingEvidence, ...] = ()
-    fix: str = ""
+    fix: Advice = ""
     certainty: Certainty = Certainty.OBSERVED
     severity: Severity | None = None
 
@@ -41,6 +42,7 @@ class TraceRule:
         find: Reports what is wrong; pure, tolerates absent stages, never raises.
         threads: Known reports of the same fault, as `owner/repo#number`.
         explains: Codes of findings that this one explains where both are there.
+        borrows_fix: Whether the fix of the finding that it follows from is the better one.
     """
 
     code: str
@@ -50,6 +52,7 @@ class TraceRule:
     find: Callable[[Trace], Iterator[Report]]
     threads: tuple[str, ...] = ()
     explains: tuple[str, ...] = ()
+    borrows_fix: bool = False
 
     def check(self, trace: Trace) -> Iterator[Finding]:
         """Report what is wrong, in the order in which it was found."""
@@ -62,7 +65,7 @@ class TraceRule:
                 title=report.title,
                 detail=report.detail,
                 evidence=report.evidence,
-                fix=report.fix,
+                fix=advise(trace, report.fix),
                 links=self.links,
                 certainty=report.certainty,
             )

@@ -23,8 +23,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from core.diagnose.advice import Step
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import comparison, in_message, in_raw, message_index_of, open_think_tail, opens_with_thought
+from core.diagnose.thinking import think_less, thinking_switch
 from core.formats import TABLES
 from core.protocols import Rule
 from core.types import CallStatus, Place, Severity, Stage, ToolCallAttempt, Trace
@@ -54,7 +56,10 @@ def find(trace: Trace) -> Iterator[Report]:
                 title=f"The call to `{call.name}` lies inside unfinished reasoning, and the server did not return it.",
                 detail=f"{_where(call, raw)}; the reasoning block never closes before it.",
                 evidence=(in_raw(trace, call.char_span),),
-                fix="Use a parser that takes the start of a call for the end of reasoning, or switch thinking off.",
+                fix=(
+                    Step("Use a reasoning parser that takes the start of a call for the end of reasoning."),
+                    think_less(thinking_switch(trace)),
+                ),
                 certainty=certainty,
             )
 

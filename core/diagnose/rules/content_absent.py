@@ -26,6 +26,7 @@ import json
 import re
 from collections.abc import Iterator
 
+from core.diagnose.advice import Step
 from core.diagnose.fields import TextField, decode_json, message_texts
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import in_request, prompt_of, quote
@@ -60,11 +61,20 @@ def find(trace: Trace) -> Iterator[Report]:
             else "it does not occur in the prompt."
         ),
         evidence=tuple(in_request(field.field, field.text) for field in absent),
-        fix="If content is a list of parts, send it as one string, or start vLLM with "
-        "`--chat-template-content-format string`; if the conversation was cut, raise the context length; "
-        "else the template leaves this role out.",
+        fix=(
+            *_as_one_string(absent),
+            Step("Look whether the template prints messages of this role at all, and whether the server cut the text."),
+        ),
         severity=Severity.WARNING if all(field.role == "assistant" for field in absent) else None,
     )
+
+
+def _as_one_string(absent: list[TextField]) -> Iterator[Step]:
+    """Yield what helps where content is a list of parts."""
+    part = next((field.field for field in absent if field.field.endswith("].text")), None)
+    if part is not None:
+        content = part.rpartition("[")[0]
+        yield Step(f"Send `{content}` as one string, or start vLLM with `--chat-template-content-format string`.")
 
 
 def _occurs(field: TextField, prompt: Prompt, squeezed_prompt: str) -> bool:

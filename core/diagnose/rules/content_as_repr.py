@@ -24,8 +24,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from core.diagnose.advice import Step
 from core.diagnose.fields import as_list, as_object, decode_json, numbered_messages, texts_inside
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import in_prompt, in_request, prompt_of
@@ -49,14 +50,18 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     spans = [_span(prompt, start) for start in found]
     first = prompt.text[spans[0].start : spans[0].stop]
+    suspects = tuple(_suspects(trace))
     times = "" if len(spans) == 1 else f", {len(spans)} times"
     yield Report(
         title=f"Content became program text in the prompt: `{first[:60]}{'…' if len(first) > 60 else ''}`.",
         detail=f"At character {spans[0].start}{times} the prompt holds a printed list of content parts that no text of "
         "the request holds: the server passes content as a list, the template prints it as a string.",
-        evidence=(*(in_prompt(prompt, span) for span in spans), *_suspects(trace)),
-        fix="Send `content: null` instead of an empty string beside tool calls, or plain strings instead of parts; "
-        "or start vLLM with `--chat-template-content-format string`; or let the template print a list part by part.",
+        evidence=(*(in_prompt(prompt, span) for span in spans), *suspects),
+        fix=(
+            *_resend(suspects),
+            Step("Start vLLM with `--chat-template-content-format string`."),
+            Step("Let the template print a list part by part."),
+        ),
     )
 
 
@@ -77,6 +82,16 @@ def _texts_that_may_stand_there(body: JSON) -> Iterator[str]:
 def _span(prompt: Prompt, start: int) -> Span:
     stop = prompt.text.find("}]", start, start + _LONGEST)
     return Span(start, stop + 2 if stop >= 0 else min(len(prompt.text), start + 40))
+
+
+def _resend(suspects: Sequence[FindingEvidence]) -> Iterator[Step]:
+    """Yield what the request itself can change; nothing where its contents are plain texts already."""
+    empty = [item.field for item in suspects if item.quote == '""']
+    parts = [item.field for item in suspects if item.quote != '""']
+    if empty:
+        yield Step(f"Send null instead of an empty string as `{empty[0]}`.")
+    if parts:
+        yield Step(f"Send `{parts[0]}` as one string instead of parts.")
 
 
 def _suspects(trace: Trace) -> Iterator[FindingEvidence]:

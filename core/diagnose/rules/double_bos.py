@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from core.diagnose.advice import Step
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import in_prompt, prompt_of
 from core.protocols import Rule
@@ -43,8 +44,10 @@ def find(trace: Trace) -> Iterator[Report]:
         + (f" (`{bos}`)" if bos else "")
         + ": the template writes one, and tokenizing the text adds another.",
         evidence=(in_prompt(prompt, Span(0, len(bos) * count)),),
-        fix="Send token ids, or tokenize rendered text with `add_special_tokens: false`; "
-        "or take BOS out of the template, never both.",
+        fix=(
+            Step("Tokenize the rendered text with `add_special_tokens: false`.", {"add_special_tokens": False}),
+            Step("Take BOS out of the template, or send token ids instead of text."),
+        ),
     )
 
 

@@ -25,10 +25,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from core.account import tally_parsers
+from core.diagnose.advice import Step
 from core.diagnose.fields import body_of, returned_calls
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import body_calls, comparison, dropped_calls, fates_within, in_message, in_raw
 from core.diagnose.words import counted, listed
+from core.formats import TABLES
 from core.protocols import Rule
 from core.types import Fate, Segment, SegmentKind, Severity, Span, Stage, Trace
 
@@ -54,10 +57,26 @@ def find(trace: Trace) -> Iterator[Report]:
         fix="Leave `tools` out of requests that must not call, or start vLLM with "
         "`--exclude-tools-when-tool-choice-none`."
         if unwanted
-        else "Read the call from the raw output, and see the finding that says why this parser did not take it.",
+        else _fix(trace),
         certainty=certainty,
         severity=Severity.WARNING if unwanted else None,
     )
+
+
+def _fix(trace: Trace) -> tuple[Step, ...]:
+    """Return what to try where no finding names the cause: a parser that reads this output, by trial or by table."""
+    assert trace.parse is not None
+    name, own = trace.parse.parsed.format, None if trace.server is None else trace.server.tool_parser
+    tried = [parser.removeprefix("vllm:") for parser in tally_parsers(trace.parse.parsers).reading]
+    meant = TABLES.tool_parsers.get(name, ())
+    others = [parser for parser in (*tried, *meant) if parser.partition("+")[0] != own]
+    steps = []
+    if others and (own is None or own not in meant or tried):
+        proof = "read this very output, run offline" if others[0] in tried else f"is the parser of the format `{name}`"
+        flags = f"--enable-auto-tool-choice --tool-call-parser {others[0].partition('+')[0]}"
+        steps.append(Step(f"Start the server with `{flags}`, which {proof}."))
+    who = f"the authors of the parser `{own}`" if own is not None else "the parser's authors"
+    return (*steps, Step(f"Read the call from the raw output, and report it with the saved run to {who}."))
 
 
 def _whereabouts(trace: Trace, spans: list[Span]) -> str:
@@ -66,11 +85,11 @@ def _whereabouts(trace: Trace, spans: list[Span]) -> str:
     for span in spans:
         for part, fate in fates_within(trace, Segment(span, SegmentKind.MARKUP)):
             counts[fate] = counts.get(fate, 0) + part.stop - part.start
-    places = [f"{counts[fate]} in {fate.value}" for fate in (Fate.CONTENT, Fate.REASONING) if fate in counts]
-    lost = sum(counts.values()) - sum(counts.get(fate, 0) for fate in (Fate.CONTENT, Fate.REASONING))
-    if not places:
-        return f"None of its {sum(counts.values())} characters is in the message."
-    return f"Of its {sum(counts.values())} characters, {', '.join([*places, f'{lost} nowhere'])}."
+    shown = (Fate.CONTENT, Fate.REASONING)
+    places = [f"{counts[fate]} are in {fate.value}" for fate in shown if fate in counts]
+    places += [f"{counts[Fate.MARKUP]} are markup"] if Fate.MARKUP in counts else []
+    lost = counts.get(Fate.LOST, 0) + counts.get(Fate.ALTERED, 0)
+    return f"Of its {sum(counts.values())} characters, {', '.join([*places, f'{lost} lost'])}."
 
 
 RULE: Rule = TraceRule(
@@ -79,6 +98,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    borrows_fix=True,
     threads=("vllm-project/vllm#27565", "vllm-project/vllm#34968", "sgl-project/sglang#40236"),
     explains=("PD412", "PD413", "PD504"),
 )

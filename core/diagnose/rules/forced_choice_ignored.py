@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from core.diagnose.advice import Step, strict_tools
 from core.diagnose.fields import as_object, as_text, body_of, returned_calls
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import in_message, in_request, why_cut
@@ -44,7 +45,10 @@ def find(trace: Trace) -> Iterator[Report]:
         title=f"The request demands {wanted}, and the answer holds {'another one' if names else 'none'}.",
         detail=f"`tool_choice` is {choice!r}; returned: {', '.join(str(name) for name in names) or 'no call'}.",
         evidence=(in_request("tool_choice", str(named or choice)), in_message("tool_calls")),
-        fix="Check that the server constrains the output for this tool parser; else ask again or use `auto`.",
+        fix=(
+            *strict_tools(trace),
+            Step("Check that the server can constrain the output of its tool parser; else ask without forcing a tool."),
+        ),
     )
 
 

@@ -25,6 +25,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from core.diagnose.advice import Step, strict_tools
 from core.diagnose.fields import decode_json
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import body_calls, in_raw
@@ -46,7 +47,11 @@ def find(trace: Trace) -> Iterator[Report]:
             title=f"The model wrote arguments for `{call.name}` that are no JSON object.",
             detail=f"{call.arguments[:120]!r}: {_why(call)}.",
             evidence=(in_raw(trace, call.arguments_span or call.char_span),),
-            fix="Lower the temperature, shorten the context, or constrain arguments with `strict: true` in the tool.",
+            fix=(
+                *strict_tools(trace),
+                Step("Send `temperature: 0`.", {"temperature": 0}),
+                Step("Shorten the context, or give the tool a simpler schema."),
+            ),
         )
 
 

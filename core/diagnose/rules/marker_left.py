@@ -26,6 +26,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from core.diagnose.advice import Step
 from core.diagnose.fields import body_of, content_of, returned_calls, texts_inside
 from core.diagnose.markers import find_markers, find_unquoted_markers
 from core.diagnose.rules.base import Report, TraceRule
@@ -44,10 +45,6 @@ _VISIBLE = {
 }
 _THINK = frozenset(marker.strip() for pair in TABLES.reasoning_pairs for marker in pair)
 _TAG = re.compile(r"<[^\s<>][^<>\n]*>|\[/?[A-Z_]{3,}\]")
-_FIX = (
-    "Use the parser of this model's family in a current release; stripping the marker in the client hides the "
-    "loss of structure behind it."
-)
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -71,7 +68,7 @@ def _garbled_names(trace: Trace) -> Iterator[Report]:
                 title=f"The marker `{marker}` is left in the name of a tool call.",
                 detail=f"{field} is {call.name!r}.",
                 evidence=(in_message(field, call.name, span),),
-                fix=_FIX,
+                fix=_fix(trace),
             )
 
 
@@ -95,7 +92,7 @@ def _from_ledger(trace: Trace, certainty: Certainty) -> Iterator[Report]:
             detail=f"{len(spans)} stretches of markup of the format `{trace.parse.parsed.format}` stand in {field}: "
             f"{listed(texts, 8)}.",
             evidence=(*(in_raw(trace, span) for span in spans), *_in_content(trace, field, texts[0])),
-            fix=_FIX,
+            fix=_fix(trace),
             certainty=certainty,
         )
 
@@ -126,10 +123,21 @@ def _from_message(trace: Trace) -> Iterator[Report]:
             title=f"The marker `{marker}` stands in content.",
             detail=f"At character {spans[0].start} of content; without raw output it is not certain that it is markup.",
             evidence=tuple(in_message("content", content[a:b], Span(a, b)) for a, b in spans),
-            fix=_FIX,
+            fix=_fix(trace),
             certainty=Certainty.INFERRED,
             severity=Severity.WARNING,
         )
+
+
+def _fix(trace: Trace) -> tuple[Step, ...]:
+    name = None if trace.parse is None else trace.parse.parsed.format
+    meant = TABLES.tool_parsers.get(name or "", ())
+    steps = [Step("Try a current release of the server: stripping the marker hides the loss of structure behind it.")]
+    if meant:
+        text = f"Start the server with the parser of this model's family: `--tool-call-parser {meant[0]}`."
+        parser = None if trace.server is None else trace.server.tool_parser
+        steps.insert(0, Step(text, server={"tool_parser": parser if parser in meant else meant[0]}))
+    return tuple(steps)
 
 
 RULE: Rule = TraceRule(

@@ -24,6 +24,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from core.diagnose.advice import Step
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import in_prompt, prompt_of
 from core.protocols import Rule
@@ -53,7 +54,12 @@ def find(trace: Trace) -> Iterator[Report]:
         title="The prompt does not start with BOS.",
         detail=f"The first id is {first.id} ({first.text!r}), BOS is {vocabulary.bos_id}; yet {' and '.join(reasons)}.",
         evidence=(in_prompt(prompt, first.char_span),),
-        fix="Let the template print `{{ bos_token }}`, or send `add_special_tokens: true`; one of them, not both.",
+        fix=(
+            Step("Let the template print `{{ bos_token }}`.")
+            if "bos_token" not in template
+            else Step("Give the template a `bos_token`: it names one and prints nothing."),
+            Step("Send `add_special_tokens: true`.", {"add_special_tokens": True}),
+        ),
         certainty=Certainty.INFERRED,
     )
 

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from core.diagnose.advice import Advice, Step
 from core.diagnose.fields import as_text, body_of, last_role
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import in_message, in_prompt, in_request
@@ -63,14 +64,17 @@ def find(trace: Trace) -> Iterator[Report]:
     )
 
 
-def _fix(tail: Tail, *, asked: bool) -> str:
+def _fix(tail: Tail, *, asked: bool) -> Advice:
     if asked:
         return "Leave out `add_generation_prompt: false`, or set it to true."
     if not tail.header:
         return "Give the template a branch for `add_generation_prompt` that opens the assistant's turn."
     return (
-        "The template has the header, so `add_generation_prompt` did not reach it: "
-        "use a tokenizer that names this argument, or send `add_generation_prompt: true`."
+        Step("Send `add_generation_prompt: true`.", {"add_generation_prompt": True}),
+        Step(
+            "Use a tokenizer that names the argument `add_generation_prompt`: the template has the header, "
+            "and the argument did not reach it."
+        ),
     )
 
 

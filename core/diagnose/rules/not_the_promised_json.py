@@ -24,10 +24,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from core.diagnose.advice import Step
 from core.diagnose.fields import as_object, as_text, body_of, content_of, reasoning_of, returned_calls
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.schemas import violations
 from core.diagnose.sight import in_message, in_request, why_cut
+from core.diagnose.thinking import think_less, thinking_switch
 from core.protocols import Rule
 from core.types import JSON, Severity, Stage, Trace
 
@@ -50,7 +52,13 @@ def find(trace: Trace) -> Iterator[Report]:
         title="The answer is not the JSON that `response_format` promises.",
         detail=f"Content is {content[:80]!r}: {problem}." + (" The JSON is in reasoning." if in_thoughts else ""),
         evidence=(in_message("content", content), in_request("response_format", kind)),
-        fix="Enable the reasoning parser, so that the constraint waits for it, or switch thinking off."
+        fix=(
+            Step(
+                "Start the server with a reasoning parser, so that the constraint waits for the end of reasoning.",
+                server={"has_reasoning_parser": True},
+            ),
+            think_less(thinking_switch(trace)),
+        )
         if in_thoughts
         else "Check that the server supports this schema: some drop an unsupported constraint silently.",
     )

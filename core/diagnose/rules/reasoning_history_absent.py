@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from core.diagnose.advice import Step
 from core.diagnose.fields import numbered_messages, reasoning_of
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import in_request, prompt_of
@@ -54,10 +55,25 @@ def find(trace: Trace) -> Iterator[Report]:
         detail=f"Absent: {', '.join(running or [field for _, field, _ in absent])}."
         + ("" if running else " Most templates leave it out there on purpose."),
         evidence=tuple(in_request(field, text) for _, field, text in absent),
-        fix="Send it under the other name (`reasoning` or `reasoning_content`); "
-        "some templates keep it only with a kwarg such as `preserve_thinking`.",
+        fix=(
+            *_other_name(trace, [index for index, _, _ in absent]),
+            Step(
+                'Send `"chat_template_kwargs": {"preserve_thinking": true}`, which some templates wait for.',
+                {"chat_template_kwargs.preserve_thinking": True},
+            ),
+            Step("Use a template that prints the reasoning of earlier turns."),
+        ),
         severity=None if running else Severity.NOTE,
     )
+
+
+def _other_name(trace: Trace, indices: list[int]) -> Iterator[Step]:
+    """Yield the other wire name of reasoning, unless the messages hold both already."""
+    messages = [message for index, message in numbered_messages(trace.request) if index in indices]
+    for name, other in (("reasoning", "reasoning_content"), ("reasoning_content", "reasoning")):
+        if any(name in message and other not in message for message in messages):
+            yield Step(f"Send it as `{other}`, too: the template may read that name.")
+            return
 
 
 RULE: Rule = TraceRule(

@@ -25,13 +25,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from core.diagnose.advice import Step
 from core.diagnose.fields import content_of
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import comparison, dropped_calls, in_message, in_raw
 from core.diagnose.words import listed
 from core.formats import TABLES
 from core.protocols import Rule
-from core.types import Severity, Stage, Trace
+from core.types import Certainty, Severity, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -55,9 +56,19 @@ def find(trace: Trace) -> Iterator[Report]:
         title="Special tokens were stripped before the tool parser saw the output.",
         detail=f"Content is the raw output without {listed([text for text in gone if text in markup], 6)}.",
         evidence=(*(in_raw(trace, call.char_span) for _, call in dropped), in_message("content", content)),
-        fix="Send `skip_special_tokens: false` with this request, or use a server release whose parser does so itself.",
-        certainty=certainty,
+        fix=tuple(_fix(trace.parse.parsed.format, parser)),
+        certainty=Certainty.INFERRED if parser is None else certainty,
     )
+
+
+def _fix(name: str, parser: str | None) -> Iterator[Step]:
+    """Return what to try; first whether the parser is the right one, where nobody said which one runs."""
+    readers = TABLES.tool_parsers.get(name, ())
+    if parser is None:
+        flag = f": `--enable-auto-tool-choice --tool-call-parser {readers[0]}`" if readers else ""
+        yield Step(f"Look whether the server runs a tool parser that reads the format `{name}`{flag}.")
+    yield Step("Send `skip_special_tokens: false` with this request.", {"skip_special_tokens": False})
+    yield Step("Use a release whose parser asks for special tokens itself.")
 
 
 RULE: Rule = TraceRule(

@@ -23,6 +23,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from core.comparable import may_constrain
+from core.diagnose.advice import Advice, Step
+from core.diagnose.fields import as_object, body_of, request_tools
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import in_raw, why_cut
 from core.protocols import Rule
@@ -46,9 +49,19 @@ def find(trace: Trace) -> Iterator[Report]:
         title=f"The output ends in a loop of {length} characters.",
         detail=f"It ends with {text[-60:]!r}, and {reason}.",
         evidence=(in_raw(trace, Span(len(text) - length, len(text))),),
-        fix="If a schema or a forced tool choice constrained the output, try without it or with a newer backend; "
-        "give tools without arguments a property.",
+        fix=_fix(trace),
     )
+
+
+def _fix(trace: Trace) -> Advice:
+    body = body_of(trace)
+    is_constrained = may_constrain(body) or any(key in body for key in ("response_format", "structured_outputs"))
+    steps = [Step("Set `repetition_penalty` a little above 1, or raise the temperature.")]
+    if is_constrained:
+        steps.insert(0, Step("Try without the schema or the forced tool choice that constrained the output."))
+    if any(not as_object(as_object(tool.parameters).get("properties")) for tool in request_tools(trace.request)):
+        steps.append(Step("Give tools without arguments a property."))
+    return steps
 
 
 def _looping_length(text: str) -> int:

@@ -22,8 +22,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from core.diagnose.room import more_room
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import completion_tokens, in_raw, open_think_tail, opens_with_thought, why_cut
+from core.diagnose.thinking import think_less, thinking_switch
 from core.protocols import Rule
 from core.types import Severity, Span, Stage, Trace
 
@@ -42,7 +44,7 @@ def find(trace: Trace) -> Iterator[Report]:
         title=f"Reasoning used the whole budget of {amount}; no answer was written.",
         detail=f"`{opened.opener.strip()}` was opened and `{opened.closer}` never came: {reason}.",
         evidence=(in_raw(trace, Span(max(0, len(text) - 80), len(text))),),
-        fix="Raise max_tokens, lower the reasoning effort, or switch thinking off in `chat_template_kwargs`.",
+        fix=(more_room(trace), think_less(thinking_switch(trace), " where the question needs no thinking")),
     )
 
 

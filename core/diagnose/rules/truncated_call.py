@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from core.diagnose.room import more_room
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import comparison, in_message, in_raw, in_request, max_tokens_of, message_index_of, why_cut
 from core.protocols import Rule
@@ -69,8 +70,8 @@ def _report(trace: Trace, raw_index: int, call: ToolCallAttempt, reason: str | N
         detail=f"`{call.name or 'a call'}` breaks off at character {call.char_span.stop} with {written[-60:]!r}."
         f"{said}" + (f" Cut because {reason}." if reason is not None else " Nothing shows a limit that cut it."),
         evidence=tuple(evidence),
-        fix=f"Raise max_tokens{'' if limit is None else f' ({limit} now)'}; do not execute this call and do not replay "
-        "it in the history. Decide by the last token and the limit, not by finish_reason.",
+        fix=f"Do not execute this call and do not replay it in the history. {more_room(trace).text} "
+        "Decide by the last token and the limit, not by finish_reason.",
         certainty=comparison(trace) or Certainty.OBSERVED,
         severity=None if hidden or chat is None else Severity.WARNING,
     )

@@ -1,0 +1,108 @@
+"""What to try, as data: a fix never repeats what the request or the server holds already.
+
+A rule reports its fix as steps, best first. A step says which fields it sets;
+`advise` leaves out those that are set already, says so, as the fault is still
+there, and goes on with the next.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from core.diagnose.fields import as_list, as_object, body_of
+from core.types import JSON, Trace
+
+_NOTHING_LEFT = "Nothing else is known to help: report it with the saved run to the authors of the server or the model."
+_MISSING = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to try.
+
+    Attributes:
+        text: What to do, one sentence.
+        request: Request fields that it sets, by path; `[]` in a path means every entry of a list.
+        server: Fields of `Server` that it sets.
+    """
+
+    text: str
+    request: Mapping[str, JSON] = field(default_factory=dict)
+    server: Mapping[str, JSON] = field(default_factory=dict)
+
+
+Advice = str | Sequence[Step]
+
+
+def advise(trace: Trace, advice: Advice) -> str:
+    """Return what to try next, in words.
+
+    Args:
+        trace: The run; its request and server say what is set already.
+        advice: Steps, best first; a plain text sets nothing and is given as it is.
+    """
+    if isinstance(advice, str):
+        return advice
+    done = [step for step in advice if is_done(trace, step)]
+    left = [step.text for step in advice if step not in done]
+    told = [*dict.fromkeys(word for step in done for word in _settings(step))]
+    is_set = "is set" if len(told) == 1 else "are set"
+    parts = [f"{_joined(told)} {is_set} already, and the fault is still there."] if told else []
+    parts += left[:1] or ([_NOTHING_LEFT] if done else [])
+    parts += [f"If that does not help: {text[:1].lower()}{text[1:]}" for text in left[1:]]
+    return " ".join(parts)
+
+
+def strict_tools(trace: Trace) -> tuple[Step, ...]:
+    """Return the step that has the server constrain the arguments of calls; none for a request without tools."""
+    if not as_list(body_of(trace).get("tools")):
+        return ()
+    return (Step("Constrain the arguments with `strict: true` in every tool.", {"tools[].function.strict": True}),)
+
+
+def is_done(trace: Trace, step: Step) -> bool:
+    """Tell whether request and server hold everything that a step sets; a step that sets nothing is never done."""
+    if not step.request and not step.server:
+        return False
+    in_request = all(_is_set(trace, path, value) for path, value in step.request.items())
+    server = trace.server
+    return in_request and all(
+        server is not None and getattr(server, name) == value for name, value in step.server.items()
+    )
+
+
+def _is_set(trace: Trace, path: str, value: JSON) -> bool:
+    found = list(_values(body_of(trace), path.split(".")))
+    kwarg = path.removeprefix("chat_template_kwargs.")
+    if found == [_MISSING] and kwarg != path and trace.server is not None:
+        found = [trace.server.default_template_kwargs.get(kwarg, _MISSING)]
+    return bool(found) and all(type(one) is type(value) and one == value for one in found)
+
+
+def _values(value: JSON, steps: Sequence[str]) -> Iterator[object]:
+    if not steps:
+        yield value
+        return
+    name = steps[0].removesuffix("[]")
+    inside = as_object(value)
+    if name not in inside:
+        yield _MISSING
+    elif steps[0].endswith("[]"):
+        for item in as_list(inside[name]):
+            yield from _values(item, steps[1:])
+    else:
+        yield from _values(inside[name], steps[1:])
+
+
+def _settings(step: Step) -> Iterator[str]:
+    for path, value in step.request.items():
+        yield f"`{path.replace('[]', '')}: {json.dumps(value)}`"
+    for name, value in step.server.items():
+        yield f"the {name.replace('_', ' ')} `{value}`"
+
+
+def _joined(words: Sequence[str]) -> str:
+    text = " and ".join(words)
+    return text[:1].upper() + text[1:]
