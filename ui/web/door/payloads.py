@@ -322,13 +322,18 @@ def _plain(value: JSON) -> JSON:
 
 
 def _event_data(value: JSON, rule: EventRule) -> JSON:
-    """Return what a view tells of a click, for the events that ask for it."""
+    """Return what a view tells of a click, for the events that ask for it: gradio trips over what it does not tell."""
     if not rule.takes_event:
         return None
-    if isinstance(value, dict) and rule.takes_file and set(value) == {"packed"}:
+    if not isinstance(value, dict):
+        raise PayloadError("This event tells what was clicked.")
+    if rule.takes_file:
+        if set(value) != {"packed"}:
+            raise PayloadError("This event holds a packed file.")
         return {"packed": _text(value["packed"], None)}
-    left = [MAX_EVENT_PARTS]
-    return _walked(value, MAX_EVENT_DEPTH, left)
+    if not {"index", "value"} <= set(value):
+        raise PayloadError("This event tells what was clicked.")
+    return _walked(value, MAX_EVENT_DEPTH, [MAX_EVENT_PARTS])
 
 
 def _walked(value: JSON, depth: int, left: list[int]) -> JSON:

@@ -62,6 +62,7 @@ CONFIG = {
     ],
 }
 TABLE = read_table(CONFIG)
+CLICKED = {"index": 0, "value": "link"}
 
 
 def body_of(index=0, data=("x", "y", "a"), **more):
@@ -109,7 +110,7 @@ def test_a_component_of_a_new_kind_takes_plain_values(value):
 
 
 def test_what_the_server_keeps_is_not_taken_from_outside():
-    assert judge(body_of(2, [FILE, "a", 1]))["data"][0] is None
+    assert judge(body_of(2, [FILE, "a", 1], event_data=CLICKED))["data"][0] is None
 
 
 def test_an_empty_text_field_is_an_empty_text():
@@ -164,7 +165,7 @@ def test_a_session_has_a_short_plain_name(name):
 @pytest.mark.parametrize("value", [-1, 2**60, True, "1", [1], "NaN"])
 def test_a_number_is_one_and_within_its_range(value):
     with pytest.raises(PayloadError):
-        judge(body_of(2, [None, "a", value]))
+        judge(body_of(2, [None, "a", value], event_data=CLICKED))
 
 
 @pytest.mark.parametrize("literal", [b"NaN", b"Infinity", b"-Infinity", b"1e999", b"9" * 5_000])
@@ -186,7 +187,7 @@ def test_a_choice_is_one_of_those_offered():
         with pytest.raises(PayloadError, match="none of those"):
             judge(body_of(index, ["x", "y", value] if index == 0 else [value]))
 
-    assert judge(body_of(2, [None, "typed by hand", None]))["data"][1] == "typed by hand"
+    assert judge(body_of(2, [None, "typed by hand", None], event_data=CLICKED))["data"][1] == "typed by hand"
 
 
 def test_choices_that_the_server_changes_are_known_by_session():
@@ -209,7 +210,7 @@ def test_a_field_of_one_line_has_a_bound_and_an_editor_that_of_the_body():
 
 
 def test_a_view_tells_what_was_clicked():
-    told = {"index": 0, "value": "link", "more": [1, None, True]}
+    told = {**CLICKED, "more": [1, None, True]}
 
     assert judge(body_of(2, [None, "a", 1], event_data=told))["event_data"] == told
     assert judge(body_of(3, [], event_data={"packed": "x" * 1_000_000}))["event_data"] == {"packed": "x" * 1_000_000}
@@ -220,25 +221,30 @@ def test_a_view_tells_what_was_clicked():
     "told",
     [
         FILE,
-        {"value": FILE},
-        {"value": [{"url": "http://169.254.169.254/"}]},
-        {"value": {"meta": 1}},
-        {"packed": "x" * 3_000},
-        {"value": [[[[[1]]]]]},
-        {"value": list(range(200))},
-        {"k" * 50: 1},
+        {**CLICKED, "value": FILE},
+        {**CLICKED, "value": [{"url": "http://169.254.169.254/"}]},
+        {**CLICKED, "value": {"meta": 1}},
+        {**CLICKED, "packed": "x" * 3_000},
+        {**CLICKED, "value": [[[[[1]]]]]},
+        {**CLICKED, "value": list(range(200))},
+        {**CLICKED, "k" * 50: 1},
+        {"index": 0},
+        {"value": "link"},
+        [],
+        "link",
+        None,
     ],
-    ids=range(8),
+    ids=range(13),
 )
 def test_a_view_names_no_file_and_tells_no_tale(told):
     with pytest.raises(PayloadError):
         judge(body_of(2, [None, "a", 1], event_data=told))
 
 
-@pytest.mark.parametrize("packed", [FILE, [1], None, 7])
-def test_a_packed_file_is_a_text(packed):
+@pytest.mark.parametrize("told", [None, {}, CLICKED, *({"packed": value} for value in (FILE, [1], None, 7))])
+def test_a_packed_file_is_a_text(told):
     with pytest.raises(PayloadError):
-        judge(body_of(3, [], event_data={"packed": packed}))
+        judge(body_of(3, [], event_data=told))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,221 @@
+"""The program's page in a process of its own, and what talks to it: honest visitors and others."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+
+from core.types import JSON
+from tests.core.complete.faulty_server import FaultyServer, answer
+from ui.present import unpack_payload
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE_S = 120.0
+_MODELS = answer(200, {"data": [{"id": "m", "owned_by": "someone"}]})
+_sessions = itertools.count(1)
+
+
+class EchoServer(FaultyServer):
+    """A chat that says what it was told."""
+
+    def _behaviour_of(self, request: Any) -> Any:
+        if request.path.endswith("/models"):
+            return _MODELS
+        if not request.path.endswith("/chat/completions"):
+            return answer(404)
+        message: JSON = {"role": "assistant", "content": f"ECHO {request.json['messages'][0]['content']}"}
+        return answer(200, {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
+
+
+@contextmanager
+def echoing() -> Iterator[str]:
+    """Run an echoing server in a thread; its base URL."""
+    ready, state = threading.Event(), {}
+
+    async def serve() -> None:
+        server = await asyncio.start_server(EchoServer("", {}).serve, "127.0.0.1", 0)
+        state.update(port=server.sockets[0].getsockname()[1], loop=asyncio.get_running_loop(), stop=asyncio.Event())
+        ready.set()
+        async with server:
+            await state["stop"].wait()
+
+    thread = threading.Thread(target=asyncio.run, args=(serve(),))
+    thread.start()
+    ready.wait()
+    yield f"http://127.0.0.1:{state['port']}/v1"
+    state["loop"].call_soon_threadsafe(state["stop"].set)
+    thread.join()
+
+
+class RunningPage:
+    """The page as its users start it.
+
+    Attributes:
+        url: Where it is.
+        process: The process.
+        log: Lines that it wrote.
+    """
+
+    def __init__(self, *options: str, environment: dict[str, str] | None = None) -> None:
+        self.log: list[str] = []
+        self._ready = threading.Event()
+        self.process = subprocess.Popen(
+            [sys.executable, "app.py", "ui", "--port", "0", *options],
+            cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            env={**os.environ, **(environment or {})},
+        )  # fmt: skip
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        assert self._ready.wait(PATIENCE_S), self.log
+        assert self.url, self.log
+        self.config = self._read_config()
+        self.events: dict[str, dict[str, Any]] = {str(one["api_name"]): one for one in self.config["dependencies"]}
+
+    url = ""
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.log.append(line.rstrip())
+            if " is at http" in line:
+                self.url = line.split()[-1].rstrip("/")
+                self._ready.set()
+        self._ready.set()
+
+    def _read_config(self) -> dict[str, Any]:
+        found = re.search(r"window\.gradio_config = (\{.*?\});\s*(</script>|window\.)", httpx.get(self.url).text, re.S)
+        assert found is not None, "the page tells its front end what it is made of"
+        config: dict[str, Any] = json.loads(found[1])
+        return config
+
+    def rss_mb(self) -> float:
+        """Return the memory of the process and its helpers."""
+        own = psutil.Process(self.process.pid)
+        return float(sum(one.memory_info().rss for one in (own, *own.children(recursive=True)))) / 1e6
+
+    def own_rss_mb(self) -> float:
+        """Return the memory of the process that answers."""
+        return float(psutil.Process(self.process.pid).memory_info().rss) / 1e6
+
+    def faults(self) -> list[str]:
+        """Return the lines of the log that tell of a fault nobody foresaw, or of a way out that was refused."""
+        words = ("Traceback", "nobody foresaw", "refused a connection", "Error:", "Exception")
+        return [line for line in self.log if any(word in line for word in words)]
+
+    def end(self) -> int:
+        """Ask it to end as `kill` does; returns its exit status."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(30)
+        self._reader.join(30)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        return status
+
+
+class Visitor:
+    """One open page, as gradio's own script talks to the server.
+
+    Args:
+        page: The page.
+        address: Where the visitor comes from; the whole of 127.0.0.0/8 is this machine.
+        forwarded: What a proxy says of where they come from.
+    """
+
+    def __init__(self, page: RunningPage, address: str = "127.0.0.1", forwarded: str | None = None) -> None:
+        self.page = page
+        self.session = f"visitor{next(_sessions)}"
+        headers = {} if forwarded is None else {"x-forwarded-for": forwarded}
+        transport = httpx.AsyncHTTPTransport(local_address=address, limits=httpx.Limits(max_connections=None))
+        self.client = httpx.AsyncClient(transport=transport, timeout=PATIENCE_S, headers=headers, base_url=page.url)
+
+    async def __aenter__(self) -> Visitor:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.client.aclose()
+
+    def body(self, event: str, *data: JSON, **more: Any) -> dict[str, Any]:
+        """Return an event's payload; values that are not given are the page's own."""
+        description = self.page.events[event]
+        parts = {part["id"]: part["props"].get("value") for part in self.page.config["components"]}
+        kinds = {part["id"]: part["type"] for part in self.page.config["components"]}
+        own = [None if kinds[one] in ("state", "html") else parts[one] for one in description["inputs"]]
+        values = [*data, *own[len(data) :]]
+        return {"data": values, "fn_index": description["id"], "session_hash": self.session, "trigger_id": None, **more}
+
+    async def post(self, path: str, body: Any) -> httpx.Response:
+        """Post a body as JSON, lone surrogates too."""
+        headers = {"content-type": "application/json"}
+        return await self.client.post(f"/gradio_api/{path}", content=json.dumps(body), headers=headers)
+
+    async def join(self, event: str, *data: JSON, **more: Any) -> httpx.Response:
+        """Put an event into the queue."""
+        return await self.post("queue/join", self.body(event, *data, **more))
+
+    async def click(self, event: str, *data: JSON, **more: Any) -> httpx.Response:
+        """Send an event that takes no queue."""
+        return await self.post("run/predict", self.body(event, *data, **more))
+
+    async def listen(self) -> str:
+        """Return what comes until the end of what this page has in the queue."""
+        received = ""
+        url = f"/gradio_api/queue/data?session_hash={self.session}"
+        async with self.client.stream("GET", url) as stream:
+            async for line in stream.aiter_lines():
+                received += line + "\n"
+                if '"close_stream"' in line or '"unexpected_error"' in line:
+                    break
+        return received
+
+    async def ask(self, event: str, *data: JSON, **more: Any) -> str:
+        """Put an event into the queue and return all that was drawn until its end, payloads unpacked."""
+        joined = await self.join(event, *data, **more)
+        assert joined.status_code == 200, joined.text
+        return drawn(await self.listen())
+
+    async def run(self, words: str, **fields: JSON) -> str:
+        """Run a request, as Run does."""
+        request = json.dumps({"messages": [{"role": "user", "content": words}], "temperature": 0, **fields})
+        return await self.ask("run", request)
+
+
+def drawn(received: str) -> str:
+    """Return what came with the payloads of the views unpacked."""
+    parts = [received]
+    for line in received.splitlines():
+        if line.startswith("data: "):
+            parts += [_unpacked(text) for text in _texts(json.loads(line[6:]))]
+    return "\n".join(parts)
+
+
+def _texts(value: JSON) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
+
+
+def _unpacked(text: str) -> str:
+    try:
+        return str(unpack_payload(text))
+    except (ValueError, OSError, EOFError):
+        return ""

@@ -1,0 +1,139 @@
+"""Every event of a running page is sent what the page never sends: nothing is asked, read, or broken."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from typing import Any
+
+import pytest
+
+from core.types import JSON
+from tests.attacks.listener import listening
+from tests.attacks.page import RunningPage, Visitor
+
+INSIDE = ("http://169.254.169.254/latest/meta-data/", "http://[64:ff9b::7f00:1]:%d/", "http://localhost:%d/")
+
+
+def file_data(url: str) -> dict[str, JSON]:
+    """Return what gradio takes for an uploaded file, and fetches."""
+    return {"path": url, "url": url, "orig_name": "x.txt", "meta": {"_type": "gradio.FileData"}}
+
+
+def forgeries(url: str) -> list[JSON]:
+    """Return one value in all the shapes in which gradio looks for files."""
+    file: JSON = file_data(url)
+    return [
+        file,
+        [file],
+        {"value": file},
+        {"a": [{"b": file}]},
+        {"path": url, "meta": {"_type": "gradio.FileData"}},
+        {"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}},
+        {"path": url},
+        {"url": url},
+        {"files": [file], "text": "x"},
+        {"__type__": "update", "value": file},
+        [[file, "caption"]],
+    ]
+
+
+async def send_anywhere(visitor: Visitor, body: dict[str, Any]) -> list[int]:
+    """Send an event both ways, whichever is its own."""
+    return [(await visitor.post(way, body)).status_code for way in ("queue/join", "run/predict")]
+
+
+async def test_a_file_that_is_forged_into_any_event_is_neither_looked_up_nor_fetched(running: RunningPage) -> None:
+    with listening() as listener:
+        urls = [listener.url, *(url % listener.port if "%d" in url else url for url in INSIDE)]
+        every = [shape for url in urls for shape in forgeries(url)]
+        # A plain file in every place, and at each place two more of the shapes and addresses in turn.
+        shapes = itertools.cycle([(every[0], *every[at : at + 2]) for at in range(1, len(every), 2)])
+        async with Visitor(running) as visitor:
+            for event in running.events:
+                own = visitor.body(event)
+                for place in range(len(own["data"])):
+                    for value in next(shapes):
+                        data = [*own["data"][:place], value, *own["data"][place + 1 :]]
+                        statuses = await send_anywhere(visitor, {**own, "data": data})
+                        assert _is_refused(statuses, running, event, place), (event, place, value)
+                for value in next(shapes):
+                    for body in (
+                        {**own, "data": value},
+                        {**own, "event_data": value},
+                        {**own, "trigger_id": value},
+                    ):
+                        assert 500 not in await send_anywhere(visitor, body), (event, body)
+
+        assert listener.requests() == []
+    assert running.faults() == []
+
+
+def _is_refused(statuses: list[int], running: RunningPage, event: str, place: int) -> bool:
+    """A value that the server keeps itself is dropped; any other is refused."""
+    kinds = {part["id"]: part["type"] for part in running.config["components"]}
+    is_dropped = kinds[running.events[event]["inputs"][place]] in ("state", "html")
+    return set(statuses) <= {400, 404} or (is_dropped and set(statuses) <= {200, 400, 404, 429})
+
+
+def wild(rng: random.Random, depth: int = 0) -> JSON:
+    """Return any JSON value, odd ones preferred."""
+    simple: list[JSON] = [
+        None, True, False, 0, -1, 2**63, -(2**70), 1e308, 1e-320, "", "x", "\ud800", "\x00", "a" * 5_000, "kimi_k2",
+        "../../etc/passwd", "file:///etc/passwd", "{{ 7*7 }}", "\u202e", "sk-" + "a" * 40,
+    ]  # fmt: skip
+    if depth > 3 or rng.random() < 0.5:
+        return rng.choice(simple)
+    if rng.random() < 0.5:
+        return [wild(rng, depth + 1) for _ in range(rng.randrange(4))]
+    keys = ["path", "url", "meta", "_type", "value", "__type__", "packed", "index", "x", ""]
+    return {rng.choice(keys): wild(rng, depth + 1) for _ in range(rng.randrange(4))}
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_whatever_is_sent_to_any_event_the_page_answers_and_goes_on(running: RunningPage, seed: int) -> None:
+    """Fields of the right kind with odd values, and of no kind at all: no 500, no traceback, and the page is there."""
+    rng = random.Random(seed)
+    async with Visitor(running) as visitor:
+        for event in running.events:
+            for _ in range(3):
+                body = visitor.body(event)
+                for place in range(len(body["data"])):
+                    if rng.random() < 0.4:
+                        body["data"][place] = wild(rng)
+                for key in (
+                    "event_data",
+                    "trigger_id",
+                    "session_hash",
+                    "fn_index",
+                    "batched",
+                    "simple_format",
+                    "oauth_token",
+                ):
+                    if rng.random() < 0.1:
+                        body[key] = wild(rng)
+                statuses = await send_anywhere(visitor, body)
+                assert not [status for status in statuses if status >= 500], (event, body, statuses)
+        await visitor.post("cancel", wild(rng))
+        await visitor.post("reset", wild(rng))
+    async with Visitor(running) as other:
+        assert "process_completed" in await other.ask("check_request", "{}")
+        assert (await other.client.get("/")).status_code == 200
+
+    assert running.faults() == []
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [b"", b"{", b"[" * 200_000, b'{"data":' * 50_000, b'{"data": [NaN]}', b'{"data": [1e999]}', b"\xff\xfe", b"null"],
+    ids=range(8),
+)
+async def test_what_is_no_event_is_refused(running: RunningPage, raw: bytes) -> None:
+    async with Visitor(running) as visitor:
+        for path in ("queue/join", "run/predict", "cancel", "reset"):
+            answer = await visitor.client.post(
+                f"/gradio_api/{path}", content=raw, headers={"content-type": "application/json"}
+            )
+            assert answer.status_code == 400
+
+    assert running.faults() == []
