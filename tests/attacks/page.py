@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import psutil
 
 from core.types import JSON
 from tests.core.complete.faulty_server import FaultyServer, answer
@@ -44,7 +43,8 @@ class EchoServer(FaultyServer):
 @contextmanager
 def echoing() -> Iterator[str]:
     """Run an echoing server in a thread; its base URL."""
-    ready, state = threading.Event(), {}
+    ready = threading.Event()
+    state: dict[str, Any] = {}
 
     async def serve() -> None:
         server = await asyncio.start_server(EchoServer("", {}).serve, "127.0.0.1", 0)
@@ -104,12 +104,11 @@ class RunningPage:
 
     def rss_mb(self) -> float:
         """Return the memory of the process and its helpers."""
-        own = psutil.Process(self.process.pid)
-        return float(sum(one.memory_info().rss for one in (own, *own.children(recursive=True)))) / 1e6
+        return sum(map(_rss_mb, _with_children(self.process.pid)))
 
     def own_rss_mb(self) -> float:
         """Return the memory of the process that answers."""
-        return float(psutil.Process(self.process.pid).memory_info().rss) / 1e6
+        return _rss_mb(self.process.pid)
 
     def faults(self) -> list[str]:
         """Return the lines of the log that tell of a fault nobody foresaw, or of a way out that was refused."""
@@ -192,6 +191,24 @@ class Visitor:
         """Run a request, as Run does."""
         request = json.dumps({"messages": [{"role": "user", "content": words}], "temperature": 0, **fields})
         return await self.ask("run", request)
+
+
+def _rss_mb(process_id: int) -> float:
+    try:
+        status = Path(f"/proc/{process_id}/status").read_text(encoding="utf-8")
+    except OSError:  # it has just ended
+        return 0.0
+    found = re.search(r"VmRSS:\s+(\d+) kB", status)
+    return 0.0 if found is None else int(found[1]) / 1000
+
+
+def _with_children(process_id: int) -> list[int]:
+    try:
+        tasks = [*Path(f"/proc/{process_id}/task").iterdir()]
+        own = [int(one) for task in tasks for one in (task / "children").read_text(encoding="utf-8").split()]
+    except OSError:
+        own = []
+    return [process_id, *(deeper for one in own for deeper in _with_children(one))]
 
 
 def drawn(received: str) -> str:

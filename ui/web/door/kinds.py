@@ -69,7 +69,7 @@ class DoorLimits:
 
 PUBLIC_DOOR = DoorLimits(
     shares={
-        Kind.RUN: Share(1, 96, 128, 30, 600),
+        Kind.RUN: Share(2, 96, 128, 30, 600),  # one goes on; the other may come while gradio still clears up after it
         Kind.EXPERIMENT: Share(2, 48, 64, 30, 300),
         Kind.PARSERS: Share(2, 48, 64, 30, 300),
         Kind.TEMPLATE: Share(3, 72, 96, 240, 2_400),

@@ -24,6 +24,12 @@ MAX_EVENT_CHARS = 2_000
 MAX_EVENT_DEPTH = 4
 MAX_NUMBER = 2**53
 
+# What gradio reads of an event; the front end names the last of them, if at all, without a value.
+EVENT_KEYS = (
+    "data", "event_data", "fn_index", "trigger_id", "session_hash",
+    "event_id", "oauth_token", "simple_format", "batched", "request", "batch_trigger_ids",
+)  # fmt: skip
+
 # Keys by which gradio knows a file; no view of ours tells of any.
 FILE_KEYS = frozenset({"path", "url", "meta", "_type", "orig_name", "mime_type", "is_stream", "is_file"})
 
@@ -144,7 +150,7 @@ def judge_event(raw: bytes, table: EventTable, *, is_queued: bool) -> JudgedEven
         PayloadError: The page sends no such thing.
     """
     body = read_object(raw)
-    _check_keys(body, _EVENT_KEYS)
+    _check_keys(body, EVENT_KEYS)
     if any(body.get(name) for name in _ALWAYS_EMPTY):
         raise PayloadError("The page does not send that.")
     session = read_name(body.get("session_hash"))
@@ -214,11 +220,7 @@ def read_object(raw: bytes) -> JSONObject:
     return value
 
 
-_EVENT_KEYS = (
-    "data", "event_data", "fn_index", "trigger_id", "session_hash",
-    "event_id", "oauth_token", "simple_format", "batched", "request", "batch_trigger_ids",
-)  # fmt: skip
-_ALWAYS_EMPTY = _EVENT_KEYS[5:]  # gradio's front end names some of them, without a value
+_ALWAYS_EMPTY = EVENT_KEYS[5:]
 _NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_NAME_CHARS}}}")
 _KINDS: Mapping[str, FieldKind] = {
     "state": "nothing", "html": "nothing", "button": "nothing", "timer": "nothing",

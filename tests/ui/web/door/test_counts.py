@@ -1,0 +1,143 @@
+"""How much of each kind one page, one visitor and all together may use; and what docs/public-mode.md says of it."""
+
+from pathlib import Path
+
+import pytest
+
+from ui.web import PageSettings, build_app
+from ui.web.door.counts import Counts, Use
+from ui.web.door.kinds import KNOWN_EVENTS, OWN_DOOR, PUBLIC_DOOR, Kind, kind_of
+from ui.web.door.payloads import PayloadError, read_table
+
+DOCS = (Path(__file__).resolve().parents[4] / "docs" / "public-mode.md").read_text(encoding="utf-8")
+
+
+class Clock:
+    now = 1_000.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+def use(kind=Kind.TEMPLATE, page="p", visitor="v"):
+    return Use(kind, page, visitor)
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_one_page_has_so_many_of_a_kind_and_another_page_its_own(kind):
+    counts = Counts(PUBLIC_DOOR)
+    most = PUBLIC_DOOR.shares[kind].per_page
+    going_on = [use(kind)] * most
+
+    counts.check(use(kind), going_on[1:])
+    with pytest.raises(PayloadError, match="wait for an end") as caught:
+        counts.check(use(kind), going_on)
+    counts.check(use(kind, "other"), going_on)
+
+    assert caught.value.status == 429
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_one_visitor_with_many_pages_leaves_places_to_others(kind):
+    counts = Counts(PUBLIC_DOOR)
+    share = PUBLIC_DOOR.shares[kind]
+    going_on = [use(kind, f"p{number}") for number in range(share.per_visitor)]
+
+    with pytest.raises(PayloadError, match="Your address"):
+        counts.check(use(kind, "new"), going_on)
+    counts.check(use(kind, "new", "other"), going_on)
+
+    assert share.per_visitor < share.total
+
+
+def test_all_together_have_a_limit():
+    share = PUBLIC_DOOR.shares[Kind.RUN]
+    going_on = [use(Kind.RUN, f"p{number}", f"v{number}") for number in range(share.total)]
+
+    with pytest.raises(PayloadError, match="of other visitors are in line"):
+        Counts(PUBLIC_DOOR).check(use(Kind.RUN, "new", "new"), going_on)
+
+
+def test_one_kind_does_not_count_for_another():
+    going_on = [use(Kind.TEMPLATE, f"p{number}", f"v{number}") for number in range(96)]
+
+    for kind in set(Kind) - {Kind.TEMPLATE}:
+        Counts(PUBLIC_DOOR).check(use(kind), going_on)
+
+
+def test_what_a_minute_allows_comes_back_after_it(clock):
+    counts = Counts(PUBLIC_DOOR, clock)
+    for _ in range(30):
+        counts.check(use(Kind.EXPERIMENT), [])
+    clock.now += 20
+
+    with pytest.raises(PayloadError, match="go on in 40 s"):
+        counts.check(use(Kind.EXPERIMENT), [])
+    counts.check(use(Kind.EXPERIMENT, "other"), [])
+    clock.now += 41
+    counts.check(use(Kind.EXPERIMENT), [])
+
+
+def test_pages_that_are_opened_count_by_visitor(clock):
+    counts = Counts(PUBLIC_DOOR, clock)
+    for _ in range(PUBLIC_DOOR.new_pages_minute or 0):
+        counts.check_new_page("v")
+
+    with pytest.raises(PayloadError):
+        counts.check_new_page("v")
+    counts.check_new_page("other")
+
+
+def test_names_that_came_and_went_do_not_pile_up(clock):
+    counts = Counts(PUBLIC_DOOR, clock)
+    for number in range(10_000):
+        counts.check(use(Kind.EDIT, f"p{number}", f"v{number}"), [])
+
+    assert len(counts._starts._times) <= 4_000
+
+
+@pytest.mark.parametrize("public", [False, True])
+def test_every_queued_event_of_the_page_has_a_kind_and_every_name_is_one(public):
+    app = build_app(PageSettings(port=0, lab=False, public=public))
+    rules = read_table(app.config).rules.values()
+    queued = {rule.name for rule in rules if rule.is_queued and rule.has_code}
+    app.close(verbose=False)
+
+    assert queued == set(KNOWN_EVENTS)
+
+
+def test_an_event_that_nobody_has_thought_of_is_limited_as_the_costly_ones():
+    assert kind_of("new_button", is_queued=True) is Kind.EXPERIMENT
+    assert kind_of("new_button", is_queued=False) is Kind.CLICK
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_the_limits_are_documented(kind):
+    share = PUBLIC_DOOR.shares[kind]
+    line = next(line for line in DOCS.partition("## What one visitor")[2].splitlines() if line.startswith(f"| {kind} "))
+
+    said = [cell.strip().replace(",", "") for cell in line.strip("|").split("|")]
+    assert said[1:] == [
+        str(number)
+        for number in (share.per_page, share.per_visitor, share.total, share.page_minute, share.visitor_minute)
+    ]
+
+
+def test_the_limits_of_pages_and_bytes_are_documented():
+    for number in (
+        PUBLIC_DOOR.pages_per_visitor, PUBLIC_DOOR.pages, PUBLIC_DOOR.streams_per_page, PUBLIC_DOOR.streams_per_visitor,
+        PUBLIC_DOOR.new_pages_minute,
+    ):  # fmt: skip
+        assert f" {number} " in DOCS
+
+
+def test_on_ones_own_machine_a_hand_meets_no_limit(clock):
+    counts = Counts(OWN_DOOR, clock)
+    for _ in range(5_000):
+        counts.check(use(), [use()] * 15)
+        counts.check_new_page("me")
