@@ -7,6 +7,7 @@ secrets are gone.
 """
 
 from core.report.bundle import Bundle, is_bundle, read_bundle, write_bundle
+from core.report.counts import calls_words, characters_words
 from core.report.readers import parsers_sentence, reading_words
 from core.report.redact import redact_json, redact_text
 from core.report.repeat import curl_of, template_sha256
@@ -23,6 +24,8 @@ from core.report.writers.terminal import parse_to_terminal, prompt_to_terminal, 
 
 __all__ = [
     "Bundle",
+    "calls_words",
+    "characters_words",
     "curl_of",
     "finding_to_json",
     "is_bundle",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from core.account import count_calls, count_characters
+from core.account import count_calls
+from core.report import calls_words, characters_words
 from core.types import (
     JSON,
     CallMatch,
@@ -23,15 +24,6 @@ from ui.present.differences import field_differences
 from ui.present.json_text import json_segments, segments_to_json
 from ui.present.payload import pack_payload
 from ui.present.words import FATE_WORDS, OUTCOME_WORDS, count_of, joined, shortened
-
-_COUNTED = (
-    ("dropped", "dropped"),
-    ("altered", "altered"),
-    ("invented", "invented"),
-    ("draft", "left as a draft"),
-    ("cut", "cut"),
-    ("unknown", "of unknown outcome"),
-)
 
 
 def ledger_payload(trace: Trace) -> str | None:
@@ -87,21 +79,6 @@ def _account(title: str, parse: Parse, ledger: Ledger, chat: ChatResult | None) 
         "missing": _missing(ledger),
         "differences": field_differences(parse, ledger, chat),
     }
-
-
-def characters_words(parse: Parse, ledger: Ledger) -> str:
-    """Return what became of the characters: the same number that the verdict gives."""
-    counts = count_characters(parse.raw, ledger)
-    if counts is None:
-        return joined(count_of(len(parse.raw), "character"), "not held against a message")
-    return f"{counts.accounted:,} of {counts.total:,} characters accounted for"
-
-
-def calls_words(ledger: Ledger) -> str:
-    """Return how many calls were written and returned, and what became of them, in words."""
-    calls = count_calls(ledger)
-    told = [f"{count} {word}" for outcome, word in _COUNTED if (count := getattr(calls, outcome))]
-    return joined(f"{count_of(calls.written, 'call')} written, {calls.returned} returned", ", ".join(told))
 
 
 def _missing(ledger: Ledger) -> str:

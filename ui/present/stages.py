@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from core.report import calls_words, characters_words
 from core.types import JSON, Conclusion, JSONObject, Severity, Stage, TokenKind, Trace
 from ui.present.findings import summarize
-from ui.present.ledger import calls_words, characters_words
 from ui.present.payload import pack_payload
 from ui.present.words import count_of, joined, seconds
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 
+from core.report.counts import calls_words, characters_words
 from core.report.redact import redact_json, redact_text
 from core.report.repeat import BUNDLE_NAME, curl_of, curl_of_bundle, template_sha256
 from core.types import JSON, Finding, Prompt, Server, Trace
@@ -71,6 +72,9 @@ def _fact_rows(trace: Trace, program: str) -> Iterator[tuple[str, str]]:
     if trace.raw is not None:
         count = "" if trace.raw.token_ids is None else f"{len(trace.raw.token_ids)} tokens, "
         yield "completion", f"{count}{len(trace.raw.text)} characters, finish_reason {trace.raw.finish_reason}"
+    if trace.parse is not None:
+        yield "calls", calls_words(trace.parse.ledger)
+        yield "characters", characters_words(trace.parse, trace.parse.ledger)
     if trace.chat is not None:
         yield "chat", f"finish_reason {trace.chat.finish_reason}"
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from core.account import count_characters, outcomes_of_calls
+from core.account import outcomes_of_calls
+from core.report.counts import calls_words, characters_words
 from core.report.readers import parsers_sentence
 from core.text import visible_whitespace
 from core.types import CallStatus, Fate, Finding, KwargSource, Parse, Prompt, Span, TemplateKwarg, TokenKind, Trace
@@ -136,9 +137,7 @@ def _ledger(parse: Parse) -> Iterator[str]:
         parts.append(before + safe(parse.raw[start:stop]) + after)
     yield "raw: " + "".join(parts)
     yield "     " + ", ".join(f"{fate.value} {count}" for fate, count in counts.items())
-    characters = count_characters(parse.raw, parse.ledger)
-    if characters is not None:
-        yield f"     {characters.accounted} of {characters.total} characters accounted for"
+    yield f"     {calls_words(parse.ledger)}; {characters_words(parse, parse.ledger)}"
 
 
 def _range(span: Span) -> str:

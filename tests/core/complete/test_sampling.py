@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from core.comparable import draws_at_random, may_constrain
 from core.complete.backends.vllm import RenderAnswer
 from core.complete.sampling import plain_body, raw_body, sampling_of_chat
 from core.types import JSONObject
@@ -72,27 +71,3 @@ def test_special_tokens_are_kept_and_none_is_added_to_text() -> None:
     }  # fmt: skip
     assert (on_text["prompt"], on_text["add_special_tokens"]) == ("<|im_user|>", False)
     assert plain_body(on_ids) == {"prompt": [1, 2], "max_tokens": 3}
-
-
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        ({}, False),
-        ({"tools": [TOOL]}, False),
-        ({"tools": [TOOL], "tool_choice": "required"}, True),
-        ({"tools": [TOOL], "tool_choice": {"type": "function"}}, True),
-        ({"tools": [TOOL], "parallel_tool_calls": False}, True),
-        ({"tools": [STRICT]}, True),
-        ({"tools": [STRICT], "tool_choice": "none"}, False),
-    ],
-)
-def test_a_hidden_grammar_is_suspected_where_vllm_adds_one(body: JSONObject, expected: bool) -> None:
-    assert may_constrain(body) is expected
-
-
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [({}, True), ({"temperature": 0}, False), ({"temperature": 0.0}, False), ({"temperature": 1, "seed": 0}, False)],
-)
-def test_chance_is_known(body: JSONObject, expected: bool) -> None:
-    assert draws_at_random(body) is expected

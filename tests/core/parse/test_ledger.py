@@ -282,3 +282,40 @@ def test_a_call_in_which_the_output_ends_is_cut_whatever_a_server_makes_of_it(re
     ledger = keep(raw, {"content": None, "tool_calls": returned})
 
     assert [match.outcome for match in ledger.matches] == [CallOutcome.CUT]
+
+
+# --- near misses that a change of one figure or one word would let through -------------------------------------
+
+
+@pytest.mark.parametrize(("word", "is_found"), [("abc", False), ("abcd", True)])
+def test_a_short_agreement_with_text_from_elsewhere_is_an_accident(word, is_found):
+    raw = OPEN + kimi("functions.f:0", f'{{"q": "{word}"}}') + CLOSE
+
+    ledger = keep(raw, {"content": f"Sorry, no {word}!? I cannot 12."})
+
+    assert (word in texts(raw, ledger, Fate.CONTENT)) is is_found
+    assert any(word in text for text in texts(raw, ledger, Fate.LOST)) is not is_found
+
+
+@pytest.mark.parametrize(
+    ("content", "kept"), [('Hi there. {"q": "tea time"}', -1), ('{"q": "tea time"} and so on ZZZ', 0)]
+)
+def test_of_two_equal_stretches_the_one_at_the_same_end_is_meant(content, kept):
+    arguments = '{"q": "tea time"}'
+    raw = OPEN + kimi("functions.f:0", arguments) + kimi("functions.g:1", arguments) + CLOSE
+    places = [raw.index(arguments), raw.rindex(arguments)]
+
+    ledger = keep(raw, {"content": content})
+
+    found = [entry.char_span.start for entry in ledger.entries if entry.fate is Fate.CONTENT]
+    assert found == [places[kept]]
+
+
+def test_calls_that_share_nothing_but_their_id_are_paired_by_it():
+    raw = OPEN + kimi("functions.f:0", '{"q": 1}') + kimi("functions.g:1", '{"q": 2}') + CLOSE
+    returned = [entry("x", '{"z": 3}', "functions.g:1"), entry("y", '{"z": 4}', "functions.f:0")]
+
+    ledger = keep(raw, {"content": None, "tool_calls": returned})
+
+    assert [(match.raw_index, match.message_index) for match in ledger.matches] == [(0, 1), (1, 0)]
+    assert {match.altered for match in ledger.matches} == {("name", "arguments")}
