@@ -70,6 +70,9 @@ def test_what_is_not_known_does_not_travel(value):
 
 
 class Attack:
+    def __repr__(self):
+        return "Attack()"  # a test's name must not hold an address: the workers of a run compare the names
+
     def __reduce__(self):
         return (os.system, ("true",))
 
