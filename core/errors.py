@@ -103,15 +103,27 @@ class BackendError(DebuggerError):
         status: HTTP status, if there was an answer.
         body: The answer as received, shortened.
         kind: Which way it failed: `unreachable`, `timeout`, `status`, `broken-stream`, `not-json`, `refused`, ….
+        said: The server's own words with a bad status, whole; "" if it said none.
+        field: Path of the request field that it named, if any.
     """
 
     def __init__(
-        self, message: str, hint: str = "", *, kind: str = "status", status: int | None = None, body: str = ""
+        self,
+        message: str,
+        hint: str = "",
+        *,
+        kind: str = "status",
+        status: int | None = None,
+        body: str = "",
+        said: str = "",
+        field: str | None = None,
     ) -> None:
         super().__init__(message, hint)
         self.kind = kind
         self.status = status
         self.body = body
+        self.said = said
+        self.field = field
 
     def facts(self) -> JSONObject:
         """Return kind, status and body."""

@@ -6,6 +6,7 @@ import math
 import re
 
 from core.complete import run_facts
+from core.complete.backends.error_words import words_of
 from core.complete.shapes import ids_of, integer_of, number_of, object_of, objects_of, text_of
 from core.errors import shorten
 from core.types import JSON, ChatResult, JSONObject, TokenLogprob, Usage
@@ -53,8 +54,7 @@ def problem_of_error(answer: JSONObject) -> str | None:
     error = answer.get("error")
     if not error:
         return None
-    said = error if isinstance(error, str) else text_of(object_of(error).get("message"))
-    return f"the server reported an error: {said if said is not None else shorten(error)}"
+    return f"the server reported an error: {words_of(error) or shorten(error)}"
 
 
 def usage_of(value: JSON) -> Usage | None:

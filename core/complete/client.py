@@ -87,13 +87,16 @@ class ServerClient:
     ) -> None:
         await self._connection.close()
 
-    async def probe(self) -> Server:
+    async def probe(self, model: str | None = None) -> Server:
         """Find out what the server is; what it does not tell stays unknown.
+
+        Args:
+            model: Name that requests will use; `None` for the server's first.
 
         Raises:
             BackendError: It answers nothing at all.
         """
-        found = await probe_server(self._connection)
+        found = await probe_server(self._connection, model)
         self.server, self.notes = found.server, found.notes
         return found.server
 

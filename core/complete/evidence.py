@@ -35,6 +35,7 @@ from core.complete.ladder import (
     observed_server,
     place_on_ladder,
     refusal_of,
+    refused_chat,
     same_run_completion,
     sampler_finish_reason,
 )
@@ -75,12 +76,12 @@ async def gather(
         on_chat_text: Called with all the visible chat text so far: content, or reasoning while there is none.
 
     Returns:
-        What there is. A request that the server refuses (400, 422) is a `refusal`, not an exception; a failure of
+        What there is. A request that the server refuses, in words, is a `refusal`, not an exception; a failure of
         one of the three generations is a note, or its `error`.
 
     Raises:
-        BackendError: The server would not serve us (a wrong key, an unknown model), or nothing whole came of any
-            of the three generations.
+        BackendError: The server would not serve us (a wrong key, a wrong address), or nothing whole came of any
+            of the three generations and the server does not say why.
     """
     return await _Gathering(client, server, body, tokenizer, local_prompt, on_raw_text, on_chat_text).go()
 
@@ -100,6 +101,7 @@ class _Gathering:
     told_template: TemplateAnswer | None = None
     other_decoding: str | None = None
     no_stream: str | None = None
+    told_refusal: str | None = None
     has_news: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def go(self) -> Gathered:
@@ -110,12 +112,18 @@ class _Gathering:
         tasks = (rendering, chatting, streaming, sampling)
         try:
             chat, stream = await chatting, await streaming
+            refusal = None
             if isinstance(chat, BackendError):
-                if is_nothing(stream) and is_declined(chat):
-                    return self._refused(chat)
+                if is_nothing(stream):
+                    refusal = refusal_of(chat)
+                    if is_declined(chat):
+                        return self._refused(chat)
                 if is_broken(stream) and (await sampling).completion is None:
-                    raise chat
-            return await self._settle(await rendering, chat, stream, await sampling)
+                    return self._refused(chat)
+                if is_declined(chat) and not is_broken(stream):
+                    self.told_refusal, chat = chat.said or chat.message, stream
+            gathered = await self._settle(await rendering, chat, stream, await sampling)
+            return gathered if refusal is None else refused_chat(gathered, refusal)
         finally:
             for task in tasks:
                 task.cancel()
@@ -275,6 +283,9 @@ class _Gathering:
         notes = [*self.client.notes, *notes_of(gathered, sampling, rendered)]
         notes += [note_of_refused(name, words) for name, words in self.client.refused_fields.items()]
         notes += [note for note in (self.other_decoding, self.no_stream) if note is not None]
+        if self.told_refusal is not None:
+            said = self.told_refusal.rstrip(".")
+            notes.append(f"The server refuses this request unless it streams ({said}); the streamed answer is judged.")
         return replace(gathered, notes=tuple(notes))
 
     def _stream_as_told(self, chat: ChatResult, stream: ChatResult | BackendError) -> ChatResult | None:

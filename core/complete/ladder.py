@@ -9,12 +9,14 @@ from core.comparable import draws_at_random, may_constrain
 from core.complete.backends.vllm import RenderAnswer
 from core.complete.completeness import decoded_from_ids
 from core.complete.run_facts import sampler_word
-from core.complete.shapes import integer_of, object_of, parse_object, text_of
+from core.complete.shapes import integer_of, parse_object
 from core.errors import BackendError
 from core.protocols import Tokenizer
 from core.types import ChatResult, Completeness, Completion, Evidence, JSONObject, Refusal, Server
 
 REFUSED = frozenset({400, 422})
+# Keys and payment, a wrong address, time and load: no fault of this request.
+_ABOUT_US = frozenset({401, 402, 403, 405, 407, 408, 425, 429, 502, 503, 504})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +74,22 @@ class Sampling:
 
 
 def refusal_of(error: BackendError) -> Refusal | None:
-    """Return a refusal of the request itself; `None` for any other failure."""
-    if error.status not in REFUSED:
+    """Return a refusal of the request itself, in the server's words; `None` for any other failure.
+
+    A status of 400 or 422 always is one. Any other is, if the server says what it has against the request, and not
+    that it does not know us, has no such endpoint, or has no time.
+    """
+    status = error.status
+    if status is None or status < 400:
         return None
-    said = object_of(parse_object(error.body).get("error"))
-    return Refusal(error.status, text_of(said.get("message")) or error.message, text_of(said.get("param")))
+    if status not in REFUSED and (not error.said or status in _ABOUT_US or not _is_about_model(status, error.said)):
+        return None
+    return Refusal(status, error.said or error.message, error.field)
+
+
+def _is_about_model(status: int, said: str) -> bool:
+    """Say whether a 404 is about the model and not about the address; any other status needs no such look."""
+    return status != 404 or "model" in said.lower()
 
 
 def failed_chat(error: BackendError) -> ChatResult:
@@ -87,6 +100,12 @@ def failed_chat(error: BackendError) -> ChatResult:
 def is_declined(error: BackendError) -> bool:
     """Say whether the server would not serve this request at all, rather than failed at it."""
     return error.status is not None and 300 <= error.status < 500
+
+
+def refused_chat(gathered: Gathered, refusal: Refusal) -> Gathered:
+    """Return what came besides a chat that the server refused both whole and streamed."""
+    notes = tuple(note for note in gathered.notes if "answer has a fault" not in note)
+    return replace(gathered, chat=None, chat_stream=None, refusal=refusal, notes=notes)
 
 
 def is_broken(result: ChatResult | BackendError) -> bool:

@@ -138,7 +138,7 @@ class CaseParser:
         if target is None or target.base_url is None:
             raise EngineError(f"`{names[0]}` is a parser of a server, and no server is named.", "Give --endpoint URL.")
         async with ServerClient(target.base_url, api_key=target.api_key, guard=target.guard) as client:
-            self._server = client.server = self._server or await client.probe()
+            self._server = client.server = self._server or await client.probe(target.model)
             return await ask_server_parsers(client, names, output, text=text)
 
 

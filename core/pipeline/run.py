@@ -14,9 +14,9 @@ from core.errors import BackendError, DebuggerError, LabError
 from core.lab import Lab, LabPool, LabProgress
 from core.pipeline.reading import read_run
 from core.pipeline.rendering import Renderer, load_renderer
-from core.pipeline.target import Target
+from core.pipeline.target import Target, requested_model
 from core.room import room_of
-from core.types import JSONObject, Parse, Request, Server, Trace
+from core.types import JSONObject, Parse, Refusal, Request, Server, Trace
 
 _DEATH_S = 2.0
 
@@ -129,11 +129,17 @@ class _Run:
         """Run all stages; a server of ours that died is told as that, not as a connection that broke."""
         try:
             await self.go_on()
-        except BackendError as error:
-            death = None if self.lab is None else await asyncio.to_thread(_death_of, self.lab)
-            if death is None:
-                raise
-            raise death from error
+        except BackendError:
+            await self.raise_death()
+            raise
+
+    async def raise_death(self, refusal: Refusal | None = None) -> None:
+        """Raise what killed the lab, where there is one and it died; a refusal below 500 comes from a living one."""
+        if self.lab is None or (refusal is not None and refusal.status < 500):
+            return
+        death = await asyncio.to_thread(_death_of, self.lab)
+        if death is not None:
+            raise death
 
     async def go_on(self) -> None:
         """Run the stages in their order."""
@@ -142,7 +148,7 @@ class _Run:
             self.update("Loading the tokenizer", server=server)
             tokenizer_info = await _tokenizer_info(client, server)
             renderer = await asyncio.to_thread(load_renderer, target, server, tokenizer_info)
-            body = _body_to_send(self.request, target, server)
+            body = _body_to_send(self.request, server)
             await self.render(renderer, body)
             await self.complete(client, server, renderer, body)
             await self.read(renderer)
@@ -155,13 +161,13 @@ class _Run:
             lab = await stack.enter_async_context(self.labs.lease(target.lab, self.on_lab_progress))
             self.lab, base_url = lab, lab.base_url
             target = replace(target, tokenizer=target.tokenizer or Path(target.lab.model_dir), model=lab.model)
+            self.update("The lab runs", notes=_notes_of_lab(requested_model(self.request, self.target), lab))
         self.update(f"Asking {base_url} what it is", fraction=None)
         guard = target.guard if self.target.base_url is not None else None  # the lab is on this machine
         client = await stack.enter_async_context(ServerClient(base_url, api_key=target.api_key, guard=guard))
-        server = await client.probe()
+        server = await client.probe(requested_model(self.request, target))
         server = replace(
             server,
-            model=target.model or server.model,
             tool_parser=target.tool_parser or server.tool_parser,
             reasoning_parser=target.reasoning_parser or server.reasoning_parser,
         )
@@ -175,7 +181,7 @@ class _Run:
         self.update("Rendering", vocabulary=renderer.vocabulary, sent=body)
         local = await asyncio.to_thread(renderer.render_local, self.request.body)
         if local is None:
-            self.update("Rendering", notes=(renderer.note,))
+            self.update("Rendering", notes=(*self.now.trace.notes, renderer.note))
         generation_prompt = await asyncio.to_thread(renderer.generation_prompt, self.request.body)
         self.update("Rendered", local_prompt=local, generation_prompt=generation_prompt)
 
@@ -191,6 +197,8 @@ class _Run:
             on_raw_text=self.on_raw_text,
             on_chat_text=self.on_chat_text,
         )
+        if gathered.refusal is not None:
+            await self.raise_death(gathered.refusal)
         prompt = await asyncio.to_thread(renderer.explain_server, body, gathered)
         difference = renderer.compare(prompt, self.now.trace.local_prompt)
         self.update(
@@ -253,12 +261,16 @@ def _with_observation(server: Server, gathered: Gathered) -> Server:
     return server if seen is None else replace(server, has_reasoning_parser=seen)
 
 
-def _body_to_send(request: Request, target: Target, server: Server) -> JSONObject:
-    """Return the body with the model's name the server knows; everything else stays as pasted."""
-    body = dict(request.body)
-    if target.model is not None or not isinstance(body.get("model"), str):
-        body["model"] = target.model or server.model
-    return body
+def _body_to_send(request: Request, server: Server) -> JSONObject:
+    """Return the body with the model that is asked; everything else stays as pasted."""
+    return {**request.body, "model": server.model}
+
+
+def _notes_of_lab(named: str | None, lab: Lab) -> tuple[str, ...]:
+    """Say so where another model is asked for than the lab has."""
+    if named in (None, lab.model):
+        return ()
+    return (f"The request names the model `{named}`; the lab serves its own, `{lab.model}`, which answered instead.",)
 
 
 async def _tokenizer_info(client: ServerClient, server: Server) -> JSONObject | None:

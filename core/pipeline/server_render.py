@@ -9,7 +9,7 @@ from core.complete import Gathered, ServerClient
 from core.diagnose import diagnose_trace
 from core.errors import BackendError
 from core.pipeline.rendering import load_renderer
-from core.pipeline.target import Target
+from core.pipeline.target import Target, requested_model
 from core.types import JSONObject, Request, Server, Trace
 
 
@@ -29,8 +29,8 @@ async def render_on_server(request: Request, target: Target) -> Trace:
     if target.base_url is None:
         raise BackendError("no server to ask for a prompt", "Give --endpoint URL.", kind="refused")
     async with ServerClient(target.base_url, api_key=target.api_key, guard=target.guard) as client:
-        server = await client.probe()
-        body = {**request.body, "model": target.model or server.model}
+        server = await client.probe(requested_model(request, target))
+        body = {**request.body, "model": server.model}
         gathered = await _prompt_of(client, server, body)
         info = await client.tokenizer_info() if "tokenizer_info" in server.features else None
     renderer = (await asyncio.to_thread(load_renderer, target, server, info)).with_told_tokens(gathered)

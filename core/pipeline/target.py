@@ -7,6 +7,7 @@ from pathlib import Path
 
 from core.complete import NetworkGuard
 from core.lab import LabSpec
+from core.types import Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +16,7 @@ class Target:
 
     Attributes:
         base_url: Server address, up to and including `/v1`; `None` means the lab.
-        model: Model name to send; `None` keeps the request's own, or takes the server's first.
+        model: Model name to send; `None` keeps the request's own, or takes the server's first if it names none.
         api_key: Sent as bearer token; never shown.
         tokenizer: Folder or hub id; `None` means what the server says of its model.
         chat_template: Jinja source that wins over the tokenizer's own.
@@ -35,3 +36,9 @@ class Target:
     reasoning_parser: str | None = None
     lab: LabSpec = field(default_factory=LabSpec)
     guard: NetworkGuard | None = None
+
+
+def requested_model(request: Request, target: Target) -> str | None:
+    """Return the model that is asked for: the target's, else the request's; `None` if neither names one."""
+    named = request.body.get("model")
+    return target.model or (named if isinstance(named, str) and named else None)

@@ -142,8 +142,8 @@ class Server:
         base_url: Up to and including `/v1`.
         kind: Which server software, as far as it shows.
         version: Its version, where it says.
-        model: Model name that requests use.
-        max_model_len: Context length in tokens, where it says.
+        model: Model name that requests use: the one asked for, else the first that the server lists.
+        max_model_len: Context length of that model in tokens, where it says.
         model_root: Path or hub id behind the model name, where it says.
         tool_parser: Name of the tool parser, where known.
         reasoning_parser: Name of the reasoning parser, where known.
@@ -151,6 +151,7 @@ class Server:
         default_template_kwargs: Defaults the server was started with, where known.
         features: Optional endpoints found: `render`, `tokenize`, `apply_template` … (`complete.backends.probe`).
         is_lab: True for a server that this program started.
+        served_models: Names that it lists, in its order.
     """
 
     base_url: str
@@ -165,3 +166,4 @@ class Server:
     default_template_kwargs: Mapping[str, JSON] = field(default_factory=dict)
     features: frozenset[str] = frozenset()
     is_lab: bool = False
+    served_models: tuple[str, ...] = ()

@@ -34,12 +34,12 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A server's word that it will not take a request (HTTP 400 or 422).
+    """A server's word that it will not, or cannot, answer a request.
 
     Attributes:
         status: HTTP status.
-        message: What the server said.
-        field: Request field that the server named, if any.
+        message: What the server said, whole.
+        field: Path of the request field that the server named, if any.
     """
 
     status: int
@@ -62,7 +62,7 @@ class Trace:
         generation_prompt: Text that opens the assistant turn by the template; "" if it has none.
         vocabulary: What is known of the tokenizer.
         notes: What could not be had or checked, and why, a sentence each.
-        refusal: The server would not take the request; nothing after it has run.
+        refusal: The server would not take the request; there is no answer, at most raw output.
         raw: Raw output.
         raw_again: Output of raw completion on the same prompt ids, run beside the chat.
         chat: The chat answer.

@@ -6,7 +6,6 @@ Every message names method and URL and never holds the API key, not even where t
 from __future__ import annotations
 
 import json
-import re
 import socket
 import ssl
 from collections.abc import Iterator
@@ -15,15 +14,16 @@ from http import HTTPStatus
 
 import httpx
 
+from core.complete.backends.error_words import read_words, title_of_page
 from core.complete.backends.limits import EXCERPT_CHARS, MAX_ANSWER_BYTES, Timeouts
-from core.complete.shapes import object_of, objects_of, parse_json, text_of
 from core.errors import BackendError
-from core.types import JSON
 
 _HINT_BY_STATUS = {
     400: "The server did not accept the request; its message says why.",
-    401: "The server wants an API key: check the environment variable that holds it.",
-    403: "The server forbids this: check the API key and what it may do.",
+    401: "The server wants an API key: set the environment variable that `--api-key-env` names (OPENAI_API_KEY if it "
+    "names none).",
+    403: "The server forbids this: check the API key (the environment variable that `--api-key-env` names, or "
+    "OPENAI_API_KEY) and what it may do.",
     404: "Check the server address (up to and including `/v1`) and the model's name.",
     405: "Check the server address: it must go up to and including `/v1`.",
     408: "Try again; the server gave up waiting.",
@@ -33,7 +33,6 @@ _HINT_BY_STATUS = {
 }
 _SERVER_HINT = "The fault lies in the server: look at its log."
 _SHORTEST_SECRET = 4
-_MESSAGE_CHARS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +92,11 @@ def failure_of_transport(call: Call, error: httpx.HTTPError, timeouts: Timeouts,
 
 def failure_of_time(call: Call, total_s: float) -> BackendError:
     """Explain that the whole answer took too long."""
+    if call.method == "GET":
+        hint = "The server takes connections but does not answer this: look at its log, and check the address."
+        return BackendError(f"{call}: no whole answer within {total_s:g} s", hint, kind="timeout")
     message = f"{call}: the answer was not complete within {total_s:g} s"
-    return BackendError(message, "Set a smaller `max_tokens`, or give the server more time.", kind="timeout")
+    return BackendError(message, "Set a smaller `max_tokens`, or look at the server's log.", kind="timeout")
 
 
 def failure_of_size(call: Call, received: str) -> BackendError:
@@ -114,7 +116,10 @@ def failure_of_format(call: Call, status: int, content_type: str, text: str, rea
 
 def failure_of_status(call: Call, status: int, headers: httpx.Headers, text: str) -> BackendError:
     """Explain an HTTP status that is no success, with the server's own message."""
-    said = call.scrub(_message_of(headers.get("content-type", ""), text))
+    content_type = headers.get("content-type", "")
+    words = read_words(content_type, text)
+    own = call.scrub(words.text)
+    said = own or title_of_page(content_type, text)
     message = f"{call} answered {status} {_phrase_of(status)}".rstrip() + (f": {said}" if said else "")
     hint = _HINT_BY_STATUS.get(status, _SERVER_HINT if status >= 500 else "")
     if status == 429 and (wait := headers.get("retry-after")):
@@ -123,15 +128,9 @@ def failure_of_status(call: Call, status: int, headers: httpx.Headers, text: str
         target = call.scrub(headers.get("location", ""))[:200]
         message = f"{call} answered {status}: a redirect to {target or 'nowhere'}, which is not followed"
         hint = "Give the address it points to, if you trust it."
-    return BackendError(message, hint, kind="status", status=status, body=_excerpt(call, text))
-
-
-def message_of_error(error: JSON) -> str:
-    """Return the text of an `error` value as servers write it: an object with `message`, or a string."""
-    if isinstance(error, str):
-        return error
-    said = text_of(object_of(error).get("message"))
-    return said if said is not None else json.dumps(error)[:_MESSAGE_CHARS]
+    own = "" if own == _phrase_of(status) else own
+    body = _excerpt(call, text)
+    return BackendError(message, hint, kind="status", status=status, body=body, said=own, field=words.field)
 
 
 def _failure_of_connection(call: Call, error: httpx.ConnectError) -> BackendError:
@@ -161,26 +160,6 @@ def _reason_of(error: httpx.HTTPError) -> str:
         if text := str(cause):
             return text
     return type(error).__name__
-
-
-def _message_of(content_type: str, text: str) -> str:
-    """Return what the server says in the body of an error, shortened."""
-    try:
-        body = parse_json(text)
-    except ValueError:
-        title = re.search(r"<title>([^<]{1,200})", text, re.IGNORECASE)
-        if title is not None or "html" in content_type:
-            return f"a web page{f' titled {title[1].strip()!r}' if title else ''}"
-        return " ".join(text.split())[:_MESSAGE_CHARS]
-    if isinstance(body, str):
-        return body[:_MESSAGE_CHARS]
-    for key in ("error", "message", "detail"):
-        value = object_of(body).get(key)
-        if value:
-            details = [text_of(item.get("msg")) for item in objects_of(value)]
-            said = "; ".join(detail for detail in details if detail) or message_of_error(value)
-            return said[:_MESSAGE_CHARS]
-    return ""
 
 
 def _phrase_of(status: int) -> str:

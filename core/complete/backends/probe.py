@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -35,6 +36,7 @@ _KIND_BY_OWNER: dict[str, Kind] = {
     "library": "ollama",
 }
 _ABSENT = frozenset({403, 404, 405, 501})
+_NAMES = 8
 # Counted up by vLLM 0.26 and later if and only if a tool parser is configured.
 _TOOL_PARSER_METRIC = "vllm:tool_call_parser_invocations_total"
 
@@ -52,8 +54,13 @@ class ProbeResult:
     notes: tuple[str, ...] = ()
 
 
-async def probe_server(connection: HttpConnection) -> ProbeResult:
+async def probe_server(connection: HttpConnection, model: str | None = None) -> ProbeResult:
     """Ask a server what it is; what it does not answer stays unknown.
+
+    Args:
+        connection: To the server.
+        model: Name that requests will use; the server's first model if none. What the server says of a model is
+            taken from the entry of this one.
 
     Features besides those that `Server` names: `chat`, `completions`, `generate`, `server_info`, and `tool_parser`
     where the server shows that one is configured.
@@ -65,7 +72,9 @@ async def probe_server(connection: HttpConnection) -> ProbeResult:
     models, version, metrics, openapi = await asyncio.gather(*(_look(connection, path) for path in paths))
     if isinstance(models, BackendError) and not any(_is_answer(item) for item in (models, version, metrics, openapi)):
         raise models
-    kind = _kind_of(models, metrics)
+    entries = objects_of(parse_object(_text(models)).get("data"))
+    entry = _entry_of(entries, model)
+    kind = _kind_of(entry or (entries[0] if entries else {}), models, metrics)
     props = await _look(connection, "/props") if kind in ("llama.cpp", "openai-compatible") else None
     if isinstance(props, Answer) and _is_llama_cpp(props):
         kind = "llama.cpp"  # also behind a proxy that renames models and hides headers
@@ -74,19 +83,21 @@ async def probe_server(connection: HttpConnection) -> ProbeResult:
     features = await _features_of(connection, kind, openapi)
     if kind == "vllm" and _TOOL_PARSER_METRIC in _text(metrics):
         features |= {"tool_parser"}
-    entry = _first_model(models)
+    if kind == "llama.cpp" and not entry and len(entries) == 1:
+        entry = entries[0]  # it serves its one model under any name
     server = Server(
         base_url=connection.address.base_url,
         kind=kind,
         version=text_of(parse_object(_text(version)).get("version")),
-        model=text_of(entry.get("id")),
+        model=model or text_of(entry.get("id")),
         max_model_len=integer_of(entry.get("max_model_len")),
         model_root=text_of(entry.get("root")),
         features=features,
+        served_models=tuple(name for name in (text_of(one.get("id")) for one in entries) if name),
     )
-    if kind == "llama.cpp":
-        return ProbeResult(await _with_llama_cpp_details(connection, server, props), _notes_of(models, entry))
-    return ProbeResult(await _with_details(connection, server), _notes_of(models, entry))
+    detailed = _with_llama_cpp_details(connection, server, props) if kind == "llama.cpp" else None
+    server = await (detailed or _with_details(connection, server))
+    return ProbeResult(server, _notes_of(models, server, model))
 
 
 async def _look(connection: HttpConnection, path: str) -> Answer | BackendError:
@@ -104,13 +115,22 @@ def _text(look: Answer | BackendError | None) -> str:
     return look.text if isinstance(look, Answer) else ""
 
 
-def _first_model(models: Answer | BackendError) -> JSONObject:
-    entries = objects_of(parse_object(_text(models)).get("data"))
-    return entries[0] if entries else {}
+def _entry_of(entries: Sequence[JSONObject], model: str | None) -> JSONObject:
+    """Return what the server says of a model; of its first if none is named, nothing of one that it does not list."""
+    if model is None:
+        return entries[0] if entries else {}
+    return next((entry for entry in entries if _is_named(entry, model)), {})
 
 
-def _kind_of(models: Answer | BackendError, metrics: Answer | BackendError) -> Kind:
-    owner = text_of(_first_model(models).get("owned_by")) or ""
+def _is_named(entry: JSONObject, model: str) -> bool:
+    """Say whether a model goes by a name; Ollama leaves out `:latest`, llama.cpp lists aliases."""
+    aliases = entry.get("aliases")
+    names = [entry.get("id"), *(aliases if isinstance(aliases, list) else [])]
+    return model in names or f"{model}:latest" in names
+
+
+def _kind_of(entry: JSONObject, models: Answer | BackendError, metrics: Answer | BackendError) -> Kind:
+    owner = text_of(entry.get("owned_by")) or ""
     if owner in _KIND_BY_OWNER:
         return _KIND_BY_OWNER[owner]
     if isinstance(models, Answer) and models.headers.get("server", "").startswith("llama.cpp"):
@@ -203,7 +223,22 @@ def _with_sglang_details(server: Server, look: Answer | BackendError) -> Server:
     )
 
 
-def _notes_of(models: Answer | BackendError, entry: JSONObject) -> tuple[str, ...]:
+def _notes_of(models: Answer | BackendError, server: Server, model: str | None) -> tuple[str, ...]:
+    advice = "name the model in the request" if model is None else "it does not say context length and tokenizer"
     if isinstance(models, BackendError):
-        return (f"The server does not list its models ({models.message}): name the model in the request.",)
-    return () if entry else ("The server lists no model: name the model in the request.",)
+        return (f"The server does not list its models ({models.message.rstrip('.')}): {advice}.",)
+    if not server.served_models:
+        return (f"The server lists no model: {advice}.",)
+    listed = _listed(server.served_models)
+    if model is None:
+        several = len(server.served_models) > 1
+        return (f"The request names no model: `{server.model}` was asked, the first of {listed}.",) if several else ()
+    if any(_is_named({"id": name}, model) for name in server.served_models):
+        return ()
+    return (f"The server lists no model named `{model}`, only {listed}: which model answers is its choice.",)
+
+
+def _listed(names: Sequence[str]) -> str:
+    quoted = [f"`{name}`" for name in names[:_NAMES]]
+    more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
+    return ", ".join(quoted) + more

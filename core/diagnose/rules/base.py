@@ -20,6 +20,7 @@ class Report:
         fix: What to change: steps, best first, or a text that holds whatever the request sets.
         certainty: Seen or concluded.
         severity: Wins over the rule's own, where one defect has milder forms.
+        stage: Wins over the rule's own, where one defect has several causes.
     """
 
     title: str
@@ -28,6 +29,7 @@ class Report:
     fix: Advice = ""
     certainty: Certainty = Certainty.OBSERVED
     severity: Severity | None = None
+    stage: Stage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class TraceRule:
                 code=self.code,
                 name=self.name,
                 severity=report.severity or self.severity,
-                stage=self.stage,
+                stage=report.stage or self.stage,
                 title=report.title,
                 detail=report.detail,
                 evidence=report.evidence,

@@ -1,8 +1,9 @@
-"""The answer broke off after it had begun.
+"""The answer broke off, or there is an error in its place.
 
 What it finds:
     An error that the server or the connection gave after the first part of the
-    answer, streamed or whole.
+    answer, streamed or whole, or in place of an answer. A note where the
+    request does not ask to stream and only our streamed repetition failed.
 
 Why it matters:
     What was received is a beginning, and must not be judged as an answer.
@@ -24,20 +25,33 @@ from collections.abc import Iterator
 
 from core.diagnose.rules.base import Report, TraceRule
 from core.protocols import Rule
-from core.types import FindingEvidence, Severity, Stage, Trace
+from core.types import ChatResult, FindingEvidence, Severity, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report the error of the whole answer, else that of the stream."""
     for result, name in ((trace.chat, "answer"), (trace.chat_stream, "streamed answer")):
         if result is not None and result.error:
-            yield Report(
-                title=f"The {name} broke off.",
-                detail=result.error,
-                evidence=(FindingEvidence("server", quote=result.body[-120:] or None),),
-                fix="Run again; if it breaks at the same place, read the server's log there.",
-            )
+            yield _report(trace, result, name)
             return
+
+
+def _report(trace: Trace, result: ChatResult, name: str) -> Report:
+    """Tell an answer that broke off from one that never began, and our own question from the request."""
+    has_begun = any(value for key, value in result.message.items() if key != "role") or bool(result.token_ids)
+    is_ours = result is trace.chat_stream and trace.request.body.get("stream") is not True
+    if has_begun:
+        title, fix = f"The {name} broke off.", "Run again; if it breaks at the same place, read the server's log there."
+    else:
+        title = f"The server gave no {name}, but an error."
+        fix = "Do what the server's words ask for; where they name nothing, read its log."
+    return Report(
+        title=title,
+        detail=result.error or "",
+        evidence=(FindingEvidence("server", quote=result.body[-120:] or None),),
+        fix=fix,
+        severity=Severity.NOTE if is_ours and not has_begun else None,
+    )
 
 
 RULE: Rule = TraceRule(

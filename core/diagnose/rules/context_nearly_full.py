@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from core.diagnose.room import prompt_tokens
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import completion_tokens
 from core.protocols import Rule
@@ -34,7 +35,7 @@ NEARLY_FULL = 0.95
 def find(trace: Trace) -> Iterator[Report]:
     """Compare the tokens used with the context length."""
     limit = None if trace.server is None else trace.server.max_model_len
-    used = _prompt_tokens(trace)
+    used = prompt_tokens(trace)
     written = completion_tokens(trace)
     if limit is None or limit <= 0 or used is None or written is None:
         return
@@ -46,13 +47,6 @@ def find(trace: Trace) -> Iterator[Report]:
         evidence=(FindingEvidence("server", quote=f"max_model_len {limit}"),),
         fix="Shorten the history or the tools, or raise the server's context length (`--max-model-len`, `num_ctx`).",
     )
-
-
-def _prompt_tokens(trace: Trace) -> int | None:
-    if trace.prompt is not None and trace.prompt.tokens is not None:
-        return len(trace.prompt.tokens)
-    usage = None if trace.chat is None else trace.chat.usage
-    return None if usage is None else usage.prompt_tokens
 
 
 RULE: Rule = TraceRule(

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.diagnose.room import more_room
+from core.diagnose.room import output_limit
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import comparison, in_message, in_raw, in_request, max_tokens_of, message_index_of, why_cut
 from core.protocols import Rule
@@ -54,23 +54,22 @@ def _report(trace: Trace, raw_index: int, call: ToolCallAttempt, reason: str | N
     index = message_index_of(trace, raw_index)
     hidden = _says_complete(trace)
     written = call.arguments or "no arguments yet"
-    limit = max_tokens_of(trace)
-    by = "max_tokens" if limit is not None else "the token limit"
+    limit = output_limit(trace)
     ending = "and returned as complete" if index is not None and hidden else "before it was whole"
     evidence = [in_raw(trace, call.char_span)]
     if index is not None:
         evidence.append(in_message(f"tool_calls[{index}]", call.arguments))
-    if limit is not None:
-        evidence.append(in_request("max_tokens", str(limit)))
+    if limit.is_requested:
+        evidence.append(in_request("max_tokens", str(max_tokens_of(trace))))
     said = "" if chat is None else f" The server says finish_reason `{chat.finish_reason}`."
     return Report(
-        title=f"The tool call was cut by {by} {ending}."
+        title=f"The tool call was cut by {limit.name} {ending}."
         if reason is not None
         else "The output ends inside a tool call, and the server calls it complete.",
         detail=f"`{call.name or 'a call'}` breaks off at character {call.char_span.stop} with {written[-60:]!r}."
         f"{said}" + (f" Cut because {reason}." if reason is not None else " Nothing shows a limit that cut it."),
         evidence=tuple(evidence),
-        fix=f"Do not execute this call and do not replay it in the history. {more_room(trace).text} "
+        fix=f"Do not execute this call and do not replay it in the history. {limit.step.text} "
         "Decide by the last token and the limit, not by finish_reason.",
         certainty=comparison(trace) or Certainty.OBSERVED,
         severity=None if hidden or chat is None else Severity.WARNING,

@@ -17,7 +17,7 @@ import pytest
 from core.complete import Gathered, ServerClient, gather
 from core.errors import BackendError
 from core.lab import LabPool, LabSpec
-from core.types import JSON, Completeness, Evidence, JSONObject, Prompt, Server, Span, Token, TokenKind
+from core.types import JSON, Completeness, Evidence, JSONObject, Prompt, Refusal, Server, Span, Token, TokenKind
 from tests.conftest import ROOT
 from tests.core.complete.faulty_server import (
     Behaviour,
@@ -160,7 +160,7 @@ async def test_several_choices_are_said(client: ServerClient) -> None:
 
 @pytest.mark.lab
 @pytest.mark.parametrize(
-    ("fields", "field"), [({"messages": "x"}, "body.messages"), ({"stop_token_ids": [999_999]}, "stop_token_ids")]
+    ("fields", "field"), [({"messages": "x"}, "messages"), ({"stop_token_ids": [999_999]}, "stop_token_ids")]
 )
 async def test_a_refused_request_is_a_refusal(client: ServerClient, fields: JSONObject, field: str) -> None:
     found = await run(client, {**BODY, **fields})
@@ -171,11 +171,12 @@ async def test_a_refused_request_is_a_refusal(client: ServerClient, fields: JSON
 
 
 @pytest.mark.lab
-async def test_an_unknown_model_is_a_failure(client: ServerClient) -> None:
-    with pytest.raises(BackendError, match="does not exist") as caught:
-        await run(client, {**BODY, "model": "nobody"})
+async def test_an_unknown_model_is_a_refusal(client: ServerClient) -> None:
+    found = await run(client, {**BODY, "model": "nobody"})
 
-    assert caught.value.status == 404
+    assert found.refusal is not None
+    assert (found.refusal.status, found.refusal.field) == (404, "model")
+    assert "`nobody` does not exist" in found.refusal.message
 
 
 @pytest.mark.lab
@@ -356,19 +357,66 @@ async def test_one_generation_that_fails_leaves_the_others(fault: str) -> None:
 FAILURE = answer(500, {"error": {"message": "EngineCore died"}})
 
 
-async def test_a_server_that_fails_altogether_is_a_failure() -> None:
-    with pytest.raises(BackendError, match="EngineCore died"):
-        await run_faulty({"*": FAILURE} | dict.fromkeys(BEHAVIOURS, FAILURE))
+async def test_a_server_that_fails_at_everything_says_why() -> None:
+    found, _ = await run_faulty({"*": FAILURE} | dict.fromkeys(BEHAVIOURS, FAILURE))
+
+    assert found.refusal == Refusal(500, "EngineCore died")
+    assert (found.chat, found.raw) == (None, None)
+
+
+@pytest.mark.parametrize("body", [b"", b"Internal Server Error", b"<html><title>Oops</title></html>"])
+async def test_a_server_that_fails_without_words_is_a_failure(body: bytes) -> None:
+    mute = answer(500, body, "text/plain")
+
+    with pytest.raises(BackendError, match="answered 500"):
+        await run_faulty({"*": mute} | dict.fromkeys(BEHAVIOURS, mute))
 
 
 async def test_raw_output_survives_a_server_that_fails_at_every_chat() -> None:
     found, _ = await run_faulty({"/v1/chat/completions": FAILURE, "/v1/chat/completions#stream": FAILURE})
 
+    assert found.refusal == Refusal(500, "EngineCore died")
     assert found.raw is not None
+    assert (found.evidence, found.raw.text, found.chat) == (Evidence.OWN_RENDER, "hi", None)
+
+
+async def test_a_server_that_wants_to_stream_is_judged_by_its_stream() -> None:
+    only_streams = answer(400, {"error": {"message": "only stream=true is supported"}})
+
+    found, _ = await run_faulty({"/v1/chat/completions": only_streams})
+
     assert found.chat is not None
-    assert found.chat.error is not None
-    assert "EngineCore died" in found.chat.error
-    assert (found.evidence, found.raw.text) == (Evidence.OWN_RENDER, "hi")
+    assert (found.chat.message["content"], found.chat.error, found.refusal) == ("hi", None, None)
+    assert any("unless it streams (only stream=true is supported)" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "refusal"),
+    [
+        (422, {"detail": [{"loc": ["body", "tools", 0, "type"], "msg": "Input should be 'function'"}]},
+         Refusal(422, "`tools[0].type`: Input should be 'function'", "tools[0].type")),
+        (422, {"error": "Input validation error: `temperature` must be strictly positive", "error_type": "validation"},
+         Refusal(422, "Input validation error: `temperature` must be strictly positive")),
+        (500, {"error": {"code": 500, "message": "JSON schema error: unrecognized type", "type": "server_error"}},
+         Refusal(500, "JSON schema error: unrecognized type")),
+        (404, {"error": {"message": "The model `x` does not exist.", "param": "model"}},
+         Refusal(404, "The model `x` does not exist.", "model")),
+    ],
+)  # fmt: skip
+async def test_a_bad_status_with_words_is_a_refusal(status: int, body: JSON, refusal: Refusal) -> None:
+    refused = answer(status, body)
+
+    found, _ = await run_faulty({"*": refused} | dict.fromkeys(BEHAVIOURS, refused))
+
+    assert found.refusal == refusal
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 429, 503])
+async def test_a_bad_status_that_is_not_about_the_request_is_a_failure(status: int) -> None:
+    refused = answer(status, {"error": {"message": "not now"}})
+
+    with pytest.raises(BackendError, match="not now"):
+        await run_faulty({"*": refused} | dict.fromkeys(BEHAVIOURS, refused))
 
 
 async def test_a_server_that_declines_is_not_waited_for() -> None:

@@ -47,7 +47,7 @@ STATUSES: dict[str, tuple[Behaviour, list[str], str]] = {
     "html": (answer(500, HTML, "text/html"), ["500 Internal Server Error", "titled '502 Bad Gateway'"], "log"),
     "empty": (answer(503), ["503 Service Unavailable"], "log"),
     "plain": (answer(502, b"upstream\ngone", "text/plain"), ["502 Bad Gateway: upstream gone"], "log"),
-    "key": (answer(401, {"error": {"message": f"wrong key {KEY}"}}), ["401 Unauthorized", "[removed]"], "API key"),
+    "key": (answer(401, {"error": {"message": f"wrong key {KEY}"}}), ["401", "[removed]"], "--api-key-env"),
     "limit": (answer(429, {"error": {"message": "slow down"}}, retry_after="7"), ["429", "slow down"], "wait 7 s"),
     "redirect": (answer(307, b"", location="https://other.example/v1"), ["to https://other.example/v1"], "trust"),
     "JSON text": (answer(400, "just words"), ["400 Bad Request: just words"], "message says"),

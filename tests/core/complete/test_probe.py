@@ -148,3 +148,70 @@ async def test_a_version_at_the_same_path_alone_is_not_ollama() -> None:
     behaviours = {"/v1/models": answer(200, models()), "/api/version": answer(200, {"version": "3"}), "*": answer(404)}
     async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
         assert (await client.probe()).kind == "openai-compatible"
+
+
+TWO: JSON = {
+    "data": [
+        {"id": "small", "owned_by": "vllm", "root": "org/small", "max_model_len": 100},
+        {"id": "large", "owned_by": "vllm", "root": "org/large", "max_model_len": 2048},
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "root", "length"),
+    [
+        ("large", "large", "org/large", 2048),
+        ("small", "small", "org/small", 100),
+        (None, "small", "org/small", 100),
+        ("other", "other", None, None),
+    ],
+)
+async def test_what_is_said_of_a_model_is_said_of_the_requested_one(
+    model: str | None, name: str, root: str | None, length: int | None
+) -> None:
+    behaviours = {"*": answer(404), "/v1/models": answer(200, TWO)}
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
+        found = await client.probe(model)
+
+    assert (found.model, found.model_root, found.max_model_len) == (name, root, length)
+    assert (found.kind, found.served_models) == ("vllm", ("small", "large"))
+    if model in ("large", "small"):
+        assert client.notes == ()
+    elif model is None:
+        assert client.notes == ("The request names no model: `small` was asked, the first of `small`, `large`.",)
+    else:
+        assert client.notes[0].startswith("The server lists no model named `other`, only `small`, `large`:")
+
+
+async def test_an_alias_is_a_name_and_llama_cpp_serves_its_model_under_any() -> None:
+    listed = {"id": "/m.gguf", "aliases": ["lab"], "owned_by": "llamacpp", "max_model_len": 5}
+    behaviours = {"*": answer(404), "/v1/models": answer(200, {"data": [listed]})}
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
+        by_alias = await client.probe("lab")
+        notes_by_alias = client.notes
+        by_other = await client.probe("other")
+
+    assert (by_alias.max_model_len, notes_by_alias) == (5, ())
+    assert (by_other.model, by_other.max_model_len) == ("other", 5)
+    assert "lists no model named `other`" in client.notes[0]
+
+
+async def test_a_model_list_that_hangs_is_not_blamed_on_the_request() -> None:
+    behaviours = {"*": answer(404), "/v1/models": hang()}
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url, timeouts=SHORT) as client:
+        await client.probe("m")
+
+    assert "/v1/models" in client.notes[0]
+    assert "max_tokens" not in client.notes[0]
+    assert "name the model" not in client.notes[0]
+
+
+async def test_a_server_that_hangs_at_every_look_is_told_without_max_tokens() -> None:
+    slow = Timeouts(connect_s=2, read_s=5, probe_s=0.2)
+    async with faulty_server(hang()) as server, ServerClient(server.base_url, timeouts=slow) as client:
+        with pytest.raises(BackendError) as caught:
+            await client.probe("m")
+
+    assert "/v1/models: no whole answer within 0.2 s" in caught.value.message
+    assert "max_tokens" not in caught.value.hint

@@ -32,6 +32,7 @@ def test_a_rule_fires_on_the_fault_it_is_for(rule_case: RuleCase) -> None:
         assert text in said
     assert first.severity.value == expected.get("severity", first.severity.value)
     assert first.certainty.value == expected.get("certainty", first.certainty.value)
+    assert first.stage.value == expected.get("stage", first.stage.value)
     assert first.evidence[0].where == expected.get("in", first.evidence[0].where)
     assert first.evidence[0].quote == expected.get("quote", first.evidence[0].quote)
 

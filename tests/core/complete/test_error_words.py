@@ -1,0 +1,64 @@
+"""What servers say in the body of an error: the words whole, and the field."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from core.complete.backends.error_words import MAX_CHARS, read_words
+from core.types import JSON
+
+LONG = "Input should be a valid list " * 60
+
+
+@pytest.mark.parametrize(
+    ("body", "text", "field"),
+    [
+        ({"error": {"message": "bad", "param": "tools"}}, "bad", "tools"),
+        ({"error": {"message": "bad", "param": "body.messages"}}, "bad", "messages"),
+        ({"error": "nope", "error_type": "validation"}, "nope", None),
+        ({"detail": "Not Found"}, "Not Found", None),
+        (
+            {"detail": [{"loc": ["body", "a", 0, "b"], "msg": "one"}, {"loc": ["body", "c"], "msg": "two"}]},
+            "`a[0].b`: one; `c`: two",
+            "a[0].b",
+        ),
+        ({"object": "error", "message": {"detail": [{"loc": ["body", "x"], "msg": "extra"}]}}, "`x`: extra", "x"),
+        (
+            {"message": "[{'type': 'extra_forbidden', 'loc': ('body', 'tools', 0, 'id'), 'msg': 'no'}]"},
+            "[{'type': 'extra_forbidden', 'loc': ('body', 'tools', 0, 'id'), 'msg': 'no'}]",
+            "tools[0].id",
+        ),
+        ([{"error": {"code": 400, "message": "Invalid value", "status": "INVALID_ARGUMENT"}}], "Invalid value", None),
+        (
+            {"error": {"message": "Provider returned error", "metadata": {"raw": "context is full"}}},
+            "Provider returned error: context is full",
+            None,
+        ),
+        ({"error": {"message": LONG}}, LONG.strip(), None),
+        ({"error": {"code": 7}}, '{"code": 7}', None),
+        ({"code": 7}, "", None),
+        ("just words", "just words", None),
+        (5, "", None),
+    ],
+)
+def test_words_and_field(body: JSON, text: str, field: str | None) -> None:
+    assert read_words("application/json", json.dumps(body)) == (text, field)
+
+
+def test_a_web_page_has_no_words() -> None:
+    assert read_words("text/html", "<html><title>502</title></html>") == ("", None)
+
+
+def test_plain_text_is_taken_as_it_is_up_to_a_length() -> None:
+    assert read_words("text/plain", "upstream\ngone") == ("upstream gone", None)
+    assert len(read_words("text/plain", "x" * 9999).text) == MAX_CHARS
+
+
+def test_what_is_nested_without_end_is_left() -> None:
+    body: JSON = "words"
+    for _ in range(50):
+        body = {"error": body}
+
+    assert read_words("application/json", json.dumps(body)).field is None
