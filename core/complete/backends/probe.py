@@ -83,6 +83,7 @@ async def probe_server(connection: HttpConnection, model: str | None = None) -> 
     features = await _features_of(connection, kind, openapi)
     if kind == "vllm" and _TOOL_PARSER_METRIC in _text(metrics):
         features |= {"tool_parser"}
+    is_listed = bool(entry)
     if kind == "llama.cpp" and not entry and len(entries) == 1:
         entry = entries[0]  # it serves its one model under any name
     server = Server(
@@ -97,7 +98,7 @@ async def probe_server(connection: HttpConnection, model: str | None = None) -> 
     )
     detailed = _with_llama_cpp_details(connection, server, props) if kind == "llama.cpp" else None
     server = await (detailed or _with_details(connection, server))
-    return ProbeResult(server, _notes_of(models, server, model))
+    return ProbeResult(server, _notes_of(models, server, model, is_listed=is_listed))
 
 
 async def _look(connection: HttpConnection, path: str) -> Answer | BackendError:
@@ -223,7 +224,7 @@ def _with_sglang_details(server: Server, look: Answer | BackendError) -> Server:
     )
 
 
-def _notes_of(models: Answer | BackendError, server: Server, model: str | None) -> tuple[str, ...]:
+def _notes_of(models: Answer | BackendError, server: Server, model: str | None, *, is_listed: bool) -> tuple[str, ...]:
     advice = "name the model in the request" if model is None else "it does not say context length and tokenizer"
     if isinstance(models, BackendError):
         return (f"The server does not list its models ({models.message.rstrip('.')}): {advice}.",)
@@ -233,7 +234,7 @@ def _notes_of(models: Answer | BackendError, server: Server, model: str | None) 
     if model is None:
         several = len(server.served_models) > 1
         return (f"The request names no model: `{server.model}` was asked, the first of {listed}.",) if several else ()
-    if any(_is_named({"id": name}, model) for name in server.served_models):
+    if is_listed:
         return ()
     return (f"The server lists no model named `{model}`, only {listed}: which model answers is its choice.",)
 

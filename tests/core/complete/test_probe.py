@@ -185,7 +185,7 @@ async def test_what_is_said_of_a_model_is_said_of_the_requested_one(
 
 
 async def test_an_alias_is_a_name_and_llama_cpp_serves_its_model_under_any() -> None:
-    listed = {"id": "/m.gguf", "aliases": ["lab"], "owned_by": "llamacpp", "max_model_len": 5}
+    listed: JSON = {"id": "/m.gguf", "aliases": ["lab"], "owned_by": "llamacpp", "max_model_len": 5}
     behaviours = {"*": answer(404), "/v1/models": answer(200, {"data": [listed]})}
     async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
         by_alias = await client.probe("lab")
