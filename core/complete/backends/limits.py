@@ -19,7 +19,7 @@ class Timeouts:
     connect_s: float = 5.0
     read_s: float = 180.0
     total_s: float = 900.0
-    probe_s: float = 4.0
+    probe_s: float = 8.0
 
 
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
