@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from core.diagnose.advice import Step
 from core.diagnose.sight import prompt_of
-from core.formats import TABLES
+from core.formats import FORMATS, TABLES
 from core.types import JSON, Trace
 
 
@@ -29,8 +29,11 @@ def thinking_switch(trace: Trace) -> Switch:
     prompt = prompt_of(trace)
     template = "" if prompt is None or prompt.template is None else prompt.template
     parser = None if trace.server is None else trace.server.reasoning_parser
-    read = (switch for switch in TABLES.switches if re.search(rf"\b{switch.name}\b", template))
-    switch = next(read, None) or TABLES.switch_by_parser.get(parser or "", TABLES.switches[0])
+    family = None if trace.parse is None else FORMATS.get(trace.parse.parsed.format)
+    told = TABLES.switch_by_parser.get(parser or "")
+    usual = TABLES.switches[:2]  # the others are words that templates use in other senses, too
+    likely = [*([told] if told else ()), *(family.facts.switches if family else ()), *usual]
+    switch = next((one for one in likely if re.search(rf"\b{one.name}\b", template)), likely[0])
     return Switch(switch.name, switch.off)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from types import ModuleType
 
 from core.discover import discover
@@ -51,8 +52,16 @@ def load_formats(package: ModuleType) -> dict[str, TextFormat]:
     return formats
 
 
-FORMATS: Mapping[str, TextFormat] = load_formats(sys.modules[__name__])
-TABLES: FamilyTables = tables_of(FORMATS)
+def _with_turns_of_all(formats: dict[str, TextFormat], tables: FamilyTables) -> dict[str, TextFormat]:
+    """Return the formats, the reader of unknown families knowing all turns: they end reasoning in a prompt."""
+    generic = formats[GENERIC.name]
+    conventions = replace(generic.conventions, turns=tables.turn_markers)
+    return formats | {generic.name: replace(generic, conventions=conventions)}
+
+
+_RECORDS = load_formats(sys.modules[__name__])
+TABLES: FamilyTables = tables_of(_RECORDS)
+FORMATS: Mapping[str, TextFormat] = _with_turns_of_all(_RECORDS, TABLES)
 
 
 def score_formats(raw: str, context: ReadContext) -> dict[str, FormatScore]:

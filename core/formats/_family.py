@@ -12,6 +12,7 @@ from functools import cached_property
 
 from core.formats._facts import FamilyFacts
 from core.parse.reading import CallScanner, Conventions, no_calls, read_message
+from core.parse.reasoning import ReasoningTags, reasoning_is_open
 from core.protocols import ReadContext
 from core.types import FormatScore, ParsedMessage
 
@@ -19,6 +20,8 @@ from core.types import FormatScore, ParsedMessage
 CERTAIN, STRONG, FAIR, WEAK = 0.95, 0.8, 0.6, 0.3
 
 _TAIL_SCORE, _TAIL_BONUS = 0.4, 0.17  # a prompt that ends like the family's, alone and with a mark
+_OPENED_BONUS = 0.05  # a prompt that ends inside the family's own reasoning says more than its header
+_SHARED_OPENER = "<think>"  # of so many families that it says nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +90,13 @@ class TextFormat:
             if shown is not None:
                 best, evidence = mark.score, f"{shown[:60]!r} occurs"
                 break
-        tail = next((tail for tail in self.tails if tail in context.prompt_tail), None)
+        opener = self._opener_at_end(context.prompt_tail)
+        tail = opener or next((tail for tail in self.tails if tail in context.prompt_tail), None)
         if tail is not None and best + _TAIL_BONUS > _TAIL_SCORE:
             best, evidence = min(0.99, best + _TAIL_BONUS), f"{evidence}, and the prompt ends with {tail!r}"
         elif tail is not None:
-            best, evidence = _TAIL_SCORE, f"the prompt ends with {tail!r}"
+            best = _TAIL_SCORE + (_OPENED_BONUS if opener else 0.0)
+            evidence = f"the prompt ends with {tail!r}"
         if (best and self.counts_calls) or (not best and self._may_be_bare(raw)):
             n_calls = len(self.read(raw, context).calls)
             if n_calls:
@@ -103,6 +108,22 @@ class TextFormat:
     def read(self, raw: str, context: ReadContext) -> ParsedMessage:
         """Read `raw`; never raises on any text. Segments tile `raw`."""
         return read_message(self.name, raw, context, self.conventions, self.scan)
+
+    @cached_property
+    def _own_reasoning(self) -> ReasoningTags | None:
+        """Tags or headers around reasoning that this family shares with few; `None` if it has none."""
+        tags = self.facts.reasoning or self.conventions.reasoning
+        if tags is None:
+            return None
+        own = [pair for pair in tags.pairs if pair[0] != _SHARED_OPENER]
+        return ReasoningTags(tuple(opener for opener, _ in own), tuple(closer for _, closer in own)) if own else None
+
+    def _opener_at_end(self, prompt_tail: str) -> str | None:
+        """Return the family's own opener if the prompt ends inside reasoning."""
+        own = self._own_reasoning
+        if own is None or not reasoning_is_open(prompt_tail, own, self.conventions.turn_texts):
+            return None
+        return max(own.openers, key=lambda opener: (prompt_tail.rfind(opener), len(opener)))
 
     def _may_be_bare(self, raw: str) -> bool:
         if not self.bare_score or any(text in raw for text in self.bare_excludes):

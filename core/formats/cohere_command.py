@@ -59,7 +59,7 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("cohere_command3", "cohere_command4"),
         reasoning_parsers=("cohere_command3", "cohere_command4"),
-        switches=(ThinkingSwitch("reasoning"), ThinkingSwitch("skip_thinking", on=False, off=True)),
+        switches=(ThinkingSwitch("skip_thinking", on=False, off=True),),
         call_markers=(_OPEN, _CLOSE),
         has_json_arguments=True,
         stripped=r"\{\s*\"tool_call_id\"\s*:\s*\"\d+\"\s*,\s*\"tool_name\"\s*:\s*\"(?P<name>[\w.\-]+)\"",

@@ -17,13 +17,14 @@ Source: the chat template of Hy3, 2026; vLLM 0.32 `tool_parsers/hy_v3_tool_parse
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from core.formats._facts import FamilyFacts, Grammar, ThinkingSwitch
 from core.formats._family import STRONG, Mark, TextFormat
-from core.parse.reading import Conventions
+from core.parse.reading import Conventions, read_message
 from core.parse.reasoning import ReasoningTags
 from core.parse.tag_calls import TagCalls
-from core.protocols import ModelFormat
+from core.protocols import ModelFormat, ReadContext
 from core.structural_tag import (
     GrammarPlan,
     ToolGrammar,
@@ -36,9 +37,10 @@ from core.structural_tag import (
     repeated,
     triggered,
 )
-from core.types import JSON, JSONObject
+from core.types import JSON, JSONObject, ParsedMessage
 
 _SUFFIX = r"(?::[^\s<>]{1,40})?"
+_TAG = re.compile(r"</?think(:[^\s<>]{1,40})>")
 _SUFFIXES = ("", ":opensource", ":hunyuan")
 
 
@@ -82,8 +84,25 @@ def _tag_pair(key: str, suffix: str) -> JSONObject:
     return in_order(*map(exactly, parts), free_text(), exactly(f"</arg_value{suffix}>"))
 
 
-FORMAT: ModelFormat = TextFormat(
+class _HunyuanV3(TextFormat):
+    def read(self, raw: str, context: ReadContext) -> ParsedMessage:
+        """Read `raw`; never raises on any text. Segments tile `raw`."""
+        return read_message(self.name, raw, context, _suffixed(self.conventions, raw, context), self.scan)
+
+
+def _suffixed(conventions: Conventions, raw: str, context: ReadContext) -> Conventions:
+    """Return the conventions with the tags as this checkpoint spells them."""
+    found = _TAG.search(context.prompt_tail) or _TAG.search(raw)
+    if found is None or conventions.reasoning is None or found.group(1) in _SUFFIXES:
+        return conventions
+    opener, closer = f"<think{found.group(1)}>", f"</think{found.group(1)}>"
+    reasoning = ReasoningTags((opener, *conventions.reasoning.openers), (closer, *conventions.reasoning.closers))
+    return replace(conventions, reasoning=reasoning)
+
+
+FORMAT: ModelFormat = _HunyuanV3(
     name="hunyuan_v3",
+    tails=("<｜hy_Assistant",),
     marks=(
         Mark("<tool_sep", 0.97, r"<tool_sep(?::[^\s<>]{1,40})?>"),
         Mark("<tool_calls:", STRONG, r"<tool_calls:[^\s<>]{1,40}>"),

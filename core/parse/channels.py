@@ -57,6 +57,12 @@ class Channels:
         has_reasoning = False
         finder = PatternFinder(raw, stop)
         position = 0
+        kind = self._open_in_prompt(context.prompt_tail)
+        if kind == "reasoning":
+            has_reasoning = True
+            body = self._body_from(finder, 0)
+            stretches.append(Stretch(Segment(body, SegmentKind.REASONING)))
+            position = body.stop
         while position < stop:
             header = finder.next(self.header, position)
             following = stop if header is None else header.start()
@@ -79,9 +85,21 @@ class Channels:
             name, raw, stretches, tuple(calls), context, self.conventions, has_reasoning=has_reasoning
         )
 
+    def _open_in_prompt(self, prompt_tail: str) -> BodyKind | None:
+        """Return what the message is whose header ends the prompt, `None` if the prompt ends otherwise."""
+        last = None
+        for header in self.header.finditer(prompt_tail):
+            last = header
+        if last is None or "<|" in prompt_tail[last.end() :]:
+            return None
+        return self.kind_of(last)
+
     def _body_of(self, finder: PatternFinder, header: re.Match[str]) -> Span:
-        ends = (finder.next(pattern, header.end()) for pattern in (self.end, self.header))
-        start = header.end() if header.groupdict().get("open") is None else header.start("open")
+        body = self._body_from(finder, header.end())
+        return body if header.groupdict().get("open") is None else Span(header.start("open"), body.stop)
+
+    def _body_from(self, finder: PatternFinder, start: int) -> Span:
+        ends = (finder.next(pattern, start) for pattern in (self.end, self.header))
         return Span(start, min((match.start() for match in ends if match is not None), default=finder.stop))
 
     def _with_end(self, raw: str, body: Span) -> Span:

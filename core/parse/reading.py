@@ -81,6 +81,12 @@ class Conventions:
     before_call: int = 0
     after_call: int = 0
 
+    @property
+    def turn_texts(self) -> tuple[str, ...]:
+        """Texts that open or end a turn."""
+        thoughts = () if self.reasoning is None else (*self.reasoning.openers, *self.reasoning.closers)
+        return (*self.turns, *(end for end in self.ends if end not in thoughts))
+
 
 def frame_spans(start: int, calls: Sequence[ToolCallAttempt], stop: int) -> list[Span]:
     """Return what of the region `[start, stop)` lies before, between and behind its calls."""
@@ -197,7 +203,7 @@ def _split(raw: str, bounds: Span, context: ReadContext, conventions: Convention
         for call in scan(raw, bounds, context).calls:
             if call.status is CallStatus.COMPLETE and call.arguments_span is not None:
                 protected.append(call.arguments_span)
-    split = split_reasoning(raw, bounds, tags, context.prompt_tail, protected)
+    split = split_reasoning(raw, bounds, tags, context.prompt_tail, protected, conventions.turn_texts)
     return _end_at_call(raw, split, context, conventions, scan) if split.is_open_at_end else split
 
 

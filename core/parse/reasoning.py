@@ -11,7 +11,7 @@ Tags that are quoted, or that stand inside the arguments of a call, are text.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -71,20 +71,31 @@ class Split:
     is_open_at_end: bool
 
 
-def reasoning_is_open(prompt_tail: str, tags: ReasoningTags) -> bool | None:
-    """Say whether the end of a prompt leaves reasoning open; `None` if it shows no tag."""
+def reasoning_is_open(prompt_tail: str, tags: ReasoningTags, turns: Iterable[str] = ()) -> bool | None:
+    """Say whether the end of a prompt leaves reasoning open; `None` if it shows no tag.
+
+    Args:
+        prompt_tail: End of the prompt.
+        tags: The family's tags.
+        turns: Texts that open or end a turn: a tag in front of one stands in an earlier turn.
+    """
     opener = max((prompt_tail.rfind(tag) + len(tag) if tag in prompt_tail else -1 for tag in tags.openers), default=-1)
     closer = max((prompt_tail.rfind(tag) + len(tag) if tag in prompt_tail else -1 for tag in tags.closers), default=-1)
     if max(opener, closer) == -1:
         return None
-    if opener > closer and "<|" not in prompt_tail[opener:]:
-        return True
     behind = prompt_tail[max(opener, closer) :]
+    if opener > closer and not any(text in behind for text in ("<|", *turns)):
+        return True
     return False if closer >= opener and not behind.strip() else None
 
 
 def split_reasoning(
-    raw: str, bounds: Span, tags: ReasoningTags, prompt_tail: str = "", protected: Sequence[Span] = ()
+    raw: str,
+    bounds: Span,
+    tags: ReasoningTags,
+    prompt_tail: str = "",
+    protected: Sequence[Span] = (),
+    turns: Iterable[str] = (),
 ) -> Split:
     """Split `raw[bounds]` into reasoning and body.
 
@@ -94,11 +105,12 @@ def split_reasoning(
         tags: The family's tags.
         prompt_tail: End of the prompt.
         protected: Spans in which tags are text, such as call arguments; in order.
+        turns: Texts that open or end a turn.
 
     Returns:
         The parts; they tile `bounds`.
     """
-    return _Splitter(raw, bounds, tags, protected).split(open_at_start=reasoning_is_open(prompt_tail, tags))
+    return _Splitter(raw, bounds, tags, protected).split(open_at_start=reasoning_is_open(prompt_tail, tags, turns))
 
 
 class _Splitter:

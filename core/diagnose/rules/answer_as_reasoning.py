@@ -4,7 +4,9 @@ What it finds:
     A message without content whose reasoning is the whole raw output, although
     the raw output holds no reasoning marker and the prompt leaves no reasoning
     block open. Or reasoning that holds text from outside every block, such as
-    the words before a tool call. Without the prompt it is a conclusion.
+    the words before a tool call. Where the prompt is not known, all of it may be
+    reasoning that the prompt opened: then it is a note, and nothing where the
+    output was cut. Where only our own render is known, it is a warning.
 
 Why it matters:
     `content` is null; the user sees nothing. The template rendered thinking as
@@ -38,12 +40,13 @@ from core.diagnose.sight import (
     in_raw,
     open_think_tail,
     prompt_of,
+    why_cut,
 )
 from core.diagnose.thinking import think_less, thinking_switch
 from core.diagnose.words import counted
 from core.formats import TABLES
 from core.protocols import Rule
-from core.types import Certainty, Fate, Segment, SegmentKind, Severity, Span, Stage, Trace
+from core.types import Certainty, Fate, Prompt, Segment, SegmentKind, Severity, Span, Stage, Trace
 
 _OTHER_PARSER = Step("Use a reasoning parser that does not begin inside a block, or none.")
 
@@ -63,19 +66,34 @@ def find(trace: Trace) -> Iterator[Report]:
     evidence = [in_message(reasoning.field, reasoning.text), in_raw(trace, Span(0, len(trace.parse.raw)))]
     if prompt is not None:
         evidence.append(in_prompt(prompt, Span(max(0, len(prompt.text) - 60), len(prompt.text))))
-    tail = "the prompt is not known" if prompt is None else f"the prompt ends with {prompt.text[-40:]!r}"
     yield Report(
-        title="The answer was taken for reasoning: content is null.",
-        detail=f"All {len(reasoning.text)} characters of the answer are in `{reasoning.field}`. The raw output holds "
-        f"no reasoning marker, and {tail}: no reasoning was open"
+        title="The answer was taken for reasoning: content is null."
+        if prompt is not None
+        else "The answer may have been taken for reasoning: content is null.",
+        detail=f"All {len(reasoning.text)} characters of the output are in `{reasoning.field}`. The raw output holds "
+        f"no reasoning marker, and {_tail(prompt)}"
         + (f". The reasoning parser is `{parser}`, which starts in reasoning unless it is told." if parser else "."),
         evidence=tuple(evidence),
         fix=(
             think_less(switch, f", or start the server with `--default-chat-template-kwargs '{{{switch.written}}}'`"),
             _OTHER_PARSER,
         ),
-        certainty=Certainty.INFERRED if prompt is None else certainty,
+        certainty=certainty if trace.prompt is not None else Certainty.INFERRED,
+        severity=_severity(trace),
     )
+
+
+def _tail(prompt: Prompt | None) -> str:
+    if prompt is None:
+        return "the prompt, which would show whether a reasoning block was open, is not known"
+    return f"the prompt ends with {prompt.text[-40:]!r}: no reasoning was open"
+
+
+def _severity(trace: Trace) -> Severity | None:
+    """Say how bad it is by what is known of the prompt: without it, all of the output may be reasoning."""
+    if trace.prompt is not None:
+        return None
+    return Severity.NOTE if trace.local_prompt is None else Severity.WARNING
 
 
 def _partly(trace: Trace, certainty: Certainty) -> Iterator[Report]:
@@ -83,7 +101,7 @@ def _partly(trace: Trace, certainty: Certainty) -> Iterator[Report]:
     assert trace.parse is not None
     assert trace.chat is not None
     reasoning = reasoning_of(trace.chat.message)
-    if reasoning is None or (prompt_of(trace) is None and trace.chat.finish_reason == "length"):
+    if reasoning is None or (prompt_of(trace) is None and why_cut(trace) is not None):
         return
     moved = [
         span
@@ -96,16 +114,16 @@ def _partly(trace: Trace, certainty: Certainty) -> Iterator[Report]:
         return
     count = sum(stop - start for start, stop in moved)
     prompt = prompt_of(trace)
+    verb = "stand" if count > 1 else "stands"
     yield Report(
-        title=f"{counted(count, 'character')} of the answer stand in reasoning."
-        if count > 1
-        else "1 character of the answer stands in reasoning.",
+        title=f"{counted(count, 'character')} of the answer {verb if prompt else 'may stand'} in reasoning.",
         detail=f"`{reasoning.field}` holds text from outside every reasoning block, from character {moved[0].start}: "
         f"{trace.parse.raw[moved[0].start : moved[0].stop][:80]!r}. "
         + ("The prompt is not known." if prompt is None else f"The prompt ends with {prompt.text[-40:]!r}."),
         evidence=(*(in_raw(trace, span) for span in moved), in_message(reasoning.field, reasoning.text)),
         fix=(think_less(thinking_switch(trace), " where the model does not think"), _OTHER_PARSER),
-        certainty=Certainty.INFERRED if prompt is None else certainty,
+        certainty=certainty if trace.prompt is not None else Certainty.INFERRED,
+        severity=_severity(trace),
     )
 
 
@@ -117,7 +135,7 @@ def _swallowed(trace: Trace) -> Reasoning | None:
     raw = trace.parse.raw
     if reasoning is None or not reasoning.text.strip() or _holds_marker(raw):
         return None
-    if prompt_of(trace) is None and trace.chat.finish_reason == "length":
+    if prompt_of(trace) is None and why_cut(trace) is not None:
         return None
     segments = trace.parse.parsed.segments
     if not any(s.kind is SegmentKind.CONTENT and raw[s.char_span.start : s.char_span.stop].strip() for s in segments):

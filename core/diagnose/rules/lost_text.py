@@ -3,7 +3,8 @@
 What it finds:
     Characters of content or reasoning, by the format's own rules, that the
     message does not hold. White space is not counted, nor reasoning that the
-    request asked to leave out, nor what a stop string cut off.
+    request asked to leave out, nor what a stop string cut off. Text between two
+    calls alone, which is mostly a stray separator, is a warning.
 
 Why it matters:
     Words in front of or behind a tool call vanish: the user is not told what
@@ -28,7 +29,7 @@ from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import comparison, fates_within, in_raw
 from core.diagnose.words import counted
 from core.protocols import Rule
-from core.types import Fate, SegmentKind, Severity, Span, Stage, Trace
+from core.types import Fate, Place, SegmentKind, Severity, Span, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -49,7 +50,17 @@ def find(trace: Trace) -> Iterator[Report]:
         evidence=tuple(in_raw(trace, span) for span in lost),
         fix="Read it from the raw output; use a parser that keeps text around calls.",
         certainty=certainty,
+        severity=Severity.WARNING if _between_calls(trace, lost) else None,
     )
+
+
+def _between_calls(trace: Trace, lost: list[Span]) -> bool:
+    """Say whether nothing was lost but text between two calls, which is mostly a stray separator."""
+    assert trace.parse is not None
+    calls = [call.char_span for call in trace.parse.parsed.calls if call.place is Place.BODY]
+    if len(calls) < 2:
+        return False
+    return all(calls[0].stop <= span.start and span.stop <= calls[-1].start for span in lost)
 
 
 def _lost(trace: Trace) -> Iterator[Span]:

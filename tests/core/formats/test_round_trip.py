@@ -86,4 +86,4 @@ def test_detection_reads_the_same_as_the_family_itself(name):
 
 
 def test_every_format_has_a_renderer():
-    assert set(FORMATS) - {"generic"} == set(RENDERERS)
+    assert set(FORMATS) - {"generic", "kimi_vl"} == set(RENDERERS)  # those write no calls
