@@ -1,7 +1,7 @@
 """A pasted `curl` command → the body it would send, and the server it would send it to.
 
-Nothing is run. Headers, keys and credentials are read only to be masked in the
-text that is kept.
+Nothing is run, and nothing but the body and the server's address is kept: around
+them stand keys, certificates, credentials and other commands.
 """
 
 from __future__ import annotations
@@ -11,29 +11,19 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from core.errors import RequestError, shorten
+from core.request.curl_options import BODY_OPTIONS, WITH_VALUE
 from core.request.json_text import JsonText, locate_in_json
 from core.request.places import Draft, Path, Place
-from core.request.servers import base_of_url, masked
+from core.request.servers import base_of_url
 from core.request.shell import Word, split_commands
 from core.text import line_column
-from core.types import Notice, Span
+from core.types import Notice
 
-_DATA = ("--data", "--data-raw", "--data-binary", "--data-ascii", "--json", "-d")
-_SECRET = ("-H", "--header", "-u", "--user", "--oauth2-bearer", "-b", "--cookie", "--proxy-user", "-U")
-_WITH_VALUE = frozenset(
-    {
-        "-A", "-b", "-c", "-C", "-D", "-e", "-E", "-F", "-H", "-K", "-m", "-o", "-P", "-Q", "-r", "-t", "-T", "-u",
-        "-U", "-w", "-x", "-X", "-y", "-Y", "-z", "--request", "--header", "--max-time", "--connect-timeout", "--user",
-        "--proxy", "--proxy-user", "--output", "--retry", "--retry-delay", "--retry-max-time", "--cacert", "--capath",
-        "--cert", "--cert-type", "--key", "--write-out", "--user-agent", "--oauth2-bearer", "--resolve", "--connect-to",
-        "--unix-socket", "--limit-rate", "--cookie", "--cookie-jar", "--referer", "--config", "--form", "--form-string",
-        "--interface", "--url-query", "--expect100-timeout", "--keepalive-time", "--max-redirs", "--pass", "--ciphers",
-        "--tls-max", "--trace", "--trace-ascii", "--dump-header", "--upload-file", "--range", "--speed-limit",
-        "--speed-time", "--noproxy", "--socks5", "--aws-sigv4",
-    }
-)  # fmt: skip
 _CURL = re.compile(r"(?:^|[\s;&|(`])curl(?:\.exe)?[ \t\\]", re.IGNORECASE)
-_AUTHORITY = re.compile(r"(?:[a-z][\w+.-]*://)?([^/\s?#@]*)@", re.IGNORECASE)
+_EXPLICIT = re.compile(r"[a-z][\w+.-]*://", re.IGNORECASE)
+_ADDRESS = re.compile(
+    r"(?:[^\s/@]*@)?(?:[\w.-]+(?::\d+)?/|[\w.-]+:\d+\Z|localhost\Z|[\w-]+(?:\.[\w-]+)+\Z)|\S*[$`{]", re.IGNORECASE
+)
 
 
 @dataclass(slots=True)
@@ -42,7 +32,12 @@ class _Command:
 
     data: list[tuple[str, Word, int]] = field(default_factory=list)
     urls: list[Word] = field(default_factory=list)
-    secrets: list[Span] = field(default_factory=list)
+
+    @property
+    def url(self) -> Word | None:
+        """The server's address: what says `http` first, for a bare word may be the value of an unknown option."""
+        explicit = (word for word in self.urls if _EXPLICIT.match(word.text))
+        return next(explicit, next((word for word in self.urls if _ADDRESS.match(word.text)), None))
 
 
 def has_curl(text: str) -> bool:
@@ -56,7 +51,7 @@ def read_curl(text: str) -> Draft:
     Raises:
         RequestError: A quote is left open, the command sends no body, or the body is no JSON.
     """
-    command = _collect(_curl_words(text), len(text))
+    command = _collect(_curl_words(text))
     if not command.data:
         raise RequestError(
             "The curl command sends no body.",
@@ -78,12 +73,10 @@ def read_curl(text: str) -> Draft:
         for name in dict.fromkeys(word.expansions[:10])
     ]
     base_url = None
-    if command.urls:
-        base_url, said = base_of_url(command.urls[0].text)
-        notices += [Notice("", message, *line_column(text, command.urls[0].start)) for message in said]
-    return Draft(
-        value, "curl", _Locator(text, word, offset, body), masked(text, command.secrets), base_url, tuple(notices)
-    )
+    if command.url is not None:
+        base_url, said = base_of_url(command.url.text)
+        notices += [Notice("", message, *line_column(text, command.url.start)) for message in said]
+    return Draft(value, "curl", _Locator(text, word, offset, body), text, base_url, tuple(notices))
 
 
 def _curl_words(text: str) -> tuple[Word, ...]:
@@ -94,30 +87,26 @@ def _curl_words(text: str) -> tuple[Word, ...]:
     raise RequestError("The text names no curl command.", "Paste the whole command, from the word `curl` on.")
 
 
-def _collect(words: tuple[Word, ...], end: int) -> _Command:
+def _collect(words: tuple[Word, ...]) -> _Command:
     command = _Command()
-    numbered = enumerate(words)
-    for index, word in numbered:
+    remaining = iter(words)
+    for word in remaining:
         option, attached = _option(word.text)
         if option is None:
-            _add_url(command, word)
+            command.urls.append(word)
             continue
-        if option not in _WITH_VALUE and option not in _DATA and option != "--url":
+        if option not in WITH_VALUE and option not in BODY_OPTIONS and option != "--url":
             continue
         value, offset = word, attached
         if attached is None:
-            following = next(numbered, None)
+            following = next(remaining, None)
             if following is None:
                 break
-            index, value = following
-        stop = words[index + 1].start if index + 1 < len(words) else end
-        if option in _DATA:
+            value = following
+        if option in BODY_OPTIONS:
             command.data.append((option, value, offset or 0))
         elif option == "--url":
-            _add_url(command, value)
-        elif option in _SECRET:
-            start = value.source_offset(offset or 0)
-            command.secrets.append(_header_value(value, offset or 0, Span(start, stop)))
+            command.urls.append(value)
     return command
 
 
@@ -133,32 +122,9 @@ def _option(text: str) -> tuple[str | None, int | None]:
         return name, (len(name) + 1 if equals else None)
     for index, letter in enumerate(text[1:50], start=1):
         option = f"-{letter}"
-        if option in _WITH_VALUE or option in _DATA:
+        if option in WITH_VALUE or option in BODY_OPTIONS:
             return option, (index + 1 if index + 1 < len(text) else None)
     return text[:2], None
-
-
-def _add_url(command: _Command, word: Word) -> None:
-    command.urls.append(word)
-    credentials = _AUTHORITY.match(word.text)
-    if credentials is not None:
-        command.secrets.append(Span(word.source_offset(credentials.start(1)), word.source_offset(credentials.end(1))))
-    query = word.text.find("?")
-    if query >= 0:
-        stop = word.source_offset(len(word.text) - 1) + 1
-        command.secrets.append(Span(word.source_offset(query) + 1, stop))
-
-
-def _header_value(word: Word, offset: int, span: Span) -> Span:
-    """Narrow a header to its value, so that its name stays readable."""
-    text = word.text
-    colon = text.find(":", offset)
-    name = text[offset:colon].strip().lower() if colon >= 0 else ""
-    if name in ("content-type", "accept", "user-agent"):
-        return Span(span.start, span.start)
-    first = colon + 1 if colon >= 0 else offset
-    last = word.source_offset(max(len(text) - 1, first)) + 1
-    return Span(word.source_offset(first), min(max(last, span.start), span.stop))
 
 
 def _refuse_file(option: str, body: str, text: str, word: Word) -> None:

@@ -10,7 +10,6 @@ or the names `messages`, `tools`, `extra_body`, … make the body.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -28,9 +27,12 @@ _CALLS = (
 _FREE_CALLS = ("litellm.completion", "litellm.acompletion", "completion", "acompletion")
 _POSTS = ("requests.post", "httpx.post", "client.post", "session.post")
 _TRANSPORT = ("extra_headers", "extra_query", "timeout")
-_CLIENT_OPTIONS = (*_TRANSPORT, "api_key", "base_url", "api_base", "custom_llm_provider")
-_SECRETS = ("api_key", "extra_headers", "default_headers", "headers", "auth")
-_SECRET_NAME = re.compile(r"(?i)(?:api_?key|secret|headers|(?:hf|auth|access|bearer)_token)\Z")
+_CLIENT_OPTIONS = (
+    *_TRANSPORT, "api_base", "api_key", "api_version", "auth", "aws_access_key_id", "aws_region_name",
+    "aws_secret_access_key", "aws_session_token", "azure_ad_token", "base_url", "client", "custom_llm_provider",
+    "default_headers", "default_query", "headers", "http_client", "organization", "project", "ssl_verify",
+    "vertex_credentials", "vertex_location", "vertex_project",
+)  # fmt: skip
 _FIELDS = (
     "model", "messages", "tools", "tool_choice", "extra_body", "response_format", "temperature", "top_p", "max_tokens",
     "chat_template_kwargs",
@@ -47,7 +49,6 @@ class _Reading:
     has_call: bool = False
     value: JSON = None
     address: ast.expr | None = None
-    secrets: list[ast.expr] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
 
     def tell(self, field_path: str, message: str, node: ast.expr | None) -> None:
@@ -84,8 +85,7 @@ def read_python(text: str) -> Draft:
     for name in dict.fromkeys(reading.values.defaults_used):
         reading.tell("", f"The default that the snippet states for the environment variable `{name}` was taken.", None)
     base_url = _base_url(reading)
-    shown = reading.source.masked_text(reading.secrets)
-    return Draft(value, "python", _Locator(reading, value), shown, base_url, tuple(reading.notices))
+    return Draft(value, "python", _Locator(reading, value), text, base_url, tuple(reading.notices))
 
 
 def _learn_assignment(statement: ast.stmt, reading: _Reading) -> None:
@@ -109,12 +109,8 @@ def _assign(target: ast.expr, node: ast.expr, reading: _Reading) -> None:
     if isinstance(target, ast.Attribute):
         if target.attr in ("api_base", "base_url"):
             reading.address = node
-        elif target.attr == "api_key":
-            reading.secrets.append(node)
         return
     root = _root_name(target)
-    if root is not None and _SECRET_NAME.search(root):
-        reading.secrets.append(node)
     if root is None:
         return
     try:
@@ -169,7 +165,6 @@ def _root_name(node: ast.expr) -> str | None:
 def _learn_call(node: ast.Call, reading: _Reading) -> None:
     name = dotted_name(node.func)
     named = {keyword.arg: keyword.value for keyword in node.keywords}
-    reading.secrets += [named[option] for option in _SECRETS if option in named]
     is_post = name in _POSTS and ("json" in named or "data" in named)
     is_call = name.endswith(_CALLS) or name in _FREE_CALLS or is_post
     address = named.get("base_url") or named.get("api_base")

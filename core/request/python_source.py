@@ -6,14 +6,12 @@ import ast
 import re
 import textwrap
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from core.errors import RequestError
 from core.request.places import Place
 from core.request.python_values import Unreadable
-from core.request.servers import masked
-from core.types import Span
 
 _PROMPT = re.compile(r"(?m)^[ \t]*(?:>>>|\.\.\.)(?: |$)")
 _MAGIC = re.compile(r"(?m)^([ \t]*)[!%]")
@@ -45,20 +43,6 @@ class Source:
         line, column = self.place(unreadable.node)
         hint = "Write the value itself there; the snippet is read, never run."
         return RequestError(unreadable.message, hint, line=line, column=column, field=field_path)
-
-    def masked_text(self, secrets: Iterable[ast.expr]) -> str:
-        """Return the pasted text with the characters of keys and header values masked."""
-        return masked(self.text, [self._span(part) for node in secrets for part in _constants(node)])
-
-    def _span(self, node: ast.Constant) -> Span:
-        starts = [0]
-        for line in _LINE.findall(self.text):
-            starts.append(starts[-1] + len(line))
-        last = node.end_lineno or node.lineno
-        return Span(
-            starts[node.lineno - 1] + self._column(node.lineno, node.col_offset),
-            starts[last - 1] + self._column(last, node.end_col_offset or 0),
-        )
 
     def _column(self, line: int, byte_column: int) -> int:
         """Turn the tree's column, in UTF-8 bytes, into characters of the pasted line."""
@@ -124,16 +108,3 @@ def _parse(source: str, margin: int) -> ast.Module:
         raise RequestError(f"The snippet is no Python: {error.msg}.", line=error.lineno or 1, column=column) from None
     except (ValueError, RecursionError, MemoryError):
         raise RequestError("The snippet is no Python: it is nested too deep, or holds what is no text.") from None
-
-
-def _constants(node: ast.expr) -> Iterator[ast.Constant]:
-    """Yield the text constants that are values themselves: not names of variables to look up, not keys."""
-    stack: list[ast.AST] = [node]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, ast.Constant) and isinstance(part.value, str):
-            yield part
-        elif isinstance(part, ast.Dict):
-            stack += part.values
-        elif isinstance(part, (ast.JoinedStr, ast.BinOp, ast.BoolOp, ast.IfExp)):
-            stack += ast.iter_child_nodes(part)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -16,7 +17,7 @@ from core.request.places import Draft, Path, Place, show_path
 from core.request.python_call import read_python
 from core.request.python_source import parse_source
 from core.text import line_column
-from core.types import JSONObject, Notice, Request
+from core.types import JSON, JSONObject, Notice, Request
 
 MAX_CHARS = 2_000_000
 MAX_PYTHON_CHARS = 500_000
@@ -38,7 +39,7 @@ def read_request(text: str) -> Request:
     JSON of a body, a `curl` command, or Python: an `openai` call, a dict, an
     `extra_body` beside its messages. Python is parsed, never executed. A JSON
     object with a `request` in it, such as a worked case or a saved run, stands
-    for that request. Keys and authorization headers are masked in what is kept.
+    for that request. Of anything but plain JSON only the body is kept.
 
     Args:
         text: At most `MAX_CHARS` characters.
@@ -77,7 +78,14 @@ def read_request(text: str) -> Request:
         *found.notices,
         *(_notice(problem, _nearest(found.pasted_path(problem.path), places)) for problem in told),
     ]
-    return Request(found.body, draft.text, draft.source, draft.base_url, tuple(notices))
+    text_kept = draft.text if draft.source == "json" and _is_just(draft.text, found.body) else body_text(found.body)
+    return Request(found.body, text_kept, draft.source, draft.base_url, tuple(notices))
+
+
+def body_text(body: JSONObject) -> str:
+    """Return a body as a person would paste it."""
+    text = json.dumps(body, ensure_ascii=False, indent=2)
+    return text if _SURROGATE.search(text) is None else json.dumps(body, ensure_ascii=True, indent=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +99,21 @@ class _Found:
 
     def pasted_path(self, path: Path) -> Path:
         return (*self.prefix, *path[self.dropped :])
+
+
+def _is_just(text: str, body: JSONObject) -> bool:
+    """Say whether a text is the JSON of a body and holds nothing else: no comment, no second value of a name."""
+    try:
+        return bool(json.loads(text.removeprefix("\ufeff"), object_pairs_hook=_unique) == body)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _unique(pairs: list[tuple[str, JSON]]) -> JSONObject:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name stands twice")
+    return found
 
 
 def _check_text(text: str) -> None:

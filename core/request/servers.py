@@ -1,12 +1,9 @@
-"""Server addresses as pasted, and the masking of what must not be kept with them."""
+"""Server addresses as pasted, without what must not be kept with them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from urllib.parse import urlsplit
-
-from core.types import Span
 
 _ENDPOINTS = re.compile(r"/(?:chat/completions|completions|responses|messages|models|tokenize)(?:/.*)?/?\Z")
 _VERSION = re.compile(r"/v1(?=/|\Z)")
@@ -42,19 +39,3 @@ def base_of_url(url: str) -> tuple[str | None, tuple[str, ...]]:
         path = _ENDPOINTS.sub("", parts.path).rstrip("/")
     shown = f"[{host}]" if ":" in host else host
     return f"{parts.scheme}://{shown}{'' if port is None else f':{port}'}{path}", tuple(said)
-
-
-def masked(text: str, spans: Iterable[Span]) -> str:
-    """Return `text` with the characters of `spans` replaced by `*`, line breaks and quotes kept.
-
-    The length stays, so that every position stays.
-    """
-    parts: list[str] = []
-    done = 0
-    for start, stop in sorted(spans):
-        if stop <= max(start, done):
-            continue
-        start = max(start, done)
-        parts += [text[done:start], re.sub(r"[^\s'\"]", "*", text[start:stop])]
-        done = stop
-    return "".join(parts) + text[done:]

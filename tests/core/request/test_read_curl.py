@@ -63,24 +63,40 @@ def test_the_server_is_taken_up_to_v1(url: str, base_url: str | None) -> None:
     "option",
     [
         "-H 'Authorization: Bearer sk-SECRET'",
-        '-H "Authorization: Bearer sk-SECRET"',
         "-H'X-Api-Key:sk-SECRET'",
-        "--header=api-key:sk-SECRET",
         "-u me:sk-SECRET",
-        "--oauth2-bearer sk-SECRET",
-        "-b 'session=sk-SECRET'",
         "'http://me:sk-SECRET@h/v1'",
         "'http://h/v1?key=sk-SECRET'",
+        "me:sk-SECRET@h:8000/v1",
+        "--tlspassword SECRET",
+        "--an-option-of-next-year SECRET",
     ],
 )
-def test_no_key_is_kept_and_every_position_is(option: str) -> None:
-    text = f"curl {option} h/v1/chat/completions \\\n -d '{BODY}'"
-
-    request = read_request(text)
+def test_only_body_and_address_are_kept(option: str) -> None:
+    """`tests/attacks` has many more; here is what the parts of a command are."""
+    request = read_request(f"curl {option} h/v1/chat/completions \\\n -d '{BODY}'")
 
     assert "SECRET" not in repr(request)
-    assert len(text) == len(request.text)
-    assert text.splitlines()[1] == request.text.splitlines()[1]
+    assert json.loads(request.text) == request.body
+
+
+@pytest.mark.parametrize(
+    ("words", "base_url"),
+    [
+        ("h/v1/chat/completions", "http://h/v1"),
+        ("localhost:8000/v1", "http://localhost:8000/v1"),
+        ("--new-option value https://h/v1", "https://h/v1"),
+        ("--new-option value h/v1", "http://h/v1"),
+        ("api.example.com", "http://api.example.com"),
+        ("me:pw@h:81/v1", "http://h:81/v1"),
+        ("--proxy http://proxy/v1 h/v1", "http://h/v1"),
+        ("-x http://me:pw@proxy:3128 http://h/v1", "http://h/v1"),
+        ("$HOST/v1/chat/completions", None),
+        ("word", None),
+    ],
+)
+def test_the_address_is_what_looks_like_one(words: str, base_url: str | None) -> None:
+    assert read_request(f"curl {words} -d '{BODY}'").base_url == base_url
 
 
 def test_a_field_inside_a_quoted_body_has_its_place_in_the_paste() -> None:

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from core.errors import RequestError
-from core.request import MAX_CHARS, read_request
+from core.request import MAX_CHARS, body_text, read_request
 
 BODY = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
 
@@ -154,3 +154,27 @@ def test_unknown_fields_are_kept_and_told() -> None:
     assert "chat_template_kwargs" in told["enable_thinking"]
     assert "`temperature`" in told["temprature"]
     assert "openai client" in told["extra_body"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"messages": []} // SECRET',
+        '# SECRET\n{"messages": []}',
+        '{"headers": {"x": "SECRET"}, "request": {"messages": []}}',
+        '{"user": "SECRET", "messages": [], "user": "me"}',
+        '[{"role": "user", "content": "hi"}] // SECRET',
+    ],
+)
+def test_of_what_is_not_just_the_body_only_the_body_is_kept(text: str) -> None:
+    request = read_request(text)
+
+    assert "SECRET" not in repr(request).replace("`headers`", "")
+    assert json.loads(request.text) == request.body
+
+
+def test_half_a_surrogate_stays_an_escape_in_what_is_shown() -> None:
+    """A bundle may bring one; no file could hold it otherwise."""
+    assert body_text({"user": "\ud800"}).isascii()
+    assert json.loads(body_text({"user": "\ud800"})) == {"user": "\ud800"}
+    assert "é" in body_text({"user": "é"})

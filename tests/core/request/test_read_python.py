@@ -1,5 +1,6 @@
 """Python snippets: read, never run."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -55,11 +56,11 @@ def test_a_call_of_the_openai_client_gives_the_body_it_would_send() -> None:
     assert {"temperature", "extra_headers"} == {notice.field for notice in request.notices}
 
 
-def test_no_key_is_kept_and_every_position_is() -> None:
+def test_only_the_body_is_kept() -> None:
     request = read_request(CALL)
 
     assert "SECRET" not in repr(request)
-    assert [len(line) for line in CALL.splitlines()] == [len(line) for line in request.text.splitlines()]
+    assert json.loads(request.text) == request.body
 
 
 def test_a_snippet_is_not_executed(tmp_path: Path) -> None:
