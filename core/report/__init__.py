@@ -9,7 +9,7 @@ secrets are gone.
 from core.report.bundle import Bundle, is_bundle, read_bundle, write_bundle
 from core.report.counts import calls_words, characters_words
 from core.report.readers import parsers_sentence, reading_words
-from core.report.redact import redact_json, redact_text
+from core.report.redact import redact_body, redact_json, redact_text
 from core.report.repeat import curl_of, template_sha256
 from core.report.writers.json import (
     finding_to_json,
@@ -36,6 +36,7 @@ __all__ = [
     "prompt_to_terminal",
     "read_bundle",
     "reading_words",
+    "redact_body",
     "redact_json",
     "redact_text",
     "request_to_json",

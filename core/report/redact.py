@@ -2,26 +2,41 @@
 
 Only things that are secrets by their shape or by their field name are taken
 out: bearer tokens, keys with a well-known prefix, passwords inside URLs,
-variables and headers that are set to a key, and the values of fields called
-`api_key`, `authorization` and the like. Prompts stay as they are, for they are
+variables and headers that are set to a key, the values of fields called
+`api_key`, `authorization` and the like, and of a request what is for its
+transport (`extra_headers`). Prompts stay as they are, for they are
 what the report is about.
+
+Values are redacted, and then written as JSON or as a command: a pattern that
+runs over finished text may take a quote away. Each pattern takes time that
+grows no faster than the text.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
-from core.types import JSON
+from core.types import JSON, JSONObject
 
 MARK = "[removed]"
 
 _SECRET_FIELD = re.compile(
     r"""^(?:[\w-]*[-_])?(?:
-        api[-_]?key | access[-_]?key | private[-_]?key | secret(?:[-_]?key)? | password | passwd | credentials?
-        | authorization | cookie | (?:access|auth|api|bearer|hf|id|refresh|session)[-_]?token
+        api[-_]?key | access[-_]?key | private[-_]?key | secret(?:[-_]?key)? | password | passwd | pwd | passphrase
+        | credentials? | authorization | cookies? | (?:access|ad|api|auth|bearer|hf|id|refresh|session)[-_]?token
     )(?:[-_]id)?$""",
     re.IGNORECASE | re.VERBOSE,
 )
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+# Fields of a request that clients take for themselves; a body that holds them was pasted with too much.
+TRANSPORT_FIELDS = frozenset(
+    {
+        "auth", "cert", "client_cert", "default_headers", "default_query", "env", "environment", "extra_headers",
+        "extra_query", "headers", "http_client", "proxies", "proxy",
+    }
+)  # fmt: skip
+_SCHEMA_WORDS = frozenset({"$ref", "allOf", "anyOf", "const", "description", "enum", "oneOf", "properties", "type"})
 # What stands in group 1, if there is one, is kept.
 _SECRETS = (
     re.compile(r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}"),
@@ -30,7 +45,7 @@ _SECRETS = (
     re.compile(r"\bAKIA[0-9A-Z]{16}\b"),
     re.compile(r"\bAIza[A-Za-z0-9_-]{30,}"),
     re.compile(r"\bxox[abprs]-[A-Za-z0-9-]{10,}"),
-    re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
+    re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
     re.compile(r"(?<=[Bb]earer )[A-Za-z0-9._~+/=-]{8,}"),
     re.compile(r"(?<=://)[^/@\s:\"']+:[^/@\s\"']+(?=@)"),
     # A shell variable that is set to a key, not one that takes it from another variable or command, nor one covered.
@@ -42,7 +57,7 @@ _SECRETS = (
     # A header such as `api-key: 0123456789abcdef`; a value without a digit is prose.
     re.compile(
         r"(\b(?:x-)?(?:[a-z]+-){0,3}(?:api-?key|auth-token|authorization)[\"']?: ?(?:basic )?[\"']?)"
-        r"(?=[^\s\"',]*\d)[A-Za-z0-9._~+/=-]{8,}",
+        r"(?=[^\s\"',\d]{0,128}\d)[A-Za-z0-9._~+/=-]{8,}",
         re.IGNORECASE,
     ),
 )
@@ -66,8 +81,40 @@ def redact_json(value: JSON) -> JSON:
     if isinstance(value, list):
         return [redact_json(item) for item in value]
     if isinstance(value, dict):
-        return {
-            key: MARK if _SECRET_FIELD.match(key) and isinstance(item, str) and item else redact_json(item)
-            for key, item in value.items()
-        }
+        return {key: _blanked(item) if is_secret_value(key, item) else redact_json(item) for key, item in value.items()}
     return value
+
+
+def redact_body(body: Mapping[str, JSON]) -> JSONObject:
+    """Return a request's body with the same replaced, and all values of what is for its transport."""
+    redacted = redact_json(dict(body))
+    assert isinstance(redacted, dict)
+    for key, item in body.items():
+        if key in TRANSPORT_FIELDS:
+            redacted[key] = _blanked(item)
+        elif key == "extra_body" and isinstance(item, dict):
+            redacted[key] = redact_body(item)
+    return redacted
+
+
+def is_secret_field(name: str) -> bool:
+    """Say whether a field of this name holds a secret.
+
+    >>> is_secret_field("openaiApiKey"), is_secret_field("max_tokens")
+    (True, False)
+    """
+    return _SECRET_FIELD.match(_HUMP.sub("_", name)) is not None
+
+
+def is_secret_value(name: str, value: object) -> bool:
+    """Say whether what stands under this name is a secret; in a schema, `password` may be described."""
+    return is_secret_field(name) and not (isinstance(value, Mapping) and not _SCHEMA_WORDS.isdisjoint(value))
+
+
+def _blanked(value: JSON) -> JSON:
+    """Return a value with every text and number in it replaced."""
+    if isinstance(value, list):
+        return [_blanked(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _blanked(item) for key, item in value.items()}
+    return value if value is None or isinstance(value, bool) or value == "" else MARK

@@ -12,7 +12,7 @@ BUNDLE_NAME = "prompt-debugger.json"  # as the page saves it
 
 
 def curl_of(trace: Trace) -> str:
-    """Return the shell command that sends the request of this run once more.
+    """Return the shell command that sends the request of this run once more, on one line.
 
     Text that would hide in a terminal is written as JSON escapes. The key of a
     server other than the lab is taken from the environment.
@@ -21,12 +21,12 @@ def curl_of(trace: Trace) -> str:
     text = json.dumps(body, ensure_ascii=False)
     if not text.isprintable():
         text = json.dumps(body, ensure_ascii=True)
-    return " \\\n  ".join((*_head(trace), f"-d {shlex.quote(text)}"))
+    return " ".join((*_head(trace), f"-d {shlex.quote(text)}"))
 
 
 def curl_of_bundle(trace: Trace) -> str:
     """Return the same command for a request that is too long to be shown: it takes the body from a bundle."""
-    return f"jq -c .sent {BUNDLE_NAME} | " + " \\\n  ".join((*_head(trace), "-d @-"))
+    return f"jq -c .sent {BUNDLE_NAME} | " + " ".join((*_head(trace), "-d @-"))
 
 
 def template_sha256(prompt: Prompt | None) -> str | None:

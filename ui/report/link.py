@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from core.report import redact_text
@@ -28,13 +27,11 @@ def link_state(text: str, choices: JSONObject) -> tuple[JSONObject, tuple[str, .
     request = read_request(text)
     masked = mask_request(request)
     notes: list[str] = []
-    carried = masked.text
     if request.source != "json":
-        carried = json.dumps(masked.body, ensure_ascii=False, indent=2)
         notes.append("Only the request's body went into the link, not the command around it.")
-    if masked.body != request.body or (request.source == "json" and masked.text != request.text):
+    if masked.body != request.body:
         notes.append("What looked like a secret in the request is covered with •.")
-    state: JSONObject = {"request": carried}
+    state: JSONObject = {"request": masked.text}
     for name, value in choices.items():
         if isinstance(value, str) and value and (name != "tokenizer" or _HUB_ID.fullmatch(value)):
             state[name] = redact_text(value)

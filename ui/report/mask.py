@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from core.report import redact_json, redact_text
-from core.report.redact import MARK
-from core.types import ChatResult, Completion, Prompt, Request, Span, StreamDelta, Token, Trace
+from core.report import redact_text
+from core.report.redact import MARK, TRANSPORT_FIELDS, is_secret_field, is_secret_value
+from core.request import body_text
+from core.types import ChatResult, Completion, JSONObject, Prompt, Request, Span, StreamDelta, Token, Trace
+from ui.report.cover import COVER, FRAGMENT, SHORTEST, SecretCover
 from ui.report.pieces import answers_of, events_of, joined_texts, logprob_fields
 
 if TYPE_CHECKING:
@@ -27,13 +29,11 @@ _T = TypeVar("_T")
 _D = TypeVar("_D", bound="DataclassInstance")
 _A = TypeVar("_A", ChatResult, Completion)
 
-COVER = "•"
 REMOVED_ID = -1  # stands for the id of a covered token
 
 _FOLDER = re.compile(r"[/~\\]|[A-Za-z]:[\\/]")  # how a path of some machine begins; a hub id does not
-_SHORTEST = 4  # a shorter value of a secret field would cover half of any text
-_FRAGMENT = 12  # as many characters of a secret are still one: quotes and excerpts cut texts anywhere
-_LONGEST_SEARCHED = 50_000  # longer texts are no excerpts
+_LONGEST_COUNT = 6  # a number of fewer digits is a count, and covering it would cover others
+_PUBLIC_HEADERS = frozenset({"accept", "content-type", "user-agent"})
 # A secret is looked for in ever larger units; the first that leaves nothing to take out is the least cover.
 _UNITS = (re.compile(r"""(?:\bbearer )?[^\s"']+""", re.IGNORECASE), re.compile(r"[^\n]+"), re.compile(r".+", re.DOTALL))
 
@@ -45,13 +45,13 @@ def mask_trace(trace: Trace) -> Trace:
     bodies as received, stream events and logprobs are left out whole: it may be
     cut into their pieces. A run without secrets keeps them.
     """
-    trace = _without_folders(trace)
+    trace = _without_places(_without_folders(trace))
     mask = _Mask(trace)
     return trace if mask.is_idle else mask.trace(_without_pieces(trace))
 
 
 def mask_request(request: Request) -> Request:
-    """Return `request` as it may be shown to anybody; its text keeps length and places."""
+    """Return `request` as it may be shown to anybody; if it holds a secret, its text is the masked body's."""
     return mask_trace(Trace(request=request)).request
 
 
@@ -104,6 +104,14 @@ def _without_folders(trace: Trace) -> Trace:
     )
 
 
+def _without_places(trace: Trace) -> Trace:
+    """Return `trace` without places in a text that is not kept: that of a command or a snippet."""
+    if trace.request.source == "json":
+        return trace
+    notices = tuple(replace(notice, line=None, column=None) for notice in trace.request.notices)
+    return replace(trace, request=replace(trace.request, notices=notices))
+
+
 def _without_pieces(trace: Trace) -> Trace:
     return replace(
         trace,
@@ -145,13 +153,14 @@ class _Mask:
         secrets = {secret for text in texts for secret in _secrets_in(text)}
         secrets.update(self._field_values(trace))
         for text in texts:
-            if text.lstrip().startswith(("{", "[")):  # arguments of a call are JSON inside a string
+            if _may_be_json(text):  # arguments of a call are JSON inside a string
                 secrets.update(self._field_values(_decoded(text)))
         for answer in answers_of(trace):
             secrets.update(self._field_values(list(events_of(answer.body))))
-        spellings = {spelling for secret in secrets for spelling in _spellings(secret)}
-        self._secrets = tuple(sorted(spellings, key=lambda text: (-len(text), text)))
-        self.is_idle = not secrets
+        bodies = (trace.request.body, trace.sent or {})
+        secrets.update(value for body in bodies for value in _transport_values(body))
+        self._secrets = SecretCover(secrets)
+        self.is_idle = not secrets and not any(_has_transport(body) for body in bodies)
 
     def trace(self, trace: Trace) -> Trace:
         """Return the trace with every secret covered."""
@@ -161,19 +170,19 @@ class _Mask:
         """Yield the values of secret fields, such as `api_key`, at any depth."""
         if isinstance(value, Mapping):
             for key, item in value.items():
-                if isinstance(item, str) and len(item) >= _SHORTEST and self._is_secret_field(key):
-                    yield item
+                if self._is_secret(key, item):
+                    yield from (leaf for leaf in _leaves(item) if len(leaf) >= SHORTEST)
                 else:
                     yield from self._field_values(item)
         else:
             for part in _parts(value):
                 yield from self._field_values(part)
 
-    def _is_secret_field(self, key: object) -> bool:
+    def _is_secret(self, key: object, item: object) -> bool:
         name = str(key)
         if name not in self._fields:
-            self._fields[name] = redact_json({name: "value"}) != {name: "value"}
-        return self._fields[name]
+            self._fields[name] = is_secret_field(name)
+        return self._fields[name] and is_secret_value(name, item)
 
     def _value(self, value: _T) -> _T:
         return cast("_T", self._covered(value))
@@ -185,6 +194,11 @@ class _Mask:
             return self._text(value)
         if isinstance(value, Mapping):
             return {self._value(key): self._item(key, item) for key, item in value.items()}
+        if isinstance(value, Request):
+            body = self._body(value.body)
+            return replace(self._fields_of(value, "body", "text"), body=body, text=body_text(body))
+        if isinstance(value, Trace):
+            return replace(self._fields_of(value, "sent"), sent=self._body(value.sent))
         if isinstance(value, Prompt):
             return replace(self._fields_of(value, "tokens"), tokens=self._tokens(value.tokens, value.text))
         if isinstance(value, Completion):
@@ -199,9 +213,18 @@ class _Mask:
         return self._fields_of(value) if is_dataclass(value) and not isinstance(value, type) else value
 
     def _item(self, key: object, item: object) -> object:
-        if isinstance(item, str) and self._is_secret_field(key):
-            return COVER * len(item)
+        if self._is_secret(key, item):
+            return _all_covered(item)
         return self._value(item)
+
+    def _body(self, body: Mapping[str, Any]) -> JSONObject:
+        covered: JSONObject = self._value(dict(body))
+        for key, item in body.items():
+            if key in TRANSPORT_FIELDS:
+                covered[key] = cast("Any", _all_covered(item))
+            elif key == "extra_body" and isinstance(item, Mapping):
+                covered[key] = self._body(item)
+        return covered
 
     def _fields_of(self, value: _D, *left: str) -> _D:
         names = [field.name for field in fields(value) if field.name not in left]
@@ -210,13 +233,15 @@ class _Mask:
     def _text(self, text: str) -> str:
         masked = self._masked.get(text)
         if masked is None:
-            masked = mask_text(text)
-            for secret in self._secrets:
-                masked = masked.replace(secret, COVER * len(secret))
-            if len(text) <= _LONGEST_SEARCHED:
-                masked = _cover_fragments(text, masked, self._secrets)
+            masked = self._secrets.cover(text, mask_text(text))
+            if _may_be_json(text) and self._is_still_told(masked):
+                masked = COVER * len(text)
             self._masked[text] = masked
         return masked
+
+    def _is_still_told(self, masked: str) -> bool:
+        """Say whether a JSON text holds a secret spelled in escapes: its own characters do not stand there."""
+        return any(self._secrets.cover(leaf, leaf) != leaf for leaf in _leaves(_decoded(masked)))
 
     def _tokens(self, tokens: tuple[Token, ...] | None, text: str) -> tuple[Token, ...] | None:
         if tokens is None:
@@ -260,13 +285,12 @@ def _secrets_in(text: str) -> Iterator[str]:
     if masked != text:
         for match in re.finditer(COVER + "+", masked):
             secret = text[slice(*match.span())]
-            if secret != match.group() and len(secret) >= _SHORTEST:
+            if secret != match.group() and len(secret) >= SHORTEST:
                 yield secret
 
 
-def _spellings(secret: str) -> Iterable[str]:
-    """Return a secret as it stands in plain text and inside JSON strings."""
-    return secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]
+def _may_be_json(text: str) -> bool:
+    return text.lstrip().startswith(("{", "["))
 
 
 def _decoded(text: str) -> object:
@@ -277,14 +301,41 @@ def _decoded(text: str) -> object:
     return value
 
 
-def _cover_fragments(text: str, masked: str, secrets: tuple[str, ...]) -> str:
-    """Return `masked` with the parts of secrets in `text` covered too: what an excerpt has cut."""
-    covered = list(masked)
-    for secret in secrets:
-        for start in range(len(secret) - _FRAGMENT + 1):
-            fragment = secret[start : start + _FRAGMENT]
-            at = text.find(fragment)
-            while at >= 0:
-                covered[at : at + _FRAGMENT] = COVER * _FRAGMENT
-                at = text.find(fragment, at + 1)
-    return "".join(covered)
+def _leaves(value: object) -> Iterator[str]:
+    """Yield every text in a JSON value, and every number as text, but none of the names."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _leaves(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _leaves(item)
+    elif isinstance(value, int | float) and len(str(value)) >= _LONGEST_COUNT:
+        yield str(value)
+
+
+def _all_covered(value: object) -> object:
+    """Return a JSON value with every text and number in it covered."""
+    if isinstance(value, Mapping):
+        return {key: _all_covered(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_all_covered(item) for item in value]
+    return value if value is None or isinstance(value, bool) else COVER * len(str(value))
+
+
+def _has_transport(body: Mapping[str, Any]) -> bool:
+    inner = body.get("extra_body")
+    return not TRANSPORT_FIELDS.isdisjoint(body) or (isinstance(inner, Mapping) and _has_transport(inner))
+
+
+def _transport_values(body: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the values of headers and the like that a body holds, as far as they may be secret."""
+    for key, item in body.items():
+        if key == "extra_body" and isinstance(item, Mapping):
+            yield from _transport_values(item)
+        elif key in TRANSPORT_FIELDS and not key.endswith("query"):
+            headers = item.items() if isinstance(item, Mapping) else (("", item),)
+            for name, value in headers:
+                if str(name).lower() not in _PUBLIC_HEADERS:
+                    yield from (leaf for leaf in _leaves(value) if len(leaf) >= FRAGMENT // 2)

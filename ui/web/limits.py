@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass, replace
 
 from core.errors import DebuggerError, RequestError, shorten
-from core.report import redact_json, redact_text
+from core.report import redact_body
+from core.request import body_text
 from core.types import JSON, JSONObject, Notice, Request
 
 
@@ -86,12 +87,11 @@ def check_request_limits(request: Request, limits: Limits) -> None:
 
 def without_keys(request: Request) -> Request:
     """Return a request with everything masked that looks like a key; a page of strangers keeps and sends none."""
-    body = redact_json(request.body)
-    assert isinstance(body, dict)
+    body = redact_body(request.body)
     if body == request.body:
-        return replace(request, text=redact_text(request.text))
+        return request
     said = Notice("", "What looks like a key was masked: a public page neither keeps nor sends any.")
-    return replace(request, body=body, text=redact_text(request.text), notices=(*request.notices, said))
+    return replace(request, body=body, text=body_text(body), notices=(*request.notices, said))
 
 
 def bounded_request(request: Request, limits: Limits) -> Request:
