@@ -11,7 +11,8 @@ from core.parse.engines.outcome import SplitTrial, VllmOutcome
 from core.report import redact_text
 from core.types import Completion, Span, StreamDelta, Token, TokenKind, TokenLogprob
 from tests.ui.present.traces import RAW_TEXT, dropped_call_trace, prompt_of, tokens_of
-from ui.report.mask import COVER, REMOVED_ID, mask_text, mask_trace
+from ui.report.cover import COVER
+from ui.report.mask import REMOVED_ID, mask_text, mask_trace
 
 KEYS = (
     "sk-abcdefghijklmnop12345678",
