@@ -13,6 +13,7 @@ for a job ends it.
 """
 
 from core.room.jobs import Job, Limits, job
+from core.room.lanes import VISITOR
 from core.room.room import Room, close_rooms, room_of
 
-__all__ = ["Job", "Limits", "Room", "close_rooms", "job", "room_of"]
+__all__ = ["VISITOR", "Job", "Limits", "Room", "close_rooms", "job", "room_of"]

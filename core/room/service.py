@@ -10,6 +10,7 @@ import gc
 import importlib
 import os
 import signal
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from typing import BinaryIO, TypeAlias, cast
 
@@ -94,7 +95,9 @@ def _answers(job: _AnyJob, arguments: Sequence[object], keywords: Mapping[str, o
     except MemoryError:
         yield ("memory", "")
     except Exception as error:  # noqa: BLE001 - a fault of a job must not look like a crash
-        yield ("fault", f"{type(error).__name__}: {error}"[:_MAX_MESSAGE])
+        frames = traceback.extract_tb(error.__traceback__, limit=-3)
+        places = " ".join(f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in frames)
+        yield ("fault", f"{type(error).__name__}: {str(error)[:_MAX_MESSAGE]} ({places})")
 
 
 def _packed(answer: tuple[object, ...]) -> bytes:

@@ -81,8 +81,8 @@ def show(watched: Any) -> Callable[..., DebuggerPage]:
 @pytest.fixture(scope="session")
 def bare_url() -> Iterator[str]:
     """The program's page without a lab: for whatever needs no model."""
-    from ui.web import PageSettings, build_app
-    from ui.web.launch import serve_app
+    from ui.web.launch import build_app, serve_app
+    from ui.web.settings import PageSettings
 
     settings = PageSettings(port=0, lab=False)
     app = build_app(settings)
@@ -93,9 +93,9 @@ def bare_url() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def lab_url() -> Iterator[str]:
     """The program's page with its lab, which boots at the first run; stopped at the end."""
-    from ui.web import PageSettings, build_app
     from ui.web.labs import PageLabs
-    from ui.web.launch import serve_app
+    from ui.web.launch import build_app, serve_app
+    from ui.web.settings import PageSettings
 
     settings = PageSettings(port=0)
     labs = PageLabs(LabPool(), enabled=True)

@@ -59,8 +59,8 @@ def moody_endpoint() -> Iterator[str]:
 
 
 def _serve(**settings: Any) -> Iterator[str]:
-    from ui.web import PageSettings, build_app
-    from ui.web.launch import serve_app
+    from ui.web.launch import build_app, serve_app
+    from ui.web.settings import PageSettings
 
     page_settings = PageSettings(port=0, lab=False, public=True, **settings)
     app = build_app(page_settings)

@@ -50,8 +50,8 @@ def is_on_space() -> bool:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from ui.web import launch_app  # gradio takes seconds to import: only this command pays
     from ui.web.door.visitors import SPACE_PROXIES, read_networks
+    from ui.web.launch import launch_app  # gradio takes seconds to import: only this command pays
 
     proxies = tuple(options.trusted_proxy or (SPACE_PROXIES if is_on_space() else ()))
     try:

@@ -7,6 +7,7 @@ import hashlib
 import html
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 from core.types import Trace
@@ -106,6 +107,7 @@ def _style() -> str:
     return "\n".join(_read(path) for path in (*names, _HERE / "report.css"))
 
 
+@cache  # and so at hand where no file can be opened any more
 def _read(path: Path) -> str:
     text = path.read_text(encoding="utf-8")
     assert not re.search(r"</(script|style)|<!--", text, re.IGNORECASE), f"{path.name} would end its own element"

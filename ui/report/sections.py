@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from core.report import curl_of, template_sha256, trace_to_markdown
@@ -61,6 +62,7 @@ def markdown_of(trace: Trace) -> str:
     return trace_to_markdown(trace, program_version())
 
 
+@cache
 def program_version() -> str:
     """Return the version of this program; "" in a checkout that is not installed."""
     try:

@@ -1,11 +1,7 @@
 """The page: the only place that imports gradio.
 
-`build_app(settings)` makes it, `launch_app(...)` serves it. Handlers take plain
-values, ask the core, and give the payloads of `ui.present` to views that are
-drawn by the scripts in `assets/`.
+`launch.build_app(settings)` makes it, `launch.launch_app(...)` serves it. Handlers
+take plain values, ask the core, and give the payloads of `ui.present` to views that
+are drawn by the scripts in `assets/`. What visitors sent is worked on in the room
+(`work`), whose processes import from here what does without gradio.
 """
-
-from ui.web.launch import build_app, launch_app
-from ui.web.settings import PageSettings
-
-__all__ = ["PageSettings", "build_app", "launch_app"]

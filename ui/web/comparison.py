@@ -7,10 +7,12 @@ import logging
 from typing import NamedTuple
 
 from core.errors import DebuggerError
+from core.room import room_of
 from core.types import Trace
 from ui.present import pack_payload
-from ui.present.comparison import NamedRun, comparison_payload, run_badge
+from ui.present.comparison import NamedRun, run_badge
 from ui.web.sharing import Sharing
+from ui.web.work import compare_runs
 
 MAX_RUNS = 6
 MAX_PUBLIC_RUNS = 3
@@ -69,7 +71,7 @@ class Comparing:
         if left not in by_name or right not in by_name:
             return None
         try:
-            return comparison_payload(by_name[left], by_name[right])
+            return room_of().call(compare_runs, by_name[left], by_name[right])
         except Exception as error:  # noqa: BLE001  # a bundle can be whole and still tell nonsense
             _log.info("two runs could not be compared: %r", error)
             return self._note("These two runs cannot be compared: the parts of one do not fit each other.", "error")

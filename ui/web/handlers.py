@@ -12,10 +12,10 @@ from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from core.errors import DebuggerError, EngineError, LabError, RequestError
+from core.errors import DebuggerError, EngineError, LabError, RequestError, RoomError
 from core.parse.engines import VllmEngine
 from core.pipeline import Example, Progress, Target, ask_parsers, debug_request, load_examples
-from core.request import read_request
+from core.room import VISITOR, room_of
 from core.types import JSON, Request, Trace
 from ui.present import (
     RunView,
@@ -29,9 +29,10 @@ from ui.present import (
 )
 from ui.web.gate import RunGate, Turn
 from ui.web.labs import PageLabs
-from ui.web.limits import LimitError, Limits, bounded_request, check_length, check_request_limits, without_keys
+from ui.web.limits import LimitError, Limits, bounded_request, check_length
 from ui.web.settings import PageSettings
 from ui.web.targets import choose_target
+from ui.web.work import check_pasted, read_pasted
 
 TICK_S = 0.5  # a closed tab is noticed at the next tick
 MIN_GAP_S = 0.05  # at most 20 updates per second
@@ -104,7 +105,7 @@ class Handlers:
             lab.reasoning_parser or "none",
             {
                 **empty_payloads(example.story, self._facts(example)),
-                "notices": self.check_request(example.request_text),
+                "notices": check_pasted(example.request_text, is_public=self.settings.public),  # a text of ours
             },
         )
 
@@ -113,9 +114,9 @@ class Handlers:
         if len(text) > MAX_LIVE_CHARS or not text.strip():
             return None
         try:
-            return notices_payload(read_request(text), is_public=self.settings.public)
-        except RequestError as error:
-            return notices_payload(error)
+            return room_of().call(check_pasted, text, is_public=self.settings.public)
+        except RoomError as error:
+            return notices_payload(RequestError(error.message, error.hint))
 
     def describe_lab(self) -> tuple[str, bool]:
         """Return the line about the lab, and whether it is worth asking again."""
@@ -141,6 +142,7 @@ class Handlers:
             session: Which open page asks.
         """
         view = RunView(run=next(_run_numbers))
+        VISITOR.set(session)  # the room gives everybody a share
         try:
             with self.gate.enter(session) as turn:
                 async for payloads in self._wait(view, turn):
@@ -168,10 +170,7 @@ class Handlers:
 
     async def _run(self, view: RunView, text: str, fields: TargetFields) -> AsyncGenerator[Update, None]:
         check_length(text, self.limits)
-        request = await asyncio.to_thread(read_request, text)
-        check_request_limits(request, self.limits)
-        if self.settings.public:
-            request = without_keys(request)
+        request = await room_of().run(read_pasted, text, self.limits, hides_keys=self.settings.public)
         target = choose_target(self.settings, self.labs, **fields._asdict())
         if target.base_url is not None:
             request = bounded_request(request, self.limits)

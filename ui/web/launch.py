@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import sys
@@ -18,12 +19,16 @@ from core.egress import door, know_own_name, lock  # noqa: E402
 from core.lab import LabPool  # noqa: E402
 from core.pipeline import Target  # noqa: E402
 from core.render.tokenizers.hub import DOOR as HUB_DOOR  # noqa: E402
+from core.room import close_rooms, room_of  # noqa: E402
 from ui.web.head import page_head  # noqa: E402
 from ui.web.labs import PageLabs  # noqa: E402
 from ui.web.layout import place_panels  # noqa: E402
 from ui.web.memory import keep_no_values, line_up_fairly  # noqa: E402
 from ui.web.settings import RUN_LIMIT  # noqa: E402
 from ui.web.theme import build_theme  # noqa: E402
+from ui.web.work import check_pasted  # noqa: E402
+
+_PATIENCE_S = 4.0  # from the signal to the end of the program
 
 
 def build_app(settings: PageSettings, labs: PageLabs | None = None) -> gr.Blocks:
@@ -78,20 +83,31 @@ def launch_app(
     )
     if public:
         lock(HUB_DOOR)
+    room_of().warm_up()  # it starts while the page is built
     labs = PageLabs(LabPool(), enabled=settings.lab)
     app = build_app(settings, labs)
     done = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: done.set())
     try:
+        room_of().call(check_pasted, "{}", is_public=public)  # a page without its room could do nothing
         _, url, _ = serve_app(app, settings)
         print(f"Prompt Debugger is at {url}", file=sys.stderr, flush=True)  # noqa: T201  # the address is the product of this command
         labs.warm_up(settings.target)
         done.wait()
     finally:
+        _end_within(_PATIENCE_S)
+        close_rooms()
         labs.close()
         with suppress(Exception):  # whatever gradio says about closing, the labs are gone
             app.close(verbose=False)
+
+
+def _end_within(seconds: float) -> None:
+    """End the program even if something in it cannot be waited for; labs have a supervisor that ends them then."""
+    timer = threading.Timer(seconds, os._exit, (0,))
+    timer.daemon = True
+    timer.start()
 
 
 def serve_app(app: gr.Blocks, settings: PageSettings) -> tuple[object, str, str]:

@@ -11,7 +11,7 @@ from core.types import Span, Token
 from tests.ui.report.test_document import headers_of
 from tests.ui.report.test_mask import planted, strings
 from ui.report import link_state, share_trace
-from ui.web.sharing import _picture
+from ui.web.work import _picture
 
 # Each: how it stands in a text, and what of it must be nowhere.
 SECRETS = {

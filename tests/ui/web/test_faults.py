@@ -162,10 +162,10 @@ async def test_a_visitor_does_not_read_the_log_of_a_lab(tmp_path):
 
 
 async def test_a_fault_of_ours_is_a_message_and_its_words_are_not_logged_in_public(monkeypatch, caplog):
-    def fail(_text):
+    def fail(*_args, **_fields):
         raise RuntimeError("WORDS OF A VISITOR")
 
-    monkeypatch.setattr("ui.web.handlers.read_request", fail)
+    monkeypatch.setattr("ui.web.handlers.choose_target", fail)
     strip = (await run(page(public=True)))[-1]
     public_log = caplog.text
     await run(page())

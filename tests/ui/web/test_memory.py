@@ -10,12 +10,12 @@ import httpx
 import pytest
 
 from tests.ui.web.test_visitors import Visitor
-from ui.web import PageSettings, build_app
 from ui.web.door.counts import Use
 from ui.web.door.events import VISITOR
 from ui.web.door.kinds import Kind
-from ui.web.launch import serve_app
+from ui.web.launch import build_app, serve_app
 from ui.web.memory import FairLine, PageMemory
+from ui.web.settings import PageSettings
 
 REQUEST = json.dumps({"messages": [{"role": "user", "content": "x"}]})
 

@@ -8,8 +8,7 @@ import httpx
 import pytest
 
 from core.pipeline import Target
-from ui.web import PageSettings, build_app
-from ui.web.launch import serve_app
+from ui.web.launch import build_app, serve_app
 from ui.web.security import (
     MAX_BODY_BYTES,
     MAX_PUBLIC_BODY_BYTES,
@@ -19,7 +18,7 @@ from ui.web.security import (
     is_own_origin,
     security_headers,
 )
-from ui.web.settings import launch_arguments, prepare_environment
+from ui.web.settings import PageSettings, launch_arguments, prepare_environment
 
 NAME = "me-debugger.hf.space"
 SETTINGS = {

@@ -17,9 +17,9 @@ import pytest
 from core.pipeline import Target
 from tests.core.complete.faulty_server import FaultyServer, answer
 from ui.present import unpack_payload
-from ui.web import PageSettings, build_app
 from ui.web.handlers import Handlers
-from ui.web.launch import serve_app
+from ui.web.launch import build_app, serve_app
+from ui.web.settings import PageSettings
 
 KEY = "sk-visitor-secret-0123456789"
 MODELS = answer(200, {"data": [{"id": "m", "owned_by": "someone"}]})

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui.web import PageSettings, build_app
 from ui.web.door.payloads import (
     MAX_TEXT_CHARS,
     EventTable,
@@ -19,6 +18,8 @@ from ui.web.door.payloads import (
     read_name,
     read_table,
 )
+from ui.web.launch import build_app
+from ui.web.settings import PageSettings
 
 FILE = {"path": "/etc/passwd", "url": "http://127.0.0.1:9/x", "meta": {"_type": "gradio.FileData"}}
 

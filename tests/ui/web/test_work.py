@@ -1,0 +1,91 @@
+"""What visitors sent is worked on in the room: what never ends there is ended, and said."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from core.errors import RequestError, RoomError
+from core.report import write_bundle
+from core.room import room_of
+from tests.ui.present.traces import dropped_call_trace
+from tests.ui.web.test_sharing import pack
+from ui.present import unpack_payload
+from ui.web.limits import PUBLIC_LIMITS, LimitError, Limits
+from ui.web.work import check_pasted, compare_runs, read_packed, read_pasted, reopen, share_as
+
+TEXT = '{"messages": [{"role": "user", "content": "hi"}], "max_tokens": 5}'
+
+
+def hasty(job, cpu_s=0.2):
+    """Return the same job with next to no time, so that any honest work is too much."""
+    return replace(job, limits=replace(job.limits, cpu_s=cpu_s))
+
+
+def test_a_pasted_request_is_read_in_the_room():
+    request = room_of().call(read_pasted, TEXT, Limits(), hides_keys=False)
+
+    assert request.body == json.loads(TEXT)
+    assert request.text == TEXT
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [("{", RequestError), (TEXT.replace("5}", "999999}"), RequestError), (" " * 300_000 + TEXT, LimitError)],
+)
+def test_what_a_page_refuses_arrives_as_the_same_error(text, kind):
+    with pytest.raises(kind) as raised:
+        room_of().call(read_pasted, text, PUBLIC_LIMITS, hides_keys=True)
+
+    assert type(raised.value) is kind
+
+
+def test_keys_are_masked_where_strangers_are():
+    text = TEXT.replace("hi", "sk-" + "a" * 30)
+
+    request = room_of().call(read_pasted, text, PUBLIC_LIMITS, hides_keys=True)
+
+    assert "a" * 30 not in request.text
+    assert "a" * 30 not in json.dumps(request.body)
+
+
+@pytest.mark.parametrize("form", ["html", "picture", "markdown", "bundle"])
+def test_a_form_of_a_run_is_the_same_in_the_room(form):
+    trace = dropped_call_trace()
+
+    assert room_of().call(share_as, form, trace) == share_as(form, trace)
+
+
+def test_a_bundle_is_opened_in_the_room():
+    trace = dropped_call_trace()
+
+    opened = room_of().call(reopen, pack(write_bundle(trace, "0.1.0")), 1_000_000)
+
+    assert opened.trace == trace
+    assert opened.text == trace.request.text
+    assert "version 0.1.0" in opened.sentence
+    assert unpack_payload(opened.payloads["verdict"] or "")
+
+
+@pytest.mark.parametrize(
+    ("job", "args"),
+    [
+        (check_pasted, ("[" * 50_000 + "{}," * 300_000,)),
+        (share_as, ("html", replace(dropped_call_trace(), notes=("password: x " * 400_000,)))),
+        (read_packed, (pack('{"bundle": {"version": 1}, "a": ' + "[0," * 900_000), 90_000_000)),
+    ],
+    ids=["a pasted text", "a run to share", "a bundle"],
+)
+def test_work_that_takes_too_long_is_ended_and_the_next_is_done(job, args):
+    keywords = {"is_public": False} if job is check_pasted else {}
+    with pytest.raises(RoomError) as raised:
+        room_of().call(hasty(job, 0.001), *args, **keywords)
+
+    assert raised.value.limit == "cpu"
+    assert room_of().call(check_pasted, TEXT, is_public=False) == check_pasted(TEXT, is_public=False)
+
+
+def test_every_job_of_the_page_has_a_limit_that_a_visitor_can_wait_for():
+    assert max(one.limits.cpu_s for one in (check_pasted, read_pasted, share_as, read_packed, compare_runs)) <= 20

@@ -1,0 +1,206 @@
+"""The page's own work on what visitors sent, as jobs of the room: pasted requests, shared runs, bundles, comparisons.
+
+Imports no gradio: the room's processes import this file.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from core.errors import RequestError
+from core.pipeline.reading import read_run
+from core.report import Bundle, read_bundle, write_bundle
+from core.request import read_request
+from core.room import Limits as Room
+from core.room import job
+from core.room.values import admit
+from core.types import JSON, ChatResult, Completion, JSONObject, Parse, Request, Trace
+from ui.present import RunView, header_payload, notices_payload, pack_payload, unpack_payload
+from ui.present.comparison import NamedRun, comparison_payload
+from ui.present.header import server_facts
+from ui.report import SharedRun, again_payload, describe_bundle, link_state, share_trace
+from ui.web.limits import LimitError, Limits, check_length, check_request_limits, without_keys
+
+Payloads = dict[str, str | None]
+
+_PICTURE_VIEWS = ("header", "verdict", "ledger", "findings")
+
+
+def rehearse() -> None:
+    """Make every form of a run once: the files of a report are read, and libraries import what they do late."""
+    text = '{"messages": [{"role": "user", "content": "hi"}], "tools": []}'
+    request = read_pasted(text, Limits(), hides_keys=True)
+    chat = ChatResult({"role": "assistant", "content": "hi"}, "stop")
+    trace = Trace(request, sent=request.body, raw=Completion("hi", None, "stop"), chat=chat)
+    for step in read_run(trace, frozenset()):
+        trace = (
+            replace(trace, parse=step) if isinstance(step, Parse) else replace(trace, findings=step[0], verdict=step[1])
+        )
+    for form in _FORMS:
+        share_as(form, trace)
+    make_link(f"curl http://localhost/v1/chat/completions -d '{text}'", {})
+    reopened_payloads(read_bundle(write_bundle(trace)))
+    compare_runs(NamedRun("A", trace), NamedRun("B", trace))
+
+
+for _traveller in (Bundle, NamedRun, Limits, LimitError):
+    admit(_traveller)
+
+
+@job("reading the request", Room(cpu_s=4.0, memory_mb=1024), rehearse=rehearse)
+def read_pasted(text: str, limits: Limits, *, hides_keys: bool) -> Request:
+    """Return the request in a pasted text.
+
+    Args:
+        text: What was pasted.
+        limits: What a visitor may ask for.
+        hides_keys: Whether what looks like a key is masked.
+
+    Raises:
+        RequestError: It cannot be read, or asks for too much.
+    """
+    check_length(text, limits)
+    request = read_request(text)
+    check_request_limits(request, limits)
+    return without_keys(request) if hides_keys else request
+
+
+@job("reading the request", Room(cpu_s=2.0, memory_mb=1024))
+def check_pasted(text: str, *, is_public: bool) -> str:
+    """Return the payload of the lines under the editor."""
+    try:
+        return notices_payload(read_request(text), is_public=is_public)
+    except RequestError as error:
+        return notices_payload(error)
+
+
+@job("making a link", Room(cpu_s=4.0, memory_mb=1024))
+def make_link(text: str, choices: JSONObject) -> tuple[JSONObject, tuple[str, ...]]:
+    """Return what a link carries, and what is to be said about it."""
+    return link_state(text, choices)
+
+
+@job("covering what looks like a secret in this run", Room(cpu_s=20.0, wall_s=120.0, memory_mb=2048))
+def share_as(form: str, trace: Trace) -> tuple[JSONObject, bytes]:
+    """Return a run in one form in which it may be shared: the header of its payload, and the file.
+
+    Args:
+        form: `html`, `picture`, `markdown` or `bundle`.
+        trace: The run.
+    """
+    return _FORMS[form](share_trace(trace))
+
+
+@job("reading the bundle", Room(cpu_s=15.0, wall_s=120.0, memory_mb=3072))
+def read_packed(packed: str, limit: int) -> Bundle:
+    """Return the bundle that a browser packed: gzip in base64.
+
+    Raises:
+        RequestError: It is none, or longer than `limit`.
+    """
+    return read_bundle(_unpacked(packed, limit), max_chars=limit)
+
+
+class Reopened(NamedTuple):
+    """A bundle, ready to be shown.
+
+    Attributes:
+        trace: The run.
+        text: The request as it was pasted.
+        sentence: Where it comes from.
+        payloads: The views.
+    """
+
+    trace: Trace
+    text: str
+    sentence: str
+    payloads: Payloads
+
+
+admit(Reopened)
+
+
+@job("opening the bundle", Room(cpu_s=15.0, wall_s=120.0, memory_mb=3072))
+def reopen(packed: str, limit: int) -> Reopened:
+    """Read a bundle and draw it.
+
+    Raises:
+        RequestError: It is none, longer than `limit`, or tells nonsense.
+    """
+    bundle = read_packed(packed, limit)
+    # A lone surrogate cannot be sent; in JSON its escape is the same character.
+    text = bundle.trace.request.text.encode("utf-8", "backslashreplace").decode()
+    try:
+        payloads = reopened_payloads(bundle)
+    except Exception:  # noqa: BLE001  # a bundle can be whole and still tell nonsense
+        problem = "this bundle cannot be shown: its parts do not fit each other"
+        raise RequestError(problem, "Ask for it again.") from None
+    return Reopened(bundle.trace, text, describe_bundle(bundle), payloads)
+
+
+@job("comparing two runs", Room(cpu_s=10.0, wall_s=120.0, memory_mb=2048))
+def compare_runs(left: NamedRun, right: NamedRun) -> str:
+    """Return the payload of two runs side by side."""
+    return comparison_payload(left, right)
+
+
+def reopened_payloads(bundle: Bundle) -> Payloads:
+    """Return the views of an opened run, marked as such where the page says what is under test and what came out."""
+    trace = bundle.trace
+    payloads = RunView().finish(trace)
+    origin = describe_bundle(bundle)
+    facts: list[JSON] = [["", "reopened", origin], *server_facts(trace)]
+    verdict, _ = unpack_payload(payloads["verdict"] or "")
+    payloads["header"] = header_payload(facts)
+    payloads["notices"] = notices_payload(trace.request)
+    payloads["verdict"] = pack_payload({**verdict, "detail": f"{origin} {verdict['detail']}".rstrip()})
+    return payloads
+
+
+def _html(run: SharedRun) -> tuple[JSONObject, bytes]:
+    return {"kind": "file", "name": "prompt-debugger.html", "type": "text/html"}, run.html.encode("utf-8")
+
+
+def _markdown(run: SharedRun) -> tuple[JSONObject, bytes]:
+    data = run.markdown.encode("utf-8", "replace")
+    return {"kind": "markdown", "name": "prompt-debugger.md", "type": "text/markdown"}, data
+
+
+def _bundle(run: SharedRun) -> tuple[JSONObject, bytes]:
+    return {"kind": "file", "name": "prompt-debugger.json", "type": "application/json"}, run.bundle.encode("utf-8")
+
+
+def _picture(run: SharedRun) -> tuple[JSONObject, bytes]:
+    payloads = RunView().finish(run.trace)
+    parts: JSONObject = {
+        name: unpack_payload(payload)[0] if (payload := payloads.get(name)) else None for name in _PICTURE_VIEWS
+    }
+    parts["facts"] = unpack_payload(again_payload(run.trace))[0]["facts"]
+    return {"kind": "picture", "name": "prompt-debugger.png", "parts": parts}, b""
+
+
+_FORMS: Mapping[str, Callable[[SharedRun], tuple[JSONObject, bytes]]] = {
+    "html": _html,
+    "picture": _picture,
+    "markdown": _markdown,
+    "bundle": _bundle,
+}
+
+
+def _unpacked(packed: str, limit: int) -> str:
+    try:
+        data = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
+        unpacker = zlib.decompressobj(wbits=31)
+        text = unpacker.decompress(data, limit * 4)
+        if unpacker.unconsumed_tail:
+            raise RequestError(f"the bundle is longer than {limit:,} characters", "Open it by `run --bundle FILE`.")
+        if not unpacker.eof:
+            raise ValueError("the end is missing")
+        return text.decode("utf-8")
+    except (binascii.Error, zlib.error, ValueError):
+        raise RequestError("the bundle did not arrive whole", "Choose the file again.") from None
