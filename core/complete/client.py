@@ -13,6 +13,7 @@ from core.complete.backends.http import HttpConnection
 from core.complete.backends.limits import Timeouts
 from core.complete.backends.llama_cpp import TemplateAnswer, request_props, request_template
 from core.complete.backends.openai_chat import request_chat, request_chat_stream
+from core.complete.backends.pieces import request_told_tokens
 from core.complete.backends.probe import probe_server
 from core.complete.backends.sglang import (
     FunctionCalls,
@@ -170,6 +171,11 @@ class ServerClient:
     async def detokenize(self, token_ids: Sequence[int]) -> str:
         """Return the server's own text for ids, special tokens kept."""
         return await request_text(self._connection, self.server.model if self.server else None, token_ids)
+
+    async def told_tokens(self, token_ids: Sequence[int], text: str) -> tuple[bytes | str, ...] | None:
+        """Return of each id its bytes, or its vocabulary entry, as the server tells them; `None` if it does not."""
+        model = None if self.server is None else self.server.model
+        return await request_told_tokens(self._connection, self._kind, model, token_ids, text)
 
     async def tokenize_chat(self, body: JSONObject) -> tuple[int, ...]:
         """Return prompt ids by `/tokenize`; it ignores some fields, so they can differ from the chat's."""

@@ -279,7 +279,7 @@ class _Gathering:
             server=observed_server(self.server, whole),
         )
         same_run = await self._same_run(whole, streamed, sampling, rendered)
-        gathered = place_on_ladder(gathered, same_run, sampling)
+        gathered = await self._with_pieces(place_on_ladder(gathered, same_run, sampling))
         notes = [*self.client.notes, *notes_of(gathered, sampling, rendered)]
         notes += [note_of_refused(name, words) for name, words in self.client.refused_fields.items()]
         notes += [note for note in (self.other_decoding, self.no_stream) if note is not None]
@@ -287,6 +287,19 @@ class _Gathering:
             said = self.told_refusal.rstrip(".")
             notes.append(f"The server refuses this request unless it streams ({said}); the streamed answer is judged.")
         return replace(gathered, notes=tuple(notes))
+
+    async def _with_pieces(self, gathered: Gathered) -> Gathered:
+        """Add what each id stands for by the server's word, where there is no tokenizer to say it."""
+        if self.tokenizer is not None:
+            return gathered
+        raw, prompt = gathered.raw, gathered.prompt_pieces
+        pieces = await self._told_tokens(None if raw is None else raw.token_ids, None if raw is None else raw.text)
+        if prompt is None:
+            prompt = await self._told_tokens(gathered.prompt_token_ids, gathered.prompt_text)
+        return replace(gathered, raw_pieces=pieces, prompt_pieces=prompt)
+
+    async def _told_tokens(self, token_ids: tuple[int, ...] | None, text: str | None) -> tuple[bytes | str, ...] | None:
+        return None if token_ids is None or text is None else await self.client.told_tokens(token_ids, text)
 
     def _stream_as_told(self, chat: ChatResult, stream: ChatResult | BackendError) -> ChatResult | None:
         """Return the streamed answer; `None` if the server refused a stream that only we had asked for."""

@@ -33,7 +33,8 @@ class Gathered:
         raw_again: Raw completion on the same prompt, where `raw` is of the chat's own run.
         prompt_token_ids: The ids that the server used, as far as it tells.
         prompt_text: Their text, where the server gives it.
-        prompt_pieces: The bytes of each of these ids, where the server tells them.
+        prompt_pieces: The bytes of each of these ids, or its vocabulary entry, where the server tells them.
+        raw_pieces: The same of each id of `raw`; asked for only without a tokenizer.
         template_kwargs: Effective template kwargs, where the server gives them.
         server: The server, with what the answers showed of it.
         refusal: Why the server would not take the request.
@@ -49,7 +50,8 @@ class Gathered:
     raw_again: Completion | None = None
     prompt_token_ids: tuple[int, ...] | None = None
     prompt_text: str | None = None
-    prompt_pieces: tuple[bytes, ...] | None = None
+    prompt_pieces: tuple[bytes | str, ...] | None = None
+    raw_pieces: tuple[bytes | str, ...] | None = None
     template_kwargs: JSONObject | None = None
     server: Server | None = None
     refusal: Refusal | None = None

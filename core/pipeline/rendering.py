@@ -8,7 +8,7 @@ template there is no local prompt, without a tokenizer there are no tokens, and
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -22,7 +22,9 @@ from core.render import (
     generation_prompt,
     load_template,
     load_tokenizer,
+    pieces_of_told,
     render_local,
+    tokens_of_pieces,
     told_special_tokens,
 )
 from core.types import Completion, JSONObject, Prompt, PromptDifference, Server, Vocabulary
@@ -84,7 +86,7 @@ class Renderer:
             body,
             token_ids=gathered.prompt_token_ids,
             text=gathered.prompt_text,
-            pieces=gathered.prompt_pieces,
+            pieces=_pieces(gathered.prompt_pieces, gathered.prompt_text),
             template=self.template,
             server_template=self.server_template,
             server_kind="vllm" if gathered.server is None else gathered.server.kind,
@@ -95,18 +97,30 @@ class Renderer:
         """Return the renderer with the BOS token that a server showed, if there is no tokenizer to name it."""
         if self.tokenizer is not None:
             return self
-        return replace(self, special_tokens=told_special_tokens(gathered.prompt_pieces))
+        pieces = _pieces(gathered.prompt_pieces, gathered.prompt_text)
+        return replace(self, special_tokens=told_special_tokens(pieces))
 
     def compare(self, server: Prompt | None, local: Prompt | None) -> PromptDifference | None:
         """Return where the two prompts part, if both are known."""
         return None if server is None or local is None else compare_prompts(server, local)
 
-    def with_tokens(self, completion: Completion | None) -> Completion | None:
-        """Return a completion with its token table, where ids and tokenizer are at hand."""
-        if completion is None or completion.token_ids is None or self.tokenizer is None:
-            return completion
-        text, tokens = self.tokenizer.tokens_of_ids(completion.token_ids)
-        return replace(completion, text=text, tokens=tokens)
+    def with_tokens(self, gathered: Gathered) -> Completion | None:
+        """Return the raw output with its token table, where ids are known, and a tokenizer or the server's word."""
+        raw = gathered.raw
+        if raw is None or raw.token_ids is None:
+            return raw
+        if self.tokenizer is not None:
+            text, tokens = self.tokenizer.tokens_of_ids(raw.token_ids)
+            return replace(raw, text=text, tokens=tokens)
+        pieces = _pieces(gathered.raw_pieces, raw.text)
+        if pieces is None:
+            return raw
+        text, tokens = tokens_of_pieces(raw.token_ids, pieces)
+        return replace(raw, text=text, tokens=tokens)
+
+
+def _pieces(told: Sequence[bytes | str] | None, text: str | None) -> tuple[bytes, ...] | None:
+    return None if told is None or text is None else pieces_of_told(told, text)
 
 
 def load_renderer(target: Target, server: Server, tokenizer_info: JSONObject | None = None) -> Renderer:

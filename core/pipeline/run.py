@@ -205,7 +205,7 @@ class _Run:
             "The server refused the request" if gathered.refusal else "The model answered",
             sent=gathered.sent,
             evidence=gathered.evidence,
-            raw=renderer.with_tokens(gathered.raw),
+            raw=renderer.with_tokens(gathered),
             raw_again=gathered.raw_again,
             chat=gathered.chat,
             chat_stream=gathered.chat_stream,

@@ -14,6 +14,7 @@ from core.render.compare import compare_prompts
 from core.render.local import generation_prompt, render_local
 from core.render.server import explain_server_prompt, told_special_tokens
 from core.render.tokenizers import load_template, load_tokenizer
+from core.render.tokenizers.told import pieces_of_told, tokens_of_pieces
 
 __all__ = [
     "compare_prompts",
@@ -21,6 +22,8 @@ __all__ = [
     "generation_prompt",
     "load_template",
     "load_tokenizer",
+    "pieces_of_told",
     "render_local",
+    "tokens_of_pieces",
     "told_special_tokens",
 ]

@@ -64,10 +64,24 @@ async def request_props(connection: HttpConnection) -> JSONObject:
     return parse_object((await connection.get("/props")).text)
 
 
-async def _tokenized(connection: HttpConnection, text: str) -> TemplateAnswer:
-    sent: JSONObject = {"content": text, "add_special": True, "parse_special": True, "with_pieces": True}
+async def request_pieces(connection: HttpConnection, text: str) -> dict[int, bytes]:
+    """Return the bytes of the ids that a text is made of; those of which the server tells none are left out.
+
+    Raises:
+        BackendError: The server does not tokenize.
+    """
+    entries = [_entry(token) for token in await _token_entries(connection, text, adds_special=False)]
+    return {token_id: piece for token_id, piece in entries if token_id is not None and piece is not None}
+
+
+async def _token_entries(connection: HttpConnection, text: str, *, adds_special: bool) -> list[JSON]:
+    sent: JSONObject = {"content": text, "add_special": adds_special, "parse_special": True, "with_pieces": True}
     tokens = object_of(await connection.post_for_json("/tokenize", sent)).get("tokens")
-    entries = [_entry(token) for token in tokens] if isinstance(tokens, list) else []
+    return tokens if isinstance(tokens, list) else []
+
+
+async def _tokenized(connection: HttpConnection, text: str) -> TemplateAnswer:
+    entries = [_entry(token) for token in await _token_entries(connection, text, adds_special=True)]
     ids = tuple(token_id for token_id, _ in entries if token_id is not None)
     if not entries or len(ids) < len(entries):
         return TemplateAnswer(text)

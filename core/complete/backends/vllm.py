@@ -124,6 +124,23 @@ async def request_text(connection: HttpConnection, model: str | None, token_ids:
     return text
 
 
+async def request_token_entries(connection: HttpConnection, model: str | None, text: str) -> dict[int, str]:
+    """Return the vocabulary entries of the ids that a text is made of, as the tokenizer spells them.
+
+    Raises:
+        BackendError: The server does not tokenize, or does not tell entries (it does from 0.10 on).
+    """
+    sent: JSONObject = {"prompt": text, "add_special_tokens": False, "return_token_strs": True}
+    if model is not None:
+        sent["model"] = model
+    fields = object_of(await connection.post_for_json("/tokenize", sent))
+    ids, entries = ids_of(fields.get("tokens")), fields.get("token_strs")
+    texts = [entry for entry in entries if isinstance(entry, str)] if isinstance(entries, list) else []
+    if ids is None or len(texts) != len(ids):
+        raise _odd("/tokenize", fields)
+    return dict(zip(ids, texts, strict=True))
+
+
 async def request_tokenizer_info(connection: HttpConnection) -> JSONObject:
     """Return the server's tokenizer settings, its chat template among them.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from core.render.tokenizers.pieces import PieceStyle, bytes_of_entry
 from core.render.tokenizers.tiles import decode_pieces
 from core.types import Token, TokenKind
 
@@ -27,6 +28,33 @@ def tokens_of_pieces(token_ids: Sequence[int], pieces: Sequence[bytes]) -> tuple
         for token_id, piece, span in zip(token_ids, pieces, spans, strict=True)
     )
     return text, tokens
+
+
+def pieces_of_told(told: Sequence[bytes | str], text: str) -> tuple[bytes, ...] | None:
+    """Return the bytes of tokens of which a server told the bytes, or the vocabulary entries.
+
+    How a vocabulary spells its entries shows in the text that they make up.
+
+    Args:
+        told: Per token its bytes, or its entry.
+        text: What all of them decode to.
+
+    Returns:
+        The bytes of each; `None` if no spelling makes up the text.
+    """
+    for style in PieceStyle:
+        pieces = tuple(one if isinstance(one, bytes) else bytes_of_entry(one, style) for one in told)
+        if _is_same(decode_pieces(pieces)[0], text):
+            return pieces
+    return None
+
+
+def _is_same(decoded: str, text: str) -> bool:
+    """Say whether two decodings differ in nothing but a first space and the number of unreadable characters."""
+    if decoded == text:
+        return True
+    one, other = (re.sub("\ufffd+", "\ufffd", item).removeprefix(" ") for item in (decoded, text))
+    return one == other
 
 
 def is_marker(piece: bytes) -> bool:

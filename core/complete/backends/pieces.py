@@ -1,0 +1,53 @@
+"""The bytes of ids by a server's own vocabulary, where its tokenizer is not at hand.
+
+    llama.cpp   POST /tokenize  content, with_pieces            →  tokens: [{id, piece: text or bytes}]
+    vLLM        POST /tokenize  prompt, return_token_strs       →  tokens: [id], token_strs: [vocabulary entry]
+
+Both tokenize a text, so what is asked is the text of the ids. A model may write a word in other tokens than the
+tokenizer would; ids that the answer does not hold are asked for one by one, as text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from core.complete.backends.http import HttpConnection
+from core.complete.backends.llama_cpp import request_pieces
+from core.complete.backends.vllm import request_text, request_token_entries
+from core.errors import BackendError
+
+_MOST_SINGLE_IDS = 100
+
+
+async def request_told_tokens(
+    connection: HttpConnection, kind: str, model: str | None, token_ids: Sequence[int], text: str
+) -> tuple[bytes | str, ...] | None:
+    """Return of each id its bytes, or its vocabulary entry as the tokenizer spells it.
+
+    Args:
+        connection: Where to.
+        kind: Which server software it is.
+        model: Name of the model, where the server wants it.
+        token_ids: The ids.
+        text: What they decode to.
+
+    Returns:
+        One per id; `None` if the server does not tell those of each.
+    """
+    try:
+        known = await _told_of_text(connection, kind, model, text)
+        missing = sorted(set(token_ids) - set(known))
+        if not known or len(missing) > _MOST_SINGLE_IDS:
+            return None
+        alone = {one: (await request_text(connection, model, [one])).encode("utf-8", "replace") for one in missing}
+    except BackendError:
+        return None
+    return tuple(alone[one] if one in alone else known[one] for one in token_ids)
+
+
+async def _told_of_text(
+    connection: HttpConnection, kind: str, model: str | None, text: str
+) -> Mapping[int, bytes | str]:
+    if kind == "llama.cpp":
+        return await request_pieces(connection, text)
+    return await request_token_entries(connection, model, text) if kind == "vllm" else {}
