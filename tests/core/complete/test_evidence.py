@@ -10,6 +10,7 @@ import signal
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import httpx
 import pytest
@@ -17,6 +18,8 @@ import pytest
 from core.complete import Gathered, ServerClient, gather
 from core.errors import BackendError
 from core.lab import LabPool, LabSpec
+from core.render import pieces_of_told
+from core.render.tokenizers import load_tokenizer
 from core.types import JSON, Completeness, Evidence, JSONObject, Prompt, Refusal, Server, Span, Token, TokenKind
 from tests.conftest import ROOT
 from tests.core.complete.faulty_server import (
@@ -148,6 +151,21 @@ async def test_an_answer_shows_whether_there_is_a_reasoning_parser(
     assert with_it.server is not None
     assert (without.server.has_reasoning_parser, with_it.server.has_reasoning_parser) == (False, True)
     assert with_it.template_kwargs is not None
+
+
+@pytest.mark.lab
+async def test_without_a_tokenizer_the_server_tells_its_tokens(client: ServerClient, lab_model_dir: Path) -> None:
+    tokenizer = load_tokenizer(str(lab_model_dir))
+    found = await run(client, BODY)
+
+    for ids, told, text in (
+        (found.raw and found.raw.token_ids, found.raw_pieces, found.raw and found.raw.text),
+        (found.prompt_token_ids, found.prompt_pieces, found.prompt_text),
+    ):
+        assert ids is not None
+        assert told is not None
+        assert text is not None
+        assert pieces_of_told(told, text) == tuple(token.piece for token in tokenizer.tokens_of_ids(ids)[1])
 
 
 @pytest.mark.lab
@@ -465,6 +483,28 @@ async def test_a_server_that_takes_no_ids_gets_the_text_of_the_chats_own() -> No
     assert (found.evidence, found.raw.text, found.prompt_token_ids) == (Evidence.TEXT_ONLY, "hi", (1,))
     assert prompts(server) == [[1], "one"]
     assert "the text of the chat's own prompt ids" in found.why
+
+
+async def test_ids_that_their_own_text_does_not_have_are_asked_for_alone() -> None:
+    """A model may write a word in other tokens than its tokenizer would."""
+    behaviours = {
+        "/tokenize": answer(200, {"tokens": [7, 9], "token_strs": ["Ġh", "Ġx"]}),
+        "/detokenize": answer(200, {"prompt": "i"}),
+    }
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
+        client.server = replace(SERVER, kind="vllm")
+        told = await client.told_tokens((7, 8, 7), " hi h")
+
+    assert told == ("Ġh", b"i", "Ġh")
+    assert [request.json for request in server.received][-1] == {"tokens": [8], "model": "m"}
+
+
+@pytest.mark.parametrize("tokenized", [answer(404), answer(200, {"tokens": [1]}), answer(200, {"tokens": "x"})])
+async def test_a_server_that_tells_no_tokens_tells_none(tokenized: Behaviour) -> None:
+    async with faulty_server({"/tokenize": tokenized}) as server, ServerClient(server.base_url) as client:
+        for kind in ("vllm", "openai-compatible"):
+            client.server = replace(SERVER, kind=kind)
+            assert await client.told_tokens((1,), "a") is None
 
 
 async def test_ollama_is_not_asked_for_a_raw_completion() -> None:
