@@ -38,6 +38,7 @@ from core.complete.ladder import (
     refused_chat,
     same_run_completion,
     sampler_finish_reason,
+    with_logprob_pieces,
 )
 from core.complete.logprob_text import completion_of_logprobs, ids_of_logprobs
 from core.complete.raw_completion import OnText
@@ -98,6 +99,7 @@ class _Gathering:
     on_raw_text: OnText | None
     on_chat_text: OnText | None
     told_ids: tuple[int, ...] | None = None
+    told_text: str | None = None
     told_template: TemplateAnswer | None = None
     other_decoding: str | None = None
     no_stream: str | None = None
@@ -138,6 +140,7 @@ class _Gathering:
 
     async def _chat(self) -> ChatResult:
         chat = await self.client.chat(self.body)
+        self.told_text = chat.prompt_text
         if chat.prompt_token_ids is not None:
             self._tell_ids(chat.prompt_token_ids)
         return chat
@@ -217,7 +220,9 @@ class _Gathering:
     async def _sample_text_instead(self, token_ids: tuple[int, ...], origin: str, refusal: BackendError) -> Sampling:
         """Sample on the text of ids that a server does not take as a prompt."""
         failed = Sampling(prompt_token_ids=token_ids, origin=origin, problem=refusal.message)
-        text = await self._decode(token_ids) if refusal.status is not None and refusal.status < 500 else None
+        if refusal.status is None or refusal.status >= 500:
+            return failed
+        text = await self._decode(token_ids) or self.told_text
         if text is None:
             return failed
         sampling = await self._sample_text(text, f"the text of {origin}")
@@ -292,8 +297,10 @@ class _Gathering:
         """Add what each id stands for by the server's word, where there is no tokenizer to say it."""
         if self.tokenizer is not None:
             return gathered
-        raw, prompt = gathered.raw, gathered.prompt_pieces
-        pieces = await self._told_tokens(None if raw is None else raw.token_ids, None if raw is None else raw.text)
+        gathered = with_logprob_pieces(gathered)
+        raw, prompt, pieces = gathered.raw, gathered.prompt_pieces, gathered.raw_pieces
+        if raw is not None and pieces is None:
+            pieces = await self._told_tokens(raw.token_ids, raw.text)
         if prompt is None:
             prompt = await self._told_tokens(gathered.prompt_token_ids, gathered.prompt_text)
         return replace(gathered, raw_pieces=pieces, prompt_pieces=prompt)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from core.comparable import draws_at_random, may_constrain
 from core.complete.backends.vllm import RenderAnswer
 from core.complete.completeness import decoded_from_ids
+from core.complete.logprob_text import piece_of
 from core.complete.run_facts import sampler_word
 from core.complete.shapes import integer_of, parse_object
 from core.errors import BackendError
@@ -17,6 +18,7 @@ from core.types import ChatResult, Completeness, Completion, Evidence, JSONObjec
 REFUSED = frozenset({400, 422})
 # Keys and payment, a wrong address, time and load: no fault of this request.
 _ABOUT_US = frozenset({401, 402, 403, 405, 407, 408, 425, 429, 502, 503, 504})
+_PROBLEM_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +218,9 @@ def notes_of(gathered: Gathered, sampling: Sampling, rendered: RenderAnswer | No
     if gathered.evidence is not Evidence.SAME_RUN:
         notes.append(gathered.why)
     elif sampling.completion is None:
-        notes.append(f"Raw completion beside the chat could not be had: {sampling.problem or 'no prompt is known'}.")
+        problem = sampling.problem or "no prompt is known"
+        problem = problem if len(problem) <= _PROBLEM_CHARS else problem[:_PROBLEM_CHARS] + "…"
+        notes.append(f"Raw completion beside the chat could not be had: {problem.rstrip('.')}.")
     if gathered.raw is not None and gathered.raw.completeness is not Completeness.WHOLE:
         notes.append(gathered.raw.completeness_reason)
     if choice_count(body) > 1:
@@ -231,6 +235,17 @@ def notes_of(gathered: Gathered, sampling: Sampling, rendered: RenderAnswer | No
         if result is not None and result.error is not None:
             notes.append(f"The {name} answer has a fault: {result.error.rstrip('.')}.")
     return tuple(notes)
+
+
+def with_logprob_pieces(gathered: Gathered) -> Gathered:
+    """Give a raw output from log-probabilities the ids of the chat's run, if both list the same tokens."""
+    raw, ids = gathered.raw, None if gathered.chat is None else gathered.chat.token_ids
+    if raw is None or raw.logprobs is None or raw.token_ids is not None or raw.evidence is not Evidence.SAME_RUN:
+        return gathered
+    if ids is None or len(ids) != len(raw.logprobs):
+        return gathered
+    pieces = tuple(piece_of(token) for token in raw.logprobs)
+    return replace(gathered, raw=replace(raw, token_ids=ids), raw_pieces=pieces)
 
 
 def note_of_refused(name: str, words: str) -> str:

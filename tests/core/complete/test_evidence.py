@@ -157,9 +157,10 @@ async def test_an_answer_shows_whether_there_is_a_reasoning_parser(
 async def test_without_a_tokenizer_the_server_tells_its_tokens(client: ServerClient, lab_model_dir: Path) -> None:
     tokenizer = load_tokenizer(str(lab_model_dir))
     found = await run(client, BODY)
+    assert found.raw is not None
 
     for ids, told, text in (
-        (found.raw and found.raw.token_ids, found.raw_pieces, found.raw and found.raw.text),
+        (found.raw.token_ids, found.raw_pieces, found.raw.text),
         (found.prompt_token_ids, found.prompt_pieces, found.prompt_text),
     ):
         assert ids is not None
@@ -505,6 +506,37 @@ async def test_a_server_that_tells_no_tokens_tells_none(tokenized: Behaviour) ->
         for kind in ("vllm", "openai-compatible"):
             client.server = replace(SERVER, kind=kind)
             assert await client.told_tokens((1,), "a") is None
+
+
+async def test_ids_beside_log_probabilities_need_no_decoding() -> None:
+    """So LiteLLM's proxy tells a run of vLLM token by token; raw completion it runs on the text that was told."""
+    entries: list[JSON] = [{"token": "h", "logprob": -0.1}, {"token": "i", "logprob": -0.1}]
+    proxied: JSON = {"token_ids": [7, 8]}
+    choice: JSON = {
+        "index": 0, "message": {"content": "hi"}, "finish_reason": "stop", "logprobs": {"content": entries},
+        "provider_specific_fields": proxied,
+    }  # fmt: skip
+    told: JSON = {
+        "choices": [choice],
+        "usage": {"completion_tokens": 2, "prompt_tokens": 1},
+        "prompt_token_ids": [1],
+        "prompt_text": "one",
+    }
+    no_ids = answer(429, {"error": {"message": "Unmapped prompt format" + "!" * 500}})
+    behaviours = BEHAVIOURS | {"/v1/chat/completions": answer(200, told)}
+    async with (
+        faulty_server(behaviours | {"/v1/completions": in_turn(no_ids, RAW_TEXT)}) as server,
+        ServerClient(server.base_url) as client,
+    ):
+        found = await gather(client, SERVER, {"model": "m", "temperature": 0})
+    refusing = behaviours | {"/v1/completions": no_ids}
+    async with faulty_server(refusing) as server_of_chats, ServerClient(server_of_chats.base_url) as client:
+        alone = await gather(client, SERVER, {"model": "m", "temperature": 0})
+
+    assert found.raw is not None
+    assert (found.raw.text, found.raw.token_ids, found.raw_pieces) == ("hi", (7, 8), (b"h", b"i"))
+    assert prompts(server) == [[1], "one"]
+    assert any("Unmapped prompt format" in note and len(note) < 400 for note in alone.notes)
 
 
 async def test_ollama_is_not_asked_for_a_raw_completion() -> None:
