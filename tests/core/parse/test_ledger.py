@@ -298,17 +298,16 @@ def test_a_short_agreement_with_text_from_elsewhere_is_an_accident(word, is_foun
 
 
 @pytest.mark.parametrize(
-    ("content", "kept"), [('Hi there. {"q": "tea time"}', -1), ('{"q": "tea time"} and so on ZZZ', 0)]
+    ("content", "kept"), [('Hi there. {"q": "tea time"}', 1), ('{"q": "tea time"} Done.', 0)], ids=["last", "first"]
 )
 def test_of_two_equal_stretches_the_one_at_the_same_end_is_meant(content, kept):
     arguments = '{"q": "tea time"}'
-    raw = OPEN + kimi("functions.f:0", arguments) + kimi("functions.g:1", arguments) + CLOSE
-    places = [raw.index(arguments), raw.rindex(arguments)]
+    raw = f"Hi there.{OPEN}{kimi('functions.f:0', arguments)}{kimi('functions.g:1', arguments)}{CLOSE}Done."
 
     ledger = keep(raw, {"content": content})
 
-    found = [entry.char_span.start for entry in ledger.entries if entry.fate is Fate.CONTENT]
-    assert found == [places[kept]]
+    found = {entry.char_span.start for entry in ledger.entries if entry.fate is Fate.CONTENT}
+    assert [place in found for place in (raw.index(arguments), raw.rindex(arguments))] == [kept == 0, kept == 1]
 
 
 def test_calls_that_share_nothing_but_their_id_are_paired_by_it():
