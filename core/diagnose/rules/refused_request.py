@@ -27,7 +27,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from core.diagnose.fields import body_of
 from core.diagnose.refusals import RefusalCause, cause_of_refusal, flag_of_refusal
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import in_request, quote
@@ -80,9 +79,14 @@ def _field_in(trace: Trace, refusal: Refusal, cause: RefusalCause) -> str | None
         return "model"
     if cause is not RefusalCause.REQUEST or refusal.field is None:
         return None
-    value: JSON = body_of(trace)
+    return _held_path(trace.request.body, refusal.field) or None
+
+
+def _held_path(body: JSON, field: str) -> str:
+    """Return as much of a path as the request holds; "" if it holds nothing of it."""
+    value = body
     path = ""
-    for step in _STEP.finditer(refusal.field):
+    for step in _STEP.finditer(field):
         index, name = step[1], step[2]
         if index is not None and isinstance(value, list) and int(index) < len(value):
             value, path = value[int(index)], f"{path}[{index}]"
@@ -90,7 +94,7 @@ def _field_in(trace: Trace, refusal: Refusal, cause: RefusalCause) -> str | None
             value, path = value[name], f"{path}.{name}" if path else name
         else:
             break
-    return path or refusal.field
+    return path
 
 
 def _fix(trace: Trace, refusal: Refusal, cause: RefusalCause) -> str:
@@ -114,7 +118,13 @@ def _fix(trace: Trace, refusal: Refusal, cause: RefusalCause) -> str:
         case RefusalCause.SERVER:
             return "Read the server's log at this request: its answer names nothing that the request could change."
         case RefusalCause.REQUEST:
-            return f"Change `{refusal.field}` as the server asks." if refusal.field else "Change what the server names."
+            if refusal.field is None:
+                return "Change what the server names."
+            if held := _held_path(trace.request.body, refusal.field):
+                return f"Change `{held}` as the server asks."
+            if _held_path(trace.sent, refusal.field):
+                return f"This program added `{refusal.field}` for the run; the request itself needs no change."
+            return f"The request holds no `{refusal.field}`: send it as the server asks, or leave out what needs it."
 
 
 def _companions(flag: str) -> str:
