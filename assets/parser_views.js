@@ -112,7 +112,7 @@
     apply();
     const box = region("Other parsers", "pd-scroll", element);
     if (!rest.length) return box;
-    const label = () => (showsAll() ? "Hide" : "Show") + " the " + rest.length + " that do not read it";
+    const label = () => (showsAll() ? "Hide" : "Show") + " the other " + rest.length;
     const toggle = button(label(), "pd-switch pd-show-all", () => {
       setShowsAll(!showsAll());
       toggle.textContent = label();

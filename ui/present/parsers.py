@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core.account import readable_calls
+from core.account import readable_calls, tally_parsers
 from core.parse.engines import VllmOutcome
 from core.pipeline import is_server_parser, parser_of_server, with_accounts
 from core.report import parsers_sentence, reading_words
@@ -121,7 +121,7 @@ def _matrix_sentence(parse: Parse, outcomes: Mapping[str, ParserOutcome], own: s
     best_first = dict(sorted(outcomes.items(), key=lambda item: (item[1].account or _WORST).missing))
     mine = next((outcome.account for name, outcome in outcomes.items() if _is_own(name, own)), None)
     told = ""
-    if mine is not None and own is not None:
+    if mine is not None and own is not None and tally_parsers(outcomes).reading:
         told = f" This server's own, `{_short(own)}`, is {'' if mine.is_right else 'not '}among them."
     return parsers_sentence(parse, best_first) + told
 
