@@ -28,7 +28,7 @@ def asked(sharing, form, trace=None, text=TEXT):
 
 
 def pack(text):
-    return base64.urlsafe_b64encode(gzip.compress(text.encode())).decode().rstrip("=")
+    return base64.urlsafe_b64encode(gzip.compress(text.encode(), mtime=0)).decode().rstrip("=")
 
 
 def test_a_link_carries_request_and_choices_never_the_endpoint(sharing):
