@@ -33,3 +33,22 @@ def line_column(text: str, offset: int) -> tuple[int, int]:
     """Return line and column, both from 1, of a character offset."""
     before = text[:offset]
     return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
+
+
+def printable(text: str, *, on_one_line: bool = False) -> str:
+    r"""Return `text` with everything that a terminal obeys, or that hides or reorders text, shown as an escape.
+
+    Control sequences, titles and clipboards (`ESC ]52`), bidirectional controls, invisible marks. Newlines and tabs
+    stay, except where a text must keep to its line.
+
+    >>> printable("a\x1b[2J\u202eb")
+    'a\\x1b[2J\\u202eb'
+    """
+    if text.isprintable():
+        return text
+    kept = "" if on_one_line else "\n\t"
+    return "".join(char if char in kept or char.isprintable() else _escape(char) for char in text)
+
+
+def _escape(char: str) -> str:
+    return {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(char) or ascii(char)[1:-1]

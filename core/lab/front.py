@@ -14,6 +14,7 @@ from core.errors import LabError
 from core.lab.progress import LabProgress, LabState
 from core.lab.server import Lab
 from core.lab.spec import LabSpec
+from core.text import printable
 from core.types import JSONObject
 
 _WATCH_S = 0.5
@@ -93,7 +94,7 @@ def _fail(error: LabError, *, as_json: bool, out: TextIO, log: TextIO) -> int:
 
 
 def _write(stream: TextIO, line: str) -> None:
-    stream.write(f"{line}\n")
+    stream.write(f"{printable(line)}\n")
     stream.flush()
 
 

@@ -20,7 +20,7 @@ from core.report.writers.json import (
     verdict_to_json,
 )
 from core.report.writers.markdown import trace_to_markdown
-from core.report.writers.terminal import parse_to_terminal, prompt_to_terminal, safe, trace_to_terminal
+from core.report.writers.terminal import parse_to_terminal, prompt_to_terminal, trace_to_terminal
 
 __all__ = [
     "Bundle",
@@ -40,7 +40,6 @@ __all__ = [
     "redact_json",
     "redact_text",
     "request_to_json",
-    "safe",
     "template_sha256",
     "trace_to_json",
     "trace_to_markdown",

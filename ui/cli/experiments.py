@@ -18,7 +18,6 @@ from core.experiments import (
     what_if_to_json,
 )
 from core.render.probes import ProbeAnswer, probe_template, probes_to_json
-from core.report import safe
 from core.types import SCHEMA_VERSION, JSONObject
 from ui.cli.output import print_text
 
@@ -73,7 +72,7 @@ def run_experiments(options: argparse.Namespace, body: JSONObject, setup: Render
         found["probe"] = probes_to_json(answers)
         lines += _probe_lines(answers)
     if lines and not options.json:
-        print_text(safe("\n".join(["", *lines])) + "\n")
+        print_text("\n".join(["", *lines]) + "\n")
     return found
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from core.errors import DebuggerError, RequestError
+from core.text import printable
 from core.types import JSON, Finding, Severity
 
 OK, FOUND, COULD_NOT_RUN = 0, 1, 2
@@ -26,16 +27,16 @@ def dump_json(document: JSON) -> str:
 
 
 def print_text(text: str) -> None:
-    """Print text, replacing what the terminal's encoding cannot show."""
+    """Print text, replacing what would drive the terminal and what its encoding cannot show."""
     encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    sys.stdout.write(printable(text).encode(encoding, "backslashreplace").decode(encoding))
     sys.stdout.flush()
 
 
 def log(sentence: str) -> None:
     """Say something to the person, never to the program that reads stdout."""
     encoding = sys.stderr.encoding or "utf-8"
-    sys.stderr.write(sentence.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    sys.stderr.write(printable(sentence).encode(encoding, "backslashreplace").decode(encoding) + "\n")
     sys.stderr.flush()
 
 

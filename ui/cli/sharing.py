@@ -8,7 +8,8 @@ from pathlib import Path
 
 from core.errors import RequestError
 from core.experiments import RunComparison, sentence_of
-from core.report import Bundle, prompt_to_json, read_bundle, redact_json, redact_text, safe
+from core.report import Bundle, prompt_to_json, read_bundle, redact_json, redact_text
+from core.text import printable
 from core.types import JSON, Finding, JSONObject, Prompt, Request, Trace
 from ui.cli.output import log, read_input
 from ui.report import describe_bundle, mask_trace, share_trace
@@ -60,7 +61,7 @@ def read_bundle_file(name: str) -> Bundle:
 
 def comparison_to_terminal(comparison: RunComparison) -> str:
     """Return what differs between two runs as text for a terminal."""
-    lines = ["", f"compared  {safe(sentence_of(comparison, 'the bundle', 'this run'))}"]
+    lines = ["", f"compared  {sentence_of(comparison, 'the bundle', 'this run')}"]
     lines += [f"  {fact.label}: {fact.left} → {fact.right}" for fact in comparison.facts if fact.differs]
     for title, changes in (("request", comparison.request), ("message", comparison.message or ())):
         lines += [
@@ -74,7 +75,7 @@ def comparison_to_terminal(comparison: RunComparison) -> str:
             )
     for title, findings in (("the bundle", comparison.only_left), ("this run", comparison.only_right)):
         lines += [f"  only in {title}: {finding.code} {finding.name}: {finding.title}" for finding in findings]
-    return "\n".join(map(safe, lines)) + "\n"
+    return "\n".join(printable(line, on_one_line=True) for line in lines) + "\n"
 
 
 def _value(value: JSON) -> str:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from core.report.counts import calls_words, characters_words
-from core.report.redact import redact_json, redact_text
+from core.report.markup import cell, code, fence_of, fenced, prose
+from core.report.redact import redact_body, redact_json
 from core.report.repeat import BUNDLE_NAME, curl_of, curl_of_bundle, template_sha256
 from core.types import JSON, Finding, Prompt, Server, Trace
 
 _LIMIT = 6000  # of one block; a GitHub issue takes 65,536 characters
 _MOST_FINDINGS = 12
 _LONGEST_DETAIL = 1500
+_OWN_LINK = re.compile(r"https://github\.com/[\w./#-]{1,200}")  # the rules' reports; a bundle may bring any other
 
 
 def trace_to_markdown(trace: Trace, program: str = "") -> str:
@@ -23,30 +26,33 @@ def trace_to_markdown(trace: Trace, program: str = "") -> str:
         trace: Stages that have not run are left out.
         program: Version of this program.
     """
-    return redact_text("\n".join(_lines(trace, program)).rstrip() + "\n")
+    return "\n".join(_lines(trace, program)).rstrip() + "\n"
 
 
 def _lines(trace: Trace, program: str) -> Iterator[str]:
     verdict = trace.verdict.sentence if trace.verdict is not None else "No verdict: the run did not finish."
-    yield f"**{_inline(verdict)}**"
+    yield f"**{prose(verdict, _LONGEST_DETAIL)}**"
     yield ""
     yield from _facts(trace, program)
     if trace.refusal is not None:
-        yield f"The server refused the request, HTTP {trace.refusal.status}: {_inline(trace.refusal.message)}"
+        said = prose(trace.refusal.message, _LONGEST_DETAIL)
+        yield f"The server refused the request, HTTP {trace.refusal.status}: {said}"
         yield ""
     for finding in trace.findings[:_MOST_FINDINGS]:
         yield from _finding(finding)
     more = trace.findings[_MOST_FINDINGS:]
     if more:
-        yield f"And {len(more)} more: " + ", ".join(f"{finding.code} {finding.name}" for finding in more)
+        yield f"And {len(more)} more: " + prose(
+            ", ".join(f"{finding.code} {finding.name}" for finding in more), _LONGEST_DETAIL
+        )
         yield ""
-    yield from _block("Request", _json(dict(trace.request.body)), "json")
+    yield from _block("Request", _json(redact_body(trace.request.body)), "json")
     if trace.prompt is not None:
         yield from _block("Prompt the model read", trace.prompt.text)
     if trace.raw is not None:
         yield from _block("Raw output", trace.raw.text)
     if trace.chat is not None:
-        yield from _block("Message the server returned", _json(dict(trace.chat.message)), "json")
+        yield from _block("Message the server returned", _json(redact_json(dict(trace.chat.message))), "json")
     yield from _reproduce(trace)
 
 
@@ -54,7 +60,7 @@ def _facts(trace: Trace, program: str) -> Iterator[str]:
     yield "| | |"
     yield "|---|---|"
     for name, value in _fact_rows(trace, program):
-        yield f"| {name} | {_inline(value)} |"
+        yield f"| {name} | {cell(value, _LONGEST_DETAIL)} |"
     yield ""
 
 
@@ -103,34 +109,23 @@ def _templates(trace: Trace) -> Iterator[tuple[str, str]]:
 
 def _finding(finding: Finding) -> Iterator[str]:
     marks = ", ".join((finding.severity.value, finding.stage.value, finding.certainty.value))
-    yield f"### {finding.code} {finding.name} ({marks})"
+    yield f"### {prose(finding.code)} {prose(finding.name)} ({marks})"
     yield ""
-    detail = finding.detail
-    if len(detail) > _LONGEST_DETAIL:
-        detail = f"{detail[:_LONGEST_DETAIL]}… ({len(detail) - _LONGEST_DETAIL} more characters)"
-    yield f"{_inline(finding.title)} {_inline(detail)}"
+    yield f"{prose(finding.title, _LONGEST_DETAIL)} {prose(finding.detail, _LONGEST_DETAIL)}"
     yield ""
     if finding.fix:
-        yield f"Fix: {_inline(finding.fix)}"
+        yield f"Fix: {prose(finding.fix, _LONGEST_DETAIL)}"
         yield ""
     for link in finding.links:
-        yield f"- {link}"
+        yield f"- {link if _OWN_LINK.fullmatch(link) else code(link)}"
     if finding.links:
         yield ""
 
 
 def _block(title: str, text: str, language: str = "") -> Iterator[str]:
-    cut = text[:_LIMIT]
-    longest = run = 0
-    for char in cut:
-        run = run + 1 if char == "`" else 0
-        longest = max(longest, run)
-    fence = "`" * max(3, longest + 1)
     yield f"<details><summary>{title}</summary>"
     yield ""
-    yield fence + language
-    yield cut
-    yield fence
+    yield from fenced(text[:_LIMIT], language)
     if len(text) > _LIMIT:
         yield f"({len(text) - _LIMIT} more characters left out)"
     yield ""
@@ -138,22 +133,27 @@ def _block(title: str, text: str, language: str = "") -> Iterator[str]:
     yield ""
 
 
-def _inline(text: str) -> str:
-    """Return `text` on one line, with what Markdown tables and HTML would take as markup escaped."""
-    flat = " ".join(text.split())
-    return flat.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|").replace("`", "\\`")
-
-
 def _json(value: JSON) -> str:
-    return json.dumps(redact_json(value), ensure_ascii=False, indent=2)
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    # JSON has escapes of its own for what hides in a line.
+    return text if text.replace("\n", "").isprintable() else json.dumps(value, ensure_ascii=True, indent=2)
 
 
 def _reproduce(trace: Trace) -> Iterator[str]:
     """Yield the command that sends the request again: whole, or with the body from the bundle, never cut."""
-    body = redact_json(dict(trace.sent or trace.request.body))
-    assert isinstance(body, dict)
-    command = redact_text(curl_of(replace(trace, sent=body)))
+    command = curl_of(replace(trace, sent=redact_body(trace.sent or trace.request.body)))
     if len(command) <= _LIMIT:
-        yield from _block("Reproduce", command, "sh")
+        yield from _command("Reproduce", command)
         return
-    yield from _block(f"Reproduce, with the JSON bundle saved as {BUNDLE_NAME}", curl_of_bundle(trace), "sh")
+    yield from _command(f"Reproduce, with the JSON bundle saved as {BUNDLE_NAME}", curl_of_bundle(trace))
+
+
+def _command(title: str, command: str) -> Iterator[str]:
+    """Yield a command as it is: its parts were redacted before they were quoted."""
+    yield f"<details><summary>{title}</summary>"
+    yield ""
+    fence = fence_of(command)
+    yield from (f"{fence}sh", command, fence)
+    yield ""
+    yield "</details>"
+    yield ""

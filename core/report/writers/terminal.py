@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from core.account import outcomes_of_calls
 from core.report.counts import calls_words, characters_words
 from core.report.readers import parsers_sentence
-from core.text import visible_whitespace
+from core.text import printable, visible_whitespace
 from core.types import CallStatus, Fate, Finding, KwargSource, Parse, Prompt, Span, TemplateKwarg, TokenKind, Trace
 
 _UNASKED = (KwargSource.DEFAULT, KwargSource.TOKENIZER)  # of those, only what the template read is worth a line
@@ -20,61 +20,57 @@ _MARKS = {
 
 def trace_to_terminal(trace: Trace) -> str:
     """Return the run as plain text; control characters in data are shown, never sent to the terminal."""
-    return "\n".join(_lines(trace)) + "\n"
+    return printable("\n".join(_lines(trace)) + "\n")
 
 
 def prompt_to_terminal(prompt: Prompt, findings: tuple[Finding, ...] = ()) -> str:
     """Return a prompt as plain text with its token count, what was not read, and the findings."""
-    lines = [safe(prompt.text), "", _prompt_line(prompt)]
+    lines = [prompt.text, "", _prompt_line(prompt)]
     if prompt.unread:
-        lines.append("never read by the template: " + ", ".join(prompt.unread))
+        lines.append("never read by the template: " + _line(", ".join(prompt.unread)))
     lines += [_kwarg_line(kwarg) for kwarg in prompt.kwargs if kwarg.read or kwarg.source not in _UNASKED]
-    return "\n".join([*lines, *_findings(findings)]) + "\n"
+    return printable("\n".join([*lines, *_findings(findings)]) + "\n")
 
 
 def parse_to_terminal(parse: Parse, findings: tuple[Finding, ...] = ()) -> str:
     """Return the census and the ledger of one raw output as plain text."""
-    lines = [f"format {parse.parsed.format}", *_calls(parse), "", *_ledger(parse)]
+    lines = [f"format {_line(parse.parsed.format)}", *_calls(parse), "", *_ledger(parse)]
     for name, outcome in parse.parsers.items():
         made = outcome.error or f"{len(outcome.tool_calls)} calls, content {outcome.content!r}"
-        lines.append(f"{name}: {safe(made)}")
-    return "\n".join([*lines, *_findings(findings)]) + "\n"
-
-
-def safe(text: str) -> str:
-    """Return `text` with control characters (but newline and tab) shown as escapes."""
-    return "".join(char if char in "\n\t" or char.isprintable() else f"\\u{ord(char):04x}" for char in text)
+        lines.append(f"{_line(name)}: {_line(made)}")
+    return printable("\n".join([*lines, *_findings(findings)]) + "\n")
 
 
 def finding_lines(finding: Finding) -> Iterator[str]:
     """Yield one finding, its place in the pipeline and its fix."""
     follows = f" (may follow from {finding.follows})" if finding.follows else ""
-    head = f"{finding.severity.value}[{finding.code} {finding.name}] {finding.stage.value}"
-    yield f"{head}: {safe(finding.title)}{follows}"
+    head = f"{finding.severity.value}[{_line(finding.code)} {_line(finding.name)}] {finding.stage.value}"
+    yield f"{head}: {_line(finding.title)}{follows}"
     if finding.detail:
-        yield f"    {safe(finding.detail)}"
+        yield f"    {_line(finding.detail)}"
     for item in finding.evidence[:3]:
         place = item.field or (_range(item.char_span) if item.char_span else "")
-        quote = f" {visible_whitespace(safe(item.quote))!r}" if item.quote is not None else ""
-        yield f"    in {item.where} {place}{quote}"
+        quote = f" {visible_whitespace(printable(item.quote))!r}" if item.quote is not None else ""
+        yield f"    in {_line(item.where)} {_line(place)}{quote}"
     if finding.fix:
-        yield f"    fix: {safe(finding.fix)}"
+        yield f"    fix: {_line(finding.fix)}"
 
 
 def _lines(trace: Trace) -> Iterator[str]:
-    yield trace.verdict.sentence if trace.verdict is not None else "No verdict: the run did not finish."
+    yield _line(trace.verdict.sentence) if trace.verdict is not None else "No verdict: the run did not finish."
     yield ""
     if trace.server is not None:
         server = trace.server
         parsers = ", ".join(part for part in (server.tool_parser, server.reasoning_parser) if part) or "unknown"
-        yield f"target    {server.kind} {server.version or ''} · {server.model} · parsers {parsers}"
+        yield "target    " + _line(f"{server.kind} {server.version or ''} · {server.model} · parsers {parsers}")
     if trace.evidence is not None:
         yield f"evidence  {trace.evidence.value}"
     if trace.prompt is not None:
         yield f"render    {_prompt_line(trace.prompt)}"
     if trace.raw is not None:
         count = "" if trace.raw.token_ids is None else f"{len(trace.raw.token_ids)} tokens, "
-        yield f"complete  {count}{len(trace.raw.text)} characters, finish_reason {trace.raw.finish_reason}"
+        finish = _line(str(trace.raw.finish_reason))
+        yield f"complete  {count}{len(trace.raw.text)} characters, finish_reason {finish}"
     if trace.parse is not None:
         yield "parse     " + "; ".join(_calls(trace.parse))
         yield ""
@@ -106,10 +102,10 @@ def _prompt_line(prompt: Prompt) -> str:
 
 
 def _kwarg_line(kwarg: TemplateKwarg) -> str:
-    value = safe(json.dumps(kwarg.value, ensure_ascii=False))
+    value = _line(json.dumps(kwarg.value, ensure_ascii=False))
     use = {True: "", False: ", never read", None: ""}[kwarg.read]
     source = kwarg.source.value.replace("_", " ") if kwarg.field is None else f"`{kwarg.field}`"
-    return f"template variable {safe(kwarg.name)} = {value} from {safe(source)}{use}"
+    return f"template variable {_line(kwarg.name)} = {value} from {_line(source)}{use}"
 
 
 def _calls(parse: Parse) -> list[str]:
@@ -118,11 +114,11 @@ def _calls(parse: Parse) -> list[str]:
     lines = []
     outcomes = outcomes_of_calls(parse)
     for index, call in enumerate(parse.parsed.calls):
-        problem = "" if call.status is CallStatus.COMPLETE else f" [{call.status.value}: {call.problem}]"
-        name = "without a name" if call.name is None else safe(call.name)
-        call_id = "no id" if call.id is None else f"id {safe(call.id)}"
+        problem = "" if call.status is CallStatus.COMPLETE else f" [{call.status.value}: {_line(str(call.problem))}]"
+        name = "without a name" if call.name is None else _line(call.name)
+        call_id = "no id" if call.id is None else f"id {_line(call.id)}"
         known = "" if parse.ledger.comparability is None else f" · {outcomes[index].value}"
-        lines.append(f"call {name} {safe(call.arguments)} · {call_id}{problem}{known}")
+        lines.append(f"call {name} {_line(call.arguments)} · {call_id}{problem}{known}")
     return lines
 
 
@@ -134,10 +130,15 @@ def _ledger(parse: Parse) -> Iterator[str]:
         start, stop = entry.char_span
         counts[entry.fate] = counts.get(entry.fate, 0) + stop - start
         before, after = _MARKS.get(entry.fate, ("", ""))
-        parts.append(before + safe(parse.raw[start:stop]) + after)
+        parts.append(before + parse.raw[start:stop] + after)
     yield "raw: " + "".join(parts)
     yield "     " + ", ".join(f"{fate.value} {count}" for fate, count in counts.items())
     yield f"     {calls_words(parse.ledger)}; {characters_words(parse, parse.ledger)}"
+
+
+def _line(text: str) -> str:
+    """Return a text that must keep to its line: a server's words could else write lines of their own."""
+    return printable(text, on_one_line=True)
 
 
 def _range(span: Span) -> str:
