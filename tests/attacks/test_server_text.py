@@ -18,7 +18,7 @@ from markdown_it import MarkdownIt
 from core.report import parse_to_terminal, prompt_to_terminal, redact_text, trace_to_markdown, trace_to_terminal
 from core.report.markup import cell, code, fenced, prose
 from core.text import printable
-from core.types import Refusal, Trace
+from core.types import JSONObject, Refusal, Trace
 from tests.attacks.growth import grows_linearly
 from tests.core.complete.faulty_server import answer, faulty_server
 from tests.ui.present.traces import dropped_call_trace, prompt_of
@@ -79,7 +79,7 @@ def hostile_run(text: str) -> Trace:
     assert trace.verdict is not None
     assert trace.parse is not None
     finding = trace.findings[0]
-    evidence = replace(finding.evidence[0], where=text, field=text, quote=text)
+    evidence = replace(finding.evidence[0], field=text, quote=text)
     bad = replace(
         finding,
         code=text,
@@ -96,7 +96,7 @@ def hostile_run(text: str) -> Trace:
     return replace(
         trace,
         server=replace(
-            trace.server, kind=text, version=text, model=text, tool_parser=text, reasoning_parser=text, model_root=text
+            trace.server, version=text, model=text, tool_parser=text, reasoning_parser=text, model_root=text
         ),
         raw=replace(trace.raw, finish_reason=text),
         chat=replace(trace.chat, finish_reason=text, message={"role": "assistant", "content": text}),
@@ -132,8 +132,8 @@ async def test_what_a_server_says_reaches_the_terminal_escaped(tmp_path: Path) -
     text = " ".join(CONTROLS.values())
     request = tmp_path / "request.json"
     request.write_text(json.dumps({"messages": [{"role": "user", "content": "hi"}]}))
-    message = {"role": "assistant", "content": text}
-    choice = {"index": 0, "message": message, "finish_reason": text, "text": text}
+    message: JSONObject = {"role": "assistant", "content": text}
+    choice: JSONObject = {"index": 0, "message": message, "finish_reason": text, "text": text}
     async with faulty_server(
         {
             "/v1/models": answer(200, {"data": [{"id": text, "owned_by": text, "root": text}]}),
