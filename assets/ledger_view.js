@@ -73,6 +73,7 @@
       pd.drawJson(this.message, account.message);
       pd.walkJson(this.message, this.name, "message", (path) => ({ target: path }));
       this.drawDifferences(account.differences);
+      if (account.note) this.message.append(prose("p", "pd-account-note", account.note));
       if (account.missing) this.message.append(make("p", "pd-missing", account.missing));
       requestAnimationFrame(() => this.drawRail());
     }

@@ -197,6 +197,7 @@
       this.rows(message, MARGIN + left + gap, this.y, right, height, (run) => ({ ground: "", ink: run.role === "key" ? "accent" : run.role === "mark" ? "muted" : "text", weight: 400 }));
       this.y += height + 8;
       this.paragraph(account.figures, { ink: "muted", size: 12, most: 1 });
+      if (account.note) this.paragraph(account.note, { ink: "muted", most: 3 });
       if (account.missing) this.paragraph(account.missing, { ink: "error", weight: 700, most: 3 });
       this.y += 8;
     }

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from core.account import CallCounts, count_calls, count_characters
+from core.account import CallCounts, count_calls, count_characters, is_compared
 from core.types import Ledger, Parse
 
 
 def calls_words(ledger: Ledger) -> str:
     """Return how many calls were written and returned, and how many did not simply come through."""
     calls = count_calls(ledger)
+    if ledger.comparability is not None and not is_compared(ledger):
+        return f"{_calls(calls.written)} in the raw text, {calls.returned:,} returned · outcome unknown"
     told = ", ".join(f"{count} {word}" for count, word in _counted(calls) if count)
-    written = f"{calls.written:,} call{'' if calls.written == 1 else 's'} written, {calls.returned:,} returned"
+    if ledger.comparability is None:
+        return f"{_calls(calls.written)} in the raw text, no message"
+    written = f"{_calls(calls.written)} written, {calls.returned:,} returned"
     return f"{written} · {told}" if told else written
 
 
@@ -23,6 +27,10 @@ def characters_words(parse: Parse, ledger: Ledger) -> str:
     return f"{counts.accounted:,} of {counts.total:,} characters accounted for"
 
 
+def _calls(count: int) -> str:
+    return f"{count:,} call{'' if count == 1 else 's'}"
+
+
 def _counted(calls: CallCounts) -> tuple[tuple[int, str], ...]:
     return (
         (calls.dropped, "dropped"),
@@ -30,5 +38,4 @@ def _counted(calls: CallCounts) -> tuple[tuple[int, str], ...]:
         (calls.invented, "invented"),
         (calls.draft, "left as a draft"),
         (calls.cut, "cut"),
-        (calls.unknown, "of unknown outcome"),
     )

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
+from core.account import is_compared
 from core.types import JSON, CallMatch, ChatResult, JSONObject, Ledger, Parse, ToolCallAttempt
 from ui.present.words import count_of, shortened
 
@@ -42,7 +43,7 @@ class FieldDifference(NamedTuple):
 
 def field_differences(parse: Parse, ledger: Ledger, chat: ChatResult | None) -> list[JSON]:
     """Return the fields of a message that differ from what the model wrote, as the ledger view takes them."""
-    if chat is None:
+    if chat is None or not is_compared(ledger):
         return []
     found = [*_of_calls(parse, ledger, chat), *_of_texts(parse, chat)]
     return [item._asdict() | {"char_span": None if item.char_span is None else [*item.char_span]} for item in found]

@@ -76,16 +76,22 @@ def _account(title: str, parse: Parse, ledger: Ledger, chat: ChatResult | None) 
             characters_words(parse, ledger),
         ),
         "message": segments_to_json(json_segments(message)),
+        "note": _note(ledger),
         "missing": _missing(ledger),
         "differences": field_differences(parse, ledger, chat),
     }
 
 
+def _note(ledger: Ledger) -> str:
+    """Return why nothing is said of loss, where that is so."""
+    if ledger.comparability is None or not ledger.comparability.reason:
+        return ""
+    return f"{ledger.comparability.reason}. The colours show where each character should go, not where it went."
+
+
 def _missing(ledger: Ledger) -> str:
     dropped = count_calls(ledger).dropped
     parts = []
-    if ledger.comparability is not None and ledger.comparability.reason:
-        parts.append(f"{ledger.comparability.reason}: the colours show where each character should go.")
     if dropped:
         parts.append(f"Missing here: {count_of(dropped, 'tool call')} that the model wrote.")
     if ledger.invented:

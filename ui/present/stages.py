@@ -113,6 +113,8 @@ def _findings_card(trace: Trace) -> JSONObject:
     figures = [f"{len(trace.findings)}", summarize(trace.findings)] if has_run and trace.findings else []
     if has_run and not trace.findings:
         figures = ["0", "no rule found anything"]
+    if state == "ok" and trace.verdict is not None and trace.verdict.conclusion is Conclusion.UNKNOWN:
+        state, figures = "unknown", ["0", "no rule found anything in what is known"]
     word = "nothing found" if state == "ok" else _WORDS[state] if state == "idle" else summarize(trace.findings)
     return {
         "opens": "findings",

@@ -88,10 +88,11 @@ def test_every_face_tells_the_same_counts(case: dict[str, Any]) -> None:
     for field, outcome in (("dropped_calls", "dropped"), ("altered_calls", "altered"), ("invented_calls", "invented")):
         assert verdict[field] == outcomes[outcome]
         for text in (card["figures"][0], view["calls"]["caption"], terminal, markdown):
-            told = re.search(rf"(\d+) {outcome}\b", text[text.index(" written, ") :].split("\n")[0])
+            line = next(line for line in text.split("\n") if re.search(r"\d+ calls? (written|in the raw text), ", line))
+            told = re.search(rf"(\d+) {outcome}\b", line)
             assert (int(told[1]) if told else 0) == outcomes[outcome]
     _assert_same_characters(trace, [card["figures"][1], view["accounts"][0]["figures"], terminal, markdown])
-    _assert_badge_says_no_more(trace, strip)
+    _assert_badge_says_no_more(trace, strip, view)
 
 
 def _assert_same_characters(trace: Trace, texts: list[str]) -> None:
@@ -106,7 +107,7 @@ def _assert_same_characters(trace: Trace, texts: list[str]) -> None:
         assert ("accounted for" in text) is (counts is not None)
 
 
-def _assert_badge_says_no_more(trace: Trace, strip: dict[str, Any]) -> None:
+def _assert_badge_says_no_more(trace: Trace, strip: dict[str, Any], view: dict[str, Any]) -> None:
     assert trace.parse is not None
     assert trace.verdict is not None
     sentence, outcomes = trace.verdict.sentence, {match.outcome for match in trace.parse.ledger.matches}
@@ -116,6 +117,9 @@ def _assert_badge_says_no_more(trace: Trace, strip: dict[str, Any]) -> None:
         assert outcomes <= {CallOutcome.UNKNOWN}
         assert "LOST" not in strip["badge"]
         assert "Nothing lost" not in sentence
+        assert not view["accounts"][0]["differences"]
+        assert not view["accounts"][0]["missing"]
+        assert " written" not in view["calls"]["caption"]
     if strip["badge"] == "NOTHING LOST":
         assert sentence.startswith("Nothing lost:")
         assert trace.verdict.conclusion is Conclusion.NOTHING_LOST

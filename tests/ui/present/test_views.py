@@ -91,6 +91,8 @@ def test_the_badge_never_says_more_than_the_sentence(conclusion):
     if conclusion in (Conclusion.UNKNOWN, Conclusion.UNCHECKED):
         assert header(verdict_payload(trace))["badge"].startswith("?")
         assert card(trace, "parse")["state"] == "unknown"
+    if conclusion is Conclusion.UNKNOWN:
+        assert card(trace, "findings")["state"] == "unknown"
 
 
 def test_cards_before_between_and_behind_the_guilty_stage():
