@@ -47,6 +47,7 @@ from core.complete.sampling import max_tokens_of_chat, sampling_of_chat
 from core.complete.shapes import object_of, objects_of, text_of
 from core.errors import BackendError
 from core.protocols import Tokenizer
+from core.room import in_thread
 from core.types import ChatResult, Completion, Evidence, JSONObject, Prompt, Server, StreamDelta
 
 _Result = TypeVar("_Result")
@@ -214,7 +215,7 @@ class _Gathering:
             return await self._sample_text_instead(token_ids, origin, completion)
         text = await self._decode(completion.token_ids)
         if text is None:
-            return Sampling(judge_completeness(completion, self._witness(token_ids)), token_ids, origin)
+            return Sampling(await in_thread(self._judged, completion, token_ids), token_ids, origin)
         return Sampling(decoded_from_ids(replace(completion, text=text)), token_ids, origin)
 
     async def _sample_text_instead(self, token_ids: tuple[int, ...], origin: str, refusal: BackendError) -> Sampling:
@@ -232,8 +233,12 @@ class _Gathering:
         completion = await _settled(self.client.complete(text, self._sampling_fields(None, None), self.on_raw_text))
         if isinstance(completion, BackendError):
             return Sampling(problem=completion.message)
-        completion = judge_completeness(replace(completion, evidence=Evidence.TEXT_ONLY), self._witness(None, text))
+        completion = await in_thread(self._judged, replace(completion, evidence=Evidence.TEXT_ONLY), None, text)
         return Sampling(completion, None, origin)
+
+    def _judged(self, completion: Completion, told_ids: tuple[int, ...] | None, text: str | None = None) -> Completion:
+        """Return a completion with what is known of its completeness; tokenizes, so not on the event loop."""
+        return judge_completeness(completion, self._witness(told_ids, text))
 
     def _witness(self, told_ids: tuple[int, ...] | None, text: str | None = None) -> Witness:
         """Return what shows whether a text of the server's is all that the model wrote.

@@ -187,7 +187,7 @@ def facts_of(setup: RenderSetup) -> TemplateFacts:
     """
     if setup.renderer is not None:
         return inspect_template(setup.template)
-    return facts_from_json(shared_worker().ask({"inspect": setup.template}))
+    return facts_from_json(shared_worker().inspect(setup.template))
 
 
 class _Watch:

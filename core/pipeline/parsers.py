@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from core.diagnose import diagnose_trace, reach_verdict
 from core.errors import EngineError
 from core.parse.engines import RawOutput, VllmEngine, VllmOutcome, write_parser_name
-from core.pipeline.accounts import with_accounts
 from core.pipeline.cases import tokenizer_source
+from core.pipeline.reading import account_outcomes, judge_outcomes
+from core.room import room_of
 from core.types import ParserOutcome, Trace
 
 # Parsers asked at a time where people wait: the next step comes, and can be stopped, within a second or two.
@@ -51,7 +51,7 @@ async def ask_parsers(trace: Trace, engine: VllmEngine, tokenizer: str | Path | 
     if output is None:
         return trace
     outcomes = await engine.matrix(output, reasoning_parser=_reasoning_parser(trace))
-    return with_outcomes(trace, outcomes)
+    return await with_outcomes(trace, outcomes)
 
 
 async def step_parsers(
@@ -74,7 +74,9 @@ async def step_parsers(
     yield step
     for start in range(0, len(names), PARSERS_PER_STEP):
         more = await engine.parse_with(names[start : start + PARSERS_PER_STEP], output)
-        step = replace(step, outcomes={**step.outcomes, **(more if parse is None else with_accounts(parse, more))})
+        if parse is not None:
+            more = await room_of().run(account_outcomes, parse, dict(more))
+        step = replace(step, outcomes={**step.outcomes, **more})
         yield step
 
 
@@ -101,15 +103,16 @@ async def try_splits(
     return outcome
 
 
-def with_outcomes(trace: Trace, outcomes: Mapping[str, ParserOutcome]) -> Trace:
-    """Return a trace with the outcomes of parsers, those that read most calls first, judged anew."""
+async def with_outcomes(trace: Trace, outcomes: Mapping[str, ParserOutcome]) -> Trace:
+    """Return a trace with the outcomes of parsers, those that read most calls first, judged anew.
+
+    Raises:
+        RoomError: Judging it takes too much.
+    """
     if trace.parse is None:
         return trace
-    accounted = with_accounts(trace.parse, outcomes)
-    ranked = dict(sorted(accounted.items(), key=lambda item: (item[1].error is not None, -len(item[1].tool_calls))))
-    judged = replace(trace, parse=replace(trace.parse, parsers=ranked))
-    judged = replace(judged, findings=diagnose_trace(judged))
-    return replace(judged, verdict=reach_verdict(judged))
+    ranked, findings, verdict = await room_of().run(judge_outcomes, trace, dict(outcomes))
+    return replace(trace, parse=replace(trace.parse, parsers=ranked), findings=findings, verdict=verdict)
 
 
 def output_of_trace(trace: Trace, tokenizer: str | Path | None = None) -> RawOutput | None:

@@ -15,7 +15,7 @@ from core.lab import Lab, LabPool, LabProgress
 from core.pipeline.reading import read_run
 from core.pipeline.rendering import Renderer, load_renderer
 from core.pipeline.target import Target, requested_model
-from core.room import room_of
+from core.room import in_thread, room_of
 from core.types import JSONObject, Parse, Refusal, Request, Server, Trace
 
 _DEATH_S = 2.0
@@ -147,7 +147,7 @@ class _Run:
             client, server, target = await self.connect(stack)
             self.update("Loading the tokenizer", server=server)
             tokenizer_info = await _tokenizer_info(client, server)
-            renderer = await asyncio.to_thread(load_renderer, target, server, tokenizer_info)
+            renderer = await in_thread(load_renderer, target, server, tokenizer_info)
             body = _body_to_send(self.request, server)
             await self.render(renderer, body)
             await self.complete(client, server, renderer, body)
@@ -179,10 +179,10 @@ class _Run:
     async def render(self, renderer: Renderer, body: JSONObject) -> None:
         """Stage A on our side: the request as pasted, through the model's own template."""
         self.update("Rendering", vocabulary=renderer.vocabulary, sent=body)
-        local = await asyncio.to_thread(renderer.render_local, self.request.body)
+        local = await in_thread(renderer.render_local, self.request.body)
         if local is None:
             self.update("Rendering", notes=(*self.now.trace.notes, renderer.note))
-        generation_prompt = await asyncio.to_thread(renderer.generation_prompt, self.request.body)
+        generation_prompt = await in_thread(renderer.generation_prompt, self.request.body)
         self.update("Rendered", local_prompt=local, generation_prompt=generation_prompt)
 
     async def complete(self, client: ServerClient, server: Server, renderer: Renderer, body: JSONObject) -> None:
@@ -199,7 +199,7 @@ class _Run:
         )
         if gathered.refusal is not None:
             await self.raise_death(gathered.refusal)
-        prompt = await asyncio.to_thread(renderer.explain_server, body, gathered)
+        prompt = await in_thread(renderer.explain_server, body, gathered)
         difference = renderer.compare(prompt, self.now.trace.local_prompt)
         self.update(
             "The server refused the request" if gathered.refusal else "The model answered",

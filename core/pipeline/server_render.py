@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 
 from core.complete import Gathered, ServerClient
@@ -10,6 +9,7 @@ from core.diagnose import diagnose_trace
 from core.errors import BackendError
 from core.pipeline.rendering import load_renderer
 from core.pipeline.target import Target, requested_model
+from core.room import in_thread
 from core.types import JSONObject, Request, Server, Trace
 
 
@@ -33,9 +33,9 @@ async def render_on_server(request: Request, target: Target) -> Trace:
         body = {**request.body, "model": server.model}
         gathered = await _prompt_of(client, server, body)
         info = await client.tokenizer_info() if "tokenizer_info" in server.features else None
-    renderer = (await asyncio.to_thread(load_renderer, target, server, info)).with_told_tokens(gathered)
-    local = await asyncio.to_thread(renderer.render_local, request.body)
-    prompt = await asyncio.to_thread(renderer.explain_server, body, gathered)
+    renderer = (await in_thread(load_renderer, target, server, info)).with_told_tokens(gathered)
+    local = await in_thread(renderer.render_local, request.body)
+    prompt = await in_thread(renderer.explain_server, body, gathered)
     trace = Trace(
         request=request,
         sent=body,

@@ -253,7 +253,7 @@ class _Search:
 
 
 def _facts(template: str, renderer: Renderer | None) -> TemplateFacts:
-    return inspect_template(template) if renderer else facts_from_json(shared_worker().ask({"inspect": template}))
+    return inspect_template(template) if renderer else facts_from_json(shared_worker().inspect(template))
 
 
 def _explained(prompt: Prompt, outcome: RenderOutcome, note: str) -> Prompt:

@@ -6,14 +6,17 @@
     child     start of a process, by file path        service   its loop: lock the door, then one job after another
     lock      the door: limits, no sockets, no files  process   the parent's end of one process
     lanes     few warm processes, and who waits       room      the one client: `call` and `run`
+    turns     threads that ask the room               inside    whether this process is one of a room
 
 Whatever a job does (crash, hang, too much memory), the answer is a `RoomError`
 that names the limit, and the next job finds a new process. Who stops waiting
 for a job ends it.
 """
 
+from core.room.inside import is_inside
 from core.room.jobs import Job, Limits, job
 from core.room.lanes import VISITOR
 from core.room.room import Room, close_rooms, room_of
+from core.room.turns import in_thread
 
-__all__ = ["VISITOR", "Job", "Limits", "Room", "close_rooms", "job", "room_of"]
+__all__ = ["VISITOR", "Job", "Limits", "Room", "close_rooms", "in_thread", "is_inside", "job", "room_of"]

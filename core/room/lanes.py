@@ -27,10 +27,12 @@ class Lane:
 
     Attributes:
         owner: Visitor whose job holds it.
+        job_number: Counts its jobs, so that nobody stops the one that came after theirs.
     """
 
     def __init__(self, start: Callable[[], RoomProcess]) -> None:
         self.owner = ""
+        self.job_number = 0
         self._start = start
         self._process: RoomProcess | None = None
         self._changing = threading.Lock()
@@ -60,11 +62,14 @@ class Lane:
 
     def hold(self, owner: str) -> None:
         """Begin a job of this visitor."""
-        self.owner, self._is_stopped = owner, False
-
-    def stop(self) -> None:
-        """End the job that holds it, without waiting; the holder hears of it."""
         with self._changing:
+            self.owner, self.job_number, self._is_stopped = owner, self.job_number + 1, False
+
+    def stop(self, job_number: int | None = None) -> None:
+        """End the job that holds it, without waiting; the holder hears of it. Another's job is left alone."""
+        with self._changing:
+            if job_number not in (None, self.job_number):
+                return
             self._is_stopped = True
             if self._process is not None:
                 self._process.kill()

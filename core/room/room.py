@@ -22,6 +22,7 @@ from core.room.inside import is_inside
 from core.room.jobs import COMMON, Job, modules_of
 from core.room.lanes import Lane, Lanes
 from core.room.process import RoomProcess
+from core.room.turns import TURN
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -75,8 +76,7 @@ class Room:
         """
         if is_inside():
             return job(*args, **kwargs)
-        lane = self._lanes.take().result()
-        return cast("T", self._work(lane, _Ask.of(job, args, kwargs)))
+        return cast("T", self._wait_and_work(_Ask.of(job, args, kwargs), _ignore))
 
     def follow(self, job: Job[P, Iterator[T]], on_step: Callable[[T], None], *args: P.args, **kwargs: P.kwargs) -> None:
         """Tell what a job yields, step by step; blocks. Errors as `call`, after the steps that came before."""
@@ -84,8 +84,7 @@ class Room:
             for step in job(*args, **kwargs):
                 on_step(step)
             return
-        lane = self._lanes.take().result()
-        self._work(lane, _Ask.of(job, args, kwargs), cast("Callable[[object], None]", on_step))
+        self._wait_and_work(_Ask.of(job, args, kwargs), cast("Callable[[object], None]", on_step))
 
     async def run(self, job: Job[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a job and await its value; cancelling ends the job itself.
@@ -127,6 +126,12 @@ class Room:
         except asyncio.CancelledError:
             self._lanes.give_up(future)
             raise
+
+    def _wait_and_work(self, ask: _Ask, on_step: Callable[[object], None]) -> object:
+        turn = TURN.get()
+        if turn is None:
+            return self._work(self._lanes.take().result(), ask, on_step)
+        return self._work(turn.wait_for_lane(self._lanes), ask, on_step)
 
     def _work(self, lane: Lane, ask: _Ask, on_step: Callable[[object], None] = _ignore) -> object:
         """Run a job to its end, and give its lane back with a process that can go on."""
@@ -206,9 +211,10 @@ async def _in_thread(lane: Lane, work: Callable[[], object]) -> object:
             with suppress(InvalidStateError):
                 done.set_result(value)
 
+    job_number = lane.job_number
     threading.Thread(target=wait, name="room", daemon=True).start()
     try:
         return await asyncio.wrap_future(done)
     except asyncio.CancelledError:
-        lane.stop()
+        lane.stop(job_number)
         raise

@@ -116,7 +116,7 @@ def test_a_library_that_connects_of_its_own_accord_is_refused_and_logged(name: s
 
 def test_a_helper_process_reaches_nothing() -> None:
     """The processes that work on strangers' text shut the network before they read any."""
-    for helper in ("core/render/worker/main.py", "core/grammar/worker/__main__.py"):
+    for helper in ("core/room/child.py", "core/grammar/worker/__main__.py"):
         assert "forbid_network()" in (ROOT / helper).read_text(encoding="utf-8")
 
 

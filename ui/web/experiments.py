@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 
 from core.errors import DebuggerError, RequestError, shorten
 from core.experiments import CountAnswer, compare_setups, step_count, step_switches, step_turns
-from core.request import read_request
+from core.room import in_thread, room_of
 from core.types import JSONObject, Trace
 from ui.present.experiments import (
     bench_error_payload,
@@ -24,9 +24,10 @@ from ui.present.experiments import (
 )
 from ui.web.handlers import TICK_S, TargetFields
 from ui.web.labs import PageLabs
-from ui.web.limits import check_length
+from ui.web.limits import Limits, check_length
 from ui.web.render_setups import FoundSetup, find_setup, second_setup, with_edges
 from ui.web.settings import PageSettings
+from ui.web.work import read_pasted
 
 MIN_GAP_S = 0.25  # a report is drawn whole: no more than four times a second
 PUBLIC_BUDGET_S = 60.0  # for one experiment of a visitor of a public page
@@ -69,7 +70,7 @@ class Bench:
         """Try every switch; `edited` is the template editor's text, a further switch if it is another template."""
         try:
             self.check_text(edited)
-            body, found = await asyncio.to_thread(self._find, asked)
+            body, found = await in_thread(self._find, asked)
             own = found.setup.template
             other = with_edges(edited, own) if edited.strip() and with_edges(edited, own) != own else None
             steps = step_switches(body, found.setup, other_template=other)
@@ -81,7 +82,7 @@ class Bench:
     async def follow_turns(self, asked: Asked) -> AsyncGenerator[str | None, None]:
         """Render the conversation turn by turn."""
         try:
-            body, found = await asyncio.to_thread(self._find, asked)
+            body, found = await in_thread(self._find, asked)
             async for report, is_running in follow_steps(step_turns(body, found.setup), self._budget_s):
                 yield None if report is None else turns_payload(report, found.source, is_running=is_running)
         except Exception as error:  # noqa: BLE001  # as above
@@ -93,7 +94,7 @@ class Bench:
         """Explain a number of prompt tokens; answers for other requests narrow it down."""
         try:
             number = _whole_number(counted)
-            body, found = await asyncio.to_thread(self._find, asked)
+            body, found = await in_thread(self._find, asked)
             others = [answer for request, answer in earlier if request != body]
             async for answer, is_running in follow_steps(step_count(body, found.setup, number), self._budget_s):
                 if answer is None:
@@ -127,7 +128,8 @@ class Bench:
             DebuggerError: It cannot be read, or is longer than a public page reads.
         """
         self.check_text(asked.text)
-        return read_request(asked.text).body
+        limits = Limits(request_chars=self._settings.limits.request_chars)
+        return room_of().call(read_pasted, asked.text, limits, hides_keys=False).body
 
     def check_text(self, text: str) -> None:
         """Refuse a text that is longer than a public page reads.
@@ -150,15 +152,18 @@ async def follow_steps(
 ) -> AsyncGenerator[tuple[Report | None, bool], None]:
     """Take the steps in a thread; yield the newest report and whether more will come, `None` for a mere tick.
 
-    A closed tab or Stop ends it between two steps; a step under way ends by itself within a render's limits.
+    A closed tab or Stop ends it: between two steps, or where a step asks the room.
     """
     started_s = time.monotonic()
     drawn_s = 0.0
     report: Report | None = None
     while True:
-        taken = asyncio.ensure_future(asyncio.to_thread(_take, steps))
-        while not (await asyncio.wait({taken}, timeout=TICK_S))[0]:
-            yield None, True
+        taken = asyncio.ensure_future(in_thread(_take, steps))
+        try:
+            while not (await asyncio.wait({taken}, timeout=TICK_S))[0]:
+                yield None, True
+        finally:
+            taken.cancel()  # whoever left has no more use for it
         if not taken.result():
             break
         [report] = taken.result()

@@ -26,6 +26,7 @@ from core.pipeline import (
     try_splits,
     with_outcomes,
 )
+from core.room import in_thread
 from core.types import ParserOutcome, Trace
 from ui.present import findings_payload, stages_payload
 from ui.present.constrained import constrained_payload
@@ -88,7 +89,7 @@ class ParseTools:
                         matrix_payload, run, step.outcomes, total=step.total, version=step.version, is_running=True
                     )
                     yield MatrixChange(payload)
-            judged = await asyncio.to_thread(with_outcomes, run, step.outcomes)
+            judged = await with_outcomes(run, step.outcomes)
             matrix = matrix_payload(judged, version=step.version)
             yield MatrixChange(matrix, findings_payload(judged), stages_payload(judged), judged)
         except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
@@ -141,7 +142,7 @@ class ParseTools:
             run = _need(trace)
             yield waiting_payload("Walking the output through the grammar of its format.", "compiling the grammar")
             source = self._tokenizer(run, tokenizer)
-            call = asyncio.to_thread(judge_trace, run, level.strip(), self._grammar, source)
+            call = in_thread(judge_trace, run, level.strip(), self._grammar, source)
             async with aclosing(_with_ticks(_once(call))) as ticks:
                 async for verdict in ticks:
                     yield None if verdict is None else constrained_payload(run, verdict)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from core.errors import RenderError
+from core.render.tokenizers.long_texts import Source, is_long
 from core.render.tokenizers.pieces import PieceStyle, bytes_of_entry, style_of
 from core.render.tokenizers.settings import TokenizerSettings
 from core.render.tokenizers.tiles import align_pieces, decode_pieces
@@ -78,6 +79,9 @@ class Backend(Protocol):
     def get_vocab_size(self) -> int:
         """Return the number of entries, added ones included."""
 
+    def to_str(self) -> str:
+        """Return what a `tokenizer.json` with all of this holds."""
+
 
 class Entry(NamedTuple):
     """What is known of one id."""
@@ -98,6 +102,7 @@ class FastTokenizer:
     ) -> None:
         self.settings = settings
         self._backend = backend
+        self._source = Source(backend)
         self._name = name
         self._style = style
         self._entries: dict[int, Entry] = dict(added)
@@ -153,6 +158,8 @@ class FastTokenizer:
         return tuple(self._encode(text).ids)
 
     def _encode(self, text: str) -> Encoding:
+        if is_long(text):
+            return self._source.encode(_encodable(text))
         return self._backend.encode(_encodable(text), add_special_tokens=False)
 
     def decode(self, token_ids: Sequence[int]) -> str:

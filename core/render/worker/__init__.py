@@ -1,7 +1,6 @@
-"""Templates are strangers' programs: they are compiled and run in a process of their own.
+"""Templates are strangers' programs: they are compiled and run in a room of their own.
 
-wire      length-prefixed JSON         main      the process: limits, then one job after another
-client    starts it, waits with a deadline, replaces it when a template kills it
+jobs      what its processes do          client    asks them, in the words of templates
 """
 
 from core.render.worker.client import RenderWorker, shared_worker

@@ -16,7 +16,8 @@ from core.errors import RenderError
 from core.render.engine import run_job
 from core.render.job import RenderJob, RenderOutcome, Variable
 from core.render.local import render_local
-from core.render.worker.client import Limits, RenderWorker
+from core.render.worker.client import RenderWorker
+from core.room import Limits
 from core.types import JSON, SpanKind
 from tests.core.render.features import FEATURES
 from tests.core.render.test_features import job_for

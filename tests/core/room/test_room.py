@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import DebuggerError, RequestError, RoomError
-from core.room import Room, close_rooms, room_of
+from core.room import Room, close_rooms, in_thread, room_of
 from core.room.lanes import VISITOR
 from tests.conftest import ROOT
 from tests.core.room import hostile
@@ -159,6 +159,52 @@ async def test_one_visitor_cannot_take_every_process(room):
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
+async def test_leaving_a_thread_ends_what_it_asked_of_the_room(room):
+    await room.run(hostile.echo, "warm")
+    [pid] = room.pids
+    ends: list[str] = []
+
+    def work() -> None:
+        for job in (hostile.search_for_ever, hostile.echo):
+            try:
+                room.call(job, *(["late"] if job is hostile.echo else []))
+            except RoomError as error:
+                ends.append(error.limit)
+        over.set()
+
+    over = threading.Event()
+    task = asyncio.create_task(in_thread(work))
+    await asyncio.to_thread(wait_until_busy, pid)
+
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    assert await asyncio.to_thread(over.wait, 30)
+    assert ends == ["stopped", "stopped"]
+    assert await room.run(hostile.echo, "fine") == "fine"
+
+
+async def test_leaving_a_thread_that_is_in_line_ends_it():
+    room = Room(most=1)
+    steps = room.stream(hostile.count_for_ever)
+    await anext(steps)
+    over = threading.Event()
+
+    def work() -> None:
+        with pytest.raises(RoomError, match="stopped"):
+            room.call(hostile.echo, "late")
+        over.set()
+
+    task = asyncio.create_task(in_thread(work))
+    await asyncio.to_thread(wait_for_waiting, room)
+    task.cancel()
+
+    assert await asyncio.to_thread(over.wait, 30)
+    await steps.aclose()
+    room.close()
+
+
 async def test_closing_the_room_ends_everything(room):
     tasks = [asyncio.create_task(room.run(hostile.search_for_ever)) for _ in range(4)]
     await asyncio.to_thread(lambda: [wait_until_busy(pid) for pid in wait_for_pids(room, 2)])
@@ -257,6 +303,13 @@ def test_shared_rooms_begin_anew_after_they_were_closed():
 
     assert room_of() is not first
     assert room_of().call(hostile.echo, 2) == 2
+
+
+def wait_for_waiting(room: Room) -> None:
+    for _ in range(1000):
+        if room._lanes._waiting:
+            return
+        threading.Event().wait(0.01)
 
 
 def wait_for_pids(room: Room, count: int) -> tuple[int, ...]:

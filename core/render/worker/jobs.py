@@ -1,0 +1,60 @@
+"""What the render room does: compile and run a template, or look into one. Its processes do nothing else."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+
+from core.render.job import Fault, RenderOutcome, job_from_json
+from core.room import Limits, job
+from core.types import JSONObject
+
+ROOM = "render"
+LIMITS = Limits(cpu_s=1.0, wall_s=20.0, memory_mb=512)
+
+# What the library and Jinja import only when a template asks for it.
+_LATE_IMPORTS = ("core.render.inspect", "html", "jinja2.constants", "jinja2.debug")
+_REHEARSALS = (
+    "{{ strftime_now('%c') }}{{ messages | tojson(indent=2) }}{{ messages | pprint }}{{ 'a<b>' | striptags | urlize }}",
+    "{% generation %}{{ messages[0].content | wordwrap | urlencode | e }}{{ lipsum(1) | length }}{% endgeneration %}",
+    "{{ raise_exception('x') }}",
+    "{{ nothing.at.all }}",
+    "{% if %}",
+)
+
+
+def _rehearse() -> None:
+    """Import everything that a template may need: afterwards nothing can be read any more."""
+    from core.render.engine import run_in_steps
+    from core.render.job import RenderJob, Variable
+    from core.render.reference import warm_up
+
+    warm_up()
+    for module in _LATE_IMPORTS:
+        importlib.import_module(module)
+    messages = Variable("messages", [{"role": "user", "content": "a"}], ("messages",))
+    for template in _REHEARSALS:
+        for _ in run_in_steps(RenderJob(template, (messages,))):
+            pass
+
+
+@job("running the template", LIMITS, room=ROOM, rehearse=_rehearse)
+def render_in_steps(data: JSONObject) -> Iterator[JSONObject]:
+    """Yield the plain outcome of a render job, then the traced one, if that was asked for."""
+    from core.render.engine import run_in_steps
+
+    try:
+        for outcome in run_in_steps(job_from_json(data)):
+            yield outcome.to_json()
+    except MemoryError:
+        yield RenderOutcome(fault=Fault("MemoryError", "the template needs more memory than a prompt may")).to_json()
+    except Exception as error:  # noqa: BLE001  # a fault of ours must not look like a crash
+        yield RenderOutcome(fault=Fault("WorkerError", f"{type(error).__name__}: {error}")).to_json()
+
+
+@job("reading the template", LIMITS, room=ROOM)
+def inspect(template: str) -> JSONObject:
+    """Return what can be seen in a template without running it."""
+    from core.render.inspect import inspect_template
+
+    return inspect_template(template).to_json()
