@@ -25,6 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
+from core.formats import find_stripped_calls
 from core.protocols import Tokenizer
 from core.types import Completeness, Completion
 
@@ -87,7 +88,7 @@ def has_shape_of_call(text: str, tool_names: Sequence[str]) -> bool:
     >>> has_shape_of_call("I would call get_weather for that.", ["get_weather"])
     False
     """
-    if _CALL_OBJECT.search(text):
+    if _CALL_OBJECT.search(text) or any(True for _ in find_stripped_calls(text, tuple(tool_names))):
         return True
     names = "|".join(re.escape(name) for name in tool_names if name)
     return bool(names) and re.search(rf"(?<!\w)(?:{names})(?!\w)[^\w{{]{{0,8}}\d{{0,3}}\s*\{{", text) is not None

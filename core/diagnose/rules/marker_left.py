@@ -32,6 +32,7 @@ from core.diagnose.markers import find_markers, find_unquoted_markers
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import comparison, fates_within, in_message, in_raw
 from core.diagnose.words import listed
+from core.diagnose.written_calls import written_calls
 from core.formats import TABLES
 from core.protocols import Rule
 from core.types import Certainty, Fate, FindingEvidence, SegmentKind, Severity, Span, Stage, Trace
@@ -113,8 +114,8 @@ def _in_content(trace: Trace, field: str, text: str) -> tuple[FindingEvidence, .
 def _from_message(trace: Trace) -> Iterator[Report]:
     """Report unquoted markers of content where no raw output is there to prove it."""
     content = None if trace.chat is None else content_of(trace.chat.message)
-    if not content or trace.parse is not None:
-        return
+    if not content or trace.parse is not None or any(True for _ in written_calls(trace, content)):
+        return  # a whole call has a rule of its own
     asked = "\n".join(texts_inside(trace.request.body))
     spans = [span for span in find_unquoted_markers(content) if content[span.start : span.stop] not in asked]
     if spans:

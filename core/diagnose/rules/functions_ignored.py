@@ -1,0 +1,71 @@
+"""The legacy `functions` of the request never reach the prompt.
+
+What it finds:
+    A request with `functions` and without `tools`, and a prompt of the server's
+    that names none of them. Where the server does not show its prompt: one of
+    exactly as many tokens as our own render, which has none of them either.
+
+Why it matters:
+    Servers of today read `tools` alone. They accept the older field with status
+    200, and the model never hears of a function.
+
+Bad:
+    `"functions": [{"name": "get_weather", …}]`
+
+Good:
+    `"tools": [{"type": "function", "function": {"name": "get_weather", …}}]`
+
+Source:
+    protocol: `functions` of chat completions, deprecated for `tools`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.fields import as_list, as_object, as_text, body_of
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import in_request
+from core.protocols import Rule
+from core.types import Certainty, Severity, Stage, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Look for the functions' names in the server's prompt, or for a prompt without room for them."""
+    body = body_of(trace)
+    names = [as_text(as_object(one).get("name")) for one in as_list(body.get("functions"))]
+    known = [name for name in names if name]
+    if not known or body.get("tools") or body.get("function_call") == "none":
+        return
+    certainty = _absent(trace, known)
+    if certainty is None:
+        return
+    seen = "its prompt names none" if certainty is Certainty.OBSERVED else "its prompt has as many tokens as without"
+    yield Report(
+        title="The legacy `functions` of the request never reached the prompt.",
+        detail=f"The server took {', '.join(f'`{name}`' for name in known[:6])} and said nothing; {seen}.",
+        evidence=(in_request("functions", known[0]),),
+        fix='Send them as `tools`: each as `{"type": "function", "function": …}`, and `tool_choice` for '
+        "`function_call`.",
+        certainty=certainty,
+    )
+
+
+def _absent(trace: Trace, names: list[str]) -> Certainty | None:
+    """Say how surely the prompt lacks all these names; `None` if it does not, or nothing shows it."""
+    if trace.prompt is not None:
+        return None if any(name in trace.prompt.text for name in names) else Certainty.OBSERVED
+    local, usage = trace.local_prompt, None if trace.chat is None else trace.chat.usage
+    if local is None or local.tokens is None or usage is None or usage.prompt_tokens is None:
+        return None
+    is_same = usage.prompt_tokens == len(local.tokens) and not any(name in local.text for name in names)
+    return Certainty.INFERRED if is_same else None
+
+
+RULE: Rule = TraceRule(
+    code="PD220",
+    name="functions-ignored",
+    severity=Severity.ERROR,
+    stage=Stage.RENDER,
+    find=find,
+)

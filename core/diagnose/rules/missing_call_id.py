@@ -1,0 +1,53 @@
+"""A tool call of the answer has no id.
+
+What it finds:
+    A returned call whose `id` is absent, null or empty.
+
+Why it matters:
+    The result of a tool names its call by id. Without one, a client makes one
+    up or fails, and with several calls results can be taken for each other's.
+
+Bad:
+    `{"id": "", "type": "function", "function": {…}}`
+
+Good:
+    `{"id": "call_1", "type": "function", "function": {…}}`
+
+Source:
+    protocol: `tool_calls[].id` of chat completions is required, `tool_call_id` of a tool message refers to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.fields import returned_calls
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import in_message
+from core.diagnose.words import counted
+from core.protocols import Rule
+from core.types import Severity, Stage, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report the calls without an id, in one report."""
+    calls = returned_calls(trace)
+    without = [call for call in calls if not call.id]
+    if not without:
+        return
+    yield Report(
+        title=f"The answer has {counted(len(without), 'tool call')} without an id.",
+        detail=f"{', '.join(f'`{call.field}`' for call in without[:6])} of {counted(len(calls), 'call')}: "
+        "the tool's result has nothing to refer to.",
+        evidence=tuple(in_message(f"{call.field}.id", call.id) for call in without),
+        fix="Give the call an id of your own before it goes into the history, and the same to its result.",
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD507",
+    name="missing-call-id",
+    severity=Severity.WARNING,
+    stage=Stage.CONTRACT,
+    find=find,
+)

@@ -1,0 +1,70 @@
+"""The server counted other prompt tokens than our own render has.
+
+What it finds:
+    Where the server does not show its prompt: `usage.prompt_tokens` that is not
+    the number of tokens of the local render, give or take one (BOS). Silent for
+    requests with images, sound or video, whose tokens the render lacks.
+
+Why it matters:
+    It is the only thing that such a server tells of its prompt. Another count
+    is another prompt: another template, a system text of the provider's, tools
+    in another spelling, or another tokenizer.
+
+Bad:
+    166 prompt tokens, and 140 in the render of the same request.
+
+Good:
+    140 and 140.
+
+Source:
+    `usage` of chat completions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.fields import as_list, as_object, body_of, numbered_messages, request_tools
+from core.diagnose.rules.base import Report, TraceRule
+from core.protocols import Rule
+from core.types import FindingEvidence, Severity, Stage, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Compare the server's count with our own render."""
+    usage = None if trace.chat is None else trace.chat.usage
+    ours = None if trace.local_prompt is None else trace.local_prompt.tokens
+    if trace.prompt is not None or usage is None or not usage.prompt_tokens or ours is None or _has_media(trace):
+        return
+    counted, rendered = usage.prompt_tokens, len(ours)
+    if abs(counted - rendered) <= 1:
+        return
+    yield Report(
+        title=f"The server counted {counted} prompt tokens where our own render has {rendered}.",
+        detail=f"The server does not show its prompt. {_suspect(trace, is_shorter=counted < rendered)}",
+        evidence=(FindingEvidence("server", field="usage.prompt_tokens", quote=str(counted)),),
+        fix=f"`render REQUEST --prompt-tokens {counted}` looks for the setting that gives this count. Check that the "
+        "tokenizer named is this model's.",
+    )
+
+
+def _suspect(trace: Trace, *, is_shorter: bool) -> str:
+    if is_shorter and any(True for _ in request_tools(trace.request)) and body_of(trace).get("tool_choice") != "none":
+        return "It read less than the template prints: tools, reasoning or a default text may not have reached it."
+    if is_shorter:
+        return "It read less than the template prints."
+    return "It read more than the template prints: another template, or a text that the provider adds."
+
+
+def _has_media(trace: Trace) -> bool:
+    parts = (as_object(part) for _, one in numbered_messages(trace.request) for part in as_list(one.get("content")))
+    return any(part.get("type") != "text" for part in parts)
+
+
+RULE: Rule = TraceRule(
+    code="PD219",
+    name="prompt-token-count",
+    severity=Severity.WARNING,
+    stage=Stage.RENDER,
+    find=find,
+)
