@@ -2,41 +2,47 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.servers.gguf_model import write_gguf
-from tests.servers.processes import free_port, running
-
-HERE = Path(__file__).parent
-
-
-@pytest.fixture(scope="session")
-def gguf_file(lab_model_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The lab model as GGUF."""
-    file = tmp_path_factory.mktemp("gguf") / "lab-model.gguf"
-    write_gguf(lab_model_dir, file)
-    return file
+from tests.servers.running_servers import (
+    LAB_MODEL,
+    LITELLM_PYTHON,
+    litellm_proxy,
+    llama_cpp,
+    transformers_serve,
+    two_models,
+)
 
 
 @pytest.fixture(scope="session")
-def llama_cpp_url(gguf_file: Path) -> Iterator[str]:
+def llama_cpp_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Base URL of llama.cpp's own server."""
-    command = [sys.executable, str(HERE / "llama_cpp_main.py"), str(gguf_file)]
-    with running(command, r"^serving (http://\S+)$") as match:
-        yield f"{match[1]}/v1"
+    with llama_cpp(tmp_path_factory.mktemp("llama-cpp")) as base_url:
+        yield base_url
 
 
 @pytest.fixture(scope="session")
-def transformers_url(lab_model_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Base URL of `transformers serve`, which names the model by its folder."""
-    port = free_port()
-    command = [str(Path(sys.executable).with_name("transformers")), "serve", str(lab_model_dir)]
-    command += ["--host", "127.0.0.1", "--port", str(port), "--device", "cpu", "--log-level", "info"]
-    home = tmp_path_factory.mktemp("hf-home")
-    (home / "hub").mkdir()
-    with running(command, r"Uvicorn running on", environment={"HF_HOME": str(home)}):
-        yield f"http://127.0.0.1:{port}/v1"
+def transformers_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Base URL of `transformers serve`."""
+    with transformers_serve(tmp_path_factory.mktemp("hf-home")) as base_url:
+        yield base_url
+
+
+@pytest.fixture(scope="session")
+def two_models_url(llama_cpp_url: str) -> Iterator[str]:
+    """Base URL of llama.cpp's server behind an address that lists a smaller model first."""
+    small = {"id": "small", "object": "model", "owned_by": "vllm", "root": "org/small", "max_model_len": 100}
+    lab = {"id": "lab", "object": "model", "owned_by": "vllm", "root": str(LAB_MODEL), "max_model_len": 2048}
+    with two_models(llama_cpp_url, [small, lab]) as base_url:
+        yield base_url
+
+
+@pytest.fixture(scope="session")
+def litellm_url(lab_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Base URL of LiteLLM's proxy before a real vLLM."""
+    if not LITELLM_PYTHON.exists():
+        pytest.skip("LiteLLM is not installed: `make .venv-litellm/.ready`, which `make test` does")
+    with litellm_proxy(tmp_path_factory.mktemp("litellm"), lab_url) as base_url:
+        yield base_url

@@ -9,10 +9,9 @@ import httpx
 import pytest
 from tokenizers import Tokenizer
 
-from core.types import Severity
 from tests.core.complete.llama_cpp_server import llama_cpp_server
 from tests.core.pipeline.test_llama_cpp import recorded_bodies, render
-from tests.servers.scenarios import TOOLS, body_of, debug
+from tests.servers.scenarios import TOOLS
 
 pytestmark = pytest.mark.servers
 
@@ -43,18 +42,3 @@ def test_it_answers_as_recorded(llama_cpp_url):
             recorded = render(recorded_url, body).prompt
 
         assert dataclasses.replace(real, tokens=None) == dataclasses.replace(recorded, tokens=None)
-
-
-def test_prose_is_no_fault(llama_cpp_url, lab_model_dir):
-    trace = debug(llama_cpp_url, body_of("prose"), tokenizer=lab_model_dir)
-
-    assert trace.chat.message["content"].startswith("I am the lab model")
-    assert not [finding for finding in trace.findings if finding.severity is Severity.ERROR]
-    assert trace.verdict.stage is None
-
-
-def test_a_refusal_is_told_in_its_own_words(llama_cpp_url, lab_model_dir):
-    trace = debug(llama_cpp_url, body_of("refused"), tokenizer=lab_model_dir)
-
-    assert [finding.code for finding in trace.findings if finding.severity is Severity.ERROR] == ["PD100"]
-    assert "type must be number, but is string" in trace.verdict.sentence

@@ -1,0 +1,106 @@
+"""The servers of the survey, each as a context manager that gives its address once it answers."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from urllib.parse import urlsplit
+
+from tests.servers.gguf_model import write_gguf
+from tests.servers.processes import free_port, running
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+LAB_MODEL = ROOT / "assets" / "lab-model"
+LITELLM_PYTHON = ROOT / ".venv-litellm" / "bin" / "python"
+LITELLM_KEY = "sk-litellm-of-the-tests-0123456789abcdef"
+
+
+@contextmanager
+def llama_cpp(folder: Path) -> Iterator[str]:
+    """llama.cpp's own server with the lab model."""
+    file = folder / "lab-model.gguf"
+    write_gguf(LAB_MODEL, file)
+    command = [sys.executable, str(HERE / "llama_cpp_main.py"), str(file)]
+    with running(command, r"^serving (http://\S+)$") as match:
+        yield f"{match[1]}/v1"
+
+
+@contextmanager
+def transformers_serve(folder: Path) -> Iterator[str]:
+    """`transformers serve`, which names the model by its folder."""
+    port = free_port()
+    command = [str(Path(sys.executable).with_name("transformers")), "serve", str(LAB_MODEL)]
+    command += ["--host", "127.0.0.1", "--port", str(port), "--device", "cpu", "--log-level", "info"]
+    (folder / "hub").mkdir()
+    with running(command, r"Uvicorn running on", environment={"HF_HOME": str(folder)}):
+        yield f"http://127.0.0.1:{port}/v1"
+
+
+@contextmanager
+def litellm_proxy(folder: Path, upstream: str) -> Iterator[str]:
+    """LiteLLM's proxy before a server, by both of its routes: models `hosted` and `openai`; wants `LITELLM_KEY`."""
+    port = free_port()
+    routes = {"hosted": "hosted_vllm/lab-model", "openai": "openai/lab-model"}
+    models = [
+        {"model_name": name, "litellm_params": {"model": route, "api_base": upstream, "api_key": "none"}}
+        for name, route in routes.items()
+    ]
+    config = folder / "litellm.json"  # JSON is YAML
+    config.write_text(json.dumps({"model_list": models, "litellm_settings": {"drop_params": True}}))
+    entry = "from litellm import run_server; run_server()"
+    command = [str(LITELLM_PYTHON), "-c", entry, "--config", str(config), "--host", "127.0.0.1", "--port", str(port)]
+    environment = {"LITELLM_MASTER_KEY": LITELLM_KEY, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    with running(command, r"Uvicorn running on", environment=environment):
+        yield f"http://127.0.0.1:{port}/v1"
+
+
+@contextmanager
+def two_models(upstream: str, models: list[Mapping[str, object]]) -> Iterator[str]:
+    """An address that lists models of its own and hands everything else to the server behind it."""
+    target = urlsplit(upstream)
+    listing = json.dumps({"object": "list", "data": models}).encode()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if self.path == "/v1/models":
+                self._reply(200, "application/json", listing)
+            else:
+                self._forward(None)
+
+        def do_POST(self) -> None:
+            self._forward(self.rfile.read(int(self.headers["content-length"] or 0)))
+
+        def _forward(self, body: bytes | None) -> None:
+            connection = HTTPConnection(target.hostname or "", target.port, timeout=120)
+            headers = {"content-type": "application/json"} if body is not None else {}
+            connection.request(self.command, self.path, body, headers)
+            response = connection.getresponse()
+            self._reply(response.status, response.getheader("content-type", "text/plain"), response.read())
+            connection.close()
+
+        def _reply(self, status: int, content_type: str, data: bytes) -> None:
+            self.send_response(status)
+            self.send_header("content-type", content_type)
+            self.send_header("content-length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
