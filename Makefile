@@ -24,7 +24,7 @@ run: setup ## set up, then open the page with a real vLLM serving the lab model 
 lab: setup ## serve the lab model on a real vLLM and print its base URL
 	$(PY) app.py lab $(ARGS)
 
-test: setup browser ## set up, then the whole suite: style, types, imports, tests with real vLLM and browser
+test: setup browser .venv-litellm/.ready ## set up, then the whole suite: style, types, imports, tests with real vLLM and browser
 	$(MAKE) --no-print-directory lint
 ifdef ARGS
 	$(PY) -m pytest $(ARGS)
@@ -60,6 +60,14 @@ setup: .venv/.ready ## virtual environment in .venv with everything in requireme
 	@$(PIP) install --quiet --no-deps --requirement requirements.lock
 	@touch $@
 
+# An environment of its own that looks into .venv for all else: LiteLLM asks for other versions than ours.
+.venv-litellm/.ready: tests/servers/litellm.txt .venv/.ready
+	@test -d .venv-litellm || $(PYTHON) -m venv --without-pip .venv-litellm
+	@echo "Installing LiteLLM's proxy into .venv-litellm"
+	@$(PIP) install --quiet --no-deps --upgrade --target .venv-litellm/lib/python3.11/site-packages --requirement tests/servers/litellm.txt
+	@$(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > .venv-litellm/lib/python3.11/site-packages/ours.pth
+	@touch $@
+
 browser: ## Chromium for the browser tests, through apt-get if it is missing
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || { \
 	  echo "Installing Chromium for the browser tests"; \
@@ -80,4 +88,4 @@ docs: setup ## regenerate docs/rules
 	$(PY) scripts/rule_docs.py
 
 clean: ## remove the virtual environment and caches
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-litellm .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -15,7 +15,7 @@ def main() -> None:
     params.model.path = sys.argv[1]
     params.hostnames = ["127.0.0.1"]
     params.port = 0
-    params.n_ctx = 2048
+    params.n_ctx = 2 * 2048  # shared by the two slots
     params.n_parallel = 2
     params.cpuparams.n_threads = 1
     params.cpuparams_batch.n_threads = 1

@@ -75,7 +75,8 @@ async def probe_server(connection: HttpConnection, model: str | None = None) -> 
     entries = objects_of(parse_object(_text(models)).get("data"))
     entry = _entry_of(entries, model)
     kind = _kind_of(entry or (entries[0] if entries else {}), models, metrics)
-    props = await _look(connection, "/props") if kind in ("llama.cpp", "openai-compatible") else None
+    is_sure = kind == "sglang" or (kind == "vllm" and isinstance(version, Answer))  # a list of models may be anybody's
+    props = None if is_sure else await _look(connection, "/props")
     if isinstance(props, Answer) and _is_llama_cpp(props):
         kind = "llama.cpp"  # also behind a proxy that renames models and hides headers
     if kind == "openai-compatible" and await _is_ollama(connection):

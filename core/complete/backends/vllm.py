@@ -103,7 +103,7 @@ async def request_chat_token_ids(connection: HttpConnection, body: JSONObject) -
     sent: JSONObject = {key: body[key] for key in _TOKENIZE_FIELDS if body.get(key) is not None}
     fields = object_of(await connection.post_for_json("/tokenize", sent))
     ids = ids_of(fields.get("tokens"))
-    if ids is None:
+    if not ids:  # llama.cpp's endpoint of the same name knows no messages and tells no ids for them
         raise _odd("/tokenize", fields)
     return ids
 

@@ -215,3 +215,10 @@ async def test_a_server_that_hangs_at_every_look_is_told_without_max_tokens() ->
 
     assert "/v1/models: no whole answer within 0.2 s" in caught.value.message
     assert "max_tokens" not in caught.value.hint
+
+
+async def test_llama_cpp_is_known_behind_a_list_of_models_that_says_vllm() -> None:
+    props: JSON = {"default_generation_settings": {"n_ctx": 9}, "total_slots": 1}
+    behaviours = {"*": answer(404), "/v1/models": answer(200, TWO), "/props": answer(200, props)}
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
+        assert (await client.probe("large")).kind == "llama.cpp"
