@@ -25,7 +25,7 @@ _KEYS = ("error", "message", "detail", "details", "errors", "msg", "error_messag
 _DEPTH = 6
 # Where the body is no part of a field's path.
 _ROOTS = ("body", "query", "path", "header")
-_PYTHON_LOC = re.compile(r"'loc': \(([^()]{1,300})\)")
+_PYTHON_LOC = re.compile(r"'loc': (?:\(([^()]{1,300})\)|'([^']{1,300})')")
 _PYTHON_STEP = re.compile(r"'([^']*)'|(\d+)")
 
 
@@ -103,6 +103,8 @@ def _field_of_python(text: str) -> str | None:
     found = _PYTHON_LOC.search(text)
     if found is None:
         return None
+    if found[2]:
+        return found[2].removeprefix("body.")
     steps: list[JSON] = [int(number) if number else name for name, number in _PYTHON_STEP.findall(found[1])]
     return _path_of(steps) or None
 

@@ -33,6 +33,7 @@ _HINT_BY_STATUS = {
 }
 _SERVER_HINT = "The fault lies in the server: look at its log."
 _SHORTEST_SECRET = 4
+_MESSAGE_CHARS = 400  # of the server's words in ours; `BackendError.said` has them whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,8 @@ def failure_of_status(call: Call, status: int, headers: httpx.Headers, text: str
     content_type = headers.get("content-type", "")
     words = read_words(content_type, text)
     own = call.scrub(words.text)
-    said = own or title_of_page(content_type, text)
+    said = own if len(own) <= _MESSAGE_CHARS else own[: _MESSAGE_CHARS - 1] + "…"
+    said = said or title_of_page(content_type, text)
     message = f"{call} answered {status} {_phrase_of(status)}".rstrip() + (f": {said}" if said else "")
     hint = _HINT_BY_STATUS.get(status, _SERVER_HINT if status >= 500 else "")
     if status == 429 and (wait := headers.get("retry-after")):

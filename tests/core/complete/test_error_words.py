@@ -30,6 +30,11 @@ LONG = "Input should be a valid list " * 60
             "[{'type': 'extra_forbidden', 'loc': ('body', 'tools', 0, 'id'), 'msg': 'no'}]",
             "tools[0].id",
         ),
+        (
+            {"message": "1 error: {'loc': 'body.top_p', 'msg': 'no'}"},
+            "1 error: {'loc': 'body.top_p', 'msg': 'no'}",
+            "top_p",
+        ),
         ([{"error": {"code": 400, "message": "Invalid value", "status": "INVALID_ARGUMENT"}}], "Invalid value", None),
         (
             {"error": {"message": "Provider returned error", "metadata": {"raw": "context is full"}}},
