@@ -38,8 +38,9 @@ def find(trace: Trace) -> Iterator[Report]:
     for event, (index, call_id, name) in _tool_deltas(trace.chat_stream.deltas):
         problem = None
         if index is None:
-            problem = "a tool call delta has no index"
-        elif call_id and ids.setdefault(index, call_id) != call_id:
+            yield _without_index(trace, event)
+            return
+        if call_id and ids.setdefault(index, call_id) != call_id:
             problem = f"index {index} belongs to `{ids[index]}` and to `{call_id}`"
         elif call_id and any(other == call_id and at != index for at, other in ids.items()):
             problem = f"id `{call_id}` has several indexes"
@@ -53,6 +54,19 @@ def find(trace: Trace) -> Iterator[Report]:
                 fix="Put the calls together by id; or ask without streaming.",
             )
             return
+
+
+def _without_index(trace: Trace, event: int) -> Report:
+    """Report a delta that says only by its place to which call it belongs: harmless where there is one call."""
+    result = trace.chat_stream
+    several = result is not None and len(as_list(result.message.get("tool_calls"))) > 1
+    return Report(
+        title="A tool call delta of the stream has no index.",
+        detail=f"First at event {event}. Clients put the pieces of calls together by index.",
+        evidence=(in_message("tool_calls"),),
+        fix="Put the calls together by id; or ask without streaming.",
+        severity=None if several else Severity.WARNING,
+    )
 
 
 def _tool_deltas(deltas: tuple[StreamDelta, ...]) -> Iterator[tuple[int, tuple[int | None, str | None, str | None]]]:
