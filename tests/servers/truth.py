@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from core.types import Severity, Trace
 
@@ -18,8 +19,8 @@ EXPECTED_CALLS = {
 def returned_calls(trace: Trace) -> list[tuple[str, object]]:
     """Return the calls of the message as a client reads them."""
     assert trace.chat is not None
-    calls = trace.chat.message.get("tool_calls") or []
-    return [(call["function"]["name"], json.loads(call["function"]["arguments"])) for call in calls]  # type: ignore[index, union-attr, call-overload, arg-type]
+    calls: Any = trace.chat.message.get("tool_calls") or []
+    return [(call["function"]["name"], json.loads(call["function"]["arguments"])) for call in calls]
 
 
 def errors_of(trace: Trace) -> list[str]:
