@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from core.errors import BackendError
-from core.lab import LabSpec
+from core.lab import LabPool, LabSpec
 from tests.servers.scenarios import body_of, debug
 from tests.servers.truth import EXPECTED_CALLS, assert_healthy, assert_loss_is_not_denied, errors_of, returned_calls
 
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.lab, pytest.mark.servers]
 KEY = "sk-vllm-of-the-tests-0123456789"
 
 
-def boot(labs, spec: LabSpec) -> str:
+def boot(labs: LabPool, spec: LabSpec) -> str:
     return asyncio.run(labs.get(spec)).base_url
 
 
