@@ -71,6 +71,7 @@ class FamilyFacts:
     Attributes:
         tool_parsers: vLLM 0.32's tool parsers that read its calls, the one to recommend first.
         reasoning_parsers: vLLM 0.32's reasoning parsers that split its reasoning, the one to recommend first.
+        deaf_parsers: Those of them that no switch reaches: they begin inside reasoning whatever the request says.
         switches: Template kwargs that switch thinking, the usual one first.
         grammars: How vLLM constrains its calls; the first one is the usual one.
         reasoning: What opens and ends reasoning where the family has no tags for it but headers.
@@ -83,6 +84,7 @@ class FamilyFacts:
 
     tool_parsers: tuple[str, ...] = ()
     reasoning_parsers: tuple[str, ...] = ()
+    deaf_parsers: tuple[str, ...] = ()
     switches: tuple[ThinkingSwitch, ...] = ()
     grammars: tuple[Grammar, ...] = ()
     reasoning: ReasoningTags | None = None

@@ -50,6 +50,7 @@ class FamilyTables:
         reasoning_parsers: vLLM's reasoning parsers by format, the one to recommend first.
         switches: Template kwargs that switch thinking, the most usual first.
         switch_by_parser: The switch that goes with each reasoning parser.
+        deaf_parsers: Reasoning parsers that no switch reaches.
         json_formats: Formats that write arguments as one JSON object.
     """
 
@@ -64,6 +65,7 @@ class FamilyTables:
     reasoning_parsers: Mapping[str, tuple[str, ...]]
     switches: tuple[ThinkingSwitch, ...]
     switch_by_parser: Mapping[str, ThinkingSwitch]
+    deaf_parsers: frozenset[str]
     json_formats: frozenset[str]
 
 
@@ -92,7 +94,9 @@ def tables_of(formats: Mapping[str, TextFormat]) -> FamilyTables:
             for one in every
             if one.facts.switches
             for parser in one.facts.reasoning_parsers
+            if parser not in one.facts.deaf_parsers
         },
+        deaf_parsers=frozenset(parser for one in every for parser in one.facts.deaf_parsers),
         json_formats=frozenset(one.name for one in every if one.facts.has_json_arguments),
     )
 

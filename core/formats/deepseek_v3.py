@@ -63,6 +63,7 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("deepseek_v3",),
         reasoning_parsers=("deepseek_r1",),
+        deaf_parsers=("deepseek_r1",),
         grammars=(Grammar("deepseek_r1", "deepseek_v3"),),
         has_json_arguments=True,
         stripped=r"\bfunction(?P<name>[A-Za-z_][\w.\-]*)\n```json\n",

@@ -38,6 +38,7 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("ernie45",),
         reasoning_parsers=("ernie45",),
+        deaf_parsers=("ernie45",),
         switches=(ENABLE_THINKING,),
         call_markers=(_OPEN, _CLOSE),
         has_json_arguments=True,

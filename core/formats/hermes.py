@@ -47,6 +47,7 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("hermes", "qwen3_json", "granite4", "ernie45", "llama3_json", "llama4_json"),
         reasoning_parsers=("qwen3", "deepseek_r1", "holo2"),
+        deaf_parsers=("deepseek_r1",),
         switches=(ENABLE_THINKING,),
         grammars=(
             Grammar("hermes", "hermes", build=json_calls_between(_OPEN, _CLOSE)),

@@ -71,6 +71,7 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("minimax_m2",),
         reasoning_parsers=("minimax_m2", "minimax_m2_append_think"),
+        deaf_parsers=("minimax_m2",),
         grammars=(Grammar("minimax", "minimax_m2", build=build_tag),),
     ),
 )

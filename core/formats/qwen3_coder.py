@@ -60,6 +60,7 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("qwen3_coder", "qwen3_xml", "step3p5", "seed_oss", "mimo"),
         reasoning_parsers=("qwen3", "step3p5", "nemotron_v3", "minicpmv"),
+        deaf_parsers=("step3p5",),
         switches=(ENABLE_THINKING,),
         grammars=(Grammar("qwen_3_coder", "qwen3_coder"),),
         call_markers=CALL_MARKERS,

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from core.formats._facts import FamilyFacts
+from core.formats._facts import ENABLE_THINKING, FamilyFacts
 from core.formats._family import Mark, TextFormat
 from core.formats.qwen3_coder import FUNCTIONS
 from core.parse.reading import Conventions
@@ -49,5 +49,5 @@ FORMAT: ModelFormat = TextFormat(
         trims_pairs=True,
         guards_prose=False,
     ).scan,
-    facts=FamilyFacts(tool_parsers=("seed_oss",), reasoning_parsers=("seed_oss",)),
+    facts=FamilyFacts(tool_parsers=("seed_oss",), reasoning_parsers=("seed_oss",), switches=(ENABLE_THINKING,)),
 )

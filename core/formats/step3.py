@@ -51,5 +51,10 @@ FORMAT: ModelFormat = TextFormat(
         ),
         cut_wrapper=re.compile(r"<｜tool_calls?_begin｜>(?:function)?(?:<｜tool_sep｜>)?"),
     ).scan,
-    facts=FamilyFacts(tool_parsers=("step3",), reasoning_parsers=("step3",), call_markers=(*_TOKENS, "<steptml:")),
+    facts=FamilyFacts(
+        tool_parsers=("step3",),
+        reasoning_parsers=("step3",),
+        deaf_parsers=("step3",),
+        call_markers=(*_TOKENS, "<steptml:"),
+    ),
 )

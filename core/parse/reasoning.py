@@ -10,6 +10,7 @@ Tags that are quoted, or that stand inside the arguments of a call, are text.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from typing import Literal
 from core.parse.scan import Finder, is_quoted_inline, skip_space
 from core.types import Span
 
+# How templates without control tokens open the model's turn.
+_PLAIN_HEADER = re.compile(r"\bassistant:\s*\Z", re.IGNORECASE)
 PartKind = Literal["reasoning", "body", "tag"]
 
 
@@ -84,7 +87,8 @@ def reasoning_is_open(prompt_tail: str, tags: ReasoningTags, turns: Iterable[str
     if max(opener, closer) == -1:
         return None
     behind = prompt_tail[max(opener, closer) :]
-    if opener > closer and not any(text in behind for text in ("<|", *turns)):
+    is_earlier = any(text in behind for text in ("<|", *turns)) or _PLAIN_HEADER.search(behind)
+    if opener > closer and not is_earlier:
         return True
     return False if closer >= opener and not behind.strip() else None
 

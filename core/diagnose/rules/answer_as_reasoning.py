@@ -72,15 +72,25 @@ def find(trace: Trace) -> Iterator[Report]:
         else "The answer may have been taken for reasoning: content is null.",
         detail=f"All {len(reasoning.text)} characters of the output are in `{reasoning.field}`. The raw output holds "
         f"no reasoning marker, and {_tail(prompt)}"
-        + (f". The reasoning parser is `{parser}`, which starts in reasoning unless it is told." if parser else "."),
+        + (f". The reasoning parser is `{parser}`, which starts in reasoning {_unless(parser)}." if parser else "."),
         evidence=tuple(evidence),
-        fix=(
+        fix=_steps(
+            trace,
             think_less(switch, f", or start the server with `--default-chat-template-kwargs '{{{switch.written}}}'`"),
-            _OTHER_PARSER,
         ),
         certainty=certainty if trace.prompt is not None else Certainty.INFERRED,
         severity=_severity(trace),
     )
+
+
+def _unless(parser: str) -> str:
+    return "whatever it is told" if parser in TABLES.deaf_parsers else "unless it is told"
+
+
+def _steps(trace: Trace, tell_it: Step) -> tuple[Step, ...]:
+    """Return what helps: to tell the parser, or another parser alone where this one takes no word of it."""
+    parser = None if trace.server is None else trace.server.reasoning_parser
+    return (_OTHER_PARSER,) if parser in TABLES.deaf_parsers else (tell_it, _OTHER_PARSER)
 
 
 def _tail(prompt: Prompt | None) -> str:
@@ -121,7 +131,7 @@ def _partly(trace: Trace, certainty: Certainty) -> Iterator[Report]:
         f"{trace.parse.raw[moved[0].start : moved[0].stop][:80]!r}. "
         + ("The prompt is not known." if prompt is None else f"The prompt ends with {prompt.text[-40:]!r}."),
         evidence=(*(in_raw(trace, span) for span in moved), in_message(reasoning.field, reasoning.text)),
-        fix=(think_less(thinking_switch(trace), " where the model does not think"), _OTHER_PARSER),
+        fix=_steps(trace, think_less(thinking_switch(trace), " where the model does not think")),
         certainty=certainty if trace.prompt is not None else Certainty.INFERRED,
         severity=_severity(trace),
     )

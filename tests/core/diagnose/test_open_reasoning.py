@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -9,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.diagnose import diagnose_trace, reach_verdict
+from core.errors import RenderError
 from core.formats import FORMATS, TABLES
-from core.types import Certainty, Finding, Severity, Stage
+from core.render import render_local
+from core.types import Certainty, Finding, JSONObject, Severity, Stage
 from tests.core.diagnose.cases import build_trace
 
 CUT = "They ask about the weather in Paris.\n\nI should look it up, so"
@@ -125,3 +128,44 @@ def test_without_the_prompt_an_output_without_a_marker_may_all_be_reasoning(fini
 
 def test_every_opener_of_a_prompt_is_in_the_table() -> None:
     assert {(case.opener, case.closer) for case in opened()} == set(TABLES.prompt_pairs)
+
+
+@pytest.mark.parametrize("header", ["\n\nAssistant:", "<sep>assistant: ", " ASSISTANT:"])
+def test_a_tag_in_an_earlier_turn_opens_nothing_behind_a_header_in_plain_words(header: str) -> None:
+    found = findings("It opens reasoning.", f"User: What does <think> mean?{header}", "stop")
+
+    assert "PD408" in errors(found)
+
+
+# How real templates end where the model is to think at once; all else answers.
+THINKING_TAILS = ("<think>", "<think:opensource>", "<|START_THINKING|>", "<|open|>think<|sep|>")
+SETTINGS: tuple[JSONObject, ...] = (
+    {},
+    {"enable_thinking": True, "thinking": True, "thinking_mode": "thinking", "reasoning_effort": "high"},
+    {"enable_thinking": False, "thinking": False, "thinking_mode": "chat", "reasoning_effort": "no_think"},
+)
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("kwargs", SETTINGS, ids=["default", "on", "off"])
+def test_real_templates_are_read_as_they_end(corpus_dir: Path, kwargs: JSONObject) -> None:
+    body: JSONObject = {
+        "messages": [{"role": "user", "content": "What does <think> mean?"}],
+        "chat_template_kwargs": kwargs,
+    }
+    wrong, n_rendered = [], 0
+    for path in sorted(file for file in corpus_dir.rglob("*") if file.is_file()):
+        template = path.read_text(encoding="utf-8", errors="replace")
+        special = {"bos_token": "<s>", "eos_token": "</s>"}
+        try:
+            prompt = render_local(body, template=template, tokenizer=None, special_tokens=special).text
+        except RenderError:
+            continue  # the template refuses this conversation
+        n_rendered += 1
+        thinks = prompt.rstrip().endswith(THINKING_TAILS)
+        found = findings(CUT, prompt, "stop")
+        if thinks is ("PD408" in errors(found)):
+            wrong.append((path.name, prompt[-40:]))
+
+    assert n_rendered >= 10
+    assert wrong == []
