@@ -143,6 +143,7 @@ class _Run:
 
     async def go_on(self) -> None:
         """Run the stages in their order."""
+        await in_thread(room_of().warm_up)  # it gets ready while the server is asked
         async with AsyncExitStack() as stack:
             client, server, target = await self.connect(stack)
             self.update("Loading the tokenizer", server=server)

@@ -56,11 +56,13 @@ class Room:
         return tuple(process.pid for process in processes if process is not None and process.is_running)
 
     def warm_up(self) -> None:
-        """Start one process without waiting for it.
+        """Start one process without waiting for it, unless one runs.
 
         Raises:
             RoomError: None can be started at all.
         """
+        if self.pids:
+            return
         lane = self._lanes.take().result()
         try:
             lane.ready(modules_of(self.name))

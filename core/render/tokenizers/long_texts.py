@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer as Library
 
 LONG_CHARS = 100_000
+MOST_CHARS = 20_000_000
 MOST_TOKENS = 2_000_000  # each becomes a value of its own in the page
 
+_HINT = "Look for repetitions in the template that make the prompt huge."
 _KEPT = 2  # vocabularies that a process keeps
 
 
@@ -53,8 +55,11 @@ class Source:
 
         Raises:
             RoomError: It takes more time or memory than any prompt should.
-            RenderError: It has more tokens than can be shown.
+            RenderError: It has more characters or tokens than can be shown.
         """
+        if len(text) > MOST_CHARS:
+            message = f"the text has {len(text):,} characters; at most {MOST_CHARS:,} are tokenized"
+            raise RenderError(message, _HINT)
         if self._text is None:
             self._text = self._backend.to_str()
             self._key = hashlib.sha256(self._text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -77,7 +82,7 @@ def is_long(text: str) -> bool:
     Limits(cpu_s=20.0, wall_s=120.0, memory_mb=2048, answer_mb=128),
     room="tokens",
     rehearse=_rehearse,
-    hint="Look for repetitions in the template that make the prompt huge.",
+    hint=_HINT,
 )
 def encode_long(key: str, text: str, source: str | None) -> tuple[list[int], list[int], list[int]] | None:
     """Return ids, and the first character and the end of each; `None` if the vocabulary is not known here yet.
@@ -104,7 +109,7 @@ def encode_long(key: str, text: str, source: str | None) -> tuple[list[int], lis
     if len(ids) > MOST_TOKENS:
         raise RenderError(
             f"the text has {len(ids):,} tokens; at most {MOST_TOKENS:,} are looked at",
-            "Look for repetitions in the template that make the prompt huge.",
+            _HINT,
         )
     offsets = encoding.offsets
     return ids, [start for start, _ in offsets], [stop for _, stop in offsets]
