@@ -30,8 +30,8 @@ from core.complete.ladder import (
     is_broken,
     is_declined,
     is_nothing,
-    note_of_refused,
     notes_of,
+    notes_of_refused,
     observed_server,
     place_on_ladder,
     refusal_of,
@@ -291,7 +291,7 @@ class _Gathering:
         same_run = await self._same_run(whole, streamed, sampling, rendered)
         gathered = await self._with_pieces(place_on_ladder(gathered, same_run, sampling))
         notes = [*self.client.notes, *notes_of(gathered, sampling, rendered)]
-        notes += [note_of_refused(name, words) for name, words in self.client.refused_fields.items()]
+        notes += notes_of_refused(self.client.refused_fields)
         notes += [note for note in (self.other_decoding, self.no_stream) if note is not None]
         if self.told_refusal is not None:
             said = self.told_refusal.rstrip(".")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.comparable import draws_at_random, may_constrain
@@ -248,10 +248,20 @@ def with_logprob_pieces(gathered: Gathered) -> Gathered:
     return replace(gathered, raw=replace(raw, token_ids=ids), raw_pieces=pieces)
 
 
-def note_of_refused(name: str, words: str) -> str:
-    """Return the note on a field of ours that a server refused: it is about evidence, not about the request."""
-    shown = name if "`" in name else f"`{name}`"
-    return f"The server refuses {shown}, which was tried to see more, so it was asked without: {words.rstrip('.')}."
+def notes_of_refused(refused: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the notes on fields of ours that a server refused: they are about evidence, not about the request.
+
+    Args:
+        refused: The server's words by field; one note for all fields that they are said of.
+    """
+    by_words: dict[str, list[str]] = {}
+    for name, words in refused.items():
+        by_words.setdefault(words.rstrip("."), []).append(name if "`" in name else f"`{name}`")
+    return tuple(
+        f"The server refuses {', '.join(names)}, which {'was' if len(names) == 1 else 'were'} tried to see more, "
+        f"so it was asked without: {words}."
+        for words, names in by_words.items()
+    )
 
 
 def observed_server(server: Server, chat: ChatResult | None) -> Server:

@@ -80,7 +80,7 @@ def _stripped(trace: Trace, content: str) -> Iterator[Report]:
         return
     yield Report(
         title=f"Content reads like a tool call to `{found.name}` that lost its markers.",
-        detail=f"It is {text[:120]!r}: so a call of the format `{found.format}` reads without its control tokens.",
+        detail=f"It is {text[:120]!r}: so a tool call reads whose control tokens were taken out.",
         evidence=(in_message("content", content, Span(0, len(content))),),
         fix=_FIX,
         certainty=Certainty.INFERRED,

@@ -8,7 +8,14 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from core.complete import Gathered, RenderAnswer, ServerClient, gather
-from core.complete.ladder import Sampling, notes_of, observed_server, place_on_ladder, sampler_finish_reason
+from core.complete.ladder import (
+    Sampling,
+    notes_of,
+    notes_of_refused,
+    observed_server,
+    place_on_ladder,
+    sampler_finish_reason,
+)
 from core.types import JSON, ChatResult, Completion, Evidence, JSONObject, Server, Token, Vocabulary
 from tests.core.complete.faulty_server import answer, chunk, faulty_server, stream
 from tests.core.complete.test_evidence import BEHAVIOURS, LOCAL, SERVER
@@ -93,6 +100,17 @@ def test_what_must_be_said_is_said_and_no_more(
 
     assert len(notes) == len(words)
     assert [word for word, note in zip(words, notes, strict=True) if word not in note] == []
+
+
+def test_fields_that_are_refused_in_the_same_words_share_a_note() -> None:
+    words = {"return_token_ids": "Unexpected.", "return_prompt_text": "Unexpected.", "logprobs": "No."}
+
+    assert notes_of_refused(words) == (
+        "The server refuses `return_token_ids`, `return_prompt_text`, which were tried to see more, "
+        "so it was asked without: Unexpected.",
+        "The server refuses `logprobs`, which was tried to see more, so it was asked without: No.",
+    )
+    assert notes_of_refused({}) == ()
 
 
 VLLM = Server("http://h/v1", kind="vllm")
