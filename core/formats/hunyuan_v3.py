@@ -97,7 +97,7 @@ def _suffixed(conventions: Conventions, raw: str, context: ReadContext) -> Conve
         return conventions
     opener, closer = f"<think{found.group(1)}>", f"</think{found.group(1)}>"
     reasoning = ReasoningTags((opener, *conventions.reasoning.openers), (closer, *conventions.reasoning.closers))
-    return replace(conventions, reasoning=reasoning)
+    return replace(conventions, reasoning=reasoning, ends=conventions.ends | {f"<｜hy_eos{found.group(1)}｜>"})
 
 
 FORMAT: ModelFormat = _HunyuanV3(
