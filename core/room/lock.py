@@ -23,6 +23,9 @@ _REFUSED: Final = (
     "os.listdir", "os.scandir", "os.startfile", "pty.", "signal.pthread_kill", "webbrowser.",
 )  # fmt: skip
 
+# What a job may leave behind: the next one may be given less memory than this one was.
+_MOST_LEFT_BYTES = 256 << 20
+
 
 class Memory:
     """Address space of this process, and the limit on it; does nothing where the system cannot tell."""
@@ -37,7 +40,7 @@ class Memory:
     def allow(self, memory_mb: int) -> None:
         """Limit what the process may have beyond what its imports took."""
         growth_bytes = memory_mb << 20
-        self._spent_bytes = growth_bytes // 3
+        self._spent_bytes = min(growth_bytes // 3, _MOST_LEFT_BYTES)
         if self._statm is None:
             return
         with suppress(ValueError, OSError):

@@ -57,6 +57,15 @@ def eat_memory(size: int) -> int:
     return len(bytearray(size))
 
 
+@job("keeping memory", Limits(cpu_s=20.0, memory_mb=2048))
+def keep_memory(size: int) -> int:
+    KEPT.append(bytearray(size))
+    return len(KEPT)
+
+
+KEPT: list[bytearray] = []
+
+
 @job("answering at length", SHORT)
 def answer_at_length() -> str:
     return "x" * (3 << 20)

@@ -70,6 +70,13 @@ def test_memory_within_the_limit_is_had(room):
     assert room.call(hostile.eat_memory, 100 << 20) == 100 << 20
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is counted by address space")
+def test_a_process_that_kept_memory_is_replaced(room):
+    assert room.call(hostile.keep_memory, 400 << 20) == 1
+    assert room.call(hostile.eat_memory, 200 << 20) == 200 << 20
+    assert room.call(hostile.keep_memory, 1) == 1
+
+
 def test_processor_time_is_counted_for_each_job_anew(room):
     texts = ["a" * 19 + "!"] * 12
 
