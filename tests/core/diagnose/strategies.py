@@ -9,8 +9,11 @@ from hypothesis import strategies as st
 from core.types import (
     JSON,
     CallMatch,
+    CallOutcome,
     CallStatus,
+    Certainty,
     ChatResult,
+    Comparability,
     Completion,
     Evidence,
     Fate,
@@ -181,7 +184,9 @@ def parses(draw: st.DrawFn, raw: str) -> Parse:
         raw_indexes,
         st.one_of(st.none(), st.integers(0, 3)),
         st.sampled_from([(), ("name",), ("arguments",), ("name", "arguments", "id")]),
+        st.sampled_from(CallOutcome),
     )
+    comparability = st.builds(Comparability, st.sampled_from([None, *Certainty]), texts)
     name = draw(st.sampled_from(["kimi_k2", "hermes", "generic"]))
     parsed = ParsedMessage(name, draw(st.one_of(st.none(), texts)), draw(st.one_of(st.none(), texts)), found, segments)
     outcome = st.builds(
@@ -191,7 +196,11 @@ def parses(draw: st.DrawFn, raw: str) -> Parse:
         raw,
         {name: FormatScore(draw(st.floats(0, 1)), "")},
         parsed,
-        Ledger(entries, tuple(draw(st.lists(match, max_size=3)))),
+        Ledger(
+            entries,
+            tuple(draw(st.lists(match, max_size=3))),
+            comparability=draw(st.one_of(st.none(), comparability, comparability)),
+        ),
         parsers=draw(st.dictionaries(st.sampled_from(["vllm:hermes", "vllm:kimi_k2"]), outcome, max_size=2)),
     )
 
