@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
+import signal
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +25,7 @@ from ui.present import RunView
 from ui.report import SharedRun, link_state, mask_trace
 from ui.report.mask import mask_text
 
+ROOT = Path(__file__).resolve().parents[2]
 KEY = "Zq7Fw2Kx"  # no prefix, no length, nothing that a pattern knows
 BODY = '{"model": "m", "messages": [{"role": "user", "content": "hi"}]}'
 URL = "https://h.example/v1/chat/completions"
@@ -283,3 +289,22 @@ def test_redaction_comes_before_quoting() -> None:
 
     assert "$(touch" in shlex.split(command)[-1]
     assert redact_json({"a": content}) != {"a": content}
+
+
+@pytest.mark.parametrize("path", ["/gradio_api/queue/join", "/gradio_api/run/predict"])
+def test_a_public_page_logs_nothing_that_visitors_type(path: str) -> None:
+    """Gradio prints the values of fields when an event fails."""
+    process = subprocess.Popen(
+        [sys.executable, "app.py", "ui", "--public", "--no-lab", "--port", "0"],
+        cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    address = next(line.split()[-1] for line in process.stderr if " is at http" in line)
+    with httpx.Client(base_url=address.rstrip("/")) as visitor:
+        for number in range(60):
+            for data in ([KEY], [{"text": KEY}, KEY, [KEY]], KEY, []):
+                visitor.post(path, json={"data": data, "fn_index": number, "session_hash": KEY, "event_data": KEY})
+    process.send_signal(signal.SIGTERM)
+    printed, said = process.communicate(timeout=60)
+
+    assert KEY not in printed + said

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import ipaddress
 import os
 
 from core.complete import guard_of
 from core.errors import RequestError
+from ui.cli.output import log
 from ui.cli.run import add_target_arguments, target_from_options
 
 ENDPOINTS_VARIABLE = "PROMPT_DEBUGGER_ENDPOINTS"
@@ -49,6 +51,13 @@ def is_on_space() -> bool:
     return bool(os.environ.get("SPACE_ID"))
 
 
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 def _run(options: argparse.Namespace) -> int:
     from ui.web.door.visitors import SPACE_PROXIES, read_networks
     from ui.web.launch import launch_app  # gradio takes seconds to import: only this command pays
@@ -61,6 +70,11 @@ def _run(options: argparse.Namespace) -> int:
     endpoints = options.allow_endpoint or os.environ.get(ENDPOINTS_VARIABLE, "").split()
     host_names = [*options.host_name, *filter(None, [os.environ.get("SPACE_HOST")])]
     lab = options.lab and not options.endpoint
+    if not options.public and not _is_loopback(options.host):
+        log(
+            f"Warning: the page listens on {options.host}, so others on the network can use it with your rights: "
+            "add --public if strangers may reach it (docs/public-mode.md)."
+        )
     options.lab = options.lab or options.public  # a public page goes without any server and says so
     launch_app(
         target=target_from_options(options),

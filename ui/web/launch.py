@@ -20,6 +20,7 @@ from core.lab import LabPool  # noqa: E402
 from core.pipeline import Target  # noqa: E402
 from core.render.tokenizers.hub import DOOR as HUB_DOOR  # noqa: E402
 from core.room import close_rooms, room_of  # noqa: E402
+from ui.web.discretion import keep_words_out_of_log  # noqa: E402
 from ui.web.head import page_head  # noqa: E402
 from ui.web.labs import PageLabs  # noqa: E402
 from ui.web.layout import place_panels  # noqa: E402
@@ -93,6 +94,8 @@ def launch_app(
         room_of().call(check_pasted, "{}", is_public=public)  # a page without its room could do nothing
         _, url, _ = serve_app(app, settings)
         print(f"Prompt Debugger is at {url}", file=sys.stderr, flush=True)  # noqa: T201  # the address is the product of this command
+        if public:
+            keep_words_out_of_log()
         labs.warm_up(settings.target)
         done.wait()
     finally:

@@ -100,7 +100,15 @@ def is_own_origin(origin: str, host_header: str, names: frozenset[str]) -> bool:
         return False
     if place.removesuffix(_PORTS[scheme]) == host_header.lower().removesuffix(_PORTS[scheme]):
         return True
-    return place in names and place != "localhost"
+    return place in names and not _is_of_this_machine(place)
+
+
+def _is_of_this_machine(place: str) -> bool:
+    """Say whether a place without a port is an address: another server may listen on port 80 of it."""
+    try:
+        return bool(ipaddress.ip_address(place.strip("[]")))
+    except ValueError:
+        return place == "localhost" or place.endswith(".localhost")
 
 
 def is_open(method: str, path: str) -> bool:

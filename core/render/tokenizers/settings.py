@@ -13,6 +13,9 @@ from core.types import JSON, JSONObject
 _NAMED = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
 
+_MOST_IDS = 10_000_000  # the largest vocabularies have a quarter of a million
+
+
 @dataclass(frozen=True, slots=True)
 class AddedEntry:
     """A vocabulary entry that the configuration adds or re-declares."""
@@ -104,7 +107,7 @@ def _added(value: JSON) -> dict[int, AddedEntry]:
     if not isinstance(value, dict):
         return {}
     return {
-        int(key): AddedEntry(
+        token_id: AddedEntry(
             content=str(item["content"]),
             is_special=bool(item.get("special")),
             lstrip=bool(item.get("lstrip")),
@@ -113,21 +116,45 @@ def _added(value: JSON) -> dict[int, AddedEntry]:
             normalized=bool(item.get("normalized")),
         )
         for key, item in value.items()
-        if key.isdigit() and isinstance(item, dict) and isinstance(item.get("content"), str)
+        if (token_id := _token_id(key)) is not None and isinstance(item, dict) and isinstance(item.get("content"), str)
     }
+
+
+def _token_id(key: str) -> int | None:
+    """Return the id that a key names; `None` for one that no vocabulary has: counting up to it would take as long."""
+    if not (key.isascii() and key.isdigit() and len(key) <= len(str(_MOST_IDS))):
+        return None
+    return int(key) if int(key) < _MOST_IDS else None
 
 
 def _templates(folder: Path, config: JSONObject) -> dict[str, str]:
     """Files beside the configuration win over what stands in it, as in the reference library."""
     found: dict[str, str] = {}
     if (folder / "chat_template.jinja").is_file():
-        found["default"] = (folder / "chat_template.jinja").read_text(encoding="utf-8")
+        found["default"] = _own_text(folder, folder / "chat_template.jinja")
     for path in sorted((folder / "additional_chat_templates").glob("*.jinja")):
-        found[path.stem] = path.read_text(encoding="utf-8")
+        found[path.stem] = _own_text(folder, path)
     if found:
         return found
     found = _named_templates(config.get("chat_template"))
     return found or _named_templates(_read_object(folder / "chat_template.json").get("chat_template"))
+
+
+def _own_text(folder: Path, path: Path) -> str:
+    """Return the text of a template, which ends up in prompts and reports, unless it is a link to elsewhere.
+
+    Raises:
+        RenderError: It leads out of the folder, other than to where the Hub's cache keeps the files of a model.
+    """
+    home = folder.resolve()
+    if home.parent.name == "snapshots":
+        home = home.parents[1]
+    if not path.resolve().is_relative_to(home):
+        raise RenderError(
+            f"`{path.name}` is a link out of its folder, to a file that is no part of the model",
+            "Put the template itself there, or name the file with --chat-template.",
+        )
+    return path.read_text(encoding="utf-8")
 
 
 def _named_templates(value: JSON) -> dict[str, str]:

@@ -306,6 +306,16 @@ def test_the_origin_is_the_page_itself(origin, host, is_own):
     assert is_own_origin(origin, host, frozenset({"localhost", "*.hf.space", "spelled.example"})) == is_own
 
 
+@pytest.mark.parametrize("place", ["127.0.0.1", "localhost", "[::1]", "192.168.1.5", "page.localhost"])
+def test_another_server_on_port_80_of_this_machine_is_not_the_page(place):
+    """It listens at the address that the page was started with, on another port."""
+    names = frozenset({"localhost", place, place.strip("[]")})
+
+    assert not is_own_origin(f"http://{place}", f"{place}:7860", names)
+    assert is_own_origin(f"http://{place}:7860", f"{place}:7860", names)
+    assert is_own_origin(f"http://{place}", f"{place}:80", names)
+
+
 def test_the_head_holds_our_scripts_and_no_address(app):
     from ui.web.head import page_head
 

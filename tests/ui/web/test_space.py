@@ -124,3 +124,26 @@ def test_the_options_are_documented():
         for option in ("--public", "--allow-endpoint", "--host-name", page.ENDPOINTS_VARIABLE)
         if option not in text
     ] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "is_warned"),
+    [
+        (["--host", "0.0.0.0"], True),
+        (["--host", "::"], True),
+        (["--host", "192.168.1.5"], True),
+        (["--host", "my-machine"], True),
+        (["--host", "0.0.0.0", "--public"], False),
+        (["--host", "127.0.0.1"], False),
+        (["--host", "::1"], False),
+        (["--host", "localhost"], False),
+        ([], False),
+    ],
+)
+def test_a_private_page_for_the_network_is_warned_of(monkeypatch, capsys, options, is_warned):
+    """Whoever reaches it uses it with the rights of its owner."""
+    monkeypatch.delenv("SPACE_ID", raising=False)
+
+    _launched(monkeypatch, *options)
+
+    assert ("add --public" in capsys.readouterr().err) == is_warned

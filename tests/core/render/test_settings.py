@@ -1,0 +1,50 @@
+"""What lies beside a vocabulary: links that lead out of the folder, and ids that no vocabulary has."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from core.errors import RenderError
+from core.render.tokenizers.settings import read_settings
+
+
+@pytest.mark.parametrize("name", ["chat_template.jinja", "additional_chat_templates/tool_use.jinja"])
+def test_a_template_that_is_a_link_out_of_its_folder_is_refused(tmp_path: Path, name: str) -> None:
+    """Else a folder that somebody sent puts any file of this machine into a prompt, and into a shared run."""
+    secret, folder = tmp_path / "secret", tmp_path / "model"
+    secret.write_text("treasure")
+    (folder / name).parent.mkdir(parents=True)
+    (folder / name).symlink_to(secret)
+
+    with pytest.raises(RenderError, match="link out of its folder") as caught:
+        read_settings(folder)
+
+    assert "treasure" not in str(caught.value)
+
+
+def test_a_link_inside_the_folder_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "own.txt").write_text("Hi")
+    (tmp_path / "chat_template.jinja").symlink_to("own.txt")
+
+    assert read_settings(tmp_path).templates == {"default": "Hi"}
+
+
+def test_the_links_of_the_hub_s_cache_are_followed(tmp_path: Path) -> None:
+    blobs, folder = tmp_path / "models--a--b" / "blobs", tmp_path / "models--a--b" / "snapshots" / "main"
+    blobs.mkdir(parents=True)
+    folder.mkdir(parents=True)
+    (blobs / "0123").write_text("Hi")
+    (folder / "chat_template.jinja").symlink_to("../../blobs/0123")
+
+    assert read_settings(folder).templates == {"default": "Hi"}
+
+
+@pytest.mark.parametrize("key", ["9" * 5000, "99999999999", "10000000", "²", "-1", "1e3", ""])
+def test_an_id_that_no_vocabulary_has_is_left_out(tmp_path: Path, key: str) -> None:
+    added = {key: {"content": "<x>"}, "7": {"content": "<y>"}}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"added_tokens_decoder": added}))
+
+    assert list(read_settings(tmp_path).added) == [7]
