@@ -72,7 +72,7 @@ def test_the_card_of_the_space_is_one_that_the_hub_takes(front):
 def _launched(monkeypatch, *argv):
     """Return what the page would be launched with."""
     seen = {}
-    monkeypatch.setattr("ui.web.launch_app", lambda **arguments: seen.update(arguments))
+    monkeypatch.setattr("ui.web.launch.launch_app", lambda **arguments: seen.update(arguments))
     options = build_parser().parse_args(["ui", *argv])
     assert options.run(options) == 0
     return seen
