@@ -1,0 +1,222 @@
+"""Run real servers with the lab model and write docs/servers.md: what each shows of a run, and what is said of it.
+
+    python scripts/server_table.py              run every server, record what came, write the page
+    python scripts/server_table.py llama.cpp …  run these alone; what is recorded of the others stays
+    python scripts/server_table.py --check      run nothing; fail if the page is not what the record says
+
+The record is docs/servers.json. LiteLLM and vLLM need what `make test` sets up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from core.errors import BackendError  # noqa: E402  # the checkout must be on the path first
+from core.lab import LabPool, LabSpec  # noqa: E402
+from core.types import JSONObject, Trace  # noqa: E402
+from tests.servers.running_servers import (  # noqa: E402
+    LAB_MODEL,
+    LITELLM_KEY,
+    litellm_proxy,
+    llama_cpp,
+    transformers_serve,
+    two_models,
+)
+from tests.servers.scenarios import body_of, debug  # noqa: E402
+
+RECORD = ROOT / "docs" / "servers.json"
+PAGE = ROOT / "docs" / "servers.md"
+SCENARIOS = ("healthy", "parallel", "prose", "dropped", "cut", "refused")
+KEY = "sk-of-the-table-0123456789"
+
+_Boot = Callable[[Path, LabPool], "Iterator[str]"]
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A server of the table.
+
+    Attributes:
+        name: Its row.
+        boot: Starts it and yields its address.
+        model: Model name to send.
+        target: What else the run is told, as on the command line.
+    """
+
+    name: str
+    boot: _Boot
+    model: str | None = None
+    target: dict[str, str] = field(default_factory=dict)
+
+
+def _lab(**spec: object) -> _Boot:
+    def boot(_: Path, labs: LabPool) -> Iterator[str]:
+        yield asyncio.run(labs.get(LabSpec(**spec))).base_url  # type: ignore[arg-type]  # fields of LabSpec
+
+    return boot
+
+
+def _small(server: Callable[..., object]) -> _Boot:
+    def boot(folder: Path, _: LabPool) -> Iterator[str]:
+        with server(folder) as base_url:  # type: ignore[attr-defined]  # a context manager
+            yield base_url
+
+    return boot
+
+
+def _litellm(folder: Path, labs: LabPool) -> Iterator[str]:
+    with litellm_proxy(folder, asyncio.run(labs.get(LabSpec())).base_url) as base_url:
+        yield base_url
+
+
+def _two_models(_: Path, labs: LabPool) -> Iterator[str]:
+    small = {"id": "small", "owned_by": "vllm", "root": "org/small", "max_model_len": 100}
+    lab = {"id": "lab-model", "owned_by": "vllm", "root": str(LAB_MODEL), "max_model_len": 2048}
+    with two_models(asyncio.run(labs.get(LabSpec())).base_url, [small, lab]) as base_url:
+        yield base_url
+
+
+_TOKENIZER = {"tokenizer": str(LAB_MODEL)}
+SETUPS = (
+    Setup("vLLM", _lab()),
+    Setup("vLLM, `--tool-call-parser hermes`", _lab(tool_parser="hermes")),
+    Setup("vLLM without `--enable-auto-tool-choice`", _lab(tool_parser=None)),
+    Setup("vLLM, `--reasoning-parser deepseek_r1`", _lab(reasoning_parser="deepseek_r1")),
+    Setup("vLLM, `--api-key`", _lab(extra_args=("--api-key", KEY)), target={"api_key": KEY}),
+    Setup("vLLM, `--max-model-len 200`", _lab(max_model_len=200)),
+    Setup("vLLM, another served name", _lab(served_model_name="other-name"), model="other-name"),
+    Setup("two models behind one address, vLLM", _two_models, model="lab-model"),
+    Setup("LiteLLM, `hosted_vllm/`", _litellm, "hosted", {**_TOKENIZER, "api_key": LITELLM_KEY}),
+    Setup("LiteLLM, `openai/`", _litellm, "openai", {**_TOKENIZER, "api_key": LITELLM_KEY}),
+    Setup("llama.cpp", _small(llama_cpp), target=_TOKENIZER),
+    Setup("llama.cpp, no tokenizer at hand", _small(llama_cpp)),
+    Setup("`transformers serve`", _small(transformers_serve), str(LAB_MODEL), _TOKENIZER),
+)
+
+
+def main(arguments: list[str]) -> int:
+    """Run, or check; the exit status."""
+    record: JSONObject = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
+    if arguments == ["--check"]:
+        is_current = PAGE.exists() and PAGE.read_text(encoding="utf-8") == render_page(record)
+        print("docs/servers.md is what the record says" if is_current else "docs/servers.md differs from the record")
+        return 0 if is_current else 1
+    labs = LabPool(max_running=1)
+    try:
+        for setup in SETUPS:
+            if not arguments or any(setup.name.startswith(name) for name in arguments):
+                print(setup.name, flush=True)
+                record[setup.name] = _survey(setup, labs)
+                _write(record)
+    finally:
+        labs.stop_all()
+    return 0
+
+
+def _write(record: JSONObject) -> None:
+    ordered = {setup.name: record[setup.name] for setup in SETUPS if setup.name in record}
+    RECORD.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    PAGE.write_text(render_page(ordered), encoding="utf-8")
+
+
+def _survey(setup: Setup, labs: LabPool) -> JSONObject:
+    row: JSONObject = {}
+    with tempfile.TemporaryDirectory() as folder, contextmanager(setup.boot)(Path(folder), labs) as base_url:
+        for scenario in SCENARIOS:
+            fields: JSONObject = {} if setup.model is None else {"model": setup.model}
+            try:
+                row[scenario] = observed(debug(base_url, body_of(scenario, **fields), **setup.target))
+            except BackendError as error:
+                row[scenario] = {"said": f"no answer (HTTP {error.status})"}
+    return row
+
+
+def observed(trace: Trace) -> JSONObject:
+    """Return what a run rests on, what the server returned, and what is said of it."""
+    calls = [] if trace.chat is None else trace.chat.message.get("tool_calls") or []
+    return {
+        "evidence": None if trace.evidence is None else trace.evidence.value,
+        "completeness": None if trace.raw is None else trace.raw.completeness.value,
+        "prompt": trace.prompt is not None,
+        "returned": len(calls) if isinstance(calls, list) else 0,
+        "said": _said(trace),
+    }
+
+
+def _said(trace: Trace) -> str:
+    codes = {finding.code for finding in trace.findings}
+    verdict = trace.verdict
+    assert verdict is not None
+    if trace.refusal is not None:
+        whose = "the server's setting" if verdict.stage and verdict.stage.value == "complete" else "refused"
+        return f"{whose}, in its words"
+    if verdict.dropped_calls:
+        return f"{verdict.dropped_calls} dropped"
+    if "PD301" in codes:
+        return "cut"
+    if verdict.stage is not None:
+        return f"fault in {verdict.stage.value}"
+    if "cannot be said" in verdict.sentence:
+        return "cannot be said"
+    return "nothing lost" if verdict.sentence.startswith("Nothing lost") else "no fault found"
+
+
+_HEAD = """# What each server shows, and what can be said
+
+Written by `scripts/server_table.py` from real runs: each server serves the lab model and is asked the same six \
+things. A call counts as lost only where the raw output of the run is known with its control tokens; elsewhere the \
+sentence says that loss cannot be judged, and what would show it.
+
+* **Evidence**: `same-run` is the output of the very run that answered, `own-render` and `text-only` a second run on \
+the same prompt. **Raw**: whether the raw text is whole or stripped of control tokens. **Prompt**: whether the \
+server's own prompt is known.
+* A cell says how many calls came back, and what the verdict says. *Dropped* is a request whose history makes the \
+model write a call header that vLLM's `kimi_k2` parser does not take; llama.cpp's grammar makes the model write \
+another call.
+
+| server | evidence | raw | prompt | one call | two calls | prose | dropped | cut | refused |
+|---|---|---|---|---|---|---|---|---|---|
+"""
+
+
+def render_page(record: JSONObject) -> str:
+    """Return the page that a record makes."""
+    lines = [_line(name, row) for name, row in record.items() if isinstance(row, dict)]
+    return _HEAD + "".join(lines)
+
+
+def _line(name: str, row: JSONObject) -> str:
+    runs: dict[str, JSONObject] = {key: run for key, run in row.items() if isinstance(run, dict)}
+    answered = [run for run in runs.values() if run.get("evidence") or run.get("completeness")]
+    cells = [
+        name,
+        _each(run.get("evidence") for run in answered),
+        _each(run.get("completeness") for run in answered),
+        "yes" if any(run.get("prompt") for run in runs.values()) else "no",
+        *(_cell(runs[scenario]) for scenario in SCENARIOS if scenario in runs),
+    ]
+    return "| " + " | ".join(cells) + " |\n"
+
+
+def _each(values: Iterator[object]) -> str:
+    return ", ".join(dict.fromkeys(str(value) for value in values if value)) or "none"
+
+
+def _cell(run: JSONObject) -> str:
+    returned = run.get("returned")
+    has_answer = "in its words" not in str(run["said"]) and not str(run["said"]).startswith("no answer")
+    return f"{returned} · {run['said']}" if has_answer else str(run["said"])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
