@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from core.types import JSONObject
 from scripts import server_table
 
 RECORD = json.loads(server_table.RECORD.read_text(encoding="utf-8"))
@@ -17,7 +18,9 @@ def test_the_page_is_what_the_record_says(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_another_record_makes_another_page() -> None:
-    changed = {name: {**row, "prose": {**row["prose"], "said": "1 dropped"}} for name, row in RECORD.items()}
+    changed: JSONObject = {
+        name: {**row, "prose": {**row["prose"], "said": "1 dropped"}} for name, row in RECORD.items()
+    }
 
     assert server_table.render_page(changed) != server_table.render_page(RECORD)
 
