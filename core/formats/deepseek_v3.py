@@ -39,7 +39,7 @@ def _read_header(text: str, span: Span, names: frozenset[str]) -> Header | None:
 FORMAT: ModelFormat = TextFormat(
     name="deepseek_v3",
     marks=(
-        Mark(SEPARATOR, pattern=r"<｜tool▁sep｜>[^\n<]+\n```"),
+        Mark(SEPARATOR, pattern=r"<｜tool▁sep｜>[^\n<]{1,256}\n```"),
         Mark(CALL_OPEN, pattern=r"<｜tool▁call▁begin｜>function<｜tool▁sep｜>"),
         Mark(SECTION_OPEN, STRONG),
         Mark(CALL_OPEN, FAIR),

@@ -22,7 +22,7 @@ from core.protocols import ModelFormat
 FORMAT: ModelFormat = TextFormat(
     name="deepseek_v31",
     marks=(
-        Mark(SEPARATOR, pattern=r"<｜tool▁call▁begin｜>(?!function<)[^<\n]+<｜tool▁sep｜>(?!\s*```)"),
+        Mark(SEPARATOR, pattern=r"<｜tool▁call▁begin｜>(?!function<)[^<\n]{1,256}<｜tool▁sep｜>(?!\s*```)"),
         Mark(SECTION_OPEN, STRONG, r"<｜tool▁calls▁begin｜>(?:<｜tool▁call▁begin｜>(?!function))?"),
     ),
     conventions=Conventions(

@@ -43,10 +43,10 @@ FORMAT: ModelFormat = TextFormat(
         before_call=2,
     ),
     scan=TagCalls(
-        opener=re.compile(rf"<{_DSML}invoke name=\"?(?P<name>[^\">\n]*)(?:\"?\s*>|\Z)"),
+        opener=re.compile(rf"<{_DSML}invoke name=\"?(?P<name>[^\">\n]{{0,256}})(?:\"?\s*>|\Z)"),
         closer=re.compile(rf"</{_DSML}invoke>"),
         parameter=re.compile(
-            rf"<{_DSML}parameter name=\"(?P<key>[^\"\n]*)\"(?:\s+string=\"(?P<string>true|false)\")?\s*>"
+            rf"<{_DSML}parameter name=\"(?P<key>[^\"\n]{{0,256}})\"(?:\s+string=\"(?P<string>true|false)\")?\s*>"
         ),
         parameter_closer=re.compile(rf"</{_DSML}parameter>"),
         wrapper=re.compile(rf"</?{_DSML}{_SECTION}>"),

@@ -222,7 +222,7 @@ FORMAT: ModelFormat = _Harmony(
     marks=(
         Mark(_CHANNEL),
         Mark("to=functions.", STRONG),
-        Mark(_MESSAGE, STRONG, r"<\|start\|>\s*assistant[^<]*<\|message\|>"),
+        Mark(_MESSAGE, STRONG, r"<\|start\|>\s*assistant[^<]{0,256}<\|message\|>"),
         Mark(_CONSTRAIN),
     ),
     tails=("<|start|>assistant",),

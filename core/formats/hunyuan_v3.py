@@ -119,7 +119,9 @@ FORMAT: ModelFormat = _HunyuanV3(
         before_call=1,
     ),
     scan=TagCalls(
-        opener=re.compile(rf"<tool_call{_SUFFIX}>\s*(?P<name>[^<\n]*?)\s*(?:<tool_sep{_SUFFIX}>|(?=<arg_key)|\Z)"),
+        opener=re.compile(
+            rf"<tool_call{_SUFFIX}>\s*+(?P<name>[^<\n]{{0,256}}?)\s*+(?:<tool_sep{_SUFFIX}>|(?=<arg_key)|\Z)"
+        ),
         closer=re.compile(rf"</tool_call{_SUFFIX}>"),
         parameter=re.compile(rf"<arg_key{_SUFFIX}>(?P<key>[^<\n]{{0,200}})</arg_key{_SUFFIX}>\s*<arg_value{_SUFFIX}>"),
         partial=re.compile(

@@ -32,7 +32,7 @@ _SECTION = ("<ifm|tool_calls>", "</ifm|tool_calls>")
 _THINK = ("think", "think_fast", "think_faster")
 
 _TAGS = TagCalls(
-    opener=re.compile(r"<ifm\|tool_call>\s*(?P<name>[^<\n{]*?)\s*(?=<ifm\|arg_key>|</ifm\|tool_call>|\Z)"),
+    opener=re.compile(r"<ifm\|tool_call>\s*+(?P<name>[^<\n{]{0,256}?)\s*+(?=<ifm\|arg_key>|</ifm\|tool_call>|\Z)"),
     closer=re.compile(r"</ifm\|tool_call>"),
     parameter=re.compile(
         r"<ifm\|arg_key>(?P<key>[^<\n]{0,200})</ifm\|arg_key>\s*"

@@ -43,9 +43,13 @@ from core.structural_tag import (
 from core.types import JSON, JSONObject
 
 _OPEN, _CLOSE, _SEPARATOR = r"<\|open\|>\s*", r"<\|close\|>\s*", r"\s*<\|sep\|>"
-_INSIDE = r"(?:(?!<\|)[^\n])*?"  # inside a tag: `<` may stand there, a token may not
-_KEY_AND_TYPE = rf"(?={_INSIDE}\bkey=\"(?P<key>[^\"]*)\")(?:{_INSIDE}\btype=\"(?P<type>[^\"]*)\")?{_INSIDE}"
-_JSON_OPEN = rf"\s*{_OPEN}json\b[^<]*?{_SEPARATOR}"  # arguments that came as text are written as one JSON element
+_INSIDE = r"(?:(?!<\|)[^\n]){0,400}?"  # inside a tag: `<` may stand there, a token may not
+_KEY_AND_TYPE = (
+    rf"(?={_INSIDE}\bkey=\"(?P<key>[^\"]{{0,256}})\")(?:{_INSIDE}\btype=\"(?P<type>[^\"]{{0,80}})\")?{_INSIDE}"
+)
+_JSON_OPEN = (
+    rf"\s*{_OPEN}json\b[^<]{{0,256}}?{_SEPARATOR}"  # arguments that came as text are written as one JSON element
+)
 
 _MAX_BOUND = 4096
 _MAX_OPTIONS = 256
@@ -145,14 +149,14 @@ FORMAT: ModelFormat = TextFormat(
     ),
     scan=TagCalls(
         opener=re.compile(
-            rf"{_OPEN}call\s+{_INSIDE}tool=\"(?P<name>(?:(?!<\|)[^\"])*)"
+            rf"{_OPEN}call\s+{_INSIDE}tool=\"(?P<name>(?:(?!<\|)[^\"]){{0,256}})"
             rf"(?:\"{_INSIDE}(?:{_SEPARATOR}(?:{_JSON_OPEN})?|\Z)|\Z)"
         ),
         closer=re.compile(rf"(?:{_CLOSE}json{_SEPARATOR}\s*)?{_CLOSE}call{_SEPARATOR}"),
         parameter=re.compile(_OPEN + r"argument\b" + _KEY_AND_TYPE + _SEPARATOR),
         partial=re.compile(r"<(?:\||\Z)(?:(?:open|close)\|>)?[^\n]{0,200}\Z"),
         parameter_closer=re.compile(_CLOSE + "argument" + _SEPARATOR),
-        wrapper=re.compile(rf"(?:{_OPEN}|{_CLOSE})(?:tools|response|message)\b[^<]*?{_SEPARATOR}"),
+        wrapper=re.compile(rf"(?:{_OPEN}|{_CLOSE})(?:tools|response|message)\b[^<]{{0,256}}?{_SEPARATOR}"),
         cut_wrapper=re.compile(rf"{_OPEN}tools{_SEPARATOR}"),
         unescapes=(("&quot;", '"'), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")),
     ).scan,

@@ -37,7 +37,7 @@ _BARE = BareJSONCalls(
 _BUILT_IN = BuiltInCalls(_TAG, frozenset({"brave_search", "wolfram_alpha"}))
 _NEVER = re.compile(r"(?!)")
 _TAGGED = TagCalls(
-    opener=re.compile(r"<function=(?P<name>[^>\n]*)>(?=\s*\{)"),
+    opener=re.compile(r"<function=(?P<name>[^>\n]{0,256})>(?=\s*\{)"),
     closer=re.compile(r"</function>"),
     parameter=_NEVER,
     parameter_closer=_NEVER,
@@ -58,7 +58,7 @@ def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
 
 FORMAT: ModelFormat = TextFormat(
     name="llama3_json",
-    marks=(Mark(_TAG), Mark("<function=", 0.97, r"<function=[^>\n]+>\s*\{"), Mark("<|eom_id|>", FAIR)),
+    marks=(Mark(_TAG), Mark("<function=", 0.97, r"<function=[^>\n]{1,256}>\s*\{"), Mark("<|eom_id|>", FAIR)),
     conventions=Conventions(
         turns=(
             "<|start_header_id|>",

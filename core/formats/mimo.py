@@ -21,7 +21,7 @@ from core.protocols import ModelFormat
 
 FORMAT: ModelFormat = TextFormat(
     name="mimo",
-    marks=(Mark("<parameter=", 0.9, r"<function=[^>\n]+>\s*<parameter=[^>\n]+>(?!\n)"),),
+    marks=(Mark("<parameter=", 0.9, r"<function=[^>\n]{1,256}>\s*<parameter=[^>\n]{1,256}>(?!\n)"),),
     conventions=Conventions(
         ends=frozenset({"<|im_end|>", "<|endoftext|>"}),
         turns=("<|im_start|>",),

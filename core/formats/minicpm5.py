@@ -23,7 +23,7 @@ from core.protocols import ModelFormat
 FORMAT: ModelFormat = TextFormat(
     name="minicpm5",
     marks=(
-        Mark("<function", pattern=r"<function[\sĠ]*name=[\"'][^\"']+[\"'][^>]*>\s*(?:<param|</function>)"),
+        Mark("<function", pattern=r"<function[\sĠ]*name=[\"'][^\"']{1,256}[\"'][^>]{0,256}>\s*(?:<param|</function>)"),
         Mark("<function name=", STRONG),
     ),
     conventions=Conventions(
@@ -32,9 +32,9 @@ FORMAT: ModelFormat = TextFormat(
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
     ),
     scan=TagCalls(
-        opener=re.compile(r"<function[\sĠ]*name=[\"']?(?P<name>[^\"'>\n]*)(?:[\"'][^>\n]*>|\Z)"),
+        opener=re.compile(r"<function[\sĠ]*name=[\"']?(?P<name>[^\"'>\n]{0,256})(?:[\"'][^>\n]{0,256}>|\Z)"),
         closer=re.compile(r"</function>"),
-        parameter=re.compile(r"<param[\sĠ]*name=[\"'](?P<key>[^\"'\n]*)[\"']\s*>(?:<!\[CDATA\[)?"),
+        parameter=re.compile(r"<param[\sĠ]*name=[\"'](?P<key>[^\"'\n]{0,256})[\"']\s*>(?:<!\[CDATA\[)?"),
         parameter_closer=re.compile(r"(?:\]\]>)?</param>"),
         guards_prose=True,
     ).scan,

@@ -29,9 +29,9 @@ from core.structural_tag import GrammarPlan, between, exactly, following, in_ord
 from core.types import JSON, JSONObject
 
 INVOCATIONS = TagCalls(
-    opener=re.compile(r"<invoke\s+name\s*=\s*[\"']?(?P<name>[^\"'>\n]*)(?:[\"']?\s*>|\Z)"),
+    opener=re.compile(r"<invoke\s+name\s*=\s*[\"']?(?P<name>[^\"'>\n]{0,256})(?:[\"']?\s*>|\Z)"),
     closer=re.compile(r"</invoke>"),
-    parameter=re.compile(r"<parameter\s+name\s*=\s*[\"']?(?P<key>[^\"'>\n]+)[\"']?[^>\n]*>"),
+    parameter=re.compile(r"<parameter\s+name\s*=\s*[\"']?(?P<key>[^\"'>\n]{1,256})[\"']?[^>\n]{0,256}>"),
     parameter_closer=re.compile(r"</parameter>"),
     wrapper=re.compile(r"</?minimax:tool_call>"),
     cut_wrapper=re.compile(r"<minimax:tool_call>"),
@@ -57,7 +57,7 @@ FORMAT: ModelFormat = TextFormat(
     marks=(
         Mark("<minimax:tool_call>"),
         Mark("</minimax:tool_call>", STRONG),
-        Mark("<invoke", FAIR, r"(?m)^\s*<invoke\s+name\s*=[^>\n]*>\s*(?:<parameter\s+name|</invoke>)"),
+        Mark("<invoke", FAIR, r"(?m)^[ \t]*<invoke\s+name\s*=[^>\n]{0,256}>\s*(?:<parameter\s+name|</invoke>)"),
     ),
     tails=("]~b]ai",),
     conventions=Conventions(

@@ -33,9 +33,9 @@ from core.protocols import ModelFormat, ReadContext
 from core.types import ParsedMessage, Span, ToolCallAttempt
 
 _TAGS = TagCalls(
-    opener=re.compile(r"<atem:invoke\b[^>]*?\bname=\"(?P<name>[^\"<>\n]*)(?:\"[^>]*>|\Z)"),
+    opener=re.compile(r"<atem:invoke\b[^>]{0,256}?\bname=\"(?P<name>[^\"<>\n]{0,256})(?:\"[^>]{0,256}>|\Z)"),
     closer=re.compile(r"</atem:invoke>"),
-    parameter=re.compile(r"<atem:parameter\b[^>]*?\bname=\"(?P<key>[^\"\n]+)\"[^>]*>"),
+    parameter=re.compile(r"<atem:parameter\b[^>]{0,256}?\bname=\"(?P<key>[^\"\n]{1,256})\"[^>]{0,256}>"),
     parameter_closer=re.compile(r"</atem:parameter>"),
     wrapper=re.compile(r"</?atem:function_calls>"),
     cut_wrapper=re.compile(r"<atem:function_calls>"),
@@ -65,7 +65,8 @@ def _kind(header: re.Match[str]) -> BodyKind:
 
 _CHANNELS = Channels(
     header=re.compile(
-        r"(?:<\|start\|>[^\S\n]*assistant[^\S\n]*|(?<![^\s>])[^\S\n]*(?=to=))(?:to=(?P<to>[\w.\-]+))?<\|message\|>"
+        r"(?:<\|start\|>[^\S\n]*+assistant[^\S\n]*+|(?<![^\n>])[^\S\n]*+(?=to=)|(?<=[^\S\n])(?=to=))"
+        r"(?:to=(?P<to>[\w.\-]{1,256}))?<\|message\|>"
     ),
     end=re.compile(r"<\|eo[mt]\|>"),
     kind_of=_kind,

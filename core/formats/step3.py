@@ -41,9 +41,9 @@ FORMAT: ModelFormat = TextFormat(
         markers=frozenset(_TOKENS),
     ),
     scan=TagCalls(
-        opener=re.compile(r"<steptml:invoke\s+name=\"?(?P<name>[^\">\n]*)(?:\"?\s*>|\Z)"),
+        opener=re.compile(r"<steptml:invoke\s+name=\"?(?P<name>[^\">\n]{0,256})(?:\"?\s*>|\Z)"),
         closer=re.compile(r"</steptml:invoke>"),
-        parameter=re.compile(r"<steptml:parameter\s+name=\"?(?P<key>[^\">\n]+)\"?\s*>"),
+        parameter=re.compile(r"<steptml:parameter\s+name=\"?(?P<key>[^\">\n]{1,256})\"?\s*>"),
         parameter_closer=re.compile(r"</steptml:parameter>"),
         wrapper=re.compile(
             r"<｜tool_call_begin｜>(?:function)?(?:<｜tool_sep｜>)?|<｜tool_calls?_(?:begin|end)｜>|<｜tool_sep｜>|"

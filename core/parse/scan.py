@@ -105,7 +105,7 @@ class QuoteGuard:
         self._stop = stop
         self._position = start
         self._fence = ""
-        self._no_fence_after = stop + 1
+        self._fences = Finder(text, stop)
         self._floor = start
 
     def skip(self, position: int) -> None:
@@ -135,12 +135,7 @@ class QuoteGuard:
         self._position = max(self._position, position)
 
     def _closes_after(self, position: int) -> bool:
-        if position >= self._no_fence_after:
-            return False
-        if self._text.find(self._fence, position, self._stop) == -1:
-            self._no_fence_after = position
-            return False
-        return True
+        return self._fences.next(self._fence, position) != -1
 
 
 def is_quoted_inline(text: str, span: Span, stop: int, *, floor: int = 0, in_sentence: bool = False) -> bool:

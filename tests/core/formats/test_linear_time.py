@@ -1,0 +1,122 @@
+"""Reading and detection take time in proportion to the text, whatever the text is.
+
+Costs are processor time of this process, of a text and of one four times as long: near 4 is linear,
+near 16 quadratic. A cost is measured again before it is believed.
+"""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from core.formats import FORMATS, score_formats
+from core.parse import build_ledger
+from core.protocols import ReadContext
+from tests import strategies
+
+SHORT, LONG = 15_000, 60_000
+TRIES = 4
+SLACK_S = 0.06  # what a scheduler or a garbage collector adds
+CONTEXT = ReadContext(tools=(strategies.tool_for("get_weather", {"city": "x"}),))
+
+# What may follow a marker for ever; models that loop write some of it.
+RUNS = (
+    " ",
+    "\n",
+    '"',
+    "'",
+    "`",
+    "\\",
+    "{",
+    "[",
+    "(",
+    "a",
+    '{"a":',
+    '{"a',
+    "[f(a=",
+    "{'a':",
+    "</",
+    '="',
+    "x ",
+    "f:0",
+    "1,",
+)
+PLAIN = (
+    "<tool_call>", "<function=", "<function=f>\n<parameter=a>\n", "<function_calls> ", "<invoke name=", "[TOOL_CALLS]",
+    "[TOOL_CALLS]a[ARGS]", " to=f<|message|>", "<|channel|>", "<think>", "</think> ", "a </think> b", "get_weather(",
+    '[get_weather(city="', "[get_weather(city='a' b\n", '{"name": "get_weather", "arguments": {}}\n', "</parameter> x",
+    "```\n<tool_call>{}</tool_call>\n", "~~~\n", "<arg_key>a</arg_key>", "call:f{a:", ">>>f\n{", "}</tool_call>",
+    "<|start|>assistant<|channel|>analysis<|message|>x", "analysis", "<", "<|", " <|im_end|>", "\u2028", "[{'a': ",
+    "$", '\\"', '"a', "'a", "```json\n{", "Action: ```json\n[",
+)  # fmt: skip
+
+
+def texts_of(marker: str) -> list[tuple[str, str, str]]:
+    """Return beginning, repeated part and end of texts made to hurt whoever looks for a marker."""
+    return [
+        ("", marker, ""),
+        ("", f"{marker} ", ""),
+        ("", f"{marker}\n", ""),
+        ("", f"{marker}x", ""),
+        ("```\n", marker, "\n```"),
+        ("`", marker, "`"),
+        *((marker, run, "") for run in RUNS),
+        *(("", f"{marker}{run}", "") for run in ('{"', "[{", "f{a:", "f(a='", "f(a=[", "<f>", '="')),
+    ]
+
+
+def grow(shape: tuple[str, str, str], length: int) -> str:
+    """Return a text of about a length."""
+    head, part, tail = shape
+    return head + part * (length // len(part)) + tail
+
+
+def growth(work, shape: tuple[str, str, str]) -> str | None:
+    """Return what a work costs on a text and one four times as long, if that is out of proportion."""
+    short, long = grow(shape, SHORT), grow(shape, LONG)
+    costs: list[list[float]] = [[], []]
+    for _ in range(TRIES):
+        for text, measured in zip((long, short), costs, strict=True):
+            began = time.process_time()
+            work(text)
+            measured.append(time.process_time() - began)
+        if min(costs[0]) <= 7 * min(costs[1]) + SLACK_S:
+            return None
+    return f"{shape}: {min(costs[1]):.3f} s, {min(costs[0]):.3f} s"
+
+
+def markers_of(name: str) -> list[str]:
+    """Return what the format is detected by."""
+    return list(dict.fromkeys(mark.text for mark in FORMATS[name].marks))[:4]
+
+
+def read_with(name: str):
+    """Return a work: detection and reading by one format, and the account against nothing."""
+    model_format = FORMATS[name]
+
+    def work(text: str) -> None:
+        model_format.match(text, CONTEXT)
+        build_ledger(text, model_format.read(text, CONTEXT), {"content": text[: len(text) // 2]})
+
+    return work
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_a_format_reads_its_own_markers_in_linear_time(name):
+    shapes = [shape for marker in markers_of(name) for shape in texts_of(marker)]
+
+    assert [told for shape in shapes if (told := growth(read_with(name), shape))] == []
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_a_format_reads_any_looping_output_in_linear_time(name):
+    shapes = [("", part, "") for part in (*PLAIN, *RUNS)]
+
+    assert [told for shape in shapes if (told := growth(read_with(name), shape))] == []
+
+
+def test_detection_takes_linear_time():
+    shapes = [("", part, "") for part in PLAIN]
+
+    assert [told for shape in shapes if (told := growth(lambda text: score_formats(text, CONTEXT), shape))] == []
