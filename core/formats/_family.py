@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from core.formats._facts import FamilyFacts
-from core.parse.reading import CallScanner, Conventions, no_calls, read_message
+from core.parse.cut_markers import cut_marker_start
+from core.parse.reading import COMMON_ENDS, CallScanner, Conventions, no_calls, read_message
 from core.parse.reasoning import ReasoningTags, reasoning_is_open
 from core.protocols import ReadContext
 from core.types import FormatScore, ParsedMessage
@@ -19,6 +20,7 @@ from core.types import FormatScore, ParsedMessage
 # Scores of marks, from "only this family writes it" to "many do".
 CERTAIN, STRONG, FAIR, WEAK = 0.95, 0.8, 0.6, 0.3
 
+_CUT_SCORE = 0.2  # half a marker at the end, no other sign
 _TAIL_SCORE, _TAIL_BONUS = 0.4, 0.17  # a prompt that ends like the family's, alone and with a mark
 _OPENED_BONUS = 0.05  # a prompt that ends inside the family's own reasoning says more than its header
 _SHARED_OPENER = "<think>"  # of so many families that it says nothing
@@ -103,6 +105,8 @@ class TextFormat:
                 plural = "" if n_calls == 1 else "s"
                 return FormatScore(max(best, self.bare_score), f"{n_calls} tool call{plural} in its notation")
             return FormatScore(min(best, WEAK), evidence)
+        if not best and (cut := cut_marker_start(raw, self._cut_texts, context.finish_reason)) < len(raw):
+            return FormatScore(_CUT_SCORE, f"{raw[cut:]!r} at the end may be one of its markers, cut")
         return FormatScore(best, evidence)
 
     def read(self, raw: str, context: ReadContext) -> ParsedMessage:
@@ -129,6 +133,12 @@ class TextFormat:
         if not self.bare_score or any(text in raw for text in self.bare_excludes):
             return False
         return all(hint in raw for hint in self.bare_hints)
+
+    @cached_property
+    def _cut_texts(self) -> frozenset[str]:
+        """Markup of this family that others than plain text have."""
+        thoughts = ReasoningTags()
+        return self.conventions.markup - COMMON_ENDS - {*thoughts.openers, *thoughts.closers}
 
     @cached_property
     def _ordered_marks(self) -> tuple[Mark, ...]:

@@ -34,6 +34,18 @@ FORMAT: ModelFormat = TextFormat(
     name="deepseek_v32",
     marks=(Mark("DSML", pattern=rf"</?{_DSML}"),),
     conventions=Conventions(
+        cut_texts=frozenset(
+            {
+                "<｜DSML｜function_calls>",
+                "<｜DSML｜tool_calls>",
+                "<｜DSML｜invoke name=",
+                "<｜DSML｜parameter name=",
+                "</｜DSML｜parameter>",
+                "</｜DSML｜invoke>",
+                "</｜DSML｜function_calls>",
+                "</｜DSML｜tool_calls>",
+            }
+        ),
         turns=(
             "<｜User｜>",
             "<｜Assistant｜>",
@@ -43,7 +55,7 @@ FORMAT: ModelFormat = TextFormat(
         before_call=2,
     ),
     scan=TagCalls(
-        opener=re.compile(rf"<{_DSML}invoke name=\"?(?P<name>[^\">\n]{{0,256}})(?:\"?\s*>|\Z)"),
+        opener=re.compile(rf"<{_DSML}invoke name=\"?(?P<name>[^\">\n]{{0,256}})\"?\s*(?:/?>|\Z)"),
         closer=re.compile(rf"</{_DSML}invoke>"),
         parameter=re.compile(
             rf"<{_DSML}parameter name=\"(?P<key>[^\"\n]{{0,256}})\"(?:\s+string=\"(?P<string>true|false)\")?\s*>"

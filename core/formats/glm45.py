@@ -91,6 +91,7 @@ FORMAT: ModelFormat = TextFormat(
     ),
     tails=("<|assistant|>",),
     conventions=Conventions(
+        cut_texts=frozenset({"<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"}),
         turns=(
             "<|system|>",
             "<|user|>",

@@ -25,7 +25,7 @@ from core.formats._facts import FamilyFacts, Grammar
 from core.formats._family import STRONG, Mark, TextFormat
 from core.parse.arguments import read_arguments
 from core.parse.header_calls import Header, build_call
-from core.parse.reading import Conventions, Stretch, assemble_message, find_end, segments_of_call
+from core.parse.reading import Conventions, Stretch, assemble_message, find_cut, find_end, segments_of_call
 from core.parse.reasoning import ReasoningTags
 from core.parse.scan import Finder, Hit, is_quoted_inline
 from core.parse.tools import tool_names
@@ -66,8 +66,10 @@ class _Harmony(TextFormat):
         reader = _Reader(raw, context)
         reader.run()
         stretches = list(reader.stretches)
-        if reader.stop < len(raw):
-            stretches.append(Stretch(Segment(Span(reader.stop, len(raw)), SegmentKind.END)))
+        if reader.stop < reader.end_start:
+            stretches.append(Stretch(Segment(Span(reader.stop, reader.end_start), SegmentKind.MARKUP)))
+        if reader.end_start < len(raw):
+            stretches.append(Stretch(Segment(Span(reader.end_start, len(raw)), SegmentKind.END)))
         return assemble_message(
             self.name,
             raw,
@@ -86,9 +88,10 @@ class _Reader:
         self._tail = context.prompt_tail
         self._is_cut = context.finish_reason == "length"
         self._names = tool_names(context.tools)
-        self.stop = find_end(raw, context, _CONVENTIONS)
+        self.end_start = find_end(raw, context, _CONVENTIONS)
+        self.stop = find_cut(raw, self.end_start, context, _CONVENTIONS)
         # `<|call|>` ends a call; only what follows it ends the turn.
-        self._finder = Finder(raw, len(raw))
+        self._finder = Finder(raw, len(raw) if self.stop == self.end_start else self.stop)
         self.stretches: list[Stretch] = []
         self.calls: list[ToolCallAttempt] = []
         self.has_reasoning = False

@@ -111,6 +111,11 @@ FORMAT: ModelFormat = _HunyuanV3(
         Mark("</think:", STRONG, r"</think:[^\s<>]{1,40}>"),
     ),
     conventions=Conventions(
+        cut_texts=frozenset(
+            f"{tag}{suffix}>"
+            for tag in ("<tool_calls", "</tool_calls", "<tool_call", "</tool_call")
+            for suffix in _SUFFIXES
+        ),
         ends=frozenset({*(f"<｜hy_eos{suffix}｜>" for suffix in _SUFFIXES), "<|hy_eos|>", "<|hy_end|>"}),
         turns=("<｜hy_User", "<｜hy_Assistant"),
         reasoning=ReasoningTags(

@@ -49,6 +49,7 @@ FORMAT: ModelFormat = TextFormat(
     name="k2_horizon",
     marks=(Mark("<ifm|"), Mark("</ifm|")),
     conventions=Conventions(
+        cut_texts=frozenset({"<ifm|arg_key>", "</ifm|arg_key>", "<ifm|arg_value>", "</ifm|arg_value>"}),
         reasoning=ReasoningTags(tuple(f"<ifm|{tag}>" for tag in _THINK), tuple(f"</ifm|{tag}>" for tag in _THINK)),
         markers=frozenset({_OPEN, _CLOSE, *_SECTION}),
     ),

@@ -23,6 +23,7 @@ FORMAT: ModelFormat = TextFormat(
     name="mimo",
     marks=(Mark("<parameter=", 0.9, r"<function=[^>\n]{1,256}>\s*<parameter=[^>\n]{1,256}>(?!\n)"),),
     conventions=Conventions(
+        cut_texts=frozenset({"<function=", "</function>", "<parameter=", "</parameter>"}),
         ends=frozenset({"<|im_end|>", "<|endoftext|>"}),
         turns=("<|im_start|>",),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),

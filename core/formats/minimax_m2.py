@@ -29,7 +29,7 @@ from core.structural_tag import GrammarPlan, between, exactly, following, in_ord
 from core.types import JSON, JSONObject
 
 INVOCATIONS = TagCalls(
-    opener=re.compile(r"<invoke\s+name\s*=\s*[\"']?(?P<name>[^\"'>\n]{0,256})(?:[\"']?\s*>|\Z)"),
+    opener=re.compile(r"<invoke\s+name\s*=\s*[\"']?(?P<name>[^\"'>\n]{0,256})[\"']?\s*(?:/?>|\Z)"),
     closer=re.compile(r"</invoke>"),
     parameter=re.compile(r"<parameter\s+name\s*=\s*[\"']?(?P<key>[^\"'>\n]{1,256})[\"']?[^>\n]{0,256}>"),
     parameter_closer=re.compile(r"</parameter>"),
@@ -61,6 +61,16 @@ FORMAT: ModelFormat = TextFormat(
     ),
     tails=("]~b]ai",),
     conventions=Conventions(
+        cut_texts=frozenset(
+            {
+                "<minimax:tool_call>",
+                "</minimax:tool_call>",
+                "<invoke name=",
+                "</invoke>",
+                "<parameter name=",
+                "</parameter>",
+            }
+        ),
         turns=("]~b]",),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
         ends=frozenset({"[e~["}),

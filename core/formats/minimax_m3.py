@@ -33,7 +33,7 @@ from core.types import JSON, CallStatus, JSONObject, Span, ToolCallAttempt
 _PREFIX = "]<]minimax[>["
 _P = re.escape(_PREFIX)
 _WRAPPER = re.compile(rf"(?:{_P})?</?tool_call>(?=\s|{_P}|\Z)")
-_OPENER = re.compile(rf"{_P}<invoke name=[\"']?(?P<name>[^\"'>\n]{{0,256}})(?:[\"']?>|\Z)")
+_OPENER = re.compile(rf"{_P}<invoke name=[\"']?(?P<name>[^\"'>\n]{{0,256}})[\"']?(?:/?>|\Z)")
 _CLOSER = re.compile(rf"{_P}</invoke>")
 _TAG = re.compile(rf"{_P}<(?P<slash>/?)(?P<key>[^<>\n]{{1,200}})>")
 _STOP = re.compile(rf"{_P}</?(?:invoke|tool_call)\b|</mm:think>|\[e~\[")
@@ -161,6 +161,7 @@ FORMAT: ModelFormat = TextFormat(
         turns=("]~b]",),
         reasoning=ReasoningTags(("<mm:think>",), ("</mm:think>",)),
         ends=frozenset({"[e~["}),
+        cut_texts=frozenset(_PREFIX + tag for tag in ("<tool_call>", "</tool_call>", "<invoke name=", "</invoke>")),
         before_call=1,
     ),
     scan=scan_calls,

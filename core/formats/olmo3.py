@@ -22,7 +22,7 @@ _OPEN, _CLOSE = "<function_calls>", "</function_calls>"
 
 FORMAT: ModelFormat = TextFormat(
     name="olmo3",
-    marks=(Mark(_OPEN, CERTAIN, r"<function_calls>\s*\[?\s*[A-Za-z_][\w.\-]*\s*\("), Mark(_OPEN, FAIR)),
+    marks=(Mark(_OPEN, CERTAIN, r"<function_calls>\s*+\[?\s*+[A-Za-z_][\w.\-]*\s*\("), Mark(_OPEN, FAIR)),
     conventions=Conventions(
         ends=frozenset({"<|im_end|>", "<|endoftext|>"}),
         turns=("<|im_start|>",),

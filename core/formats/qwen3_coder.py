@@ -50,6 +50,7 @@ FORMAT: ModelFormat = TextFormat(
         Mark("<parameter=", STRONG),
     ),
     conventions=Conventions(
+        cut_texts=frozenset({"<function=", "</function>", "<parameter=", "</parameter>"}),
         ends=frozenset({"<|im_end|>", "<|endoftext|>"}),
         turns=("<|im_start|>",),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),

@@ -35,6 +35,7 @@ FORMAT: ModelFormat = TextFormat(
     ),
     tails=("<seed:bos>",),
     conventions=Conventions(
+        cut_texts=frozenset({"<function=", "</function>", "<parameter=", "</parameter>"}),
         turns=("<seed:bos>",),
         reasoning=ReasoningTags(("<seed:think>",), ("</seed:think>",), after_open=1, before_close=1, after_close=2),
         ends=frozenset({"<seed:eos>"}),

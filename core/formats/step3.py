@@ -35,13 +35,16 @@ FORMAT: ModelFormat = TextFormat(
     name="step3",
     marks=(Mark("<steptml:invoke"), Mark("<steptml:toolcall"), Mark("<｜tool_calls_begin｜>", STRONG)),
     conventions=Conventions(
+        cut_texts=frozenset(
+            {"<steptml:invoke name=", "</steptml:invoke>", "<steptml:parameter name=", "</steptml:parameter>"}
+        ),
         ends=frozenset({"<|EOT|>"}),
         turns=("<|BOT|>",),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
         markers=frozenset(_TOKENS),
     ),
     scan=TagCalls(
-        opener=re.compile(r"<steptml:invoke\s+name=\"?(?P<name>[^\">\n]{0,256})(?:\"?\s*>|\Z)"),
+        opener=re.compile(r"<steptml:invoke\s+name=\"?(?P<name>[^\">\n]{0,256})\"?\s*(?:/?>|\Z)"),
         closer=re.compile(r"</steptml:invoke>"),
         parameter=re.compile(r"<steptml:parameter\s+name=\"?(?P<key>[^\">\n]{1,256})\"?\s*>"),
         parameter_closer=re.compile(r"</steptml:parameter>"),

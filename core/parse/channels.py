@@ -19,7 +19,9 @@ from core.parse.reading import (
     Conventions,
     Stretch,
     assemble_message,
+    find_cut,
     find_end,
+    scan_for_calls,
     segments_of_call,
 )
 from core.parse.scan import PatternFinder
@@ -51,7 +53,8 @@ class Channels:
 
     def read(self, name: str, raw: str, context: ReadContext) -> ParsedMessage:
         """Read `raw`; never raises. Segments tile it."""
-        stop = find_end(raw, context, self.conventions)
+        end_start = find_end(raw, context, self.conventions)
+        stop = find_cut(raw, end_start, context, self.conventions)
         stretches: list[Stretch] = []
         calls: list[ToolCallAttempt] = []
         has_reasoning = False
@@ -79,8 +82,10 @@ class Channels:
                 body = self._with_end(raw, body) if self.ends_calls else body
                 stretches += self._read_calls(raw, body, context, calls)
             position = max(body.stop, header.end())
-        if stop < len(raw):
-            stretches.append(Stretch(Segment(Span(stop, len(raw)), SegmentKind.END)))
+        if stop < end_start:
+            stretches.append(Stretch(Segment(Span(stop, end_start), SegmentKind.MARKUP)))
+        if end_start < len(raw):
+            stretches.append(Stretch(Segment(Span(end_start, len(raw)), SegmentKind.END)))
         return assemble_message(
             name, raw, stretches, tuple(calls), context, self.conventions, has_reasoning=has_reasoning
         )
@@ -107,7 +112,7 @@ class Channels:
         return body if end is None else Span(body.start, end.end())
 
     def _read_calls(self, raw: str, body: Span, context: ReadContext, calls: list[ToolCallAttempt]) -> list[Stretch]:
-        found = self.scan(raw, body, context)
+        found = scan_for_calls(self.scan, raw, body, context)
         stretches = [_mark(span) for span in found.markup]
         for call in found.calls:
             stretches += [Stretch(segment, frames_call=True) for segment in segments_of_call(call, len(calls))]

@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from core.parse.cut_markers import cut_marker_start
+from core.parse.mentions import without_mentions
 from core.parse.reasoning import Part, ReasoningTags, Split, split_reasoning
 from core.protocols import ReadContext
 from core.types import CallStatus, ParsedMessage, Place, Segment, SegmentKind, Span, ToolCallAttempt
@@ -72,6 +74,7 @@ class Conventions:
         markers: Its structural texts, which are never end tokens.
         before_call: Line breaks before a call that its template writes, at most.
         after_call: Line breaks behind a call that its template writes before more text, at most.
+        cut_texts: Further texts of its markup, half of which may stand where an output was cut.
     """
 
     reasoning: ReasoningTags | None = None
@@ -80,6 +83,13 @@ class Conventions:
     markers: frozenset[str] = frozenset()
     before_call: int = 0
     after_call: int = 0
+    cut_texts: frozenset[str] = frozenset()
+
+    @property
+    def markup(self) -> frozenset[str]:
+        """All texts that are no content wherever they are cut."""
+        tags = () if self.reasoning is None else (*self.reasoning.openers, *self.reasoning.closers)
+        return self.markers | self.cut_texts | self.ends | COMMON_ENDS | frozenset(tags)
 
     @property
     def turn_texts(self) -> tuple[str, ...]:
@@ -119,9 +129,11 @@ def read_message(
         The reading; never raises.
     """
     end_start = find_end(raw, context, conventions)
-    bounds = Span(0, end_start)
-    split = _split(raw, bounds, context, conventions, scan)
+    stop = find_cut(raw, end_start, context, conventions)
+    split = _split(raw, Span(0, stop), context, conventions, scan)
     calls, marks = _scan_parts(raw, split, context, scan)
+    if stop < end_start:
+        marks.append(Stretch(Segment(Span(stop, end_start), SegmentKind.MARKUP)))
     for part in split.parts:
         if part.kind != "body":
             kind = SegmentKind.MARKUP if part.kind == "tag" else SegmentKind.REASONING
@@ -179,6 +191,13 @@ def find_end(raw: str, context: ReadContext, conventions: Conventions) -> int:
         found = stop - len(end)
 
 
+def find_cut(raw: str, end_start: int, context: ReadContext, conventions: Conventions) -> int:
+    """Return where a marker begins that the end of the text cut in two; `end_start` if there is none."""
+    if end_start < len(raw):
+        return end_start
+    return cut_marker_start(raw, conventions.markup, context.finish_reason)
+
+
 def segments_of_call(call: ToolCallAttempt, call_index: int) -> list[Segment]:
     """Return the segments of one call: name, id, arguments, and markup between them."""
     pieces = _named_pieces(call)
@@ -192,6 +211,12 @@ def segments_of_call(call: ToolCallAttempt, call_index: int) -> list[Segment]:
     if position < call.char_span.stop:
         segments.append(Segment(Span(position, call.char_span.stop), SegmentKind.MARKUP, call_index))
     return segments
+
+
+def scan_for_calls(scan: CallScanner, raw: str, region: Span, context: ReadContext) -> Scan:
+    """Return what a family's scanner finds in a region, less the markers that a sentence only mentions."""
+    found = scan(raw, region, context)
+    return replace(found, calls=without_mentions(raw, found.calls, region, context))
 
 
 def _split(raw: str, bounds: Span, context: ReadContext, conventions: Conventions, scan: CallScanner) -> Split:
@@ -210,7 +235,7 @@ def _split(raw: str, bounds: Span, context: ReadContext, conventions: Convention
 def _end_at_call(raw: str, split: Split, context: ReadContext, conventions: Conventions, scan: CallScanner) -> Split:
     """End reasoning that was never closed at the first call in it: the model went on to act."""
     last = split.parts[-1]
-    found = scan(raw, last.span, context)
+    found = scan_for_calls(scan, raw, last.span, context)
     if not found.calls:
         return split
     start = min(span.start for span in (*(call.char_span for call in found.calls), *found.markup))
@@ -230,7 +255,7 @@ def _scan_parts(
     for part in split.parts:
         if part.kind == "tag":
             continue
-        found = scan(raw, part.span, context)
+        found = scan_for_calls(scan, raw, part.span, context)
         if part.kind == "reasoning":
             calls += [replace(call, place=Place.REASONING) for call in found.calls]
             continue

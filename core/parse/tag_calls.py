@@ -184,6 +184,9 @@ class _TagScan:
                 Span(opener.end(), opener.end()), None, CallStatus.TRUNCATED, "cut inside its name", opener.end()
             )
             return build_call(self._text, opener.start(), Header(name or None, name_span), at_end)
+        if opener.group().endswith("/>"):
+            nothing = Arguments(Span(opener.end(), opener.end()), {}, CallStatus.COMPLETE, None, opener.end())
+            return build_call(self._text, opener.start(), Header(name or None, name_span if name else None), nothing)
         start = skip_space(self._text, opener.end(), self._region.stop)
         header = Header(name or None, name_span if name else None, problem=None if name else "the name is missing")
         is_json = self._text.startswith("{", start) and start < self._region.stop

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.formats import FORMATS, score_formats
+from core.formats import FORMATS, pick_format, score_formats
 from core.parse import build_ledger
 from core.protocols import ReadContext
 from core.types import SegmentKind
@@ -67,6 +67,34 @@ def test_a_message_cut_anywhere_keeps_its_tiling_and_its_finished_calls(name):
         assert all(call.arguments_json in [dict(given) for _, given in calls] for call in complete), raw[:stop]
     assert counts == sorted(counts)
     assert counts[-1] == len(calls)
+
+
+@pytest.mark.parametrize("finish_reason", ["length", None])
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_half_a_marker_at_the_end_is_no_text(name, finish_reason):
+    markers = [marker for marker in FORMATS[name].conventions.markers if marker.startswith(("<|", "<｜"))]
+    halves = [marker[:size] for marker in markers for size in range(3, len(marker))]
+    halves = [half for half in halves if half not in FORMATS[name].conventions.markup]
+    context = ReadContext(TOOLS, "", finish_reason)
+    texts = ("Let me check.", "Let me check. ", "I see ")
+
+    named = {FORMATS[name].read(text + half, context).content for half in halves for text in texts}
+    detected = {
+        pick_format(raw, context).read(raw, context).content
+        for half in halves
+        for text in texts
+        if (raw := text + half)
+    }
+
+    assert named | detected <= set(texts)
+
+
+@pytest.mark.parametrize("text", ["a <", "if a < b and b [", "List<T", "x <b", "Type <", "1 <= 2, 3 <"])
+@pytest.mark.parametrize("finish_reason", ["stop", None])
+def test_the_end_of_ordinary_text_is_no_half_marker(text, finish_reason):
+    context = ReadContext(TOOLS, "", finish_reason)
+
+    assert pick_format(text, context).read(text, context).content == text
 
 
 @settings(max_examples=150, deadline=None)

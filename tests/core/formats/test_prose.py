@@ -68,3 +68,47 @@ def test_a_real_call_behind_a_quoted_one_is_found():
 
     assert len(parsed.calls) == 1
     assert parsed.content == f"{quoted}\nNow for real:"
+
+
+MENTIONS = (
+    "Wrap the call in {} tags.\n",
+    "Wrap the call in {} tags.",
+    "The model writes {}.",
+    "It ends with {}",
+    "It ends with {}\n",
+    "First write {}\nand then the name.",
+    "What does {} mean?",
+    "The {} marker opens a call.\nIt is closed later.\n",
+    "The marker is {}\n\nThat is all.",
+)
+
+
+def _markers(name: str) -> list[str]:
+    model_format = FORMATS[name]
+    texts = {mark.text for mark in model_format.marks if len(mark.text) > 3} | set(model_format.conventions.markers)
+    return sorted(texts)
+
+
+@pytest.mark.parametrize("finish_reason", ["stop", None])
+@pytest.mark.parametrize(
+    "name", sorted(set(FORMATS) - {"inkling"})
+)  # there a marker opens a message wherever it stands
+def test_a_sentence_that_mentions_a_marker_calls_nothing(name, finish_reason):
+    context = ReadContext(CONTEXT.tools, finish_reason=finish_reason)
+    texts = [sentence.format(marker) for marker in _markers(name) for sentence in MENTIONS]
+
+    assert [raw for raw in texts if FORMATS[name].read(raw, context).calls] == []
+    assert [raw for raw in texts if pick_format(raw, context).read(raw, context).calls] == []
+
+
+@pytest.mark.parametrize("raw", ["Let me look.<|tool_call_begin|>", "Let me look.\n<tool_call>\n"])
+def test_a_call_that_was_cut_behind_its_marker_is_no_mention(raw):
+    parsed = pick_format(raw, CONTEXT).read(raw, ReadContext(CONTEXT.tools))
+
+    assert [call.status for call in parsed.calls] == ["truncated"]
+
+
+def test_what_the_server_cut_is_no_mention():
+    context = ReadContext(CONTEXT.tools, finish_reason="length")
+
+    assert len(FORMATS["kimi_k2"].read("I call the tool <|tool_call_begin|>", context).calls) == 1

@@ -1,0 +1,45 @@
+"""Tell a marker that a sentence mentions from a call that was begun.
+
+    Wrap the call in <tool_call> tags.
+    A call begins with <|tool_call_begin|>
+
+What seems to be a call without arguments is none where its marker stands in the
+middle of a sentence, or where prose and not a name follows it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from core.parse.tools import tool_names
+from core.protocols import ReadContext
+from core.types import CallStatus, Span, ToolCallAttempt
+
+_LOOK_CHARS = 160  # how far back the sentence is looked at
+_MARKERS = re.compile(r"(?:(?:<[^<>\s]{1,60}>|\[[A-Z_]{2,30}\])[ \t]*)+\Z")
+_IN_SENTENCE = re.compile(r"[\w,;'’)][ \t]+\Z|[(\"'“‘]\Z")
+_NO_NAME = re.compile(r"\W*|.*[.,;:!?]", re.DOTALL)
+
+
+def without_mentions(
+    raw: str, calls: tuple[ToolCallAttempt, ...], region: Span, context: ReadContext
+) -> tuple[ToolCallAttempt, ...]:
+    """Return the calls that a scanner found in a region, less those that are only talked about."""
+    if context.finish_reason == "length" or all(call.status is CallStatus.COMPLETE for call in calls):
+        return calls
+    names = tool_names(context.tools)
+    return tuple(call for call in calls if not _is_mention(raw, call, region, names))
+
+
+def _is_mention(raw: str, call: ToolCallAttempt, region: Span, names: frozenset[str]) -> bool:
+    if call.status is CallStatus.COMPLETE or call.arguments.strip() or call.name in names:
+        return False
+    if call.name is not None and call.name_span is not None and _is_prose(raw, call.name, call.name_span):
+        return True
+    before = raw[max(region.start, call.char_span.start - _LOOK_CHARS) : call.char_span.start].rpartition("\n")[2]
+    return _IN_SENTENCE.search(_MARKERS.sub("", before)) is not None
+
+
+def _is_prose(raw: str, name: str, span: Span) -> bool:
+    """Say whether what stands in a name's place is none: punctuation, or a word parted from the marker by a space."""
+    return _NO_NAME.fullmatch(name) is not None or raw[span.start - 1 : span.start] in (" ", "\t")
