@@ -55,6 +55,7 @@ FORMAT: ModelFormat = TextFormat(
         before_call=2,
     ),
     scan=TagCalls(
+        exact_tags=True,
         opener=re.compile(rf"<{_DSML}invoke name=\"?(?P<name>[^\">\n]{{0,256}})\"?\s*(?:/?>|\Z)"),
         closer=re.compile(rf"</{_DSML}invoke>"),
         parameter=re.compile(

@@ -32,6 +32,7 @@ _SECTION = ("<ifm|tool_calls>", "</ifm|tool_calls>")
 _THINK = ("think", "think_fast", "think_faster")
 
 _TAGS = TagCalls(
+    exact_tags=True,
     opener=re.compile(r"<ifm\|tool_call>\s*+(?P<name>[^<\n{]{0,256}?)\s*+(?=<ifm\|arg_key>|</ifm\|tool_call>|\Z)"),
     closer=re.compile(r"</ifm\|tool_call>"),
     parameter=re.compile(

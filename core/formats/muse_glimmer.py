@@ -33,6 +33,7 @@ from core.protocols import ModelFormat, ReadContext
 from core.types import ParsedMessage, Span, ToolCallAttempt
 
 _TAGS = TagCalls(
+    exact_tags=True,
     opener=re.compile(r"<atem:invoke\b[^>]{0,256}?\bname=\"(?P<name>[^\"<>\n]{0,256})(?:\"[^>]{0,256}>|\Z)"),
     closer=re.compile(r"</atem:invoke>"),
     parameter=re.compile(r"<atem:parameter\b[^>]{0,256}?\bname=\"(?P<key>[^\"\n]{1,256})\"[^>]{0,256}>"),
@@ -90,7 +91,11 @@ FORMAT: ModelFormat = _MuseGlimmer(
     name="muse_glimmer",
     marks=(
         Mark("<atem:", 0.97, r"<atem:(?:invoke|function_calls)\b"),
-        Mark("<|message|>", 0.97, r"\bto=(?!functions\.)[\w.\-]+<\|message\|>"),
+        Mark(
+            "<|message|>",
+            0.97,
+            r"(?:\A|\n|<\|eo[mt]\|>|assistant)[^\S\n]*+to=(?!functions\.)[\w.\-]{1,256}<\|message\|>",
+        ),
         Mark("<|eom|>", CERTAIN, r"<\|message\|>"),
         Mark("<|eot|>", STRONG, r"<\|message\|>"),
     ),

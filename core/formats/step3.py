@@ -44,6 +44,7 @@ FORMAT: ModelFormat = TextFormat(
         markers=frozenset(_TOKENS),
     ),
     scan=TagCalls(
+        exact_tags=True,
         opener=re.compile(r"<steptml:invoke\s+name=\"?(?P<name>[^\">\n]{0,256})\"?\s*(?:/?>|\Z)"),
         closer=re.compile(r"</steptml:invoke>"),
         parameter=re.compile(r"<steptml:parameter\s+name=\"?(?P<key>[^\">\n]{1,256})\"?\s*>"),

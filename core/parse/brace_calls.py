@@ -16,7 +16,7 @@ from core.parse.reading import Scan
 from core.parse.scan import skip_space
 from core.parse.stretch_scan import StretchScan
 from core.parse.tools import parameter_schemas
-from core.parse.typed_values import value_from_text
+from core.parse.typed_values import schema_types, value_from_text
 from core.protocols import ReadContext
 from core.types import JSON, CallStatus, JSONObject, Place, Span, ToolCallAttempt
 
@@ -127,7 +127,9 @@ class _BraceScan(StretchScan):
         schemas = parameter_schemas(self._context.tools, name)
         typed: JSONObject = {}
         for key, item in value.items():
-            typed[key] = value_from_text(item.text, schemas.get(key)) if isinstance(item, _Word) else _plain(item)
+            is_text = isinstance(item, _Number) and schema_types(schemas.get(key)) == {"string"}
+            declared = isinstance(item, _Word) or is_text
+            typed[key] = value_from_text(str(item), schemas.get(key)) if declared else _plain(item)
         return typed
 
     def _object(self, start: int, depth: int) -> tuple[JSONObject, int]:
@@ -218,23 +220,29 @@ class _Word(str):
 
     __slots__ = ()
 
-    @property
-    def text(self) -> str:
-        return str(self)
+
+class _Number(str):
+    """A bare number as it was written: text where the schema wants text."""
+
+    __slots__ = ()
 
 
 def _bare(text: str) -> JSON:
     if text in ("true", "false", "null"):
         return {"true": True, "false": False, "null": None}[text]
-    if not _NUMBER.match(text):
-        return _Word(text)
+    return _Number(text) if _NUMBER.match(text) else _Word(text)
+
+
+def _number(text: str) -> JSON:
     try:
         return float(text) if any(char in text for char in ".eE") else int(text)
     except ValueError:
-        return _Word(text)
+        return text
 
 
 def _plain(value: JSON) -> JSON:
+    if isinstance(value, _Number):
+        return _number(value)
     if isinstance(value, _Word):
         return str(value)
     if isinstance(value, dict):

@@ -84,6 +84,7 @@ def call_from_object(text: str, scan: JSONScan, keys: CallKeys) -> ToolCallAttem
         _find(members, wanted) for wanted in (keys.name, keys.arguments, keys.id)
     )
     name, name_span = _string_at(text, name_member)
+    name = name or None
     identifier, id_span = _string_at(text, id_member)
     arguments_span = None if arguments_member is None else arguments_member.value_span
     value, problem = _arguments_value(text, arguments_member, scan.status)
@@ -211,7 +212,7 @@ def _unwrap(text: str, members: Sequence[Member], read_members: _MemberReader) -
 
 def _find(members: Sequence[Member], keys: Sequence[str]) -> Member | None:
     for key in keys:
-        for member in members:
+        for member in reversed(members):  # of two of one name, JSON readers take the last
             if member.key == key:
                 return member
     return None

@@ -47,6 +47,7 @@ class TagCalls:
         cut_wrapper: Wrappers that announce a call where the text ends behind them.
         guards_prose: True if the tags are ordinary text that a sentence may mention.
         decodes_untyped: True if a value that no schema types is decoded as JSON where it is JSON.
+        exact_tags: True if no text holds one of its tags by accident: a value ends at the next one, closed or not.
         unescapes: Entities in keys and names, with their characters.
     """
 
@@ -62,6 +63,7 @@ class TagCalls:
     wraps_each: bool = False
     guards_prose: bool = False
     decodes_untyped: bool = False
+    exact_tags: bool = False
     unescapes: tuple[tuple[str, str], ...] = field(default=())
 
     def scan(self, text: str, region: Span, context: ReadContext) -> Scan:
@@ -312,7 +314,7 @@ class _TagScan:
         closer = self._finder.next(self._family.parameter_closer, start)
         if following is not None and closer is not None and following.start() < closer.start():
             on_own_line = self._text.endswith("\n", start, following.start())
-            if on_own_line and following.group("key").strip() in keys:
+            if self._family.exact_tags or (on_own_line and following.group("key").strip() in keys):
                 return following.start(), following.start(), False
         for _ in range(_MAX_CLOSERS):
             closer = self._finder.next(self._family.parameter_closer, position)

@@ -77,13 +77,14 @@ def _from_ledger(trace: Trace, certainty: Certainty) -> Iterator[Report]:
     """Report markup of our own reading that the server put into a visible field."""
     assert trace.parse is not None
     found: dict[str, list[Span]] = {}
+    thought_leaked = _has_leaked_thought(trace)
     for segment in trace.parse.parsed.segments:
         asked_for = segment.kind is SegmentKind.END and body_of(trace).get("skip_special_tokens") is False
         if segment.kind not in (SegmentKind.MARKUP, SegmentKind.END) or asked_for:
             continue
         for span, fate in fates_within(trace, segment):
             text = trace.parse.raw[span.start : span.stop].strip()
-            by_another_rule = fate is Fate.CONTENT and text in _THINK  # leaked reasoning has a rule of its own
+            by_another_rule = thought_leaked and text in _THINK  # leaked reasoning has a rule of its own
             if fate in _VISIBLE and text and not by_another_rule and _is_marker(trace, text):
                 found.setdefault(_VISIBLE[fate], []).append(span)
     for field, spans in found.items():
@@ -96,6 +97,17 @@ def _from_ledger(trace: Trace, certainty: Certainty) -> Iterator[Report]:
             fix=_fix(trace),
             certainty=certainty,
         )
+
+
+def _has_leaked_thought(trace: Trace) -> bool:
+    """Say whether text of the reasoning stands in content, not its tags alone."""
+    assert trace.parse is not None
+    return any(
+        fate is Fate.CONTENT and trace.parse.raw[span.start : span.stop].strip()
+        for segment in trace.parse.parsed.segments
+        if segment.kind is SegmentKind.REASONING
+        for span, fate in fates_within(trace, segment)
+    )
 
 
 def _is_marker(trace: Trace, text: str) -> bool:

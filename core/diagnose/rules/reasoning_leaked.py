@@ -94,7 +94,7 @@ def _unopened_closer(trace: Trace, content: str) -> str | None:
     for opener, closer in TABLES.reasoning_pairs:
         at = content.find(closer)
         quoted = at > 0 and (content[at - 1] in "`\"'" or "```" in content[:at])
-        if at > 0 and opener not in content and not quoted:
+        if at != -1 and opener not in content and not quoted:
             return closer
     return None
 
