@@ -84,10 +84,9 @@ def growth(work, shape: tuple[str, str, str]) -> str | None:
     short, long = grow(shape, SHORT), grow(shape, LONG)
     if cpu_seconds(work, long) <= SLACK_S:
         return None
-    costs: list[tuple[float, float]] = []
+    low = high = float("inf")
     for _ in range(TRIES):
-        costs.append((cpu_seconds(work, short), cpu_seconds(work, long)))
-        low, high = (min(column) for column in zip(*costs, strict=True))
+        low, high = min(low, cpu_seconds(work, short)), min(high, cpu_seconds(work, long))
         if high <= 7 * low + SLACK_S:
             return None
     return f"{shape}: {low:.3f} s, {high:.3f} s"
