@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.attacks.page import RunningPage, echoing
+from tests.attacks.page import ROOT, RunningPage, echoing
 
 MODES = ("public", "public without a lab", "own")
 
@@ -19,10 +19,11 @@ def endpoint() -> Iterator[str]:
 
 def start(mode: str, endpoint: str, *options: str) -> RunningPage:
     """Start the page as its users do."""
+    server = ("--endpoint", endpoint, "--tokenizer", str(ROOT / "assets" / "lab-model"))
     by_mode = {
-        "public": ("--public", "--endpoint", endpoint),
+        "public": ("--public", *server),
         "public without a lab": ("--public", "--no-lab"),
-        "own": ("--no-lab", "--endpoint", endpoint),
+        "own": ("--no-lab", *server),
     }
     return RunningPage(*by_mode[mode], *options)
 

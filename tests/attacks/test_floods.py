@@ -1,0 +1,154 @@
+"""One visitor floods a running page; another one is served, keeps their run, and the memory comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import AsyncExitStack
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.attacks.page import RunningPage, Visitor
+
+HOSTILE, HONEST = "127.0.0.66", "127.0.0.5"
+CLICKED = {"index": 0, "value": "bundle"}
+SLOW_TEMPLATE = "{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% endfor %}{{ messages[0].content }}"
+# How much more memory a page may hold after a flood than before: what the allocator keeps of what was freed.
+SLACK_MB = 80.0
+
+
+@pytest.fixture
+async def stack() -> Any:
+    async with AsyncExitStack() as stack:
+        yield stack
+
+
+async def hostile_pages(stack: AsyncExitStack, page: RunningPage, count: int, address: str = HOSTILE) -> list[Visitor]:
+    return [await stack.enter_async_context(Visitor(page, address)) for _ in range(count)]
+
+
+@pytest.mark.parametrize("address", [HOSTILE, HONEST], ids=["another address", "the same address"])
+async def test_probes_that_wait_hold_nobody_up(running: RunningPage, stack: AsyncExitStack, address: str) -> None:
+    """A queue of 64 for all events was full with 62 probes, and everybody else was sent away."""
+    pages = await hostile_pages(stack, running, 20, address)
+    joined = [await page.join("probe_template", SLOW_TEMPLATE) for page in pages for _ in range(4)]
+    listening = [asyncio.create_task(page.listen()) for page in pages]
+
+    honest = await stack.enter_async_context(Visitor(running, HONEST))
+    first = await honest.ask("check_request", json.dumps({"messages": [], "max_tokens": "x"}))
+    second = await honest.ask("render_template", "{{ messages[0].content }}")
+    is_flood_over = all(task.done() for task in listening)
+    for task in listening:
+        task.cancel()
+    await asyncio.gather(*listening, return_exceptions=True)
+
+    assert {answer.status_code for answer in joined} <= {200, 429}
+    assert '"process_completed"' in first
+    assert '"success":true' in second
+    assert not is_flood_over, "the flood was to go on meanwhile"
+
+
+async def test_a_page_that_asks_for_too_much_is_told_so_in_words_that_the_page_shows(public: RunningPage) -> None:
+    async with Visitor(public, HOSTILE) as visitor:
+        answers = [await visitor.join("probe_template", SLOW_TEMPLATE) for _ in range(6)]
+        refused = [answer for answer in answers if answer.status_code != 200]
+        await visitor.listen()
+
+    assert [answer.status_code for answer in refused] == [429] * len(refused) != []
+    assert "template renders and probes going on" in refused[0].json()["detail"]
+
+
+@pytest.mark.parametrize("address", [HOSTILE, HONEST], ids=["another address", "the same address"])
+async def test_pages_that_a_script_opens_take_nobodys_run(
+    public: RunningPage, stack: AsyncExitStack, address: str
+) -> None:
+    """250 empty posts emptied gradio's 200 places, and everybody's run was gone."""
+    honest = await stack.enter_async_context(Visitor(public, HONEST))
+    ran = await honest.run("MINE")
+    hostile = await stack.enter_async_context(Visitor(public, address))
+    statuses = []
+    for number in range(300):
+        hostile.session = f"{hostile.session[:20]}-{number}"
+        statuses.append((await hostile.click("end")).status_code)
+    kept = await honest.ask("share", event_data=CLICKED)
+
+    assert "ECHO MINE" in ran
+    assert set(statuses) <= {200, 429}
+    assert "prompt-debugger.json" in kept
+
+
+async def test_names_of_sessions_hold_no_memory(running: RunningPage) -> None:
+    """65 names of 3.9 MB held 257 MB."""
+    async with Visitor(running, HOSTILE) as visitor:
+        await visitor.ask("check_request", "{}")
+        before = running.own_rss_mb()
+        for number in range(40):
+            visitor.session = f"{number}" + "x" * 3_500_000
+            assert (await visitor.join("check_request", "{}")).status_code == 400
+            assert (await visitor.click("end")).status_code == 400
+            assert (
+                await visitor.post("cancel", {"session_hash": visitor.session, "fn_index": 0, "event_id": "x"})
+            ).status_code == 400
+
+    assert running.own_rss_mb() < before + SLACK_MB
+
+
+async def test_bodies_that_never_end_are_given_up_and_hold_nobody_up(
+    running: RunningPage, stack: AsyncExitStack
+) -> None:
+    """400 of them stayed open for more than a minute."""
+    url = httpx.URL(running.url)
+    head = (
+        "POST /gradio_api/queue/join HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+        "content-length: 1000000\r\n\r\n" + "{" * 1_000
+    )
+    connections = []
+    for _ in range(400):
+        reader, writer = await asyncio.open_connection(url.host, url.port, local_addr=(HOSTILE, 0))
+        writer.write(head.encode())
+        await writer.drain()
+        connections.append((reader, writer))
+    honest = await stack.enter_async_context(Visitor(running, HONEST))
+    answer = await honest.ask("check_request", "{}")
+    ends = await asyncio.gather(*(reader.read() for reader, _ in connections))
+    for _, writer in connections:
+        writer.close()
+
+    assert '"process_completed"' in answer
+    assert {end.split()[1] for end in ends if end} <= {b"408"}
+    assert len(ends) == 400, "the server closed every one"
+
+
+async def test_pages_that_leave_give_their_places_back(public: RunningPage, stack: AsyncExitStack) -> None:
+    """Stop and a closed tab take what waits out of the line."""
+    leaver = await stack.enter_async_context(Visitor(public, HOSTILE))
+    for _ in range(4):
+        await leaver.join("probe_template", SLOW_TEMPLATE)
+    listening = asyncio.create_task(leaver.listen())
+    await asyncio.sleep(0)
+    listening.cancel()
+    await asyncio.gather(listening, return_exceptions=True)
+    while (await leaver.join("probe_template", "x")).status_code == 429:
+        await asyncio.sleep(0)
+
+    assert '"process_completed"' in await leaver.listen()
+
+
+async def test_the_memory_of_a_page_is_back_after_a_flood(running: RunningPage, stack: AsyncExitStack) -> None:
+    """Large texts, many pages, and nobody who listens to the answers."""
+    honest = await stack.enter_async_context(Visitor(running, HONEST))
+    await honest.ask("render_template", "{{ messages[0].content }}")
+    before = running.own_rss_mb()
+    text = json.dumps({"messages": [{"role": "user", "content": "x" * 150_000}]})
+    for _ in range(3):
+        pages = await hostile_pages(stack, running, 40)
+        for page in pages:
+            await page.join("check_request", text)
+            await page.join("render_template", "{{ messages[0].content * 3 }}", "as asked", "", None, text)
+            await page.click("end")
+    await honest.ask("render_template", "{{ messages[0].content }}")
+
+    assert running.own_rss_mb() < before + SLACK_MB
+    assert running.faults() == []
