@@ -24,6 +24,7 @@ from ui.web.panels.template import build_template, wire_template
 from ui.web.parse_tools import ParseTools
 from ui.web.settings import PageSettings
 from ui.web.sharing import Sharing
+from ui.web.targets import with_server
 from ui.web.template_lab import TemplateLab
 
 
@@ -46,7 +47,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
             comparison = build_comparison()
     gr.HTML('<div id="pd-inspector" role="status" aria-label="Inspector"></div>', elem_id="pd-foot", padding=False)
     views["notices"] = panel.notices
-    page = Page(handlers, panel, views, gr.State(None))
+    page = Page(handlers, panel, views, gr.State(None), gr.State(()))
     wire_parse_tools(page, results.parse_tools, ParseTools(settings, labs, handlers.engine))
     wire_experiments(page, experiments, bench, template.editor)
     wire_template(page, template, TemplateLab(bench))
@@ -92,16 +93,19 @@ def _wire_run(page: Page) -> Dependency:
     def end() -> tuple[Any, Any]:
         return gr.Button(interactive=True), gr.Button(interactive=False)
 
-    async def run(visitor: gr.Request, text: str, *fields: str) -> AsyncGenerator[Changes, None]:
+    async def run(visitor: gr.Request, text: str, *more: Any) -> AsyncGenerator[Changes, None]:  # noqa: ANN401  # fields, and the state
         session = visitor.session_hash or ""
+        *fields, servers = more
         async with aclosing(page.handlers.run(text, TargetFields(*fields), session)) as updates:
             async for update in updates:
-                kept: Changes = {} if update.trace is None else {page.trace: update.trace}
+                kept: Changes = {}
+                if update.trace is not None:
+                    kept = {page.trace: update.trace, page.servers: with_server(servers, update.trace)}
                 yield {**kept, **page.changes(update.payloads)}
 
     buttons = [panel.run, panel.stop]
-    inputs = [panel.editor, *panel.target_fields]
-    outputs = [page.trace, *page.views.values()]
+    inputs = [panel.editor, *panel.target_fields, page.servers]
+    outputs = [page.trace, page.servers, *page.views.values()]
     started = panel.run.click(begin, None, [*buttons, page.trace], api_name="begin", queue=False, **quiet())
     running: Dependency = started.then(run, inputs, outputs, api_name="run", concurrency_limit=None, **quiet())
     running.then(end, None, buttons, api_name="end", queue=False, **quiet())

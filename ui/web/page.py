@@ -21,12 +21,14 @@ class Page(NamedTuple):
         request: The request column: editor, Run and Stop, the fields of the target.
         views: The views by name; their values are payloads.
         trace: The `core.types.Trace` of this visitor's last run; `None` before it and once another case is chosen.
+        servers: Base URLs that this visitor ran against from this page: a shared run names what its author likes.
     """
 
     handlers: Handlers
     request: RequestPanel
     views: Views
     trace: gr.State
+    servers: gr.State
 
     def changes(self, payloads: Payloads) -> Changes:
         """Return an event's answer that gives the named views new payloads."""

@@ -73,13 +73,23 @@ class ParseTools:
         self._engine = engine
         self._grammar = GrammarEngine()
 
-    async def matrix(self, trace: Trace | None, tokenizer: str) -> AsyncGenerator[MatrixChange, None]:
-        """Ask the server's own parsers, where it offers them, and every tool parser of vLLM, streaming included."""
+    async def matrix(
+        self, trace: Trace | None, tokenizer: str, servers: tuple[str, ...] = ()
+    ) -> AsyncGenerator[MatrixChange, None]:
+        """Ask the server's own parsers, where it offers them, and every tool parser of vLLM, streaming included.
+
+        Args:
+            trace: The run.
+            tokenizer: The field under Target.
+            servers: Addresses that the page ran against itself; a run that somebody shared sends us to no other.
+        """
         try:
             run = _need(trace)
             yield MatrixChange(matrix_payload(run, {}, total=0, is_running=True))
             step = MatrixStep()
-            async with aclosing(_with_ticks(self._matrix_steps(run, self._tokenizer(run, tokenizer)))) as ticks:
+            async with aclosing(
+                _with_ticks(self._matrix_steps(run, self._tokenizer(run, tokenizer), servers))
+            ) as ticks:
                 async for found in ticks:
                     step = found or step
                     if found is None:
@@ -149,8 +159,10 @@ class ParseTools:
         except Exception as error:  # noqa: BLE001  # as above
             yield tool_error_payload(_told(error))
 
-    async def _matrix_steps(self, trace: Trace, tokenizer: str | None) -> AsyncIterator[MatrixStep]:
-        own = await self._ask_server(trace)
+    async def _matrix_steps(
+        self, trace: Trace, tokenizer: str | None, servers: tuple[str, ...]
+    ) -> AsyncIterator[MatrixStep]:
+        own = await self._ask_server(trace, servers)
         try:
             async for step in step_parsers(trace, self._engine, tokenizer):
                 yield replace(step, outcomes={**own, **step.outcomes}, total=step.total + len(own))
@@ -159,11 +171,11 @@ class ParseTools:
                 raise
             yield MatrixStep(own, len(own))  # no vLLM here, and the server's own word is worth having
 
-    async def _ask_server(self, trace: Trace) -> dict[str, ParserOutcome]:
+    async def _ask_server(self, trace: Trace, servers: tuple[str, ...]) -> dict[str, ParserOutcome]:
         """Return what the parsers made of the output that the server itself offers to run."""
         server, output = trace.server, output_of_trace(trace)
         names = () if server is None else server_parsers_of(server)
-        if server is None or trace.parse is None or output is None or not names:
+        if server is None or server.base_url not in servers or trace.parse is None or output is None or not names:
             return {}
         target = target_of_server(self._settings, self._labs, server)
         async with ServerClient(server.base_url, api_key=target.api_key, guard=target.guard) as client:

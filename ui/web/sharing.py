@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import logging
 import os
+from dataclasses import replace
 from typing import NamedTuple
 
 from core.errors import DebuggerError, RequestError
@@ -95,7 +96,7 @@ class Sharing:
         except DebuggerError as error:
             return Opened(self._answer(_failure(error)))
         answer = self._answer({"kind": "opened", "sentence": opened.sentence})
-        return Opened(answer, opened.trace, opened.text, opened.payloads)
+        return Opened(answer, _without_folder(opened.trace), opened.text, opened.payloads)
 
     def read(self, packed: str) -> Bundle:
         """Return the bundle that the browser packed: gzip in base64.
@@ -121,6 +122,11 @@ class Sharing:
 
     def _answer(self, header: JSONObject, data: bytes = b"") -> str:
         return pack_payload({**header, "number": next(self._numbers)}, data)
+
+
+def _without_folder(trace: Trace) -> Trace:
+    """Return a shared run without the folder or hub name that its author wrote: this machine would load it."""
+    return trace if trace.server is None else replace(trace, server=replace(trace.server, model_root=None))
 
 
 def _failure(error: DebuggerError) -> JSONObject:

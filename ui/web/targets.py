@@ -7,11 +7,12 @@ from dataclasses import replace
 from core.complete import guard_of
 from core.errors import BackendError, DebuggerError, RequestError, shorten
 from core.pipeline import Target
-from core.types import Server
+from core.types import Server, Trace
 from ui.web.labs import PageLabs
 from ui.web.settings import PageSettings
 
 TOOL_PARSERS = ("kimi_k2", "hermes", "qwen3_coder", "llama3_json", "mistral", "deepseek_v3", "none")
+MAX_SERVERS = 8  # that a page remembers to have run against
 REASONING_PARSERS = ("none", "deepseek_r1", "qwen3", "kimi_k2")
 
 
@@ -64,6 +65,12 @@ def target_of_server(settings: PageSettings, labs: PageLabs, server: Server) -> 
     return choose_target(
         settings, labs, endpoint=server.base_url, model="", tokenizer="", tool_parser="", reasoning_parser=""
     )
+
+
+def with_server(servers: tuple[str, ...], trace: Trace) -> tuple[str, ...]:
+    """Return the addresses that a page ran against, with the one of a further run."""
+    own = None if trace.server is None else trace.server.base_url
+    return servers if own is None else (*(one for one in servers if one != own), own)[-MAX_SERVERS:]
 
 
 def _lab_target(base: Target, labs: PageLabs, tool_parser: str | None, reasoning_parser: str | None) -> Target:

@@ -77,8 +77,8 @@ def wire_parse_tools(page: Page, panel: ParseToolsPanel, tools: ParseTools) -> N
     """Wire the tools; the view of the matrix is one of the run's own, which fills it when a call was lost."""
     inputs = [page.trace, page.request.tokenizer]
 
-    async def matrix(trace: Trace | None, tokenizer: str) -> AsyncGenerator[Changes, None]:
-        async with aclosing(tools.matrix(trace, tokenizer)) as changes:
+    async def matrix(trace: Trace | None, tokenizer: str, servers: tuple[str, ...]) -> AsyncGenerator[Changes, None]:
+        async with aclosing(tools.matrix(trace, tokenizer, servers)) as changes:
             async for change in changes:
                 kept: Changes = {} if change.trace is None else {page.trace: change.trace}
                 if change.findings is not None and change.stages is not None:
@@ -86,7 +86,7 @@ def wire_parse_tools(page: Page, panel: ParseToolsPanel, tools: ParseTools) -> N
                 yield {panel.matrix.view: gr.skip() if change.matrix is None else change.matrix, **kept}
 
     outputs = [page.trace, page.views["findings"], page.views["stages"]]
-    _wire(panel.matrix, "ask_parsers", matrix, inputs, outputs)
+    _wire(panel.matrix, "ask_parsers", matrix, [*inputs, page.servers], outputs)
     _wire(panel.splits, "try_splits", _skipping(tools.splits), inputs)
     _wire(panel.releases, "ask_releases", _skipping(tools.releases), inputs)
     _wire(panel.constrained, "judge_constrained", _skipping(tools.constrained), inputs)
