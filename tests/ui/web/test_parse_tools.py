@@ -9,11 +9,13 @@ from core.lab import LabPool
 from core.parse.engines import VllmEngine
 from core.pipeline import Target
 from core.types import Server
+from tests.core.complete.faulty_server import answer, faulty_server
 from tests.ui.present.traces import dropped_call_trace
 from ui.present import unpack_payload
 from ui.web.labs import PageLabs
 from ui.web.parse_tools import ParseTools
 from ui.web.settings import PageSettings
+from ui.web.targets import with_server
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +51,28 @@ async def test_every_tool_says_that_it_needs_an_output(tools):
 
     assert [one["state"] for one in told] == ["error"] * 4
     assert {one["sentence"] for one in told} == {"There is no raw output yet."}
+
+
+async def test_only_servers_that_the_page_ran_against_are_asked(tools, trace):
+    """A bundle names the server that its author likes."""
+    async with faulty_server(answer(500)) as server:
+        shared = replace(trace, server=replace(trace.server, base_url=server.base_url, features=("derender",)))
+        own = with_server((), shared)
+
+        assert await tools._ask_server(shared, ("http://127.0.0.1:9/v1",)) == {}
+        assert server.received == []
+        await tools._ask_server(shared, own)
+        assert server.received != []
+
+
+def test_a_page_remembers_the_last_servers_that_it_ran_against(trace):
+    servers = ()
+    for number in [*range(20), 15]:
+        servers = with_server(servers, replace(trace, server=Server(f"http://127.0.0.1:{number}/v1")))
+
+    assert len(servers) == 8
+    assert servers[-1] == "http://127.0.0.1:15/v1"
+    assert with_server(servers, replace(trace, server=None)) == servers
 
 
 @pytest.mark.vllm

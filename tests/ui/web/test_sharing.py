@@ -101,6 +101,13 @@ def test_an_opened_bundle_fills_every_view_and_is_marked(sharing):
     assert unpack_payload(opened.answer)[0]["kind"] == "opened"
 
 
+def test_a_folder_that_a_bundle_names_is_not_kept_for_this_machine_to_load(sharing):
+    trace = dropped_call_trace()
+    trace = replace(trace, server=replace(trace.server, model_root="/home/somebody/model"))
+
+    assert sharing.open(pack(write_bundle(trace, "0.1.0"))).trace.server.model_root is None
+
+
 def test_a_request_with_half_a_character_can_be_shown(sharing):
     trace = dropped_call_trace()
     trace = replace(trace, request=replace(trace.request, text='{"user": "\ud800"}'))

@@ -1,0 +1,134 @@
+"""Who is next at the lanes: by a clock that the test sets, and lanes whose processes never start."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.room import VISITOR
+from core.room.fairness import MUCH_AT_ONE_ADDRESS_S, MUCH_S, NEW_PAGE_S, Fairness
+from core.room.lanes import Lanes
+
+
+class Clock:
+    now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def fairness(clock: Clock) -> Fairness:
+    return Fairness(clock)
+
+
+def never():
+    raise AssertionError("no process is needed to say whose turn it is")
+
+
+def lanes_of(most, fairness):
+    return Lanes(never, most, fairness)
+
+
+def take(lanes, owner):
+    token = VISITOR.set(owner)
+    try:
+        return lanes.take()
+    finally:
+        VISITOR.reset(token)
+
+
+def test_what_was_used_is_forgotten_by_half_in_half_a_minute(fairness, clock):
+    fairness.charge("a/1", 8.0)
+    clock.now += 30
+    fairness.charge("a/1", 1.0)
+
+    assert fairness.used("a/1") == (5.0, 5.0)
+    assert fairness.used("a/2") == (0.0, 5.0)
+    assert fairness.used("b/1") == (0.0, 0.0)
+    assert fairness.used("") == ()
+
+
+def test_names_do_not_pile_up(fairness):
+    for number in range(5_000):
+        fairness.note(f"{number}/p")
+        fairness.charge(f"{number}/p", 1.0)
+
+    assert (len(fairness._spent), len(fairness._seen_s)) == (2_000, 2_000)
+
+
+def test_who_had_least_lately_is_next(fairness):
+    lanes = lanes_of(1, fairness)
+    fairness.charge("a/1", 1.0)
+    holder = take(lanes, "c/1")
+    greedy, modest = take(lanes, "a/1"), take(lanes, "b/1")
+    lanes.give_back(holder.result())
+
+    assert (modest.done(), greedy.done()) == (True, False)
+
+
+def test_among_equals_who_came_first_is_next(fairness):
+    lanes = lanes_of(1, fairness)
+    holder = take(lanes, "c/1")
+    first, second = take(lanes, "a/1"), take(lanes, "b/1")
+    lanes.give_back(holder.result())
+
+    assert (first.done(), second.done()) == (True, False)
+
+
+def test_all_who_had_much_share_one_lane(fairness):
+    lanes = lanes_of(4, fairness)
+    for page in ("a/1", "b/1", "c/1"):
+        fairness.charge(page, MUCH_S + 1)
+    heavy = [take(lanes, page) for page in ("a/1", "b/1", "c/1")]
+    light = [take(lanes, page) for page in ("d/1", "e/1", "f/1")]
+
+    assert [one.done() for one in (*heavy, *light)] == [True, False, False, True, True, True]
+    lanes.give_back(heavy[0].result())
+    assert [one.done() for one in heavy] == [True, True, False]
+
+
+def test_a_new_page_of_an_address_that_had_much_is_no_new_beginning(fairness, clock):
+    lanes = lanes_of(2, fairness)
+    fairness.note("a/old")
+    clock.now += NEW_PAGE_S + 1
+    for number in range(3):
+        fairness.charge(f"a/{number}", MUCH_AT_ONE_ADDRESS_S / 2)
+    first, minted, old = take(lanes, "a/0"), take(lanes, "a/minted"), take(lanes, "a/old")
+
+    assert (first.done(), minted.done(), old.done()) == (True, False, True)
+
+
+def test_with_one_lane_those_who_had_much_are_served_too(fairness):
+    lanes = lanes_of(1, fairness)
+    fairness.charge("a/1", 100.0)
+    future = take(lanes, "a/1")
+
+    assert future.done()
+    lanes.give_back(future.result())
+    assert take(lanes, "a/1").done()
+
+
+def test_nobody_in_particular_has_all_lanes_and_is_charged_nothing(fairness):
+    lanes = lanes_of(2, fairness)
+    both = [take(lanes, ""), take(lanes, "")]
+    for one in both:
+        one.result().was_lost = True
+        lanes.give_back(one.result())
+
+    assert all(one.done() for one in both)
+    assert take(lanes, "").done()
+
+
+def test_whoever_takes_a_process_down_is_charged_for_the_next(fairness):
+    lanes = lanes_of(2, fairness)
+    lane = take(lanes, "a/1").result()
+    lane.was_lost = True
+    lanes.give_back(lane)
+
+    assert fairness.had_much("a/1")
+    assert not fairness.had_much("b/1")
