@@ -1,12 +1,13 @@
 """Few warm processes, and who waits for one: a lane is a place for one process after the other.
 
-Lanes are given to whoever came first, except that a visitor who holds some waits
-for those who hold fewer, and that no visitor holds more than half of them.
+Lanes are given to whoever holds fewest and used least lately, then to whoever came first. No visitor holds more
+than half of them, and all who used much lately share one (`fairness`).
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -14,12 +15,14 @@ from contextlib import suppress
 from contextvars import ContextVar
 
 from core.errors import RoomError
+from core.room.fairness import RESTART_S, Fairness
 from core.room.process import RoomProcess
 
 # Whose work it is, such as a session of the page; "" is nobody's in particular and has no share.
 VISITOR: ContextVar[str] = ContextVar("visitor whose text is worked on", default="")
 
 _CLOSED = "the room was closed"
+_MOST_CHARGED_S = 0.5  # for a job that ended well: it may have waited for its process to start
 
 
 class Lane:
@@ -27,11 +30,14 @@ class Lane:
 
     Attributes:
         owner: Visitor whose job holds it.
+        was_lost: Whether that job took its process down.
         job_number: Counts its jobs, so that nobody stops the one that came after theirs.
     """
 
     def __init__(self, start: Callable[[], RoomProcess]) -> None:
         self.owner = ""
+        self.was_lost = False
+        self._begun_s: float | None = None
         self.job_number = 0
         self._start = start
         self._process: RoomProcess | None = None
@@ -58,12 +64,20 @@ class Lane:
                 raise RoomError(_CLOSED if self._is_closed else "the work was stopped", limit="stopped")
             if self._process is None:
                 self._process = self._start()
+            if self._begun_s is None:  # the start of a process is on nobody's account
+                self._begun_s = time.monotonic()
             return self._process
 
     def hold(self, owner: str) -> None:
         """Begin a job of this visitor."""
         with self._changing:
             self.owner, self.job_number, self._is_stopped = owner, self.job_number + 1, False
+            self.was_lost, self._begun_s = False, None
+
+    def cost_s(self) -> float:
+        """Return what the job that holds it is charged."""
+        used_s = 0.0 if self._begun_s is None else min(time.monotonic() - self._begun_s, _MOST_CHARGED_S)
+        return used_s + (RESTART_S if self.was_lost else 0.0)
 
     def stop(self, job_number: int | None = None) -> None:
         """End the job that holds it, without waiting; the holder hears of it. Another's job is left alone."""
@@ -78,6 +92,7 @@ class Lane:
         """End its process and wait for that; only by its holder."""
         with self._changing:
             process, self._process = self._process, None
+            self.was_lost = self.was_lost or self._begun_s is not None
         if process is not None:
             process.close()
 
@@ -99,15 +114,18 @@ class Lanes:
     Args:
         start: Starts a process.
         most: How many there are.
+        fairness: What visitors used lately.
     """
 
-    def __init__(self, start: Callable[[], RoomProcess], most: int) -> None:
+    def __init__(self, start: Callable[[], RoomProcess], most: int, fairness: Fairness | None = None) -> None:
         self.all = tuple(Lane(start) for _ in range(most))
         self._idle = list(self.all)
         self._waiting: list[tuple[Future[Lane], str]] = []
         self._lock = threading.Lock()
         self._is_closed = False
         self._share = max(1, most // 2)
+        self._fairness = fairness or Fairness()
+        self._heavy: set[Lane] = set()  # held by visitors who used much lately
 
     def take(self) -> Future[Lane]:
         """Return a lane to come; whoever stops waiting for it calls `give_up`."""
@@ -116,6 +134,7 @@ class Lanes:
             if self._is_closed:
                 future.set_exception(RoomError(_CLOSED, limit="stopped"))
                 return future
+            self._fairness.note(VISITOR.get())
             self._waiting.append((future, VISITOR.get()))
             self._hand_out()
         return future
@@ -128,6 +147,8 @@ class Lanes:
     def give_back(self, lane: Lane) -> None:
         """Let the next have a lane."""
         with self._lock:
+            self._fairness.charge(lane.owner, lane.cost_s())
+            self._heavy.discard(lane)
             self._idle.append(lane)
             self._hand_out()
 
@@ -157,17 +178,21 @@ class Lanes:
             lane = max(self._idle, key=_is_warm)
             self._idle.remove(lane)
             lane.hold(owner)
+            if self._fairness.had_much(owner):
+                self._heavy.add(lane)
             with suppress(Exception):  # a callback of the waiter's own
                 future.set_result(lane)
 
     def _next_in_line(self) -> int | None:
-        """Return who is next: of those below their share the first with the fewest lanes."""
+        """Return who is next: of those below their share whoever has the fewest lanes and used least lately."""
         held = Counter(lane.owner for lane in self.all if lane not in self._idle)
         held[""] = 0
         candidates = [
-            (held[owner], index) for index, (_, owner) in enumerate(self._waiting) if held[owner] < self._share
+            (held[owner], self._fairness.used(owner), index)
+            for index, (_, owner) in enumerate(self._waiting)
+            if held[owner] < self._share and not (self._heavy and self._fairness.had_much(owner))
         ]
-        return min(candidates)[1] if candidates else None
+        return min(candidates)[2] if candidates else None
 
 
 def _is_warm(lane: Lane) -> bool:

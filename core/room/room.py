@@ -55,19 +55,20 @@ class Room:
         processes = [lane.process for lane in self._lanes.all]
         return tuple(process.pid for process in processes if process is not None and process.is_running)
 
-    def warm_up(self) -> None:
-        """Start one process without waiting for it, unless one runs.
+    def warm_up(self, *, is_all: bool = False) -> None:
+        """Start one process, or all, without waiting for them, unless one runs.
 
         Raises:
             RoomError: None can be started at all.
         """
-        if self.pids:
+        if self.pids and not is_all:
             return
-        lane = self._lanes.take().result()
-        try:
-            lane.ready(modules_of(self.name))
-        finally:
-            self._lanes.give_back(lane)
+        lanes = [self._lanes.take().result() for _ in self._lanes.all[: None if is_all else 1]]
+        for lane in lanes:
+            try:
+                lane.ready(modules_of(self.name))
+            finally:
+                self._lanes.give_back(lane)
 
     def call(self, job: Job[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a job and wait for its value; blocks, so not on an event loop.

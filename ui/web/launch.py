@@ -19,7 +19,7 @@ from core.egress import door, know_own_name, lock  # noqa: E402
 from core.lab import LabPool  # noqa: E402
 from core.pipeline import Target  # noqa: E402
 from core.render.tokenizers.hub import DOOR as HUB_DOOR  # noqa: E402
-from core.render.worker import shared_worker  # noqa: E402
+from core.render.worker.jobs import ROOM as RENDER_ROOM  # noqa: E402
 from core.room import close_rooms, room_of  # noqa: E402
 from ui.web.discretion import keep_words_out_of_log  # noqa: E402
 from ui.web.head import page_head  # noqa: E402
@@ -99,7 +99,7 @@ def launch_app(
             keep_words_out_of_log()
         labs.warm_up(settings.target)
         if public:
-            shared_worker().warm_up()  # nobody waits for the start of a process because others render
+            room_of(RENDER_ROOM).warm_up(is_all=True)  # nobody waits for a process to start because others render
         done.wait()
     finally:
         _end_within(_PATIENCE_S)
