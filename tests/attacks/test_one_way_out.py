@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import signal
@@ -58,22 +57,31 @@ def test_a_schema_that_refers_elsewhere_is_not_followed(name: str, scheme: str, 
 
 
 def test_every_validator_is_told_where_to_look_references_up() -> None:
-    """Without a registry the reference library looks them up on the network."""
-    without = []
-    for path in sorted([*ROOT.glob("core/**/*.py"), *ROOT.glob("ui/**/*.py")]):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.Call):
-                continue
+    """Without a registry the reference library looks them up on the network.
+
+    A process of its own reads the code: CPython 3.11 cannot build a syntax tree where greenlets have moved the stack.
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", _VALIDATORS, str(ROOT)], capture_output=True, text=True, check=True, timeout=120
+    )
+
+    assert done.stdout.split() == ["read"]
+
+
+_VALIDATORS = """
+import ast, pathlib, sys
+root = pathlib.Path(sys.argv[1])
+for path in sorted([*root.glob("core/**/*.py"), *root.glob("ui/**/*.py")]):
+    text = path.read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call):
             called = ast.unparse(node.func)
             is_built = called.rpartition(".")[2].endswith("Validator") or "validator_for" in called
-            if is_built and "registry" not in {keyword.arg for keyword in node.keywords}:
-                without.append(f"{path.relative_to(ROOT)}:{node.lineno}")
-            if called in ("jsonschema.validate", "validate") and "jsonschema" in path.read_text(encoding="utf-8"):
-                without.append(f"{path.relative_to(ROOT)}:{node.lineno}")
-
-    assert without == []
-
-
+            is_bare = is_built and "registry" not in {keyword.arg for keyword in node.keywords}
+            if is_bare or (called in ("jsonschema.validate", "validate") and "jsonschema" in text):
+                print(f"{path.relative_to(root)}:{node.lineno}")
+print("read")
+"""
 _ATTEMPTS = {
     "a schema's reference": """
         import jsonschema
