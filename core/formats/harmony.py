@@ -19,7 +19,7 @@ header errors in vllm-project/vllm#23567, #35906, #35907, openai/harmony#38, #60
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.formats._facts import FamilyFacts, Grammar
 from core.formats._family import STRONG, Mark, TextFormat
@@ -31,7 +31,7 @@ from core.parse.scan import Finder, Hit, is_quoted_inline
 from core.parse.tools import tool_names
 from core.protocols import ModelFormat, ReadContext
 from core.structural_tag import GrammarPlan, between, exactly, following, free_text, schema_of
-from core.types import JSON, JSONObject, ParsedMessage, Segment, SegmentKind, Span, ToolCallAttempt
+from core.types import JSON, CallStatus, JSONObject, ParsedMessage, Segment, SegmentKind, Span, ToolCallAttempt
 
 _START, _CHANNEL, _MESSAGE, _CONSTRAIN = "<|start|>", "<|channel|>", "<|message|>", "<|constrain|>"
 _ENDS = ("<|end|>", "<|call|>", "<|return|>")
@@ -171,8 +171,15 @@ class _Reader:
             is_cut=self._is_cut,
         )
         call = build_call(self._raw, header.span.start, self._call_header(header), arguments)
+        if self._is_raw_code(header, call):
+            call = replace(call, status=CallStatus.COMPLETE, problem=None)
         self._add_call(call)
         return max(call.char_span.stop, body_start)
+
+    def _is_raw_code(self, header: _Header, call: ToolCallAttempt) -> bool:
+        """Say whether a call hands code, and not JSON, to a tool that the server brings along."""
+        is_built_in = header.id_span == header.name_span and call.name not in self._names
+        return is_built_in and call.status is CallStatus.MALFORMED and not call.arguments.startswith(("{", "["))
 
     def _add_call(self, call: ToolCallAttempt) -> None:
         index = len(self.calls)

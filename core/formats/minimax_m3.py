@@ -32,7 +32,7 @@ from core.types import JSON, CallStatus, JSONObject, Span, ToolCallAttempt
 
 _PREFIX = "]<]minimax[>["
 _P = re.escape(_PREFIX)
-_WRAPPER = re.compile(rf"(?:{_P})?</?tool_call>(?=\s|{_P}|\Z)")
+_WRAPPER = re.compile(rf"{_P}</?tool_call>|</?tool_call>(?=\s|{_P}|\Z)")
 _OPENER = re.compile(rf"{_P}<invoke name=[\"']?(?P<name>[^\"'>\n]{{0,256}})[\"']?(?:/?>|\Z)")
 _CLOSER = re.compile(rf"{_P}</invoke>")
 _TAG = re.compile(rf"{_P}<(?P<slash>/?)(?P<key>[^<>\n]{{1,200}})>")
@@ -106,8 +106,11 @@ def _read_elements(raw: str, span: Span) -> tuple[list[tuple[str, JSON | _Text]]
     root = _Element("", span.start, [])
     stack = [root]
     position = span.start
+    stray: str | None = None
     while (tag := _TAG.search(raw, position, span.stop)) is not None:
-        position = tag.end()
+        between, position = raw[position : tag.start()].strip(), tag.end()
+        if len(stack) == 1 and between:
+            stray = stray or f"stray text between its values: {between[:40]!r}"
         if not tag.group("slash"):
             if len(stack) > _MAX_DEPTH:
                 return root.children, "nested too deeply"
@@ -122,7 +125,7 @@ def _read_elements(raw: str, span: Span) -> tuple[list[tuple[str, JSON | _Text]]
     if len(stack) > 1:
         return root.children, f"the value of {stack[1].key!r} is not closed"
     rest = skip_space(raw, position, span.stop)
-    return root.children, None if rest >= span.stop else f"stray text: {raw[rest : rest + 40]!r}"
+    return root.children, stray if rest >= span.stop else f"stray text: {raw[rest : rest + 40]!r}"
 
 
 def _nested(children: list[tuple[str, JSON | _Text]]) -> JSON:

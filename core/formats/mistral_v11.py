@@ -29,6 +29,8 @@ _WITH_ID = re.compile(r"(?P<name>.*?)\[CALL_ID\](?P<id>.*)", re.DOTALL)
 def _read_header(text: str, span: Span, names: frozenset[str]) -> Header | None:
     """Read `NAME` or `NAME[CALL_ID]ID`."""
     match = _WITH_ID.fullmatch(text, span.start, span.stop)
+    if match is None and text[span.start : span.stop].lstrip().startswith("["):
+        return Header(None, None, problem="a list stands where a name is due")
     if match is None:
         return plain_header(text, span, names)
     header = plain_header(text, Span(*match.span("name")), names)
@@ -40,7 +42,7 @@ def _read_header(text: str, span: Span, names: frozenset[str]) -> Header | None:
 FORMAT: ModelFormat = TextFormat(
     name="mistral_v11",
     marks=(
-        Mark(_ARGUMENTS, pattern=r"\[TOOL_CALLS\]\s*[\w.\-]+\s*(?:\[CALL_ID\]\w*)?\[ARGS\]"),
+        Mark(_ARGUMENTS, pattern=r"\[TOOL_CALLS\]\s*[\w.\-]+\s*(?:\[CALL_ID\]\w*)?\[ARGS\]", score=0.96),
         Mark(_MARKER, pattern=r"\[TOOL_CALLS\]\s*[\w.\-]+\s*(?:\[ARGS\]|\[CALL_ID\]|\{|\Z)"),
         Mark("[/THINK]", STRONG),
         Mark("[THINK]", STRONG),

@@ -130,6 +130,9 @@ class _BareScan:
             return False
         if last.status is not CallStatus.COMPLETE and self._text[stop - 1] != "}":
             return True
+        is_whole = last.status is CallStatus.COMPLETE and bool(self._names)
+        if is_whole and not self._text[self._region.start : calls[0].char_span.start].strip(" \t\r\n["):
+            return True  # a tool of the request, called by what opens the text
         rest = self._text[stop : min(self._region.stop, stop + 200)]
         return _PARTIAL_END.fullmatch(rest) is not None or not rest.partition("\n")[0].strip(" \t;,`")
 
