@@ -79,6 +79,11 @@ def _litellm(folder: Path, labs: LabPool) -> Iterator[str]:
         yield base_url
 
 
+def _litellm_before_llama_cpp(folder: Path, _: LabPool) -> Iterator[str]:
+    with llama_cpp(folder) as upstream, litellm_proxy(folder, upstream) as base_url:
+        yield base_url
+
+
 def _two_models(_: Path, labs: LabPool) -> Iterator[str]:
     small = {"id": "small", "owned_by": "vllm", "root": "org/small", "max_model_len": 100}
     lab = {"id": "lab-model", "owned_by": "vllm", "root": str(LAB_MODEL), "max_model_len": 2048}
@@ -100,6 +105,7 @@ SETUPS = (
     Setup("LiteLLM, `openai/`", _litellm, "openai", {**_TOKENIZER, "api_key": LITELLM_KEY}),
     Setup("llama.cpp", _small(llama_cpp), target=_TOKENIZER),
     Setup("llama.cpp, no tokenizer at hand", _small(llama_cpp)),
+    Setup("LiteLLM before llama.cpp", _litellm_before_llama_cpp, "openai", {**_TOKENIZER, "api_key": LITELLM_KEY}),
     Setup("`transformers serve`", _small(transformers_serve), str(LAB_MODEL), _TOKENIZER),
 )
 
