@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -29,27 +28,6 @@ async def stack() -> Any:
 
 async def hostile_pages(stack: AsyncExitStack, page: RunningPage, count: int, address: str = HOSTILE) -> list[Visitor]:
     return [await stack.enter_async_context(Visitor(page, address)) for _ in range(count)]
-
-
-@pytest.mark.parametrize("address", [HOSTILE, HONEST], ids=["another address", "the same address"])
-async def test_probes_that_wait_hold_nobody_up(running: RunningPage, stack: AsyncExitStack, address: str) -> None:
-    """A queue of 64 for all events was full with 62 probes, and everybody else was sent away."""
-    pages = await hostile_pages(stack, running, 6, address)
-    joined = [await page.join("probe_template", SLOW_TEMPLATE) for page in pages for _ in range(4)]
-    listening = [asyncio.create_task(page.listen()) for page in pages]
-
-    honest = await stack.enter_async_context(Visitor(running, HONEST))
-    first = await honest.ask("check_request", json.dumps({"messages": [], "max_tokens": "x"}))
-    second = await honest.ask("render_template", "{{ messages[0].content }}")
-    is_flood_over = all(task.done() for task in listening)
-    for task in listening:
-        task.cancel()
-    await asyncio.gather(*listening, return_exceptions=True)
-
-    assert {answer.status_code for answer in joined} <= {200, 429}
-    assert '"process_completed"' in first
-    assert '"success":true' in second
-    assert not is_flood_over, "the flood was to go on meanwhile"
 
 
 async def test_a_page_that_asks_for_too_much_is_told_so_in_words_that_the_page_shows(public: RunningPage) -> None:
@@ -136,21 +114,3 @@ async def test_pages_that_leave_give_their_places_back(public: RunningPage, stac
         await asyncio.sleep(0)
 
     assert '"process_completed"' in await leaver.listen()
-
-
-async def test_the_memory_of_a_page_is_back_after_a_flood(running: RunningPage, stack: AsyncExitStack) -> None:
-    """Large texts, many pages, and nobody who listens to the answers."""
-    honest = await stack.enter_async_context(Visitor(running, HONEST))
-    await honest.ask("render_template", "{{ messages[0].content }}")
-    before = running.own_rss_mb()
-    text = json.dumps({"messages": [{"role": "user", "content": "x" * 150_000}]})
-    for _ in range(3):
-        pages = await hostile_pages(stack, running, 40)
-        for page in pages:
-            await page.join("check_request", text)
-            await page.join("render_template", "{{ messages[0].content * 3 }}", "as asked", "", None, text)
-            await page.click("end")
-    await honest.ask("render_template", "{{ messages[0].content }}")
-
-    assert running.own_rss_mb() < before + SLACK_MB
-    assert running.faults() == []
