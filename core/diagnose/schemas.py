@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
-from typing import NamedTuple
+from itertools import islice
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError, UnknownType
@@ -22,7 +26,10 @@ _SCHEMA_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 _SINGLE_SCHEMAS = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames")
 _MAX_DEPTH = 40
 _MAX_REMEMBERED_CHARS = 20_000
+_MAX_VIOLATIONS = 20  # a rule tells three
 _UNREADABLE = (SchemaError, UnknownType, Unresolvable, RecursionError, re.error)
+
+CheckKey: TypeAlias = tuple[str, str]
 
 
 class Subschema(NamedTuple):
@@ -37,6 +44,11 @@ class Violation(NamedTuple):
 
     path: str
     message: str
+
+
+_Outcomes: TypeAlias = Mapping[CheckKey, tuple[Violation, ...] | None]
+_NONE: _Outcomes = MappingProxyType({})
+_KNOWN: ContextVar[_Outcomes] = ContextVar("checks made before", default=_NONE)
 
 
 def walk_schema(schema: JSON, path: str, depth: int = 0) -> Iterator[Subschema]:
@@ -90,16 +102,41 @@ def _find_faults(schema: JSON) -> tuple[Violation, ...]:
 
 
 def violations(instance: JSON, schema: JSON) -> tuple[Violation, ...] | None:
-    """Return how an instance breaks a schema; `None` if the schema itself cannot be used.
+    """Return how an instance breaks a schema, the first ways; `None` if the schema cannot be used or was left out.
 
     References are resolved inside the schema only: nothing is fetched.
     """
     if not isinstance(schema, dict):
         return None
+    known, key = _KNOWN.get(), check_key(instance, schema)
+    return known[key] if key in known else find_violations(instance, schema)
+
+
+def find_violations(instance: JSON, schema: JSONObject) -> tuple[Violation, ...] | None:
+    """Return what `violations` does, whatever is known of it."""
     if any(set(types_of(inner.schema)) - KNOWN_TYPES for inner in walk_schema(schema, "$")) or schema_faults(schema):
         return None
     validator = Draft202012Validator(schema, registry=Registry())
     try:
-        return tuple(Violation(error.json_path, error.message) for error in validator.iter_errors(instance))
+        broken = islice(validator.iter_errors(instance), _MAX_VIOLATIONS)
+        return tuple(Violation(error.json_path, error.message) for error in broken)
     except _UNREADABLE:
         return None
+
+
+def check_key(instance: JSON, schema: JSON) -> CheckKey:
+    """Return what tells one check from others."""
+    try:
+        return json.dumps(instance), json.dumps(schema)
+    except RecursionError:
+        return "", ""
+
+
+@contextmanager
+def knowing(outcomes: _Outcomes) -> Iterator[None]:
+    """Let `violations` answer with what was found before, `None` for a check that was left out."""
+    token = _KNOWN.set(outcomes)
+    try:
+        yield
+    finally:
+        _KNOWN.reset(token)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from core.errors import EngineError
 from core.parse.engines import RawOutput, VllmEngine, VllmOutcome, write_parser_name
 from core.pipeline.cases import tokenizer_source
-from core.pipeline.reading import account_outcomes, judge_outcomes
+from core.pipeline.diagnosis import checked_steps
+from core.pipeline.reading import Diagnosis, account_outcomes, judge_outcomes
 from core.room import room_of
 from core.types import ParserOutcome, Trace
 
@@ -111,8 +113,16 @@ async def with_outcomes(trace: Trace, outcomes: Mapping[str, ParserOutcome]) -> 
     """
     if trace.parse is None:
         return trace
-    ranked, findings, verdict = await room_of().run(judge_outcomes, trace, dict(outcomes))
-    return replace(trace, parse=replace(trace.parse, parsers=ranked), findings=findings, verdict=verdict)
+    judged, parse = trace, trace.parse
+    steps = room_of().stream(judge_outcomes, trace, dict(outcomes))
+    async with aclosing(checked_steps(steps, lambda: judged)) as checked:
+        async for step in checked:
+            if isinstance(step, Diagnosis):
+                notes = tuple(dict.fromkeys((*judged.notes, *step.notes)))
+                judged = replace(judged, findings=step.findings, verdict=step.verdict, notes=notes)
+            else:
+                judged = replace(judged, parse=replace(parse, parsers=step))
+    return judged
 
 
 def output_of_trace(trace: Trace, tokenizer: str | Path | None = None) -> RawOutput | None:

@@ -1,31 +1,74 @@
 """Stages C and D of a run as one job of the room: the trace goes in, what was read and found comes back.
 
 The schemas of a request are strangers' programs: a pattern may search for hours and
-references may multiply without end. So are outputs, for whoever scans them.
+references may multiply without end. So each is announced before it is checked, with a
+limit of its own: whoever asks (`core.pipeline.diagnosis`) sees which one ended the process, and
+asks again without it. Outputs are strangers', too, for whoever scans them.
 """
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
+from typing import NamedTuple
 
 from core.diagnose import diagnose_trace, reach_verdict
+from core.diagnose.schema_uses import SchemaUse, left_out_note, schema_uses
+from core.diagnose.schemas import CheckKey, Violation, check_key, find_violations, knowing
 from core.parse import TOGETHER, build_ledger
 from core.parse.engines import Parting, SplitTrial, VllmOutcome
 from core.pipeline.accounts import with_accounts
 from core.pipeline.census import take_census
 from core.pipeline.server_parsers import ServerOutcome
-from core.room import Limits, job
+from core.room import Limits, job, limit_cpu
 from core.room.values import admit
 from core.types import ChatResult, Finding, Parse, ParserOutcome, Trace, Verdict
+
+MOST_LEFT_OUT = 3  # schemas that end a process; after them no schema of the run is checked
+
+# A harmless schema of 100,000 characters takes half a second.
+_CHECK_S = 1.0
+_MOST_CHECK_S = 4.0
+_CHARS_PER_S = 150_000
+_ALL_CHECKS_S = 6.0
+_NONE: Mapping[str, str] = MappingProxyType({})
 
 # A request of 200,000 tokens takes about a second.
 _LIMITS = Limits(cpu_s=8.0, wall_s=120.0, memory_mb=2048)
 _HINT = "Look at the tools' schemas: a `pattern` such as `(a+)+$`, or references that multiply, never ends."
 
 
+class Checking(NamedTuple):
+    """The schema that is checked next.
+
+    Attributes:
+        field: Where it stands in the request.
+        cpu_s: Processor time that its check may take.
+    """
+
+    field: str
+    cpu_s: float
+
+
+class Diagnosis(NamedTuple):
+    """What is found in a run.
+
+    Attributes:
+        findings: Worst first.
+        verdict: The run in one sentence.
+        notes: What could not be checked.
+    """
+
+    findings: tuple[Finding, ...]
+    verdict: Verdict
+    notes: tuple[str, ...] = ()
+
+
 @job("reading the output and checking the run", _LIMITS, hint=_HINT)
-def read_run(trace: Trace, special_texts: frozenset[str]) -> Iterator[Parse | tuple[tuple[Finding, ...], Verdict]]:
+def read_run(trace: Trace, special_texts: frozenset[str]) -> Iterator[Parse | Checking | Diagnosis]:
     """Yield the census and ledger of a run that has a raw output; then its findings and verdict.
 
     Args:
@@ -41,7 +84,18 @@ def read_run(trace: Trace, special_texts: frozenset[str]) -> Iterator[Parse | tu
             parse = replace(parse, stream_ledger=ledger)
         trace = replace(trace, parse=parse)
         yield parse
-    yield diagnosis_of(trace)
+    yield from _check(trace)
+
+
+@job("checking the run", _LIMITS, hint=_HINT)
+def check_run(trace: Trace, left_out: Mapping[str, str]) -> Iterator[Checking | Diagnosis]:
+    """Yield the findings and verdict of a run that was read, each check of a schema announced before.
+
+    Args:
+        trace: The run.
+        left_out: Why schemas are not to be checked, by their fields; from `MOST_LEFT_OUT` on, none is.
+    """
+    yield from _check(trace, left_out)
 
 
 @job("counting what the parsers lost", _LIMITS)
@@ -53,8 +107,8 @@ def account_outcomes(parse: Parse, outcomes: Mapping[str, ParserOutcome]) -> dic
 @job("holding the parsers against the output", _LIMITS, hint=_HINT)
 def judge_outcomes(
     trace: Trace, outcomes: Mapping[str, ParserOutcome]
-) -> tuple[dict[str, ParserOutcome], tuple[Finding, ...], Verdict]:
-    """Return the outcomes of parsers, those that read most calls first, and what is found with them.
+) -> Iterator[dict[str, ParserOutcome] | Checking | Diagnosis]:
+    """Yield the outcomes of parsers, those that read most calls first; then what is found with them.
 
     Args:
         trace: A run whose output was read.
@@ -63,17 +117,40 @@ def judge_outcomes(
     assert trace.parse is not None
     accounted = with_accounts(trace.parse, outcomes)
     ranked = dict(sorted(accounted.items(), key=lambda item: (item[1].error is not None, -len(item[1].tool_calls))))
-    findings, verdict = diagnosis_of(replace(trace, parse=replace(trace.parse, parsers=ranked)))
-    return ranked, findings, verdict
+    yield ranked
+    yield from _check(replace(trace, parse=replace(trace.parse, parsers=ranked)))
 
 
-def diagnosis_of(trace: Trace) -> tuple[tuple[Finding, ...], Verdict]:
-    """Return the findings of a trace, and the run in one sentence."""
-    trace = replace(trace, findings=diagnose_trace(trace))
-    return trace.findings, reach_verdict(trace)
+def _check(trace: Trace, left_out: Mapping[str, str] = _NONE) -> Iterator[Checking | Diagnosis]:
+    """Check schema after schema, each within its limit; then ask the rules, which find there what they need."""
+    outcomes: dict[CheckKey, tuple[Violation, ...] | None] = {}
+    notes: list[str] = []
+    began_s = time.process_time()
+    for use in schema_uses(trace):
+        reason = left_out.get(use.field)
+        if reason is None and (len(left_out) >= MOST_LEFT_OUT or time.process_time() - began_s > _ALL_CHECKS_S):
+            reason = "the checks before took all the time there is for them"
+        if reason is None:
+            checking = Checking(use.field, _seconds_for(use))
+            yield checking
+            limit_cpu(checking.cpu_s)
+            found = {check_key(value, use.schema): find_violations(value, use.schema) for value in use.values}
+        else:
+            notes.append(left_out_note(use, reason))
+            found = {check_key(value, use.schema): None for value in use.values}
+        outcomes.update(found)
+    limit_cpu(_LIMITS.cpu_s)
+    with knowing(outcomes):
+        trace = replace(trace, findings=diagnose_trace(trace))
+    yield Diagnosis(trace.findings, reach_verdict(trace), tuple(notes))
 
 
-for _traveller in (VllmOutcome, SplitTrial, Parting, ServerOutcome):
+def _seconds_for(use: SchemaUse) -> float:
+    """Return what one schema may take: a second, and more with its size."""
+    return round(min(_MOST_CHECK_S, _CHECK_S + len(json.dumps(use.schema)) / _CHARS_PER_S), 1)
+
+
+for _traveller in (Checking, Diagnosis, VllmOutcome, SplitTrial, Parting, ServerOutcome):
     admit(_traveller)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from core.complete import Gathered, ServerClient, gather
 from core.errors import BackendError, DebuggerError, LabError
 from core.lab import Lab, LabPool, LabProgress
+from core.pipeline.diagnosis import checked_steps
 from core.pipeline.reading import read_run
 from core.pipeline.rendering import Renderer, load_renderer
 from core.pipeline.target import Target, requested_model
@@ -220,13 +221,13 @@ class _Run:
     async def read(self, renderer: Renderer) -> None:
         """Stages C and D: our census and the account of every character; then findings and the run in one sentence."""
         steps = room_of().stream(read_run, self.now.trace, renderer.special_texts)
-        async with aclosing(steps):
-            async for step in steps:
+        async with aclosing(checked_steps(steps, lambda: self.now.trace)) as checked:
+            async for step in checked:
                 if isinstance(step, Parse):
                     self.update("Read the output", parse=step)
                 else:
-                    findings, verdict = step
-                    self.update("Done", findings=findings, verdict=verdict)
+                    notes = (*self.now.trace.notes, *step.notes)
+                    self.update("Done", findings=step.findings, verdict=step.verdict, notes=notes)
 
     def update(self, sentence: str, *, fraction: float | None = None, **changes: object) -> None:
         """Add to the trace and tell."""

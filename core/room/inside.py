@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from core.room.lock import allow_cpu
+
 _INSIDE: list[bool] = []
 
 
@@ -13,3 +15,9 @@ def enter() -> None:
 def is_inside() -> bool:
     """Return whether this process is one of a room."""
     return bool(_INSIDE)
+
+
+def limit_cpu(seconds: float) -> None:
+    """Inside a room: give the work from here to the job's next step so much processor time, and no more."""
+    if is_inside():
+        allow_cpu(seconds)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from core.errors import RequestError
-from core.pipeline.reading import read_run
+from core.pipeline.reading import Diagnosis, read_run
 from core.report import Bundle, read_bundle, write_bundle
 from core.request import read_request
 from core.room import Limits as Room
@@ -38,9 +38,10 @@ def rehearse() -> None:
     chat = ChatResult({"role": "assistant", "content": "hi"}, "stop")
     trace = Trace(request, sent=request.body, raw=Completion("hi", None, "stop"), chat=chat)
     for step in read_run(trace, frozenset()):
-        trace = (
-            replace(trace, parse=step) if isinstance(step, Parse) else replace(trace, findings=step[0], verdict=step[1])
-        )
+        if isinstance(step, Parse):
+            trace = replace(trace, parse=step)
+        elif isinstance(step, Diagnosis):
+            trace = replace(trace, findings=step.findings, verdict=step.verdict)
     for form in _FORMS:
         share_as(form, trace)
     make_link(f"curl http://localhost/v1/chat/completions -d '{text}'", {})

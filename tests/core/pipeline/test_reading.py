@@ -11,9 +11,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from core.errors import RoomError
-from core.pipeline.reading import read_run
+from core.pipeline.diagnosis import checked_steps
+from core.pipeline.parsers import with_outcomes
+from core.pipeline.reading import MOST_LEFT_OUT, Checking, Diagnosis, read_run
 from core.room import room_of
-from core.types import ChatResult, Completion, JSONObject, Parse, Request, Trace
+from core.types import ChatResult, Completion, JSONObject, Parse, ParserOutcome, Request, Trace
 
 
 def trace_of(schema, arguments) -> Trace:
@@ -28,16 +30,6 @@ def trace_of(schema, arguments) -> Trace:
     )
 
 
-# The same job with less patience, so that the tests need not have it.
-READ_SOON = replace(read_run, limits=replace(read_run.limits, cpu_s=1.0))
-
-
-def read(trace: Trace) -> list[object]:
-    steps: list[object] = []
-    room_of().follow(READ_SOON, steps.append, trace, frozenset())
-    return steps
-
-
 def pattern(expression):
     return {"type": "object", "properties": {"a": {"type": "string", "pattern": expression}}}
 
@@ -48,41 +40,127 @@ def doubling(levels):
     return {"$defs": {**twice, f"l{levels}": {"type": "object"}}, "$ref": "#/$defs/l0"}
 
 
-def test_a_run_is_read_and_checked_in_one_round_trip():
-    parse, (findings, verdict) = read(trace_of(pattern("^a+$"), {"a": "b"}))
+async def diagnose(trace: Trace) -> tuple[Parse, Diagnosis]:
+    """Read and check a run as the pipeline does."""
+    parse: list[Parse] = []
+    steps = room_of().stream(read_run, trace, frozenset())
+    async for step in checked_steps(steps, lambda: replace(trace, parse=parse[0])):
+        if isinstance(step, Diagnosis):
+            return parse[0], step
+        parse.append(step)
+    raise AssertionError("no diagnosis came")
 
-    assert isinstance(parse, Parse)
+
+def names(diagnosis: Diagnosis) -> set[str]:
+    return {finding.name for finding in diagnosis.findings}
+
+
+async def test_a_run_is_read_and_checked():
+    parse, diagnosis = await diagnose(trace_of(pattern("^a+$"), {"a": "b"}))
+
     assert [call.name for call in parse.parsed.calls] == ["f"]
-    assert "arguments-violate-schema" in {finding.name for finding in findings}
-    assert verdict.sentence
+    assert "arguments-violate-schema" in names(diagnosis)
+    assert diagnosis.verdict.sentence
+    assert diagnosis.notes == ()
 
 
 @pytest.mark.parametrize(
-    ("schema", "arguments"),
-    [(pattern("^(a+)+$"), {"a": "a" * 40 + "!"}), (doubling(60), {"a": 1})],
+    ("schema", "arguments", "look"),
+    [
+        (pattern("^(a+)+$"), {"a": "a" * 40 + "!"}, "its patterns: `^(a+)+$` at properties.a"),
+        (doubling(60), {"a": 1}, "references in it that multiply"),
+    ],
     ids=["a pattern that never ends", "references that multiply"],
 )
-def test_a_schema_that_never_ends_is_ended_and_the_next_run_is_read(schema, arguments):
+async def test_a_schema_that_never_ends_costs_only_its_own_check(schema, arguments, look):
+    trace = trace_of(schema, arguments)
+    other = {"type": "function", "function": {"name": "g", "parameters": pattern("^b+$")}}
+    call = {"id": "c", "type": "function", "function": {"name": "g", "arguments": '{"a": "c"}'}}  # the same id again
+    trace.request.body["tools"].append(other)
+    trace.chat.message["tool_calls"].append(call)
+
+    parse, diagnosis = await diagnose(trace)
+
+    assert [call.name for call in parse.parsed.calls] == ["f"]
+    assert {"arguments-violate-schema", "duplicate-call-id"} <= names(diagnosis)
+    assert "rule-crashed" not in names(diagnosis)
+    assert diagnosis.verdict.sentence
+    [note] = diagnosis.notes
+    assert "the call to `f`" in note
+    assert "tools[0].function.parameters" in note
+    assert "more than 1 s" in note
+    assert look in note
+
+
+async def test_after_some_schemas_that_never_end_no_further_is_tried():
+    trace = trace_of({}, {})
+    names_of_tools = [f"f{number}" for number in range(6)]
+    trace.request.body["tools"] = [
+        {"type": "function", "function": {"name": name, "parameters": pattern("^(a+)+$")}} for name in names_of_tools
+    ]
+    arguments = json.dumps({"a": "a" * 40 + "!"})
+    trace.chat.message["tool_calls"] = [
+        {"id": name, "type": "function", "function": {"name": name, "arguments": arguments}} for name in names_of_tools
+    ]
+
+    _, diagnosis = await diagnose(trace)
+
+    assert len(diagnosis.notes) == 6
+    assert sum("more than 1 s" in note for note in diagnosis.notes) == MOST_LEFT_OUT
+
+
+async def test_an_answer_s_schema_that_never_ends_is_named():
+    trace = trace_of({}, {})
+    schema = {"type": "json_schema", "json_schema": {"name": "x", "schema": pattern("^(a+)+$")}}
+    trace.request.body["response_format"] = schema
+    content = json.dumps({"a": "a" * 40 + "!"})
+    trace = replace(trace, chat=ChatResult({"role": "assistant", "content": content}, "stop"))
+
+    _, diagnosis = await diagnose(trace)
+
+    assert ["response_format.json_schema.schema" in note for note in diagnosis.notes] == [True]
+
+
+async def test_a_big_schema_that_ends_is_checked():
+    inner = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^a+$", "description": "x" * 100}}}
+    fields = [f"p{number}" for number in range(800)]
+    schema = {"type": "object", "properties": dict.fromkeys(fields, inner)}
+
+    _, diagnosis = await diagnose(trace_of(schema, {field: {"a": "b" if field == "p799" else "a"} for field in fields}))
+
+    assert diagnosis.notes == ()
+    [finding] = [finding for finding in diagnosis.findings if finding.name == "arguments-violate-schema"]
+    assert "$.p799.a" in finding.detail
+
+
+async def test_parsers_are_judged_although_a_schema_never_ends():
+    trace = trace_of(pattern("^(a+)+$"), {"a": "a" * 40 + "!"})
+    parse, diagnosis = await diagnose(trace)
+    trace = replace(trace, parse=parse, notes=diagnosis.notes)
+
+    judged = await with_outcomes(trace, {"vllm:x": ParserOutcome(None, "", ())})
+
+    assert judged.verdict is not None
+    assert list(judged.parse.parsers) == ["vllm:x"]
+    assert judged.notes == diagnosis.notes
+
+
+async def test_what_is_no_schema_s_fault_is_raised():
+    starved = replace(read_run, limits=replace(read_run.limits, cpu_s=0.001))
+    trace = replace(trace_of(pattern("^a+$"), {"a": "a"}), raw=Completion("some words " * 100_000, None, "stop"))
+
     with pytest.raises(RoomError) as raised:
-        read(trace_of(schema, arguments))
+        async for _ in checked_steps(room_of().stream(starved, trace, frozenset()), lambda: trace):
+            pass
 
     assert raised.value.limit == "cpu"
     assert "pattern" in raised.value.hint
-    assert len(read(trace_of(pattern("^a+$"), {"a": "a"}))) == 2
-
-
-def test_what_was_read_before_the_limit_is_kept():
-    steps: list[object] = []
-
-    with pytest.raises(RoomError):
-        room_of().follow(READ_SOON, steps.append, trace_of(pattern("^(a+)+$"), {"a": "a" * 40 + "!"}), frozenset())
-
-    assert [type(step) for step in steps] == [Parse]
 
 
 async def test_the_loop_stays_free_while_a_schema_is_checked():
-    steps = room_of().stream(READ_SOON, trace_of(pattern("^(a+)+$"), {"a": "a" * 40 + "!"}), frozenset())
-    await anext(steps)  # the census; the schema comes now
+    steps = room_of().stream(read_run, trace_of(pattern("^(a+)+$"), {"a": "a" * 40 + "!"}), frozenset())
+    assert isinstance(await anext(steps), Parse)
+    assert await anext(steps) == Checking("tools[0].function.parameters", 1.0)
     turns = 0
 
     async def count() -> None:
@@ -99,7 +177,7 @@ async def test_the_loop_stays_free_while_a_schema_is_checked():
     assert turns > 100
 
 
-def test_a_reference_to_a_server_is_never_followed():
+async def test_a_reference_to_a_server_is_never_followed():
     asked: list[str] = []
 
     class Inner(BaseHTTPRequestHandler):
@@ -113,13 +191,13 @@ def test_a_reference_to_a_server_is_never_followed():
     reference = {"$ref": f"http://127.0.0.1:{server.server_port}/secret"}
     schema = {"type": "object", "properties": {"a": reference}, "dependentSchemas": {"a": reference}}
     try:
-        steps = read(trace_of(schema, {"a": 1}))
+        _, diagnosis = await diagnose(trace_of(schema, {"a": 1}))
     finally:
         server.shutdown()
         thread.join()
         server.server_close()
 
-    assert len(steps) == 2
+    assert diagnosis.verdict.sentence
     assert asked == []
 
 

@@ -17,19 +17,22 @@ from pathlib import Path
 import httpx
 import pytest
 
-from core.types import JSONObject
+from core.types import JSON, JSONObject
 from tests.conftest import ROOT
 from tests.core.complete.faulty_server import FaultyServer, answer
 
-A_SECOND_OF_TICKS = os.sysconf("SC_CLK_TCK")
+A_FIFTH_OF_A_SECOND = os.sysconf("SC_CLK_TCK") // 5
+TOOLS = ("f", "g", "h")  # each keeps a process busy for a second
 ARGUMENTS = json.dumps({"a": "a" * 40 + "!"})
 SCHEMA: JSONObject = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}
 REQUEST: JSONObject = {
     "messages": [{"role": "user", "content": "hi"}],
-    "tools": [{"type": "function", "function": {"name": "f", "parameters": SCHEMA}}],
+    "tools": [{"type": "function", "function": {"name": name, "parameters": SCHEMA}} for name in TOOLS],
 }
-CALL: JSONObject = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": ARGUMENTS}}
-MESSAGE: JSONObject = {"role": "assistant", "content": None, "tool_calls": [CALL]}
+CALLS: list[JSON] = [
+    {"id": f"call_{name}", "type": "function", "function": {"name": name, "arguments": ARGUMENTS}} for name in TOOLS
+]
+MESSAGE: JSONObject = {"role": "assistant", "content": None, "tool_calls": CALLS}
 CHAT = answer(200, {"choices": [{"index": 0, "message": MESSAGE, "finish_reason": "tool_calls"}]})
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
@@ -55,7 +58,8 @@ async def test_a_page_that_checks_an_endless_pattern_serves_others_and_ends_at_o
     async with listening, httpx.AsyncClient(timeout=60) as client:
         with program(endpoint) as page:
             served = await asyncio.to_thread(address_of, page)
-            watching = asyncio.create_task(run_and_watch(client, served, endpoint))
+            told: list[str] = []
+            watching = asyncio.create_task(run_and_watch(client, served, endpoint, told))
             worker = await asyncio.to_thread(busy_worker_of, page.pid)
 
             assert (await client.get(served)).status_code == 200
@@ -66,6 +70,8 @@ async def test_a_page_that_checks_an_endless_pattern_serves_others_and_ends_at_o
                 await watching
 
     assert status == 0
+    assert any("process_starts" in line for line in told)
+    assert not any("process_completed" in line for line in told), "the page waited for the run"
     assert not await asyncio.to_thread(Path(f"/proc/{worker}").exists)
 
 
@@ -77,7 +83,8 @@ def address_of(page: subprocess.Popen[str]) -> str:
     raise AssertionError("the page did not start")
 
 
-async def run_and_watch(client: httpx.AsyncClient, page: str, endpoint: str) -> None:
+async def run_and_watch(client: httpx.AsyncClient, page: str, endpoint: str, told: list[str]) -> None:
+    """Run a request and note what the page tells, until it ends."""
     html = (await client.get(page)).text
     config = re.search(r"window\.gradio_config = (\{.*?\});\s*(</script>|window\.)", html, re.DOTALL)
     assert config is not None
@@ -87,19 +94,19 @@ async def run_and_watch(client: httpx.AsyncClient, page: str, endpoint: str) -> 
     joined = await client.post(f"{page}/gradio_api/queue/join", json=event)
     assert joined.status_code == 200, joined.text
     async with client.stream("GET", f"{page}/gradio_api/queue/data?session_hash=visitor") as stream:
-        async for _ in stream.aiter_lines():
-            pass
+        async for line in stream.aiter_lines():
+            told.append(line)
 
 
 def busy_worker_of(pid: int) -> int:
-    """Wait for a process of the room that has worked for a second on one job; the test's time limit bounds it."""
+    """Wait for a process of the room that works on one job; the test's time limit bounds it."""
     idle: dict[int, int] = {}
     for _ in range(2_000):
         threading.Event().wait(0.02)
         for child in children_of(pid):
             with suppress(OSError):  # it has ended meanwhile
                 ticks = int(Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[11])
-                if ticks > idle.setdefault(child, ticks) + A_SECOND_OF_TICKS:
+                if ticks > idle.setdefault(child, ticks) + A_FIFTH_OF_A_SECOND:
                     return child
     raise AssertionError("no process was busy")
 

@@ -1,0 +1,82 @@
+"""Which values of a run are held against which schemas, so that each check can be made, and ended, on its own.
+
+A schema is a stranger's program. The rules that need its verdict find it among
+what was checked before; what had to be left out is a note, and no rule waits for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from core.diagnose.fields import as_object, as_text, body_of, content_of, decode_json, request_tools, returned_calls
+from core.diagnose.schemas import walk_schema
+from core.types import JSON, JSONObject, Trace
+
+_MAX_NAMED = 3
+_MAX_PATTERN_CHARS = 80
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaUse:
+    """A schema of a request, and the values that it promises something about.
+
+    Attributes:
+        field: Where the schema stands.
+        subject: What is held against it, as in "the arguments of the call to `f`".
+        schema: The schema.
+        values: What is held against it.
+    """
+
+    field: str
+    subject: str
+    schema: JSONObject
+    values: tuple[JSON, ...]
+
+
+def schema_uses(trace: Trace) -> Iterator[SchemaUse]:
+    """Yield every schema of a run that some value is held against: those of tools that were called, or the answer's."""
+    calls = returned_calls(trace)
+    tools = {tool.name: tool for tool in request_tools(trace.request)}
+    for name, tool in tools.items():
+        indices = [index for index, call in enumerate(calls) if call.name == name]
+        if indices and isinstance(tool.parameters, dict):
+            values = tuple(value for index in indices for value in _arguments(trace, index) if value is not None)
+            yield SchemaUse(
+                f"{tool.field}.parameters", f"the arguments of the call to `{name}`", tool.parameters, values
+            )
+    wanted = as_object(body_of(trace).get("response_format"))
+    schema = as_object(wanted.get("json_schema")).get("schema")
+    if isinstance(schema, dict) and trace.chat is not None and not calls:
+        content = decode_json(content_of(trace.chat.message) or "")
+        yield SchemaUse("response_format.json_schema.schema", "the answer", schema, (content,))
+
+
+def _arguments(trace: Trace, index: int) -> Iterator[JSON]:
+    """Yield the arguments of a returned call: as they arrived, and as the model wrote them."""
+    yield decode_json(as_text(returned_calls(trace)[index].arguments) or "")
+    if trace.parse is not None:
+        for match in trace.parse.ledger.matches:
+            if match.message_index == index and match.raw_index is not None:
+                yield trace.parse.parsed.calls[match.raw_index].arguments_json
+
+
+def left_out_note(use: SchemaUse, reason: str) -> str:
+    """Return the note about a check that was not made to its end.
+
+    Args:
+        use: The check.
+        reason: As in "that took more than 1 s of processor time".
+    """
+    patterns = [
+        f"`{shown}` at {inner.path.removeprefix('$.') or 'its top'}"
+        for inner in walk_schema(use.schema, "$")
+        if isinstance(pattern := inner.schema.get("pattern"), str)
+        for shown in [pattern[:_MAX_PATTERN_CHARS] + ("…" if len(pattern) > _MAX_PATTERN_CHARS else "")]
+    ]
+    more = f" and {len(patterns) - _MAX_NAMED} more" if len(patterns) > _MAX_NAMED else ""
+    look = f"its patterns: {', '.join(patterns[:_MAX_NAMED])}{more}" if patterns else "references in it that multiply"
+    return (
+        f"{use.subject[:1].upper()}{use.subject[1:]} could not be held against the schema at {use.field}: {reason}. "
+        f"Whether the schema is kept is not known; everything else was checked. Look at {look}."
+    )
