@@ -36,8 +36,8 @@ def mark_followers(findings: Sequence[Finding], explains: Mapping[str, Sequence[
         explains: For a code, the codes that it explains where both are there.
 
     Returns:
-        The same findings. A named explanation wins; else an error of an
-        earlier stage explains errors and warnings of later ones.
+        The same findings. A named explanation wins, and of several the one
+        that explains the others; else an error of an earlier stage explains errors and warnings of later ones.
     """
     return tuple(replace(finding, follows=_cause(finding, findings, explains)) for finding in findings)
 
@@ -56,7 +56,9 @@ def borrow_fixes(findings: Sequence[Finding], borrowers: Collection[str]) -> tup
 def _cause(finding: Finding, findings: Sequence[Finding], explains: Mapping[str, Sequence[str]]) -> str | None:
     named = [other for other in findings if finding.code in explains.get(other.code, ()) and other is not finding]
     if named:
-        return worst_first(named)[0].code
+        causes = {other.code for other in named}
+        first = [one for one in named if not any(one.code in explains.get(code, ()) for code in causes)]
+        return worst_first(first or named)[0].code
     if finding.severity is Severity.NOTE or finding.stage is Stage.REQUEST:
         return None
     earlier = [

@@ -130,5 +130,5 @@ RULE: Rule = TraceRule(
     stage=Stage.PARSE,
     find=find,
     threads=("vllm-project/vllm#46863", "vllm-project/vllm#39294", "MiniMax-AI/MiniMax-M2#14"),
-    explains=("PD401", "PD402", "PD403", "PD406", "PD412", "PD413"),
+    explains=("PD401", "PD402", "PD403", "PD404", "PD406", "PD412", "PD413"),
 )

@@ -137,6 +137,19 @@ def test_a_dropped_call_has_the_fix_of_its_cause() -> None:
     assert "--tool-call-parser kimi_k2" in found["PD401"]
 
 
+def test_a_call_that_no_parser_took_is_the_parsers_fault_and_not_its_headers() -> None:
+    raw = RAW.replace("functions.get_weather:0", "get_weather")
+    unread = {"tools": ["get_weather"], "raw": raw, "message": {"content": raw.removesuffix("<|im_end|>")}}
+    taken = {**unread, "message": {"content": None}}
+    wrong = {one.code: one for one in diagnose_trace(build_trace(unread))}
+    header = {one.code: one for one in diagnose_trace(build_trace(taken))}
+
+    assert (wrong["PD401"].follows, wrong["PD404"].follows) == ("PD405", "PD405")
+    assert "--tool-call-parser kimi_k2" in wrong["PD401"].fix
+    assert header["PD401"].follows == "PD404"
+    assert "PD405" not in header
+
+
 def test_a_dropped_call_without_a_cause_names_a_parser_that_reads_it() -> None:
     case = {"tools": ["get_weather"], "raw": RAW, "message": {"content": None}}
     unknown, meant = dict(fixes(case)), dict(fixes({**case, "server": {"tool_parser": "kimi_k2"}}))

@@ -77,6 +77,15 @@ def test_a_named_explanation_wins_over_the_order_of_stages() -> None:
     assert follows["PD401"] == "PD404"
 
 
+def test_of_several_named_explanations_the_one_that_explains_the_others_wins() -> None:
+    found = [finding(code, Severity.ERROR, Stage.PARSE) for code in ("PD401", "PD404", "PD405")]
+    explains = {"PD404": ("PD401",), "PD405": ("PD401", "PD404")}
+
+    follows = {item.code: item.follows for item in mark_followers(found, explains)}
+
+    assert follows == {"PD401": "PD405", "PD404": "PD405", "PD405": None}
+
+
 def test_a_warning_of_an_earlier_stage_explains_nothing_by_itself() -> None:
     found = [finding("PD210", Severity.WARNING, Stage.RENDER), finding("PD401", Severity.ERROR, Stage.PARSE)]
 

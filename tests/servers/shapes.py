@@ -1,0 +1,228 @@
+"""The shapes in which vendors answer a chat request, as their public documentation shows them: one table.
+
+These are not the vendors' programs. Each entry is what goes over the wire for a
+question about the weather in Paris, and what may be said of it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+from core.types import JSON, JSONObject
+from tests.core.complete.faulty_server import Behaviour, answer, stream
+
+ARGUMENTS = '{"city": "Paris"}'
+USAGE: JSONObject = {"prompt_tokens": 50, "completion_tokens": 12, "total_tokens": 62}
+DONE = b"data: [DONE]\n\n"
+KIMI_CALL = (
+    "<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>"
+    '{"city": "Paris"}<|tool_call_end|><|tool_calls_section_end|>'
+)
+HERMES_CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
+
+
+def call(arguments: JSON = ARGUMENTS, **fields: JSON) -> JSONObject:
+    """Return a call of `get_weather`; a field that is `None` here is left out."""
+    function: JSON = {"name": "get_weather", "arguments": arguments}
+    whole: JSONObject = {"id": "call_1", "type": "function", "function": function, **fields}
+    return {key: value for key, value in whole.items() if value is not None}
+
+
+def message(content: JSON = None, *calls: JSON, **fields: JSON) -> JSONObject:
+    """Return an assistant message."""
+    return {"role": "assistant", "content": content, **({"tool_calls": list(calls)} if calls else {}), **fields}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """An answer in a vendor's shape.
+
+    Attributes:
+        message: The message of the whole answer.
+        finish_reason: Its finish reason.
+        codes: Findings that must be there; no other may be of severity error.
+        usage: `usage` of the whole answer; absent where it is `None`.
+        choice: Further fields of the choice.
+        deltas: What the stream sends instead of the message in one piece.
+        indexed: Whether calls in the stream carry `index`.
+        head: Bytes before the first event of the stream.
+        tail: Bytes at its end.
+        newline: What ends its lines.
+        reply: An answer of another kind, to every chat request.
+        status: Status of a refusal that has no answer at all.
+        said: Words that the finding of `codes`, or the error, holds.
+        streamed: An answer of another kind, to requests that want a stream alone.
+    """
+
+    message: JSONObject = field(default_factory=lambda: message(None, call()))
+    finish_reason: str = "tool_calls"
+    codes: tuple[str, ...] = ()
+    usage: JSON = field(default_factory=lambda: dict(USAGE))
+    choice: JSONObject = field(default_factory=dict)
+    deltas: tuple[JSONObject, ...] = ()
+    indexed: bool = True
+    head: bytes = b""
+    tail: bytes = DONE
+    newline: bytes = b"\n"
+    reply: Behaviour | None = None
+    status: int | None = None
+    said: str = ""
+    streamed: Behaviour | None = None
+
+    def behaviours(self) -> dict[str, Behaviour]:
+        """Return what a server of this shape does on each path."""
+        models: JSON = {"object": "list", "data": [{"id": "m", "object": "model", "owned_by": "vendor"}]}
+        chat = self.reply or answer(200, self._whole())
+        streamed = self.streamed or self.reply or stream(self._stream())
+        return {
+            "/v1/models": answer(200, models),
+            "/v1/chat/completions#stream": streamed,
+            "/v1/chat/completions": chat,
+        }
+
+    def _whole(self) -> JSONObject:
+        choice: JSON = {"index": 0, "message": self.message, "finish_reason": self.finish_reason, **self.choice}
+        body: JSONObject = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "m"}
+        return {**body, "choices": [choice], **({} if self.usage == "absent" else {"usage": self.usage})}
+
+    def _stream(self) -> bytes:
+        events = [self._event(delta) for delta in self.deltas or self._deltas()]
+        data = b"".join([*events, self._event({}, self.finish_reason)])
+        return self.head + (data + self.tail).replace(b"\n", self.newline)
+
+    def _deltas(self) -> list[JSONObject]:
+        calls = self.message.get("tool_calls")
+        rest = {key: value for key, value in self.message.items() if key != "tool_calls"}
+        if not isinstance(calls, list):
+            return [dict(self.message)]
+        numbered: list[JSON] = [
+            {**one, **({"index": number} if self.indexed else {})}
+            for number, one in enumerate(calls)
+            if isinstance(one, dict)
+        ]
+        return [rest, {"tool_calls": numbered}]
+
+    def _event(self, delta: JSONObject, finish_reason: str | None = None) -> bytes:
+        return event({"choices": [{"index": 0, "delta": delta, "finish_reason": finish_reason}]})
+
+
+def event(fields: JSONObject) -> bytes:
+    """Return one event of a stream."""
+    base: JSONObject = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    return b"data: " + json.dumps({**base, **fields}, ensure_ascii=False).encode() + b"\n\n"
+
+
+def prose(text: str = "It is sunny in Paris.", **fields: JSON) -> JSONObject:
+    """Return a message that answers in words."""
+    return message(text, **fields)
+
+
+_AZURE = event({"choices": [], "prompt_filter_results": [{"prompt_index": 0, "content_filter_results": {}}]})
+_GEMINI_CALL = call('{"city":"Paris"}', id="function-call-1", extra_content={"google": {"thought_signature": "abc"}})
+_DETAILS: JSON = [{"type": "reasoning.text", "text": "Think.", "format": "unknown", "index": 0}]
+_PARTS: JSON = [{"type": "text", "text": "It is sunny in Paris."}]
+
+HEALTHY: dict[str, Shape] = {
+    "OpenAI": Shape(message(None, call(), refusal=None, annotations=[]), choice={"logprobs": None}),
+    "Azure, an empty first chunk": Shape(head=_AZURE, choice={"content_filter_results": {}}),
+    "Gemini, no index": Shape(message(None, _GEMINI_CALL), indexed=False),
+    "Gemini, finish stop": Shape(message(None, _GEMINI_CALL), "stop", indexed=False),
+    "Mistral": Shape(message("", call(id="D681PevKs", type=None))),
+    "Ollama": Shape(message("", call('{"city":"Paris"}', id="call_x8"), reasoning="The user asks about Paris.")),
+    "DeepSeek": Shape(message("", call(id="call_0_a"), reasoning_content="The user asks about Paris.")),
+    "OpenRouter": Shape(
+        message("", call(id="functions.get_weather:0"), refusal=None, reasoning="Think.", reasoning_details=_DETAILS),
+        head=b": OPENROUTER PROCESSING\n\n: OPENROUTER PROCESSING\n\n",
+        choice={"native_finish_reason": "tool_calls"},
+    ),
+    "Groq": Shape(
+        message(None, call(id="nk9xyz123")),
+        choice={"logprobs": None},
+        tail=event({"choices": [], "usage": dict(USAGE), "x_groq": {"id": "req_1", "usage": dict(USAGE)}}) + DONE,
+    ),
+    "CRLF": Shape(newline=b"\r\n"),
+    "no [DONE]": Shape(tail=b""),
+    "no usage": Shape(usage="absent"),
+    "usage null": Shape(usage=None),
+    "zero usage": Shape(usage={"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}),
+    "tool_calls null": Shape(prose(tool_calls=None), "stop"),
+    "tool_calls empty": Shape(prose(tool_calls=[]), "stop"),
+    "content as parts": Shape(message(_PARTS), "stop", deltas=(message("It is sunny "), {"content": "in Paris."})),
+    "comments that keep alive": Shape(prose(), "stop", head=b": ping\n\n: ping\n\n"),
+    "letters beyond ASCII": Shape(prose("Il fait beau à Zürich 🌞 - ok."), "stop"),
+    "prose about a marker": Shape(prose("A call begins with `<tool_call>` and ends with `</tool_call>`."), "stop"),
+    "arguments in pieces": Shape(
+        deltas=(
+            {"role": "assistant", "tool_calls": [{"index": 0, **call("")}]},
+            {"tool_calls": [{"index": 0, "function": {"arguments": '{"city": '}}]},
+            {"tool_calls": [{"index": 0, "function": {"arguments": '"Paris"}'}}]},
+        )
+    ),
+    "a cut that is told": Shape(prose("It is sun"), "length"),
+}
+
+_PIECES = b"".join(event({"choices": [{"index": 0, "delta": {"content": text}}]}) for text in ("It ", "is ", "sun"))
+
+
+def _error(text: str, **fields: JSON) -> JSONObject:
+    return {"error": {"message": text, **fields}}
+
+
+FAULTY: dict[str, Shape] = {
+    "Kimi markup in content": Shape(message(KIMI_CALL), "stop", ("PD426",)),
+    "Hermes markup in content": Shape(message(HERMES_CALL), "stop", ("PD426",)),
+    "markup in reasoning": Shape(message(None, reasoning_content=HERMES_CALL), "stop", ("PD426",)),
+    "arguments as an object": Shape(message(None, call({"city": "Paris"})), codes=("PD506",)),
+    "arguments cut": Shape(message(None, call('{"city": "Par')), codes=("PD506",)),
+    "arguments cut, and told": Shape(message(None, call('{"city": "Par')), "length", ("PD506",)),
+    "arguments that are no JSON": Shape(message(None, call("city=Paris")), codes=("PD506",)),
+    "no id": Shape(message(None, call(id=None)), codes=("PD507",)),
+    "an empty id": Shape(message(None, call(id="")), codes=("PD507",)),
+    "filtered": Shape(message(""), "content_filter", ("PD311",)),
+    "an error inside the stream": Shape(
+        prose(),
+        "stop",
+        ("PD310",),
+        streamed=stream(_PIECES + b"data: " + json.dumps(_error("CUDA error", code=500)).encode() + b"\n\n"),
+        said="CUDA error",
+    ),
+    "an error with status 200": Shape(
+        reply=answer(200, _error("Upstream provider failed", code=502)), codes=("PD310",)
+    ),
+    "FastAPI": Shape(
+        reply=answer(422, {"detail": [{"type": "missing", "loc": ["body", "tools", 0], "msg": "Field required"}]}),
+        codes=("PD100",),
+        said="Field required",
+    ),
+    "TGI": Shape(
+        reply=answer(
+            422, {"error": "Input validation error: `temperature` must be positive", "error_type": "validation"}
+        ),
+        codes=("PD100",),
+        said="`temperature` must be positive",
+    ),
+    "llama.cpp": Shape(
+        reply=answer(500, _error('JSON schema error: unrecognized type "date"', code=500, type="server_error")),
+        codes=("PD100",),
+        said="unrecognized type",
+    ),
+    "an unknown model": Shape(
+        reply=answer(404, _error("The model `m` does not exist", code="model_not_found")),
+        codes=("PD100",),
+        said="does not exist",
+    ),
+    "no key": Shape(
+        reply=answer(401, _error("Incorrect API key provided", code="invalid_api_key")),
+        status=401,
+        said="--api-key-env",
+    ),
+    "too many requests": Shape(
+        reply=answer(429, _error("Rate limit reached", code="rate_limit_exceeded")),
+        status=429,
+        said="Rate limit reached",
+    ),
+    "a web page": Shape(
+        reply=answer(502, b"<html><body><h1>502 Bad Gateway</h1></body></html>", "text/html"), status=502, said="502"
+    ),
+}
