@@ -21,6 +21,9 @@ KIMI_CALL = (
 )
 HERMES_CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
 
+GLM_CALL = "<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>Paris</arg_value>\n</tool_call>"
+QWEN_CALL = "<tool_call>\n<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n</function>\n</tool_call>"
+
 
 def call(arguments: JSON = ARGUMENTS, **fields: JSON) -> JSONObject:
     """Return a call of `get_weather`; a field that is `None` here is left out."""
@@ -121,7 +124,8 @@ def prose(text: str = "It is sunny in Paris.", **fields: JSON) -> JSONObject:
 _AZURE = event({"choices": [], "prompt_filter_results": [{"prompt_index": 0, "content_filter_results": {}}]})
 _GEMINI_CALL = call('{"city":"Paris"}', id="function-call-1", extra_content={"google": {"thought_signature": "abc"}})
 _DETAILS: JSON = [{"type": "reasoning.text", "text": "Think.", "format": "unknown", "index": 0}]
-_PARTS: JSON = [{"type": "text", "text": "It is sunny in Paris."}]
+_PARTS: list[JSON] = [{"type": "text", "text": "It is sunny in Paris."}]
+_TGI = tuple(message(tool_calls=[{"index": 0, **call(piece, id="")}]) for piece in ("{", '"city":', ' "Paris"', "}"))
 
 HEALTHY: dict[str, Shape] = {
     "OpenAI": Shape(message(None, call(), refusal=None, annotations=[]), choice={"logprobs": None}),
@@ -159,6 +163,18 @@ HEALTHY: dict[str, Shape] = {
             {"tool_calls": [{"index": 0, "function": {"arguments": '"Paris"}'}}]},
         )
     ),
+    "TGI": Shape(message(None, call(id="0")), "stop", deltas=_TGI),
+    "thinking as a part": Shape(message([{"type": "thinking", "thinking": _PARTS}, *_PARTS]), "stop"),
+    "another word for the end": Shape(prose(), "eos_token"),
+    "a legacy function_call": Shape(
+        message(None, function_call={"name": "get_weather", "arguments": ARGUMENTS}), "function_call"
+    ),
+    "usage in a last event": Shape(tail=event({"choices": [], "usage": dict(USAGE)}) + DONE),
+    "the role in every event": Shape(prose(), "stop", deltas=(message("It is sunny "), message("in Paris."))),
+    "events with names": Shape(prose(), "stop", head=b"event: ping\ndata: {}\n\nretry: 3000\nid: 1\n\n"),
+    "a byte order mark": Shape(prose(), "stop", head=b"\xef\xbb\xbf"),
+    "a refusal of the model": Shape(message(None, refusal="I cannot help with that."), "stop"),
+    "a call in a code block": Shape(prose(f"Write:\n```xml\n{HERMES_CALL}\n```"), "stop"),
     "a cut that is told": Shape(prose("It is sun"), "length"),
 }
 
@@ -172,6 +188,8 @@ def _error(text: str, **fields: JSON) -> JSONObject:
 FAULTY: dict[str, Shape] = {
     "Kimi markup in content": Shape(message(KIMI_CALL), "stop", ("PD426",)),
     "Hermes markup in content": Shape(message(HERMES_CALL), "stop", ("PD426",)),
+    "GLM markup in content": Shape(message(GLM_CALL), "stop", ("PD426",)),
+    "Qwen coder markup in content": Shape(message(QWEN_CALL), "stop", ("PD426",)),
     "markup in reasoning": Shape(message(None, reasoning_content=HERMES_CALL), "stop", ("PD426",)),
     "arguments as an object": Shape(message(None, call({"city": "Paris"})), codes=("PD506",)),
     "arguments cut": Shape(message(None, call('{"city": "Par')), codes=("PD506",)),
@@ -211,6 +229,10 @@ FAULTY: dict[str, Shape] = {
         reply=answer(404, _error("The model `m` does not exist", code="model_not_found")),
         codes=("PD100",),
         said="does not exist",
+    ),
+    "overloaded": Shape(reply=answer(529, _error("Overloaded")), codes=("PD100",), said="Overloaded"),
+    "an error that is a string": Shape(
+        reply=answer(400, {"error": "tools is not supported"}), codes=("PD100",), said="tools is not supported"
     ),
     "no key": Shape(
         reply=answer(401, _error("Incorrect API key provided", code="invalid_api_key")),
