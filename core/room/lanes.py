@@ -1,7 +1,8 @@
 """Few warm processes, and who waits for one: a lane is a place for one process after the other.
 
-Lanes are given to whoever holds fewest and used least lately, then to whoever came first. No visitor holds more
-than half of them, and all who used much lately share one (`fairness`).
+Lanes are given to whoever holds fewest, also by address, and used least lately, then to whoever came first. No
+visitor holds more than half of them, and all who used much lately share one (`fairness`). A visitor who holds none,
+used little and has waited a moment gets a further lane, as far as there is memory; it goes when nobody needs it.
 """
 
 from __future__ import annotations
@@ -13,15 +14,20 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import ContextVar
+from typing import NamedTuple
 
 from core.errors import RoomError
 from core.room.fairness import RESTART_S, Fairness
+from core.room.memory import has_memory_for_another
 from core.room.process import RoomProcess
 
-# Whose work it is, such as a session of the page; "" is nobody's in particular and has no share.
+# Whose work it is: `ADDRESS/PAGE`, or a page alone; "" is nobody's in particular and has no share.
 VISITOR: ContextVar[str] = ContextVar("visitor whose text is worked on", default="")
 
 _CLOSED = "the room was closed"
+MOST_EVER = 8  # lanes, further ones included
+_MOST_OF_ADDRESS = 3  # which it holds when one of its pages gets a further one
+_PATIENCE_S = 0.5  # most jobs end sooner
 _MOST_CHARGED_S = 0.5  # for a job that ended well: it may have waited for its process to start
 
 
@@ -32,10 +38,12 @@ class Lane:
         owner: Visitor whose job holds it.
         was_lost: Whether that job took its process down.
         job_number: Counts its jobs, so that nobody stops the one that came after theirs.
+        is_further: Whether it goes when nobody needs it any more.
     """
 
-    def __init__(self, start: Callable[[], RoomProcess]) -> None:
+    def __init__(self, start: Callable[[], RoomProcess], *, is_further: bool = False) -> None:
         self.owner = ""
+        self.is_further = is_further
         self.was_lost = False
         self._begun_s: float | None = None
         self.job_number = 0
@@ -99,8 +107,9 @@ class Lane:
     def refill(self, modules: tuple[str, ...]) -> None:
         """Start the next process at once, so that it is warm when it is needed; only by its holder."""
         self._is_stopped = False
-        with suppress(RoomError):
-            self.ready(modules)
+        if not self.is_further:
+            with suppress(RoomError):
+                self.ready(modules)
 
     def shut(self) -> None:
         """Let no process begin in it any more, and end the one that runs."""
@@ -108,21 +117,29 @@ class Lane:
         self.stop()
 
 
+class _Waiter(NamedTuple):
+    future: Future[Lane]
+    owner: str
+    since_s: float
+
+
 class Lanes:
     """Gives lanes out and takes them back; from any thread.
 
     Args:
         start: Starts a process.
-        most: How many there are.
+        most: How many there are at all times.
         fairness: What visitors used lately.
     """
 
     def __init__(self, start: Callable[[], RoomProcess], most: int, fairness: Fairness | None = None) -> None:
         self.all = tuple(Lane(start) for _ in range(most))
+        self._start = start
         self._idle = list(self.all)
-        self._waiting: list[tuple[Future[Lane], str]] = []
+        self._waiting: list[_Waiter] = []
         self._lock = threading.Lock()
         self._is_closed = False
+        self._is_watching = False
         self._share = max(1, most // 2)
         self._fairness = fairness or Fairness()
         self._heavy: set[Lane] = set()  # held by visitors who used much lately
@@ -135,8 +152,9 @@ class Lanes:
                 future.set_exception(RoomError(_CLOSED, limit="stopped"))
                 return future
             self._fairness.note(VISITOR.get())
-            self._waiting.append((future, VISITOR.get()))
+            self._waiting.append(_Waiter(future, VISITOR.get(), time.monotonic()))
             self._hand_out()
+            self._watch()
         return future
 
     def give_up(self, future: Future[Lane]) -> None:
@@ -145,12 +163,18 @@ class Lanes:
             self.give_back(future.result())
 
     def give_back(self, lane: Lane) -> None:
-        """Let the next have a lane."""
+        """Let the next have a lane; a further one goes if there is none."""
         with self._lock:
             self._fairness.charge(lane.owner, lane.cost_s())
             self._heavy.discard(lane)
             self._idle.append(lane)
             self._hand_out()
+            goes = lane.is_further and lane in self._idle
+            if goes:
+                self._idle.remove(lane)
+                self.all = tuple(other for other in self.all if other is not lane)
+        if goes:
+            lane.drop()
 
     def close(self) -> None:
         """End all processes; whoever waits hears that the room is closed."""
@@ -158,9 +182,9 @@ class Lanes:
             self._is_closed = True
             waiting, self._waiting = self._waiting, []
             idle, self._idle = self._idle, []
-        for future, _ in waiting:
-            if future.set_running_or_notify_cancel():
-                future.set_exception(RoomError(_CLOSED, limit="stopped"))
+        for waiter in waiting:
+            if waiter.future.set_running_or_notify_cancel():
+                waiter.future.set_exception(RoomError(_CLOSED, limit="stopped"))
         for lane in self.all:
             lane.shut()
         for lane in idle:
@@ -172,7 +196,7 @@ class Lanes:
             index = self._next_in_line()
             if index is None:
                 return
-            future, owner = self._waiting.pop(index)
+            future, owner, _ = self._waiting.pop(index)
             if not future.set_running_or_notify_cancel():
                 continue
             lane = max(self._idle, key=_is_warm)
@@ -185,14 +209,59 @@ class Lanes:
 
     def _next_in_line(self) -> int | None:
         """Return who is next: of those below their share whoever has the fewest lanes and used least lately."""
-        held = Counter(lane.owner for lane in self.all if lane not in self._idle)
-        held[""] = 0
+        held = self._held()
+        of_address = Counter(map(_address, held.elements()))
         candidates = [
-            (held[owner], self._fairness.used(owner), index)
-            for index, (_, owner) in enumerate(self._waiting)
+            (held[owner], of_address[_address(owner)] if owner else 0, self._fairness.used(owner), index)
+            for index, (_, owner, _) in enumerate(self._waiting)
             if held[owner] < self._share and not (self._heavy and self._fairness.had_much(owner))
         ]
-        return min(candidates)[2] if candidates else None
+        return min(candidates)[-1] if candidates else None
+
+    def _held(self) -> Counter[str]:
+        """Return how many lanes each has."""
+        held = Counter(lane.owner for lane in self.all if lane not in self._idle)
+        held[""] = 0
+        return held
+
+    def _watch(self) -> None:
+        """Look again in a moment whether a visitor still waits; called with the lock held."""
+        if self._is_watching or self._is_closed or not any(waiter.owner for waiter in self._waiting):
+            return
+        self._is_watching = True
+        timer = threading.Timer(_PATIENCE_S, self._look_again)
+        timer.daemon = True
+        timer.start()
+
+    def _look_again(self) -> None:
+        """Add a lane if a visitor has none and has waited long enough, as far as there is memory."""
+        with self._lock:
+            self._is_watching = False
+            self._waiting = [waiter for waiter in self._waiting if not waiter.future.cancelled()]
+            if self._needs_another() and has_memory_for_another():
+                lane = Lane(self._start, is_further=True)
+                self.all = (*self.all, lane)
+                self._idle.append(lane)
+                self._hand_out()
+            self._watch()
+
+    def _needs_another(self) -> bool:
+        if self._is_closed or self._idle or len(self.all) >= MOST_EVER:
+            return False
+        held, since_s = self._held(), time.monotonic() - _PATIENCE_S
+        of_address = Counter(map(_address, held.elements()))
+        return any(
+            owner
+            and asked_s <= since_s
+            and not held[owner]
+            and of_address[_address(owner)] < _MOST_OF_ADDRESS
+            and not (self._heavy and self._fairness.had_much(owner))
+            for _, owner, asked_s in self._waiting
+        )
+
+
+def _address(owner: str) -> str:
+    return owner.partition("/")[0]
 
 
 def _is_warm(lane: Lane) -> bool:

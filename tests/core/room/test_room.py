@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import os
 import subprocess
 import sys
@@ -164,6 +165,60 @@ async def test_one_visitor_cannot_take_every_process(room):
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def asked_by(visitor: str, room: Room, job, *args) -> asyncio.Task[object]:
+    """Ask a job in the name of a visitor."""
+    return contextvars.copy_context().run(lambda: (VISITOR.set(visitor), asyncio.create_task(room.run(job, *args)))[1])
+
+
+async def leave(*tasks: asyncio.Task[object]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@pytest.mark.parametrize("visitors", [["a", "b", "c", "d", "e"], [f"one/{page}" for page in range(12)]])
+async def test_endless_jobs_of_several_visitors_hold_up_nobody(room, visitors):
+    endless = [asked_by(visitor, room, hostile.search_for_ever) for visitor in visitors for _ in range(2)]
+    await asyncio.to_thread(wait_for_pids, room, 3)
+
+    assert await asked_by("honest/page", room, hostile.echo, "mine") == "mine"
+    assert await asked_by("honest/page", room, hostile.echo, "mine again") == "mine again"
+
+    assert not any(task.done() for task in endless)
+    await leave(*endless)
+
+
+async def test_one_address_never_holds_all_that_there_may_be(room):
+    endless = [asked_by(f"one/{page}", room, hostile.search_for_ever) for page in range(12)]
+    await asyncio.to_thread(wait_for_pids, room, 3)
+
+    others = [asked_by(f"{number}/page", room, hostile.search_for_ever) for number in range(3)]
+    assert await asked_by("honest/page", room, hostile.echo, "mine") == "mine"
+
+    assert len(room.pids) <= 8
+    assert not any(task.done() for task in (*endless, *others))
+    await leave(*endless, *others)
+
+
+async def test_further_processes_go_when_nobody_needs_them(room):
+    endless = [asked_by(visitor, room, hostile.search_for_ever) for visitor in "abcd"]
+    pids = await asyncio.to_thread(wait_for_pids, room, 4)
+    assert len(pids) == 4
+
+    await leave(*endless)
+
+    assert len(await asyncio.to_thread(wait_for_pids, room, 2)) == 2
+    assert await asked_by("honest", room, hostile.echo, "fine") == "fine"
+
+
+async def test_work_of_nobody_in_particular_gets_no_further_process(room):
+    tasks = [asyncio.create_task(room.run(hostile.echo, [number] * 100_000)) for number in range(20)]
+
+    await asyncio.gather(*tasks)
+
+    assert len(room.pids) <= 2
 
 
 async def test_leaving_a_thread_ends_what_it_asked_of_the_room(room):
