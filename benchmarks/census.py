@@ -3,8 +3,10 @@
 Every scenario of `tests/core/formats/scenarios.py` in every family's notation, read by our census and by
 vLLM's own parsers of that family. What was meant is known, so a parser is at fault where its message differs
 (white space at the edges of text aside); the findings should say so there (recall) and nowhere else (precision).
+A parser that fails gives no message to judge, and is counted apart. So are faults told in a note alone: without the
+prompt, which no case here has, a text without markers may all be reasoning, and nothing more can be said of it.
 
-Claims: at least 97 % read exactly; precision at least 98 %, recall at least 95 %.
+Claims: at least 97 % read exactly; precision at least 99 %, recall at least 95 %.
 """
 
 from __future__ import annotations
@@ -112,9 +114,25 @@ def is_read_right(case: Written) -> bool:
     )
 
 
-def speaks_of(findings: tuple[Finding, ...]) -> bool:
-    """Say whether findings blame the parse stage for more than a note."""
-    return any(f.stage is Stage.PARSE and f.severity is not Severity.NOTE for f in findings)
+def told_by(findings: tuple[Finding, ...]) -> str:
+    """Say whether findings blame the parse stage: `told`, `noted` if by notes alone, or `silent`."""
+    severities = {finding.severity for finding in findings if finding.stage is Stage.PARSE}
+    if severities - {Severity.NOTE}:
+        return "told"
+    return "noted" if severities else "silent"
+
+
+def judged() -> Iterator[tuple[str, list[str], str]]:
+    """Yield parsers, in which ways each one's message is at fault, and what the findings say of it, case by case."""
+    with CaseParser() as parser:
+        for case in written():
+            # Streaming a long output in every chunking takes minutes and says nothing new.
+            for pair in PARSERS.get(case.format, ()) if len(case.raw) < LONGEST else ():
+                name = f"vllm:{pair}"
+                parse, findings = parser.parse(
+                    {"raw": case.raw, "tools": list(case.tools), "parsers": [name], "format": case.format}
+                )
+                yield pair, list(faults_of(case.scenario, parse.parsers[name])), told_by(findings)
 
 
 def main() -> int:
@@ -122,30 +140,29 @@ def main() -> int:
     cases = list(written())
     right = sum(map(is_read_right, cases))
     print(f"census       {right} of {len(cases)} read exactly, {len(FORMATS)} formats, family detected")
-    rows: dict[str, Counter[tuple[bool, bool]]] = {}
+    rows: dict[str, Counter[tuple[str, str]]] = {}
     kinds: Counter[str] = Counter()
-    with CaseParser() as parser:
-        for case in cases:
-            # Streaming a long output in every chunking takes minutes and says nothing new.
-            for pair in PARSERS.get(case.format, ()) if len(case.raw) < LONGEST else ():
-                name = f"vllm:{pair}"
-                parse, findings = parser.parse(
-                    {"raw": case.raw, "tools": list(case.tools), "parsers": [name], "format": case.format}
-                )
-                faults = list(faults_of(case.scenario, parse.parsers[name]))
-                kinds.update(faults)
-                rows.setdefault(pair, Counter())[(bool(faults), speaks_of(findings))] += 1
+    for pair, faults, told in judged():
+        kinds.update(faults)
+        state = "failed" if "failed" in faults else "wrong" if faults else "right"
+        rows.setdefault(pair, Counter())[state, told] += 1
     for pair, row in sorted(rows.items()):
         print(
-            f"{pair:34} at fault and told {row[True, True]:4}   missed {row[True, False]:3}   "
-            f"right and silent {row[False, False]:4}   accused {row[False, True]:3}"
+            f"{pair:34} at fault and told {row['wrong', 'told']:4}   noted {row['wrong', 'noted']:3}   "
+            f"missed {row['wrong', 'silent']:3}   "
+            f"right and silent {row['right', 'silent'] + row['right', 'noted']:4}   "
+            f"accused {row['right', 'told'] + row['failed', 'told']:3}"
         )
-    total = sum(rows.values(), Counter[tuple[bool, bool]]())
-    precision = total[True, True] / max(1, total[True, True] + total[False, True])
-    recall = total[True, True] / max(1, total[True, True] + total[True, False])
+    total = sum(rows.values(), Counter[tuple[str, str]]())
+    told = total["wrong", "told"]
+    accused, missed = total["right", "told"] + total["failed", "told"], total["wrong", "silent"]
+    precision, recall = told / max(1, told + accused), told / max(1, told + missed)
     print(f"faults       {', '.join(f'{kind} {count}' for kind, count in kinds.most_common())}")
-    print(f"precision    {precision:.3f}   recall {recall:.3f}   of {sum(total.values())} parses")
-    return int(right < 0.97 * len(cases) or precision < 0.98 or recall < 0.95)
+    print(
+        f"precision    {precision:.3f}   recall {recall:.3f}   noted only {total['wrong', 'noted']}   "
+        f"of {sum(total.values())} parses"
+    )
+    return int(right < 0.97 * len(cases) or precision < 0.99 or recall < 0.95)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ Source: the chat templates of Apriel-1.5-15b-Thinker and Apriel-1.6-15b-Thinker,
 
 from __future__ import annotations
 
+import re
+
 from core.formats._facts import FamilyFacts
 from core.formats._family import CERTAIN, Mark, TextFormat
 from core.formats.jamba import CLOSE, OPEN
@@ -36,6 +38,7 @@ FORMAT: ModelFormat = TextFormat(
         reasoning=ReasoningTags((_STEPS, "<thinking>"), (_BEGIN, "</thinking>"), 1, 1, 1),
         ends=frozenset({"<|end|>", f"\n{_END}", _END}),
         markers=frozenset({OPEN, CLOSE}),
+        cut_structure=re.compile(r"<tool_calls>\s*\[\s*\Z"),
         before_call=1,
     ),
     scan=JSONCalls(openers=(OPEN,), closers=(CLOSE,), guards_prose=True, one_per_tag=False).scan,

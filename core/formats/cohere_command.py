@@ -16,6 +16,8 @@ Source: the chat templates of c4ai-command-r7b-12-2024 and its successors, as of
 
 from __future__ import annotations
 
+import re
+
 from core.formats._facts import FamilyFacts, ThinkingSwitch
 from core.formats._family import CERTAIN, STRONG, Mark, TextFormat
 from core.parse.call_object import CallKeys
@@ -51,6 +53,7 @@ FORMAT: ModelFormat = TextFormat(
         reasoning=ReasoningTags(("<|START_THINKING|>",), ("<|END_THINKING|>",)),
         ends=frozenset({"<|END_OF_TURN_TOKEN|>", "<|CHATBOT_TOKEN|>"}),
         markers=frozenset({_OPEN, _CLOSE, *_WRAPPERS}),
+        cut_structure=re.compile(r"<\|START_ACTION\|>\s*\[\s*\Z"),
     ),
     scan=scan_both(
         JSONCalls(openers=(_OPEN,), closers=(_CLOSE,), keys=_KEYS, one_per_tag=False, wrappers=_WRAPPERS).scan,

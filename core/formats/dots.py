@@ -41,6 +41,7 @@ FORMAT: ModelFormat = TextFormat(
         turns=("<|im_start|>",),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
         markers=frozenset({_OPEN, _CLOSE}),
+        cut_texts=frozenset({'<invoke name="'}),
         before_call=1,
     ),
     scan=scan_both(_TAGS.scan, _JSON.scan),

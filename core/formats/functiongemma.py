@@ -25,6 +25,7 @@ FORMAT: ModelFormat = TextFormat(
         turns=("<start_of_turn>",),
         ends=frozenset({"<end_of_turn>", "<start_function_response>"}),
         markers=frozenset({_OPEN, _CLOSE, _QUOTE}),
+        cut_texts=frozenset({f"{_OPEN}call:"}),
     ),
     scan=BraceCalls(opener=_OPEN, closer=_CLOSE, quote=_QUOTE).scan,
     facts=FamilyFacts(

@@ -31,6 +31,7 @@ FORMAT: ModelFormat = TextFormat(
         ),
         ends=frozenset({"<turn|>", "<|tool_response>", "<channel|>"}),
         markers=frozenset({_OPEN, _CLOSE, _QUOTE}),
+        cut_texts=frozenset({f"{_OPEN}call:"}),
     ),
     scan=BraceCalls(opener=_OPEN, closer=_CLOSE, quote=_QUOTE).scan,
     facts=FamilyFacts(

@@ -101,6 +101,7 @@ FORMAT: ModelFormat = TextFormat(
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=1),
         ends=frozenset({"<|endoftext|>", "<|user|>", "<|observation|>", "<|role_end|>"}),
         markers=frozenset({"<tool_call>", "</tool_call>"}),
+        cut_structure=re.compile(r"<tool_call>\s*\Z"),
         before_call=1,
     ),
     scan=TagCalls(

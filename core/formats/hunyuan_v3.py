@@ -113,7 +113,7 @@ FORMAT: ModelFormat = _HunyuanV3(
     conventions=Conventions(
         cut_texts=frozenset(
             f"{tag}{suffix}>"
-            for tag in ("<tool_calls", "</tool_calls", "<tool_call", "</tool_call")
+            for tag in ("<tool_calls", "</tool_calls", "<tool_call", "</tool_call", "<tool_sep")
             for suffix in _SUFFIXES
         ),
         ends=frozenset({*(f"<｜hy_eos{suffix}｜>" for suffix in _SUFFIXES), "<|hy_eos|>", "<|hy_end|>"}),

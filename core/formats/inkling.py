@@ -49,6 +49,8 @@ _CHANNELS = Channels(
         turns=("<|message_model|>",),
         ends=frozenset({_END, _END_SAMPLING}),
         markers=frozenset({_OPEN, "<|message_model|>", "<|content_text|>"}),
+        cut_texts=frozenset({"<|content_thinking|>"}),
+        cut_structure=re.compile(r"<\|message_model\|>[^<\n]{0,128}(?:<\|?)?\Z"),
     ),
     ends_calls=True,
 )

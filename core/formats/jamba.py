@@ -9,6 +9,8 @@ Source: the chat template of AI21-Jamba-1.5-Mini, 2024-08; vLLM 0.32 `tool_parse
 
 from __future__ import annotations
 
+import re
+
 from core.formats._facts import FamilyFacts
 from core.formats._family import CERTAIN, FAIR, Mark, TextFormat
 from core.parse.json_calls import JSONCalls
@@ -26,6 +28,7 @@ FORMAT: ModelFormat = TextFormat(
         turns=("<|bom|>",),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
         markers=frozenset({OPEN, CLOSE}),
+        cut_structure=re.compile(r"<tool_calls>\s*\[\s*\Z"),
     ),
     scan=JSONCalls(openers=(OPEN,), closers=(CLOSE,), guards_prose=True, one_per_tag=False).scan,
     facts=FamilyFacts(tool_parsers=("jamba",), has_json_arguments=True),

@@ -34,7 +34,7 @@ from core.types import ParsedMessage, Span, ToolCallAttempt
 
 _TAGS = TagCalls(
     exact_tags=True,
-    opener=re.compile(r"<atem:invoke\b[^>]{0,256}?\bname=\"(?P<name>[^\"<>\n]{0,256})(?:\"[^>]{0,256}>|\Z)"),
+    opener=re.compile(r"<atem:invoke\b[^>]{0,256}?\bname=\"(?P<name>[^\"<>\n]{0,256})(?:\"[^>]{0,256}(?:>|\Z)|\Z)"),
     closer=re.compile(r"</atem:invoke>"),
     parameter=re.compile(r"<atem:parameter\b[^>]{0,256}?\bname=\"(?P<key>[^\"\n]{1,256})\"[^>]{0,256}>"),
     parameter_closer=re.compile(r"</atem:parameter>"),
@@ -76,6 +76,10 @@ _CHANNELS = Channels(
         turns=("<|start|>",),
         ends=frozenset({"<|eot|>", "<|eom|>"}),
         markers=frozenset({"<|start|>", "<|message|>"}),
+        cut_texts=frozenset({"<atem:function_calls>", "</atem:function_calls>", '<atem:invoke name="'}),
+        cut_structure=re.compile(
+            r"(?:<\|start\|>[^\S\n]*+(?:[a-z]{0,9}[^\S\n]*+(?:to?|to=[\w.\-]{0,256})?)?|\A[^\S\n]?to=[\w.\-]{0,256})(?:<\|?)?\Z"
+        ),
         before_call=1,
     ),
 )

@@ -11,6 +11,8 @@ Source: the chat template of Olmo-3-7B-Instruct, 2025-11; vLLM 0.32 `tool_parser
 
 from __future__ import annotations
 
+import re
+
 from core.formats._facts import FamilyFacts
 from core.formats._family import CERTAIN, FAIR, Mark, TextFormat
 from core.parse.python_calls import PythonCalls
@@ -28,6 +30,7 @@ FORMAT: ModelFormat = TextFormat(
         turns=("<|im_start|>",),
         reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2),
         markers=frozenset({_OPEN, _CLOSE}),
+        cut_structure=re.compile(r"<function_calls>\s*[\w.\-]{0,64}\Z"),
         before_call=1,
     ),
     scan=PythonCalls(openers=(_OPEN,), closers=(_CLOSE,)).scan,

@@ -36,7 +36,13 @@ FORMAT: ModelFormat = TextFormat(
     marks=(Mark("<steptml:invoke"), Mark("<steptml:toolcall"), Mark("<｜tool_calls_begin｜>", STRONG)),
     conventions=Conventions(
         cut_texts=frozenset(
-            {"<steptml:invoke name=", "</steptml:invoke>", "<steptml:parameter name=", "</steptml:parameter>"}
+            {
+                "<steptml:invoke name=",
+                "</steptml:invoke>",
+                "<steptml:parameter name=",
+                "</steptml:parameter>",
+                "<｜tool_call_begin｜>function<｜tool_sep｜>",
+            }
         ),
         ends=frozenset({"<|EOT|>"}),
         turns=("<|BOT|>",),

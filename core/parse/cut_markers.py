@@ -8,11 +8,15 @@ What could be the end of ordinary text is believed only where the output was cut
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
+
+from core.parse.mentions import is_in_sentence
 
 _SPECIAL = ("<|", "<｜", "]<]", "◁")  # how control tokens begin: no text ends so by itself
 _LEAST_SPECIAL, _LEAST_CUT, _LEAST_PLAIN = 3, 2, 5
 _BRACKETS = ("<", "[", "]", "◁")
+_STRUCTURE_CHARS = 400  # no header is longer
 
 
 def cut_marker_start(raw: str, markers: frozenset[str], finish_reason: str | None) -> int:
@@ -35,6 +39,21 @@ def cut_marker_start(raw: str, markers: frozenset[str], finish_reason: str | Non
                 break
     start = len(raw) - longest
     return len(raw) if raw[start:] in markers else start
+
+
+def cut_structure_start(raw: str, stop: int, pattern: re.Pattern[str], finish_reason: str | None) -> int:
+    """Return where a header begins that the end of the text cut, its markers whole; `stop` if there is none.
+
+    Args:
+        raw: The raw output.
+        stop: Where half a marker begins at its end, else its length.
+        pattern: A header as far as it goes, up to the end.
+        finish_reason: The server's word; without `length`, a marker that a sentence mentions is none.
+    """
+    found = pattern.search(raw, max(0, stop - _STRUCTURE_CHARS), stop)
+    if found is None or (finish_reason != "length" and is_in_sentence(raw[: found.start()])):
+        return stop
+    return found.start()
 
 
 def _is_markup_due(raw: str, position: int, marker: str, finish_reason: str | None) -> bool:

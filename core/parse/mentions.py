@@ -31,6 +31,11 @@ def without_mentions(
     return tuple(call for call in calls if not _is_mention(raw, call, region, names))
 
 
+def is_in_sentence(before: str) -> bool:
+    """Say whether what follows a text stands in the middle of its last sentence."""
+    return _IN_SENTENCE.search(before[-_LOOK_CHARS:]) is not None
+
+
 def _is_mention(raw: str, call: ToolCallAttempt, region: Span, names: frozenset[str]) -> bool:
     if call.status is CallStatus.COMPLETE or call.arguments.strip() or call.name in names:
         return False

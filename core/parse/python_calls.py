@@ -147,7 +147,7 @@ class PythonScan(StretchScan):
                 break
             while position < stop and text[position] in ",;":
                 position = skip_space(text, position + 1, stop)
-        if in_list and calls and position < stop and (cut := _PARTIAL_NAME.match(text, position, stop)) is not None:
+        if in_list and position < stop and (cut := _PARTIAL_NAME.match(text, position, stop)) is not None:
             calls.append(_cut_call(text, Span(position, stop), "cut inside its name", Span(*cut.span("name"))))
             return calls, stop
         if in_list and position < stop and text[position] == "]":

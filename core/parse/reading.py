@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from core.parse.cut_markers import cut_marker_start
+from core.parse.cut_markers import cut_marker_start, cut_structure_start
 from core.parse.mentions import without_mentions
 from core.parse.reasoning import Part, ReasoningTags, Split, split_reasoning
 from core.protocols import ReadContext
@@ -75,6 +75,7 @@ class Conventions:
         before_call: Line breaks before a call that its template writes, at most.
         after_call: Line breaks behind a call that its template writes before more text, at most.
         cut_texts: Further texts of its markup, half of which may stand where an output was cut.
+        cut_structure: Whole markers and what may stand behind them, where an output was cut inside a header.
     """
 
     reasoning: ReasoningTags | None = None
@@ -84,6 +85,7 @@ class Conventions:
     before_call: int = 0
     after_call: int = 0
     cut_texts: frozenset[str] = frozenset()
+    cut_structure: re.Pattern[str] | None = None
 
     @property
     def markup(self) -> frozenset[str]:
@@ -195,7 +197,9 @@ def find_cut(raw: str, end_start: int, context: ReadContext, conventions: Conven
     """Return where a marker begins that the end of the text cut in two; `end_start` if there is none."""
     if end_start < len(raw):
         return end_start
-    return cut_marker_start(raw, conventions.markup, context.finish_reason)
+    start = cut_marker_start(raw, conventions.markup, context.finish_reason)
+    pattern = conventions.cut_structure
+    return start if pattern is None else cut_structure_start(raw, start, pattern, context.finish_reason)
 
 
 def segments_of_call(call: ToolCallAttempt, call_index: int) -> list[Segment]:

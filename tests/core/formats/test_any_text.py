@@ -89,6 +89,32 @@ def test_half_a_marker_at_the_end_is_no_text(name, finish_reason):
     assert named | detected <= set(texts)
 
 
+# What their calls begin with may be text as well: a bare object or list, `>>>`, a code fence.
+_BARE = frozenset({"deepseek_v3", "functionary", "llama3_json", "phi4_mini", "pythonic", "xlam"})
+
+
+@pytest.mark.parametrize("content", ["", "Let me check."])
+@pytest.mark.parametrize("name", sorted(set(RENDERERS) - _BARE))
+def test_half_a_header_is_no_text(name, content):
+    raw = RENDERERS[name].render(None, content, [("get_weather", {"city": "Beijing", "days": 3})])
+    context = ReadContext(TOOLS, "", "length")
+
+    read = {stop: FORMATS[name].read(raw[:stop], context).content or "" for stop in range(4, len(raw))}
+
+    assert {raw[:stop]: text for stop, text in read.items() if not content.startswith(text.rstrip("\n"))} == {}
+
+
+@pytest.mark.parametrize(
+    "raw", ["A block begins with <|message_model|>", 'The tag is "<|open|>', "It opens with <tool_calls>["]
+)
+def test_a_whole_marker_that_a_sentence_mentions_at_its_end_stays(raw):
+    for name in ("inkling", "kimi_k3", "jamba"):
+        read = FORMATS[name].read(raw, ReadContext(TOOLS, "", "stop"))
+
+        assert read.calls == ()
+        assert (read.content or "").startswith(raw[:10])
+
+
 @pytest.mark.parametrize("text", ["a <", "if a < b and b [", "List<T", "x <b", "Type <", "1 <= 2, 3 <"])
 @pytest.mark.parametrize("finish_reason", ["stop", None])
 def test_the_end_of_ordinary_text_is_no_half_marker(text, finish_reason):

@@ -82,3 +82,12 @@ def test_deep_nesting_is_a_problem_not_an_exception():
     text = "[" * 100_000
 
     assert read_python_value(text, 0, len(text)).problem
+
+
+@pytest.mark.parametrize(
+    "text", ["9**9**9", '"a"*10**9', "1+1", "[1]*9", "f(1)", '__import__("os")', "lambda: 1", '{"a": 9**9}', "(1).real"]
+)
+def test_an_expression_is_not_evaluated(text):
+    value = read_python_value(text, 0, len(text))
+
+    assert value.problem is not None or (value.stop < len(text) and value.value in (9, "a", 1, [1]))
