@@ -2,9 +2,10 @@ r"""Pythonic lists (ToolACE, Llama 3.2, Llama 4 without its tokens): a bare list
 
     [NAME(KEY="text", KEY=3), NAME()]<|eot_id|>
 
-Believed on a line of its own, or at the very end behind a finished sentence,
-naming tools of the request where those are known; never in a code fence or a
-sentence. Values are Python literals; `true`, `false` and `null` are read, too.
+Believed on a line of its own, at the very end behind a finished sentence, or at
+the very start before a new sentence, naming tools of the request where those are
+known (at the start they must be); never in a code fence or a sentence.
+Values are Python literals; `true`, `false` and `null` are read, too.
 
 Source: the model cards of ToolACE-8B and Llama-3.2-3B-Instruct, 2024-09; vLLM 0.32
 `tool_parsers/pythonic_tool_parser.py`.

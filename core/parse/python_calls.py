@@ -119,7 +119,7 @@ class PythonScan(StretchScan):
         return bool(self._names) and before.rstrip().endswith(_SENTENCE_END)
 
     def _can_end(self, start: int, calls: list[ToolCallAttempt], stop: int) -> bool:
-        """Say whether a bare list ends its line, or the text ends inside it."""
+        """Say whether a bare list ends its line or opens the text, or the text ends inside it."""
         if self._names and any(call.name not in self._names for call in calls if call.status is CallStatus.COMPLETE):
             return False
         if calls[-1].status is CallStatus.TRUNCATED:
@@ -127,6 +127,9 @@ class PythonScan(StretchScan):
         if calls[-1].status is CallStatus.MALFORMED and not self._names:
             return False
         rest = self._text[stop : min(self._region.stop, stop + 200)]
+        opens_text = not self._text[self._region.start : start].strip()
+        if self._names and opens_text and calls[-1].status is CallStatus.COMPLETE and rest.lstrip()[:1].isupper():
+            return True  # a new sentence behind it is prose, as is one before a list that ends the text
         on_line = not rest.partition("\n")[0].strip()
         line_start = self._text.rfind("\n", self._region.start, start) + 1
         starts_line = not self._text[max(line_start, self._region.start) : start].strip()
