@@ -89,7 +89,8 @@ async def run_and_watch(client: httpx.AsyncClient, page: str, endpoint: str, tol
     config = re.search(r"window\.gradio_config = (\{.*?\});\s*(</script>|window\.)", html, re.DOTALL)
     assert config is not None
     [run] = [one for one in json.loads(config[1])["dependencies"] if one["api_name"] == "run"]
-    data = [json.dumps(REQUEST), endpoint, "", "", "none", "none"]
+    data: list[str | None] = [json.dumps(REQUEST), endpoint, "", "", "none", "none"]
+    data += [None] * (len(run["inputs"]) - len(data))
     event = {"data": data, "fn_index": run["id"], "session_hash": "visitor", "trigger_id": None}
     joined = await client.post(f"{page}/gradio_api/queue/join", json=event)
     assert joined.status_code == 200, joined.text
