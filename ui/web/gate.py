@@ -6,7 +6,7 @@ Holds times and counts by session, never a text. A session is what gradio calls 
 from __future__ import annotations
 
 import time
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,9 +23,13 @@ class Turn:
 
     Attributes:
         session: Whose run it is.
+        visitor: Who opened that page.
+        goes_on: Whether its turn has come.
     """
 
     session: str
+    visitor: str = ""
+    goes_on: bool = False
 
 
 class RunGate:
@@ -39,24 +43,46 @@ class RunGate:
         self._starts_by_session: OrderedDict[str, deque[float]] = OrderedDict()
 
     @contextmanager
-    def enter(self, session: str) -> Iterator[Turn]:
+    def enter(self, session: str, visitor: str = "") -> Iterator[Turn]:
         """Take a place in the line; leaving the block gives it back.
+
+        Args:
+            session: Which page asks.
+            visitor: Who opened it; "" is nobody in particular.
 
         Raises:
             LimitError: The session, or all together, have used what they may.
         """
         self._check(session)
-        turn = Turn(session)
+        turn = Turn(session, visitor)
         self._turns.append(turn)
+        self._advance()
         self._count_start(session)
         try:
             yield turn
         finally:
             self._turns.remove(turn)
+            self._advance()
 
     def runs_ahead(self, turn: Turn) -> int:
         """Return how many runs must end before it is this one's turn; 0 when it is."""
-        return max(0, self._turns.index(turn) + 1 - self.limits.runs_at_once)
+        return 0 if turn.goes_on else self._line().index(turn) + 1
+
+    def _advance(self) -> None:
+        """Let those go on for whom there is a place."""
+        places = self.limits.runs_at_once - sum(turn.goes_on for turn in self._turns)
+        for turn in self._line()[: max(0, places)]:
+            turn.goes_on = True
+
+    def _line(self) -> list[Turn]:
+        """Return who waits: everybody's first run before anybody's second, those that go on counted as had."""
+        had = Counter(turn.visitor for turn in self._turns if turn.goes_on)
+        rounds: list[tuple[int, Turn]] = []
+        for turn in self._turns:
+            if not turn.goes_on:
+                rounds.append((had[turn.visitor], turn))
+                had[turn.visitor] += 1
+        return [turn for _, turn in sorted(rounds, key=lambda one: one[0])]
 
     def _check(self, session: str) -> None:
         limits = self.limits

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from core.errors import DebuggerError, EngineError, LabError, RequestError, RoomError
 from core.parse.engines import VllmEngine
 from core.pipeline import Example, Progress, Target, ask_parsers, debug_request, load_examples
-from core.room import room_of
+from core.room import VISITOR, room_of
 from core.types import JSON, Request, Trace
 from ui.present import (
     RunView,
@@ -143,7 +143,7 @@ class Handlers:
         """
         view = RunView(run=next(_run_numbers))
         try:
-            with self.gate.enter(session) as turn:
+            with self.gate.enter(session, VISITOR.get().partition("/")[0]) as turn:
                 async for payloads in self._wait(view, turn):
                     yield Update(payloads)
                 async with aclosing(self._run(view, text, fields)) as updates:

@@ -43,6 +43,24 @@ def test_the_end_of_a_run_lets_the_next_one_go_on(stack):
     assert [gate.runs_ahead(second), gate.runs_ahead(third)] == [0, 1]
 
 
+def test_everybodys_first_run_comes_before_anybodys_second(stack):
+    gate = RunGate(Limits(runs_at_once=1))
+    flood = [stack.enter_context(gate.enter(f"tab {number}", "hostile")) for number in range(4)]
+    honest = stack.enter_context(gate.enter("page", "honest"))
+    late = stack.enter_context(gate.enter("other page", "late"))
+
+    assert [gate.runs_ahead(turn) for turn in flood] == [0, 3, 4, 5]
+    assert [gate.runs_ahead(turn) for turn in (honest, late)] == [1, 2]
+
+
+def test_a_run_that_goes_on_is_not_set_back_by_who_comes_later(stack):
+    gate = RunGate(Limits(runs_at_once=2))
+    mine = [stack.enter_context(gate.enter(f"tab {number}", "me")) for number in range(2)]
+    other = stack.enter_context(gate.enter("page", "other"))
+
+    assert [gate.runs_ahead(turn) for turn in (*mine, other)] == [0, 0, 1]
+
+
 def test_a_run_that_fails_gives_its_place_back():
     gate = RunGate(Limits(runs_per_session=1))
     with pytest.raises(ZeroDivisionError), gate.enter("me"):
