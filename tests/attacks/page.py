@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import itertools
 import json
 import os
@@ -29,15 +30,28 @@ _sessions = itertools.count(1)
 
 
 class EchoServer(FaultyServer):
-    """A chat that says what it was told."""
+    """A chat that says what it was told: in a call after `CALL`, in a packed answer after `PACKED`."""
 
     def _behaviour_of(self, request: Any) -> Any:
         if request.path.endswith("/models"):
             return _MODELS
         if not request.path.endswith("/chat/completions"):
             return answer(404)
-        message: JSON = {"role": "assistant", "content": f"ECHO {request.json['messages'][0]['content']}"}
+        words = str(request.json["messages"][0]["content"])
+        order, _, rest = words.partition(" ")
+        if order == "PACKED":
+            return _packed(rest)
+        message: JSON = {"role": "assistant", "content": f"ECHO {words}"}
+        if order == "CALL":
+            function: JSON = {"name": "f", "arguments": rest}
+            message = {"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": function}]}
         return answer(200, {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
+
+
+def _packed(encoding: str) -> Any:
+    """Return 100 times 50 MB of nothing as two gzips hold it, called whatever it is to be called."""
+    body = gzip.compress(gzip.compress(bytes(50_000_000)) * 100)
+    return answer(200, body, content_encoding=encoding)
 
 
 @contextmanager

@@ -1,0 +1,138 @@
+"""Work that never ends, eats memory or asks elsewhere, sent to a running page: others are answered meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import gzip
+import json
+from collections.abc import Awaitable, Callable, Iterator
+
+import pytest
+
+from core.report import write_bundle
+from core.types import JSON, JSONObject, Request, Trace
+from tests.attacks.conftest import start
+from tests.attacks.listener import listening
+from tests.attacks.page import RunningPage, Visitor
+
+HOSTILE, HONEST = "127.0.0.66", "127.0.0.5"
+NO_END = "a" * 40 + "!"
+
+
+@pytest.fixture(scope="module", params=["public", "own"])
+def attacked(request: pytest.FixtureRequest, endpoint: str) -> Iterator[RunningPage]:
+    """A page with a server that says and calls what it is told."""
+    page = start(request.param, endpoint)
+    yield page
+    page.end()
+
+
+def tools(schema: JSONObject) -> list[JSON]:
+    """Return a tool list with one function."""
+    return [{"type": "function", "function": {"name": "f", "parameters": schema}}]
+
+
+def calling(arguments: JSONObject) -> str:
+    """Return words at which the server calls the function."""
+    return "CALL " + json.dumps(arguments)
+
+
+def doubling() -> JSONObject:
+    """Return a schema of 60 levels, each of which asks for the next one twice."""
+    levels: JSONObject = {
+        f"l{level}": {"allOf": [{"$ref": f"#/$defs/l{level + 1}"}, {"$ref": f"#/$defs/l{level + 1}"}]}
+        for level in range(60)
+    }
+    return {"$ref": "#/$defs/l0", "$defs": {**levels, "l60": {"type": "object"}}}
+
+
+async def run_a_pattern(visitor: Visitor) -> str:
+    schema: JSONObject = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}
+    return await visitor.run(calling({"a": NO_END}), tools=tools(schema))
+
+
+async def run_a_doubling_schema(visitor: Visitor) -> str:
+    return await visitor.run(calling({"a": 1}), tools=tools(doubling()))
+
+
+async def render_a_long_text(visitor: Visitor) -> str:
+    return await visitor.ask("render_template", "{{ 'a1 ' * 2633333 }}")
+
+
+async def share_what_looks_like_keys(visitor: Visitor) -> str:
+    words = "api-key:" * 12_500
+    body = json.dumps({"messages": [{"role": "user", "content": words}]})
+    text = f"curl http://localhost/v1/chat/completions -d '{body}' -H '{words}'"
+    linked = await visitor.ask("share", None, text, event_data={"index": 0, "value": "link"})
+    return linked + await visitor.ask("check_request", text)
+
+
+async def share_long_passwords(visitor: Visitor) -> str:
+    fields: JSONObject = {f"password{number}": "pa ss" * 20_000 for number in range(8)}
+    body: JSONObject = {"messages": [{"role": "user", "content": "pa ss" * 20_000}], **fields, "password": "a" * 99_999}
+    bundle = write_bundle(Trace(Request(body, json.dumps(body))))
+    packed = base64.urlsafe_b64encode(gzip.compress(bundle.encode())).decode()
+    opened = await visitor.ask("open_bundle", event_data={"packed": packed})
+    return opened + await visitor.ask("share", event_data={"index": 0, "value": "bundle"})
+
+
+async def run_into(visitor: Visitor, packing: str) -> str:
+    return await visitor.run(f"PACKED {packing}")
+
+
+async def run_into_a_doubled_gzip(visitor: Visitor) -> str:
+    return await run_into(visitor, "gzip, gzip")
+
+
+async def run_into_brotli(visitor: Visitor) -> str:
+    return await run_into(visitor, "br")
+
+
+Attack = Callable[[Visitor], Awaitable[str]]
+ATTACKS: list[tuple[Attack, str]] = [
+    (run_a_pattern, "process_completed"),
+    (run_a_doubling_schema, "process_completed"),
+    (render_a_long_text, "Tokenizing the text "),
+    (share_what_looks_like_keys, "process_completed"),
+    (share_long_passwords, "prompt-debugger.json"),
+    (run_into_a_doubled_gzip, "gzip"),
+    (run_into_brotli, "br"),
+]
+ENDLESS = (run_a_pattern, run_a_doubling_schema)
+
+
+@pytest.mark.parametrize(("attack", "told"), ATTACKS, ids=[attack.__name__ for attack, _ in ATTACKS])
+async def test_another_visitor_is_answered_and_the_page_goes_on(
+    attacked: RunningPage, attack: Attack, told: str
+) -> None:
+    """The order tells for work without an end: others are served before a limit ends it."""
+    async with Visitor(attacked, HOSTILE) as hostile, Visitor(attacked, HONEST) as honest:
+        under_way = asyncio.ensure_future(attack(hostile))
+        meanwhile = [await honest.ask("check_request", "{}") for _ in range(2)]
+        was_ended = under_way.done()
+        received = await under_way
+        after = await hostile.run("AGAIN")
+
+    assert all("process_completed" in one for one in meanwhile)
+    assert not (was_ended and attack in ENDLESS)
+    assert told in received
+    assert "ECHO AGAIN" in after
+    assert attacked.faults() == []
+
+
+async def test_a_tool_list_that_refers_elsewhere_is_followed_by_no_event(attacked: RunningPage) -> None:
+    with listening() as listener:
+        schema: JSONObject = {
+            "type": "object",
+            "properties": {"a": {"$ref": listener.url}},
+            "dependentSchemas": {"a": {"$ref": listener.url}},
+        }
+        async with Visitor(attacked, HOSTILE) as visitor:
+            ran = await visitor.run(calling({"a": 1}), tools=tools(schema))
+            judged = [await visitor.ask("judge_constrained", None, "", level) for level in ("request", "auto+strict")]
+
+        assert listener.requests() == []
+    assert "process_completed" in ran
+    assert all("process_completed" in one for one in judged)
+    assert attacked.faults() == []
