@@ -13,13 +13,14 @@ from threading import Thread
 from urllib.parse import urlsplit
 
 from tests.servers.gguf_model import write_gguf
-from tests.servers.processes import free_port, running
+from tests.servers.processes import ServerStartError, free_port, running
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 LAB_MODEL = ROOT / "assets" / "lab-model"
 LITELLM_PYTHON = ROOT / ".venv-litellm" / "bin" / "python"
 LITELLM_KEY = "sk-litellm-of-the-tests-0123456789abcdef"
+_FIRST_ANSWER_S = 120.0
 
 
 @contextmanager
@@ -58,7 +59,21 @@ def litellm_proxy(folder: Path, upstream: str) -> Iterator[str]:
     command = [str(LITELLM_PYTHON), "-c", entry, "--config", str(config), "--host", "127.0.0.1", "--port", str(port)]
     environment = {"LITELLM_MASTER_KEY": LITELLM_KEY, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
     with running(command, r"Uvicorn running on", environment=environment):
+        _await_models(port, LITELLM_KEY)
         yield f"http://127.0.0.1:{port}/v1"
+
+
+def _await_models(port: int, key: str) -> None:
+    """Return once a server has listed its models; the first time a cold proxy takes longer than a probe waits."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=_FIRST_ANSWER_S)
+    try:
+        connection.request("GET", "/v1/models", headers={"authorization": f"Bearer {key}"})
+        response = connection.getresponse()
+        listed = response.read().decode(errors="replace")
+    finally:
+        connection.close()
+    if response.status != 200:
+        raise ServerStartError(f"/v1/models answered {response.status}: {listed[:300]}")
 
 
 @contextmanager

@@ -59,7 +59,7 @@ class Shape:
     """
 
     message: JSONObject = field(default_factory=lambda: message(None, call()))
-    finish_reason: str = "tool_calls"
+    finish_reason: str | None = "tool_calls"
     codes: tuple[str, ...] = ()
     usage: JSON = field(default_factory=lambda: dict(USAGE))
     choice: JSONObject = field(default_factory=dict)
@@ -178,6 +178,7 @@ HEALTHY: dict[str, Shape] = {
     "a cut that is told": Shape(prose("It is sun"), "length"),
 }
 
+_HEAD: JSONObject = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "m"}
 _PIECES = b"".join(event({"choices": [{"index": 0, "delta": {"content": text}}]}) for text in ("It ", "is ", "sun"))
 
 
@@ -208,6 +209,14 @@ FAULTY: dict[str, Shape] = {
     "an error with status 200": Shape(
         reply=answer(200, _error("Upstream provider failed", code=502)), codes=("PD310",)
     ),
+    "no choice": Shape(reply=answer(200, {**_HEAD, "choices": []}), codes=("PD310",), said="holds no choice"),
+    "choices null": Shape(reply=answer(200, {**_HEAD, "choices": None}), codes=("PD310",), said="holds no choice"),
+    "no message": Shape(
+        reply=answer(200, {**_HEAD, "choices": [{"index": 0, "message": None, "finish_reason": "stop"}]}),
+        codes=("PD310",),
+        said="holds no message, and no error",
+    ),
+    "no finish_reason": Shape(prose(), None, ("PD412",), said="has no finish_reason"),
     "FastAPI": Shape(
         reply=answer(422, {"detail": [{"type": "missing", "loc": ["body", "tools", 0], "msg": "Field required"}]}),
         codes=("PD100",),

@@ -1,9 +1,10 @@
-"""The answer broke off, or there is an error in its place.
+"""The answer broke off, or there is an error or nothing in its place.
 
 What it finds:
     An error that the server or the connection gave after the first part of the
-    answer, streamed or whole, or in place of an answer. A note where the
-    request does not ask to stream and only our streamed repetition failed.
+    answer, streamed or whole, or in place of an answer; and an answer without a
+    choice or without a message. A note where the request does not ask to stream
+    and only our streamed repetition failed.
 
 Why it matters:
     What was received is a beginning, and must not be judged as an answer.
@@ -23,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from core.diagnose.fields import as_object, decode_json
 from core.diagnose.rules.base import Report, TraceRule
 from core.protocols import Rule
 from core.types import ChatResult, FindingEvidence, Severity, Stage, Trace
@@ -42,6 +44,9 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
     is_ours = result is trace.chat_stream and trace.request.body.get("stream") is not True
     if has_begun:
         title, fix = f"The {name} broke off.", "Run again; if it breaks at the same place, read the server's log there."
+    elif (lacks := _what_is_absent(result)) is not None:
+        title = f"The {name} holds no {lacks}, and no error."
+        fix = "Run again; if it stays so, ask whoever runs the server: a proxy may have taken it out."
     else:
         title = f"The server gave no {name}, but an error."
         fix = "Do what the server's words ask for; where they name nothing, read its log."
@@ -52,6 +57,17 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
         fix=fix,
         severity=Severity.NOTE if is_ours and not has_begun else None,
     )
+
+
+def _what_is_absent(result: ChatResult) -> str | None:
+    """Return what an answer that tells of no error should hold and does not; `None` if it tells of one."""
+    answer = as_object(decode_json(result.body))
+    choices = answer.get("choices")
+    if "choices" not in answer or answer.get("error"):
+        return None
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        return "choice"
+    return None if isinstance(choices[0].get("message"), dict) else "message"
 
 
 RULE: Rule = TraceRule(

@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from core.diagnose.fields import body_of, calls_of_message
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import comparison, in_message, max_tokens_of, why_cut
+from core.diagnose.words import counted
 from core.protocols import Rule
 from core.types import CallStatus, Certainty, ChatResult, Severity, Stage, Trace
 
@@ -36,13 +37,15 @@ def find(trace: Trace) -> Iterator[Report]:
     for result, name in ((trace.chat, "answer"), (trace.chat_stream, "stream")):
         if result is None or result.error:
             continue
-        problem = _problem(trace, result)
+        problem, reason = _problem(trace, result), result.finish_reason
         if problem is not None:
             yield Report(
-                title=f"finish_reason `{result.finish_reason}` of the {name} contradicts the message: {problem}.",
-                detail=f"finish_reason is `{result.finish_reason}`, and the message holds "
-                f"{len(calls_of_message(result.message))} tool calls.",
-                evidence=(in_message("finish_reason", str(result.finish_reason)), in_message("tool_calls")),
+                title=f"The {name} has no finish_reason, but {problem}."
+                if reason is None
+                else f"finish_reason `{reason}` of the {name} contradicts the message: {problem}.",
+                detail=f"finish_reason is {'absent' if reason is None else f'`{reason}`'}, and the message holds "
+                f"{counted(len(calls_of_message(result.message)), 'tool call')}.",
+                evidence=(in_message("finish_reason", reason), in_message("tool_calls")),
                 fix="Branch on `message.tool_calls` and on the last token, not on finish_reason.",
                 # TGI, Gemini and others say `stop` behind whole calls: nothing is lost by it.
                 severity=Severity.WARNING if result.finish_reason == "stop" else None,
@@ -60,7 +63,7 @@ def _problem(trace: Trace, result: ChatResult) -> str | None:
     if result.finish_reason == "stop" and calls and not names_a_tool and trace.server is not None:
         return "it holds tool calls"
     if result.finish_reason is None and (result.body or result.token_ids):
-        return "a complete answer has a reason"
+        return "a complete answer has one"
     return None
 
 

@@ -14,7 +14,7 @@ calls as `calls: [[name, arguments, id], …]`.
     traced              [[text, kind, field], …]: spans of the prompts in order; the template wrote the rest
     raw                 raw output, special tokens spelled out; `ids: false` leaves its ids out
     raw_finish_reason, stop_reason, raw_usage, raw_again
-    message             the assistant message; finish_reason, chat_stop_reason, chat_error, usage
+    message             the assistant message; finish_reason, chat_stop_reason, chat_error, chat_body, usage
     stream              {message, finish_reason, same_tokens, deltas}
     server              fields of `Server`
     evidence            default: same-run
@@ -322,7 +322,7 @@ def _chat(case: Case, raw: Completion | None) -> ChatResult | None:
         stop_reason=case.get("chat_stop_reason"),
         token_ids=None if raw is None else raw.token_ids,
         usage=None if usage is None else Usage(**usage),
-        body="{}",
+        body=case.get("chat_body", "{}"),
         error=case.get("chat_error"),
     )
 
