@@ -4,7 +4,8 @@ What it finds:
     A finished call inside a reasoning block. If the block never closes behind
     it and the call was not returned, the model meant it and the server did not
     look there. If the block does close and the call was returned all the same,
-    a draft was taken for a command. A draft that was left alone is no finding.
+    a draft, be it quoted, was taken for a command. A draft that was left alone
+    is no finding.
 
 Why it matters:
     The one loses an action, the other carries out a thought.
@@ -24,12 +25,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.diagnose.advice import Step
+from core.diagnose.calls_as_text import CallAsText, invented_calls
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import comparison, in_message, in_raw, message_index_of, open_think_tail, opens_with_thought
 from core.diagnose.thinking import think_less, thinking_switch
 from core.formats import TABLES
 from core.protocols import Rule
-from core.types import CallStatus, Place, Severity, Stage, ToolCallAttempt, Trace
+from core.types import CallStatus, Place, SegmentKind, Severity, Stage, ToolCallAttempt, Trace
+
+_LEAVE_ALONE = "Do not execute it; use a parser that looks for calls behind the end of reasoning only."
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -48,7 +52,7 @@ def find(trace: Trace) -> Iterator[Report]:
                 title=f"A draft of a call to `{call.name}` inside reasoning was returned as a call.",
                 detail=f"{_where(call, raw)}; the reasoning block closes behind it.",
                 evidence=(in_raw(trace, call.char_span), in_message(f"tool_calls[{returned}]")),
-                fix="Do not execute it; use a parser that looks for calls behind the end of reasoning only.",
+                fix=_LEAVE_ALONE,
                 certainty=certainty,
             )
         elif not is_draft and returned is None and _is_reasoning_open(trace, raw[: call.char_span.start]):
@@ -62,6 +66,26 @@ def find(trace: Trace) -> Iterator[Report]:
                 ),
                 certainty=certainty,
             )
+    for found in invented_calls(trace):
+        if found.name_span is not None and is_draft_as_text(trace, found):
+            yield Report(
+                title=f"A call to `{found.call.name}` that reasoning quotes was returned as a call.",
+                detail=f"Its name stands at character {found.name_span.start} of {len(raw)}, as text; "
+                "the reasoning block closes behind it.",
+                evidence=(in_raw(trace, found.name_span), in_message(found.call.field)),
+                fix=_LEAVE_ALONE,
+                certainty=certainty,
+            )
+
+
+def is_draft_as_text(trace: Trace, found: CallAsText) -> bool:
+    """Tell whether a returned call stands as text inside reasoning that closes behind it."""
+    if trace.parse is None or found.name_span is None or found.kind is not SegmentKind.REASONING:
+        return False
+    inside = next(
+        s for s in trace.parse.parsed.segments if s.char_span.start <= found.name_span.start < s.char_span.stop
+    )
+    return _closes(trace.parse.raw[inside.char_span.stop :])
 
 
 def _where(call: ToolCallAttempt, raw: str) -> str:

@@ -2,7 +2,9 @@
 
 What it finds:
     A tool call of the message that answers to no call of the raw output, be it
-    in the body or in reasoning.
+    in the body or in reasoning. Where the raw output holds it as text that is
+    quoted or told in a sentence, the finding says so; inside reasoning that
+    closes it is PD410.
 
 Why it matters:
     Something the model never asked for is executed: an example in prose, a
@@ -22,34 +24,56 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.diagnose.fields import returned_calls
+from core.diagnose.calls_as_text import CallAsText, invented_calls
 from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import comparison, in_message
+from core.diagnose.rules.call_in_reasoning import is_draft_as_text
+from core.diagnose.sight import comparison, in_message, in_raw
 from core.diagnose.words import counted, listed
 from core.protocols import Rule
-from core.types import CallOutcome, Severity, Stage, Trace
+from core.types import Certainty, FindingEvidence, Severity, Stage, Trace
+
+_FIX = "Do not execute it. Check which parser the server runs, and whether it reads prose or reasoning for calls."
 
 
 def find(trace: Trace) -> Iterator[Report]:
-    """Report the calls without an origin, in one report."""
+    """Report the calls without an origin in one report, those that stand in the output as text in another."""
     certainty = comparison(trace)
     if certainty is None or trace.parse is None:
         return
-    fields = [
-        f"tool_calls[{match.message_index}]"
-        for match in trace.parse.ledger.matches
-        if match.outcome is CallOutcome.INVENTED
-    ]
-    invented = [call for call in returned_calls(trace) if call.field in fields]
-    if not invented:
-        return
-    yield Report(
-        title=f"The server returned {counted(len(invented), 'tool call')} that the model did not write.",
-        detail=f"No characters of the raw output explain {listed([call.name or call.field for call in invented])}.",
-        evidence=tuple(in_message(call.field, f"{call.name} {call.arguments}") for call in invented),
-        fix="Do not execute it. Check which parser the server runs, and whether it reads prose or reasoning for calls.",
+    calls = [found for found in invented_calls(trace) if not is_draft_as_text(trace, found)]
+    unexplained = [found for found in calls if found.name_span is None]
+    if unexplained:
+        yield Report(
+            title=f"The server returned {counted(len(unexplained), 'tool call')} that the model did not write.",
+            detail=f"No characters of the raw output explain {_names(unexplained)}.",
+            evidence=_returned(unexplained),
+            fix=_FIX,
+            certainty=certainty,
+        )
+    as_text = [found for found in calls if found.name_span is not None]
+    if as_text:
+        yield _report_text(trace, as_text, certainty)
+
+
+def _report_text(trace: Trace, calls: list[CallAsText], certainty: Certainty) -> Report:
+    spans = [found.name_span for found in calls if found.name_span is not None]
+    kinds = sorted({found.kind.value for found in calls if found.kind is not None})
+    return Report(
+        title=f"The server returned {counted(len(calls), 'tool call')} that the model wrote as text.",
+        detail=f"The raw output holds {_names(calls)} at character {spans[0].start}; our reading takes it "
+        f"for text there, part of {' and '.join(kinds)}, and not for a call.",
+        evidence=(*_returned(calls), *(in_raw(trace, span) for span in spans)),
+        fix=_FIX,
         certainty=certainty,
     )
+
+
+def _names(calls: list[CallAsText]) -> str:
+    return listed([found.call.name or found.call.field for found in calls])
+
+
+def _returned(calls: list[CallAsText]) -> tuple[FindingEvidence, ...]:
+    return tuple(in_message(found.call.field, f"{found.call.name} {found.call.arguments}") for found in calls)
 
 
 RULE: Rule = TraceRule(
