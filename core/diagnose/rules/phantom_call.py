@@ -22,6 +22,7 @@ Source:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from core.diagnose.fields import as_text, decode_json
@@ -30,6 +31,8 @@ from core.diagnose.sight import comparison, in_message, in_raw, matched_calls, q
 from core.json_values import same_json
 from core.protocols import Rule
 from core.types import CallStatus, JSONObject, Severity, Stage, ToolCallAttempt, Trace
+
+_MORE_BEGUN = re.compile(r"\s*<(?:｜DSML｜)?(?:p|arg)[^<>]*\Z")  # half the tag that opens a further parameter
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -41,7 +44,7 @@ def find(trace: Trace) -> Iterator[Report]:
         if call.status is not CallStatus.TRUNCATED:
             continue
         value = decode_json(as_text(got.arguments) or "")
-        if not isinstance(value, dict) or not _is_half(call, value):
+        if not isinstance(value, dict) or not _is_half(trace.parse.raw, call, value):
             continue
         yield Report(
             title=f"The model was cut inside its call to `{call.name or got.name}`, the server returned a whole one.",
@@ -53,9 +56,10 @@ def find(trace: Trace) -> Iterator[Report]:
         )
 
 
-def _is_half(call: ToolCallAttempt, returned: JSONObject) -> bool:
+def _is_half(raw: str, call: ToolCallAttempt, returned: JSONObject) -> bool:
     """Say whether the model had not yet written what was returned as all of it."""
-    return call.arguments_json is None or not same_json(call.arguments_json, returned)
+    has_begun_more = _MORE_BEGUN.match(raw, call.char_span.stop) is not None
+    return has_begun_more or call.arguments_json is None or not same_json(call.arguments_json, returned)
 
 
 RULE: Rule = TraceRule(
