@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from core.diagnose.fields import body_of, request_tools, texts_inside
 from core.diagnose.markers import find_unquoted_markers
 from core.formats import pick_format
 from core.protocols import ReadContext
-from core.types import CallStatus, ToolCallAttempt, Trace
+from core.types import CallStatus, Segment, SegmentKind, Span, ToolCallAttempt, Trace
+
+_OF_CALLS = (SegmentKind.MARKUP, SegmentKind.CALL_NAME, SegmentKind.CALL_ID, SegmentKind.CALL_ARGUMENTS)
 
 
 def written_calls(trace: Trace, text: str) -> Iterator[ToolCallAttempt]:
@@ -19,9 +22,20 @@ def written_calls(trace: Trace, text: str) -> Iterator[ToolCallAttempt]:
     offered = {tool.name for tool in request_tools(trace.request)}
     asked = "\n".join(texts_inside(body_of(trace)))
     context = ReadContext(tools=trace.request.tools)
-    for call in pick_format(text, context).read(text, context).calls:
+    parsed = pick_format(text, context).read(text, context)
+    marked = list(_marked_sections(parsed.segments, markers))
+    for call in parsed.calls:
         span = call.char_span
-        has_markup = any(span.start <= marker.start < span.stop for marker in markers)
+        has_markup = any(section.start <= span.start < section.stop for section in marked)
         is_whole = call.status is CallStatus.COMPLETE and call.arguments_json is not None and call.name in offered
         if has_markup and is_whole and text[slice(*span)] not in asked:
             yield call
+
+
+def _marked_sections(segments: Sequence[Segment], markers: Sequence[Span]) -> Iterator[Span]:
+    """Yield the stretches of calls without text between them whose markup, around or inside a call, has a marker."""
+    for is_section, group in groupby(segments, key=lambda segment: segment.kind in _OF_CALLS):
+        parts = list(group)
+        markup = [part.char_span for part in parts if part.kind is SegmentKind.MARKUP]
+        if is_section and any(a <= marker.start < b for a, b in markup for marker in markers):
+            yield Span(parts[0].char_span.start, parts[-1].char_span.stop)

@@ -23,6 +23,9 @@ HERMES_CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris
 
 GLM_CALL = "<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>Paris</arg_value>\n</tool_call>"
 QWEN_CALL = "<tool_call>\n<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n</function>\n</tool_call>"
+LLAMA_CALL = '<|python_tag|>{"name": "get_weather", "parameters": {"city": "Paris"}}'
+MISTRAL_CALL = '[TOOL_CALLS][{"name": "get_weather", "arguments": {"city": "Paris"}}]'
+MISTRAL_V11_CALL = '[TOOL_CALLS]get_weather[ARGS]{"city": "Paris"}'
 
 
 def call(arguments: JSON = ARGUMENTS, **fields: JSON) -> JSONObject:
@@ -175,6 +178,8 @@ HEALTHY: dict[str, Shape] = {
     "a byte order mark": Shape(prose(), "stop", head=b"\xef\xbb\xbf"),
     "a refusal of the model": Shape(message(None, refusal="I cannot help with that."), "stop"),
     "a call in a code block": Shape(prose(f"Write:\n```xml\n{HERMES_CALL}\n```"), "stop"),
+    "Mistral's call in a code block": Shape(prose(f"Write:\n```\n{MISTRAL_CALL}\n```"), "stop"),
+    "Llama's call in a code span": Shape(prose(f"It writes `{LLAMA_CALL}` then."), "stop"),
     "a cut that is told": Shape(prose("It is sun"), "length"),
 }
 
@@ -191,6 +196,9 @@ FAULTY: dict[str, Shape] = {
     "Hermes markup in content": Shape(message(HERMES_CALL), "stop", ("PD426",)),
     "GLM markup in content": Shape(message(GLM_CALL), "stop", ("PD426",)),
     "Qwen coder markup in content": Shape(message(QWEN_CALL), "stop", ("PD426",)),
+    "Llama markup in content": Shape(message(LLAMA_CALL), "stop", ("PD426",)),
+    "Mistral markup in content": Shape(message(MISTRAL_CALL), "stop", ("PD426",)),
+    "Mistral's later markup in content": Shape(message(MISTRAL_V11_CALL), "stop", ("PD426",)),
     "markup in reasoning": Shape(message(None, reasoning_content=HERMES_CALL), "stop", ("PD426",)),
     "arguments as an object": Shape(message(None, call({"city": "Paris"})), codes=("PD506",)),
     "arguments cut": Shape(message(None, call('{"city": "Par')), codes=("PD506",)),
