@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from core.diagnose.written_calls import written_calls
-from core.types import Request, ToolCallAttempt, Trace
+from core.types import JSONObject, Request, ToolCallAttempt, Trace
 from tests.core.formats.scenarios import Written, written
 
 # What these write is JSON or Python that prose may hold too; functionary has `>>>`, which quotes mail as well.
@@ -18,7 +18,7 @@ FAMILIES = {one.format for one in CALLING}
 
 
 def found(one: Written, content: str) -> list[ToolCallAttempt]:
-    body = {"messages": [{"role": "user", "content": "Go on."}], "tools": list(one.tools)}
+    body: JSONObject = {"messages": [{"role": "user", "content": "Go on."}], "tools": list(one.tools)}
     return list(written_calls(Trace(request=Request(body=body, text="")), content))
 
 
@@ -51,7 +51,7 @@ def test_a_call_in_code_is_only_shown(family: str) -> None:
 
 @pytest.mark.parametrize("family", sorted(FAMILIES))
 def test_a_call_of_a_tool_that_nobody_offers_is_none(family: str) -> None:
-    other = {"type": "function", "function": {"name": "unheard_of", "parameters": {"type": "object"}}}
+    other: JSONObject = {"type": "function", "function": {"name": "unheard_of", "parameters": {"type": "object"}}}
 
     for one in of_family(family):
         assert found(replace(one, tools=(other,)), one.raw) == [], one.scenario.title
