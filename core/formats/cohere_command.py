@@ -8,6 +8,8 @@ r"""Cohere Command R7B, A and later: blocks in special tokens.
 
     Action:\n```json\n[{"tool_name": "NAME", "parameters": {ARGUMENTS}}]\n```      Command R and R+
 
+    <co>CITED WORDS</co: 0:[1,2]>                        in CONTENT; servers show or strip the marks
+
 Drawn on several lines. White space inside the action block is framing, other
 text is exact.
 
@@ -53,6 +55,7 @@ FORMAT: ModelFormat = TextFormat(
         reasoning=ReasoningTags(("<|START_THINKING|>",), ("<|END_THINKING|>",)),
         ends=frozenset({"<|END_OF_TURN_TOKEN|>", "<|CHATBOT_TOKEN|>"}),
         markers=frozenset({_OPEN, _CLOSE, *_WRAPPERS}),
+        citation=re.compile(r"</?co(?:: ?[^<>\n]{0,200})?>"),
         cut_structure=re.compile(r"<\|START_ACTION\|>\s*\[\s*\Z"),
     ),
     scan=scan_both(

@@ -274,6 +274,9 @@ class _Accountant:
 
     def _settle_rest(self) -> None:
         """Say what became of text that nobody claimed."""
+        for mark in self._parsed.strippable:
+            for span in self._claims.free_spans(mark):
+                self._claims.claim(span, Fate.MARKUP)
         for segment in self._parsed.segments:
             for span in self._claims.free_spans(segment.char_span):
                 if segment.kind is SegmentKind.END:

@@ -75,6 +75,7 @@ class Conventions:
         before_call: Line breaks before a call that its template writes, at most.
         after_call: Line breaks behind a call that its template writes before more text, at most.
         cut_texts: Further texts of its markup, half of which may stand where an output was cut.
+        citation: Marks around cited words of content, which servers may take out.
         cut_structure: Whole markers and what may stand behind them, where an output was cut inside a header.
     """
 
@@ -86,6 +87,7 @@ class Conventions:
     after_call: int = 0
     cut_texts: frozenset[str] = frozenset()
     cut_structure: re.Pattern[str] | None = None
+    citation: re.Pattern[str] | None = None
 
     @property
     def markup(self) -> frozenset[str]:
@@ -175,6 +177,7 @@ def assemble_message(
         content=_join(raw, segments, SegmentKind.CONTENT, joiner) or None,
         calls=calls,
         segments=segments,
+        strippable=() if conventions.citation is None else _citations(raw, segments, conventions.citation),
     )
 
 
@@ -378,6 +381,11 @@ def _merge(segments: Iterable[Segment]) -> tuple[Segment, ...]:
         else:
             merged.append(segment)
     return tuple(merged)
+
+
+def _citations(raw: str, segments: Iterable[Segment], pattern: re.Pattern[str]) -> tuple[Span, ...]:
+    spans = (s.char_span for s in segments if s.kind is SegmentKind.CONTENT)
+    return tuple(Span(*match.span()) for span in spans for match in pattern.finditer(raw, *span))
 
 
 def _join(raw: str, segments: Iterable[Segment], kind: SegmentKind, joiner: str) -> str:

@@ -109,6 +109,7 @@ class ParsedMessage:
         content: Visible text; `None` if there is none.
         calls: Every tool call, in order of appearance.
         segments: Tile the raw text in order; none empty.
+        strippable: Marks inside content that a server may show or take out, such as those around citations.
     """
 
     format: str
@@ -116,6 +117,7 @@ class ParsedMessage:
     content: str | None
     calls: tuple[ToolCallAttempt, ...]
     segments: tuple[Segment, ...]
+    strippable: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
