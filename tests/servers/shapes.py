@@ -59,6 +59,7 @@ class Shape:
         status: Status of a refusal that has no answer at all.
         said: Words that the finding of `codes`, or the error, holds.
         streamed: An answer of another kind, to requests that want a stream alone.
+        asks: Fields of the request besides those of the question.
     """
 
     message: JSONObject = field(default_factory=lambda: message(None, call()))
@@ -75,6 +76,7 @@ class Shape:
     status: int | None = None
     said: str = ""
     streamed: Behaviour | None = None
+    asks: JSONObject = field(default_factory=dict)
 
     def behaviours(self) -> dict[str, Behaviour]:
         """Return what a server of this shape does on each path."""
@@ -180,6 +182,7 @@ HEALTHY: dict[str, Shape] = {
     "a call in a code block": Shape(prose(f"Write:\n```xml\n{HERMES_CALL}\n```"), "stop"),
     "Mistral's call in a code block": Shape(prose(f"Write:\n```\n{MISTRAL_CALL}\n```"), "stop"),
     "Llama's call in a code span": Shape(prose(f"It writes `{LLAMA_CALL}` then."), "stop"),
+    "promised JSON": Shape(prose('{"city": "Paris"}'), "stop", asks={"response_format": {"type": "json_object"}}),
     "a cut that is told": Shape(prose("It is sun"), "length"),
 }
 
@@ -216,6 +219,13 @@ FAULTY: dict[str, Shape] = {
     ),
     "an error with status 200": Shape(
         reply=answer(200, _error("Upstream provider failed", code=502)), codes=("PD310",)
+    ),
+    "promised JSON that was cut": Shape(
+        prose('{"city": "Par'),
+        "length",
+        ("PD505",),
+        said="was cut before the JSON",
+        asks={"response_format": {"type": "json_object"}},
     ),
     "no choice": Shape(reply=answer(200, {**_HEAD, "choices": []}), codes=("PD310",), said="holds no choice"),
     "choices null": Shape(reply=answer(200, {**_HEAD, "choices": None}), codes=("PD310",), said="holds no choice"),

@@ -9,7 +9,7 @@ import pytest
 from core.errors import BackendError
 from core.lab import LabPool
 from core.pipeline import Target, run_request
-from core.types import Request, Severity, Trace
+from core.types import JSONObject, Request, Severity, Trace
 from tests.core.complete.faulty_server import faulty_server
 from tests.servers.scenarios import body_of
 from tests.servers.shapes import FAULTY, HEALTHY, Shape
@@ -23,7 +23,8 @@ def run(shape: Shape, *, is_stream: bool = False) -> Trace:
 
     async def go() -> Trace:
         async with faulty_server(shape.behaviours()) as server:
-            request = Request(body=body_of("healthy", model="m", **({"stream": True} if is_stream else {})), text="")
+            fields: JSONObject = {**shape.asks, **({"stream": True} if is_stream else {})}
+            request = Request(body=body_of("healthy", model="m", **fields), text="")
             return await run_request(request, Target(base_url=server.base_url), LabPool(max_running=0))
 
     return asyncio.run(go())

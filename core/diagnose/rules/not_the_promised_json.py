@@ -2,8 +2,9 @@
 
 What it finds:
     With `response_format` of type `json_object` or `json_schema`, an answer
-    without tool calls whose content is no JSON, or breaks the schema. Silent
-    for an answer that was cut.
+    without tool calls whose content is no JSON, or breaks the schema. A warning
+    at the stage `complete` where a limit cut the answer before its JSON was
+    whole; an answer that is whole although a limit was reached is not judged.
 
 Why it matters:
     The caller decodes without looking. Typical causes are JSON that went into
@@ -26,6 +27,7 @@ from collections.abc import Iterator
 
 from core.diagnose.advice import Step
 from core.diagnose.fields import as_object, as_text, body_of, content_of, reasoning_of, returned_calls
+from core.diagnose.room import output_limit
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.schemas import violations
 from core.diagnose.sight import in_message, in_request, why_cut
@@ -40,9 +42,11 @@ def find(trace: Trace) -> Iterator[Report]:
     kind = as_text(wanted.get("type"))
     if trace.chat is None or trace.chat.error or kind not in ("json_object", "json_schema") or returned_calls(trace):
         return
-    if why_cut(trace) is not None:
-        return
     content = content_of(trace.chat.message) or ""
+    cut = why_cut(trace)
+    if cut is not None:
+        yield from _cut_short(trace, content, kind, cut)
+        return
     problem = _problem(content, as_object(wanted.get("json_schema")).get("schema"))
     if problem is None:
         return
@@ -61,6 +65,23 @@ def find(trace: Trace) -> Iterator[Report]:
         )
         if in_thoughts
         else "Check that the server supports this schema: some drop an unsupported constraint silently.",
+    )
+
+
+def _cut_short(trace: Trace, content: str, kind: str, cut: str) -> Iterator[Report]:
+    """Report a promise that was broken by a limit and not by the server's constraint."""
+    if _problem(content, None) is None:
+        return
+    limit = output_limit(trace)
+    yield Report(
+        title="The answer was cut before the JSON that `response_format` promises was whole."
+        if content.strip()
+        else "The answer was cut before the JSON that `response_format` promises began.",
+        detail=f"Content ends with {content[-60:]!r}, and {cut}. Cut by {limit.name}.",
+        evidence=(in_message("content", content), in_request("response_format", kind)),
+        fix=(Step(f"Do not decode this answer. {limit.step.text}"),),
+        severity=Severity.WARNING,
+        stage=Stage.COMPLETE,
     )
 
 
