@@ -39,6 +39,12 @@ _BODY_STOPS = (*_ENDS, _START, _CHANNEL)
 _RECIPIENT = re.compile(r"to=(?P<whole>(?:functions\.)?(?P<name>[^\s<]*))")
 _CHANNEL_NAME = re.compile(r"<\|channel\|>\s*(?P<name>[a-z]*)")
 _HEADLESS = re.compile(r"\s*to=[^\s<]+\s*(?=<\|(?:channel|constrain|message)\|>)")
+# Analysis and answer once a server has taken the control tokens away; prose goes on with a space or a small letter.
+_BARE = re.compile(
+    r"\A\s*analysis(?=[^\sa-z.,:;])(?P<analysis>(?:(?!assistantcommentary|to=functions\.|<\|).)*?[^\s`\"'])assistantfinal"
+    r"(?![\s`\"'.,:;]*\Z)(?![`\"'.,:;])",
+    re.DOTALL,
+)
 _NOBODY = frozenset({"", "assistant", "user", "all"})
 _CONVENTIONS = Conventions(
     turns=(
@@ -64,7 +70,11 @@ class _Harmony(TextFormat):
     def read(self, raw: str, context: ReadContext) -> ParsedMessage:
         """Read `raw`; never raises on any text. Segments tile `raw`."""
         reader = _Reader(raw, context)
-        reader.run()
+        bare = None if _MESSAGE in raw else _BARE.match(raw, 0, reader.stop)
+        if bare is None:
+            reader.run()
+        else:
+            reader.run_bare(bare)
         stretches = list(reader.stretches)
         if reader.stop < reader.end_start:
             stretches.append(Stretch(Segment(Span(reader.stop, reader.end_start), SegmentKind.MARKUP)))
@@ -97,14 +107,25 @@ class _Reader:
         self.has_reasoning = False
 
     def run(self) -> None:
-        position = self._open_body() or self._open_header()
+        position = behind = self._open_body() or self._open_header()
         while position < self.stop and (hit := self._finder.first((_START, _CHANNEL, *_ENDS), position)) is not None:
             if hit.start >= self.stop:
                 break
-            if is_quoted_inline(self._raw, Span(hit.start, hit.stop), self.stop):
+            # Right behind a message nothing is quoted, whatever back-ticks its text holds.
+            if hit.start != behind and is_quoted_inline(self._raw, Span(hit.start, hit.stop), self.stop):
                 position = hit.stop
                 continue
-            position = self._mark(hit) if hit.marker in _ENDS else self._message(hit)
+            position = behind = self._mark(hit) if hit.marker in _ENDS else self._message(hit)
+
+    def run_bare(self, bare: re.Match[str]) -> None:
+        """Read an output whose control tokens were taken away: `analysis…assistantfinal…`."""
+        self.has_reasoning = True
+        start, stop = bare.span("analysis")
+        self.stretches += [
+            Stretch(Segment(Span(0, start), SegmentKind.MARKUP)),
+            Stretch(Segment(Span(start, stop), SegmentKind.REASONING)),
+            Stretch(Segment(Span(stop, bare.end()), SegmentKind.MARKUP)),
+        ]
 
     def _mark(self, hit: Hit) -> int:
         self.stretches.append(Stretch(Segment(Span(hit.start, hit.stop), SegmentKind.MARKUP)))
@@ -189,11 +210,18 @@ class _Reader:
     def _body(self, start: int, channel: str) -> int:
         """Read the text of a message that is no call."""
         hit = self._finder.first(_BODY_STOPS, start)
+        while hit is not None and channel == "analysis" and self._is_quoted_end(hit):
+            hit = self._finder.first(_BODY_STOPS, hit.stop)
         stop = self.stop if hit is None else min(hit.start, self.stop)
         if channel == "analysis":
             self.has_reasoning = True
             self.stretches.append(Stretch(Segment(Span(start, stop), SegmentKind.REASONING)))
         return max(stop, start)
+
+    def _is_quoted_end(self, hit: Hit) -> bool:
+        """Say whether a thought only mentions an end; behind a real one comes a header, or nothing."""
+        is_end = hit.marker in _ENDS and not self._raw.startswith((_START, _CHANNEL, *_ENDS), hit.stop)
+        return is_end and is_quoted_inline(self._raw, Span(hit.start, hit.stop), self.stop)
 
 
 def build_tag(plan: GrammarPlan, suffix: str = "") -> JSONObject:
@@ -234,6 +262,7 @@ FORMAT: ModelFormat = _Harmony(
         Mark("to=functions.", STRONG),
         Mark(_MESSAGE, STRONG, r"<\|start\|>\s*assistant[^<]{0,256}<\|message\|>"),
         Mark(_CONSTRAIN),
+        Mark("assistantfinal", STRONG, _BARE.pattern.replace("\\A", "(?s)\\A", 1)),
     ),
     tails=("<|start|>assistant",),
     conventions=_CONVENTIONS,
