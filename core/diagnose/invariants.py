@@ -79,7 +79,7 @@ INVARIANTS = (
     Invariant(
         "End",
         "The last token is an end token, or the limit was reached; finish_reason agrees with both.",
-        ("PD103", "PD107", "PD301", "PD304", "PD305", "PD306", "PD307", "PD310", "PD412"),
+        ("PD103", "PD107", "PD301", "PD304", "PD305", "PD306", "PD307", "PD310", "PD312", "PD412"),
     ),
     Invariant(
         "Round trip",

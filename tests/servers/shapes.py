@@ -220,6 +220,16 @@ FAULTY: dict[str, Shape] = {
     "an error with status 200": Shape(
         reply=answer(200, _error("Upstream provider failed", code=502)), codes=("PD310",)
     ),
+    "Gemini's filter": Shape(message(None), "SAFETY", ("PD311",), said="withheld"),
+    "Gemini's recitation": Shape(prose("Call me"), "RECITATION", ("PD311",), said="cut the answer"),
+    "Gemini, prohibited content": Shape(message(None), "PROHIBITED_CONTENT", ("PD311",), said="withheld"),
+    "Gemini, a malformed call": Shape(
+        message(None), "MALFORMED_FUNCTION_CALL", ("PD312",), said="MALFORMED_FUNCTION_CALL"
+    ),
+    "Gemini, a malformed call as its OpenAI address says it": Shape(
+        message(None), "function_call_filter: MALFORMED_FUNCTION_CALL", ("PD312",), said="no call"
+    ),
+    "nothing at all": Shape(message(""), "stop", ("PD312",), said="The answer is empty"),
     "promised JSON that was cut": Shape(
         prose('{"city": "Par'),
         "length",

@@ -1,8 +1,9 @@
 """The server's content filter cut the answer or withheld it.
 
 What it finds:
-    finish_reason `content_filter`: an error where the message holds nothing,
-    a warning where something is left.
+    finish_reason `content_filter`, or a provider's own word for it such as
+    `SAFETY`, `RECITATION` or `PROHIBITED_CONTENT`: an error where the message
+    holds nothing, a warning where something is left.
 
 Why it matters:
     What is missing was taken out on purpose, after or while the model wrote.
@@ -15,13 +16,14 @@ Good:
     `"finish_reason": "stop"`
 
 Source:
-    protocol: `finish_reason` of chat completions.
+    protocol: `finish_reason` of chat completions, `finishReason` of Gemini.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from core.diagnose.endings import is_filter_word
 from core.diagnose.fields import content_of, reasoning_of
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import in_message
@@ -31,16 +33,17 @@ from core.types import Severity, Stage, Trace
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report an answer that was filtered."""
-    if trace.chat is None or trace.chat.finish_reason != "content_filter":
+    if trace.chat is None or trace.chat.error or not is_filter_word(trace.chat.finish_reason):
         return
+    word = trace.chat.finish_reason or ""
     message = trace.chat.message
     is_empty = not content_of(message) and not message.get("tool_calls") and reasoning_of(message) is None
     yield Report(
         title="The server's content filter withheld the answer."
         if is_empty
         else "The server's content filter cut the answer.",
-        detail="finish_reason is `content_filter`" + (", and the message is empty." if is_empty else "."),
-        evidence=(in_message("finish_reason", "content_filter"),),
+        detail=f"finish_reason is `{word}`" + (", and the message is empty." if is_empty else "."),
+        evidence=(in_message("finish_reason", word),),
         fix="See what the provider says of its filter, often in a field beside the message; change the text that trips "
         "it, or the filter's setting.",
         severity=None if is_empty else Severity.WARNING,

@@ -1,0 +1,39 @@
+"""Words of `finish_reason`, the protocol's and those that providers let through, and what they mean."""
+
+from __future__ import annotations
+
+import re
+
+_WORD = re.compile(r"[a-z_]+")
+_FILTER = frozenset(
+    {"content_filter", "safety", "recitation", "prohibited_content", "blocklist", "spii", "image_safety", "sensitive"}
+)
+_MALFORMED = frozenset({"malformed_function_call", "unexpected_tool_call"})
+_NORMAL = frozenset({"stop", "eos", "eos_token", "end_turn"})
+
+
+def is_malformed_call(finish_reason: str | None) -> bool:
+    """Tell whether a provider says that it threw the model's call away.
+
+    >>> is_malformed_call("function_call_filter: MALFORMED_FUNCTION_CALL"), is_malformed_call("function_call")
+    (True, False)
+    """
+    return not _MALFORMED.isdisjoint(_words(finish_reason))
+
+
+def is_filter_word(finish_reason: str | None) -> bool:
+    """Tell whether a content filter ended the answer.
+
+    >>> is_filter_word("SAFETY"), is_filter_word("content_filter: RECITATION"), is_filter_word("stop")
+    (True, True, False)
+    """
+    return not _FILTER.isdisjoint(_words(finish_reason)) and not is_malformed_call(finish_reason)
+
+
+def is_normal_end(finish_reason: str | None) -> bool:
+    """Tell whether a word says that the model ended its answer by itself."""
+    return (finish_reason or "").lower() in _NORMAL
+
+
+def _words(finish_reason: str | None) -> list[str]:
+    return _WORD.findall((finish_reason or "").lower())

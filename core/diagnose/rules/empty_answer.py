@@ -1,0 +1,83 @@
+"""The answer holds nothing, or the provider threw the model's call away.
+
+What it finds:
+    A finish_reason such as `MALFORMED_FUNCTION_CALL` without a call in the
+    message; and, where no raw output is known, an ordinary end of a message
+    that holds nothing at all: no text, no call, no reasoning, no refusal.
+
+Why it matters:
+    The caller waits for a call or an answer and gets an empty string under a
+    word that says that all went well; agents ask again for ever.
+
+Bad:
+    `"content": null, "finish_reason": "MALFORMED_FUNCTION_CALL"`
+
+Good:
+    `"content": "15 °C.", "finish_reason": "stop"`
+
+Source:
+    protocol: `finishReason` of Gemini.
+    derived: an answer has a content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.diagnose.endings import is_malformed_call, is_normal_end
+from core.diagnose.fields import returned_calls
+from core.diagnose.rules.base import Report, TraceRule
+from core.diagnose.sight import in_message
+from core.diagnose.words import counted
+from core.protocols import Rule
+from core.types import JSON, ChatResult, Severity, Stage, Trace
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report what the provider says of the call, else a message without anything."""
+    chat = trace.chat
+    if chat is None or chat.error:
+        return
+    if is_malformed_call(chat.finish_reason) and not returned_calls(trace):
+        yield Report(
+            title=f"The server returned no call and says `{chat.finish_reason}`.",
+            detail="By this word the model tried to call a tool, and what it wrote could not be read or was not "
+            "allowed as a call. The message does not hold it.",
+            evidence=(in_message("finish_reason", chat.finish_reason),),
+            fix="Run again; if it stays so, give the tools simpler schemas and names, or offer fewer of them.",
+        )
+    elif trace.raw is None and is_normal_end(chat.finish_reason) and _is_blank(chat.message):
+        yield _report_empty(chat)
+
+
+def _report_empty(chat: ChatResult) -> Report:
+    written = None if chat.usage is None else chat.usage.completion_tokens
+    counts = "" if written is None else f" The server counted {counted(written, 'token')} of output."
+    return Report(
+        title=f"The answer is empty, and finish_reason is `{chat.finish_reason}`.",
+        detail="The message holds no text, no call, no reasoning and no refusal." + counts,
+        evidence=(in_message("content"), in_message("finish_reason", chat.finish_reason)),
+        fix="Run again; if it stays so, look at the end of the conversation: after a finished answer, or after tool "
+        "results that leave nothing to say, a model may end its turn at once. If tokens were counted, a parser or "
+        "a proxy took them out.",
+    )
+
+
+def _is_blank(value: JSON, key: str = "") -> bool:
+    """Tell whether nothing in a message says anything; its role, and the type of a part, are no answer."""
+    if key in ("role", "type"):
+        return True
+    if isinstance(value, dict):
+        return all(_is_blank(inner, name) for name, inner in value.items())
+    if isinstance(value, list):
+        return all(_is_blank(inner) for inner in value)
+    return value in (None, False) or (isinstance(value, str) and not value.strip())
+
+
+RULE: Rule = TraceRule(
+    code="PD312",
+    name="empty-answer",
+    severity=Severity.WARNING,
+    stage=Stage.COMPLETE,
+    find=find,
+)
