@@ -12,7 +12,11 @@ from core.types import Span
 _MARKER = re.compile(
     "|".join(re.escape(m) for m in sorted((*TABLES.call_markers, *TABLES.turn_markers), key=len, reverse=True))
 )
+_LOOK_CHARS = 80  # how far around a marker its sentence is looked at
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_AS_NOUN = re.compile(r"[ \t]+(?:tags?|tokens?|markers?|delimiters?|elements?|blocks?|sections?)\b")
+_WORD_BEFORE = re.compile(r"(?:\w|[,;’')])[ \t]+\(?\Z|[ \t]\(\Z")
+_GOES_ON = re.compile(r"(?:[,;:!?.)]|[ \t]+\(?[A-Za-z][A-Za-z’'-]*(?=[\s,;:!?)]|\.(?:\s|\Z)|\Z))")
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“"}
 
 
@@ -20,6 +24,32 @@ def find_markers(text: str) -> Iterator[Span]:
     """Yield where structural markers of any family stand in `text`, quoted or not."""
     for match in _MARKER.finditer(text):
         yield Span(*match.span())
+
+
+def find_used_markers(text: str) -> Iterator[Span]:
+    """Yield unquoted markers that no sentence mentions either, as what is left of a structure would stand.
+
+    >>> [text[a:b] for text in ("It wrote <tool_call> twice.", "Now. <tool_call>") for a, b in find_used_markers(text)]
+    ['<tool_call>']
+    """
+    group: list[Span] = []
+    for span in find_unquoted_markers(text):
+        if group and not text[group[-1].stop : span.start].strip(" \t"):
+            group.append(span)
+            continue
+        yield from _unless_mentioned(text, group)
+        group = [span]
+    yield from _unless_mentioned(text, group)
+
+
+def _unless_mentioned(text: str, group: list[Span]) -> list[Span]:
+    """Return markers that stand side by side, or none where words of one sentence stand before and behind them."""
+    if not group:
+        return []
+    before = text[max(0, group[0].start - _LOOK_CHARS) : group[0].start]
+    behind = text[group[-1].stop : group[-1].stop + _LOOK_CHARS]
+    is_mentioned = _AS_NOUN.match(behind) or (_WORD_BEFORE.search(before) and _GOES_ON.match(behind))
+    return [] if is_mentioned else group
 
 
 def find_unquoted_markers(text: str) -> Iterator[Span]:

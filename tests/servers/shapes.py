@@ -161,6 +161,9 @@ HEALTHY: dict[str, Shape] = {
     "comments that keep alive": Shape(prose(), "stop", head=b": ping\n\n: ping\n\n"),
     "letters beyond ASCII": Shape(prose("Il fait beau à Zürich 🌞 - ok."), "stop"),
     "prose about a marker": Shape(prose("A call begins with `<tool_call>` and ends with `</tool_call>`."), "stop"),
+    "prose that mentions markers": Shape(
+        prose("Such models write <tool_call> tags or `<|tool_call_begin|>` markers, then <|im_end|>."), "stop"
+    ),
     "arguments in pieces": Shape(
         deltas=(
             {"role": "assistant", "tool_calls": [{"index": 0, **call("")}]},

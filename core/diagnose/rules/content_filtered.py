@@ -16,7 +16,7 @@ Good:
     `"finish_reason": "stop"`
 
 Source:
-    protocol: `finish_reason` of chat completions, `finishReason` of Gemini.
+    publisher: `finish_reason` of chat completions, `finishReason` of Gemini.
 """
 
 from __future__ import annotations

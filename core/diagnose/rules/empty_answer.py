@@ -16,7 +16,7 @@ Good:
     `"content": "15 °C.", "finish_reason": "stop"`
 
 Source:
-    protocol: `finishReason` of Gemini.
+    publisher: `finishReason` of Gemini.
     derived: an answer has a content.
 """
 

@@ -16,7 +16,7 @@ Good:
     `"tools": [{"type": "function", "function": {"name": "get_weather", …}}]`
 
 Source:
-    protocol: `functions` of chat completions, deprecated for `tools`.
+    publisher: `functions` of chat completions, deprecated for `tools`.
 """
 
 from __future__ import annotations

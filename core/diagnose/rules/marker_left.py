@@ -5,7 +5,8 @@ What it finds:
     that stand in content, reasoning, a name, an id or arguments of the answer.
     Without raw output: a marker of some family in a tool's name, or in content
     outside code and quotation marks that the request does not hold either (a
-    conclusion, and a warning). A marker that prose quotes is no finding.
+    conclusion, and a warning). A marker that prose quotes, or that a sentence
+    mentions, is no finding.
 
 Why it matters:
     Users see `<|tool_calls_section_begin|>`; an agent looks up a tool whose
@@ -28,7 +29,7 @@ from collections.abc import Iterator
 
 from core.diagnose.advice import Step
 from core.diagnose.fields import body_of, content_of, returned_calls, texts_inside
-from core.diagnose.markers import find_markers, find_unquoted_markers
+from core.diagnose.markers import find_markers, find_used_markers
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import comparison, fates_within, in_message, in_raw
 from core.diagnose.words import listed
@@ -129,7 +130,7 @@ def _from_message(trace: Trace) -> Iterator[Report]:
     if not content or trace.parse is not None or any(True for _ in written_calls(trace, content)):
         return  # a whole call has a rule of its own
     asked = "\n".join(texts_inside(trace.request.body))
-    spans = [span for span in find_unquoted_markers(content) if content[span.start : span.stop] not in asked]
+    spans = [span for span in find_used_markers(content) if content[span.start : span.stop] not in asked]
     if spans:
         marker = content[spans[0].start : spans[0].stop]
         yield Report(

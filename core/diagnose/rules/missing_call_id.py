@@ -14,7 +14,7 @@ Good:
     `{"id": "call_1", "type": "function", "function": {…}}`
 
 Source:
-    protocol: `tool_calls[].id` of chat completions is required, `tool_call_id` of a tool message refers to it.
+    publisher: `tool_calls[].id` of chat completions is required, `tool_call_id` of a tool message refers to it.
 """
 
 from __future__ import annotations

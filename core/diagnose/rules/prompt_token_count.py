@@ -17,7 +17,7 @@ Good:
     140 and 140.
 
 Source:
-    `usage` of chat completions.
+    publisher: `usage` of chat completions.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ Good:
     `"arguments": '{"city": "Paris"}'`, a text
 
 Source:
-    protocol: `function.arguments` of chat completions is a string of JSON; tracker: ollama/ollama#17914.
+    publisher: `function.arguments` of chat completions is a string of JSON; tracker: ollama/ollama#17914.
 """
 
 from __future__ import annotations
