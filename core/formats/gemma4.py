@@ -27,7 +27,10 @@ FORMAT: ModelFormat = TextFormat(
     conventions=Conventions(
         turns=("<|turn>",),
         reasoning=ReasoningTags(
-            ("<|channel>thought\n", "<|channel>thought", "<|channel>"), ("<channel|>",), before_close=1
+            ("<|channel>thought\n", "<|channel>thought", "<|channel>"),
+            ("<channel|>",),
+            before_close=1,
+            label="thought\n",
         ),
         ends=frozenset({"<turn|>", "<|tool_response>", "<channel|>"}),
         markers=frozenset({_OPEN, _CLOSE, _QUOTE}),

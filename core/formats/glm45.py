@@ -105,7 +105,7 @@ FORMAT: ModelFormat = TextFormat(
         before_call=1,
     ),
     scan=TagCalls(
-        opener=re.compile(_NAME + r"\s*(?=<arg_key>|</tool_call>|<arg_value>|\n|\Z|\{)"),
+        opener=re.compile(_NAME + r"(?:\\n)?\s*(?=<arg_key>|</tool_call>|<arg_value>|\n|\Z|\{)"),
         closer=re.compile(r"</tool_call>"),
         parameter=re.compile(
             r"<arg_key>\s*(?P<key>[^<\n]{0,200}?)\s*(?:</arg_key>\s*)?(?:</arg_key>|<arg_value>)(?:\s*<arg_value>)?"

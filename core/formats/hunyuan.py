@@ -20,12 +20,14 @@ from core.parse.reading import Conventions
 from core.parse.reasoning import ReasoningTags
 from core.protocols import ModelFormat
 
+_SURE = 0.97  # more than a list of calls alone, which Jamba writes, too
 _ANSWER_OPEN, _ANSWER_CLOSE = "<answer>", "</answer>"
 
 FORMAT: ModelFormat = TextFormat(
     name="hunyuan",
     marks=(
         Mark(_ANSWER_OPEN, CERTAIN, r"(?:</think>\s*|\A\s*)<answer>"),
+        Mark(_ANSWER_CLOSE, _SURE, r"</answer>\s*<tool_calls>\s*\[|</tool_calls>\s*</answer>"),
         Mark(_ANSWER_CLOSE, STRONG, r"</answer>\s*(?:<\||\Z|<tool_calls>)"),
     ),
     conventions=Conventions(

@@ -6,7 +6,7 @@ r"""Inkling: typed blocks in special tokens, calls as one JSON object each.
 
 Drawn on several lines; written without line breaks. Blocks come in any order
 and number; `<|content_model_end_sampling|>` ends the turn. A name before the
-kind of a block is decoration.
+kind of a block is decoration. The first header may lack its `<|`.
 
 Source: vLLM 0.32 `parser/inkling.py`.
 """
@@ -39,8 +39,8 @@ def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
 
 _CHANNELS = Channels(
     header=re.compile(
-        r"(?:<\|message_model\|>[^<\n]{0,128})?"
-        r"(?:<\|content_(?P<kind>text|thinking|invoke_tool_text|tool_error)\|>|(?P<open><\|content_invoke_tool_json\|>))"
+        r"(?:(?:<\||\A)message_model\|>[^<\n]{0,128})?"
+        r"(?:(?:<\||\A)content_(?P<kind>text|thinking|invoke_tool_text|tool_error)\|>|(?P<open><\|content_invoke_tool_json\|>))"
     ),
     end=re.compile(r"<\|end_message\|>|<\|content_model_end_sampling\|>"),
     kind_of=lambda header: _KINDS.get(header.group("kind") or "calls", "content"),

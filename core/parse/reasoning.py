@@ -34,6 +34,7 @@ class ReasoningTags:
         after_open: Line breaks behind the opener that belong to the tag, at most.
         before_close: Line breaks before the closer that belong to the tag, at most.
         after_close: Line breaks behind the closer that belong to the tag, at most.
+        label: Word of the opener that is left where the opener's own marker is missing.
         starts_open: True if the family reasons without ever writing an opener.
     """
 
@@ -42,6 +43,7 @@ class ReasoningTags:
     after_open: int = 0
     before_close: int = 0
     after_close: int = 0
+    label: str = ""
     starts_open: bool = False
 
     @property
@@ -153,7 +155,9 @@ class _Splitter:
         if closer.start == begin:
             self._add(start, self._behind_closer(closer.stop), "tag")
             return self._behind_closer(closer.stop)
-        return self._block(start, start, in_sentence=True)
+        has_label = self._tags.label and self._raw.startswith(self._tags.label, begin, closer.start)
+        inner = begin + len(self._tags.label) if has_label else start
+        return self._block(start, inner, in_sentence=True)
 
     def _block(self, tag_start: int, inner_start: int, *, in_sentence: bool = False) -> int:
         """Add one block and return where it ends."""
