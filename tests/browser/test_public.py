@@ -92,12 +92,17 @@ def _open(page: Any, url: str) -> DebuggerPage:
 
 def test_each_fault_is_one_message_and_the_next_run_works(watched: Any, public_url: str) -> None:
     page = _open(watched, public_url)
-    for words, said in (("fail", "engine died"), ("garbage", "not JSON"), ("endless", "larger than 32 MB")):
+    nothing = ("error", "SERVER")
+    for words, said, shown in (
+        ("fail", "engine died", ("done", "COMPLETE")),  # it said why: a finding in its own words
+        ("garbage", "not JSON", nothing),
+        ("endless", "larger than 32 MB", nothing),
+    ):
         page.paste(REQUEST % words)
         page.page.click("#pd-run")
 
         expect(page.page.locator(".pd-sentence")).to_contain_text(said, timeout=60_000)
-        assert (page.state(), page.badge()) == ("error", "SERVER")
+        assert (page.state(), page.badge()) == shown
     page.paste(REQUEST % "fine")
     page.page.click("#pd-run")
 

@@ -22,7 +22,10 @@ SSE_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
 HALF = [chunk(delta={"content": "half an answ"})]
 # What the server does with a chat, and words of the message that comes of it.
 FAULTS = {
-    "answers 500": (answer(500, {"error": {"message": "engine died"}}), "The server failed at the request: engine died"),
+    "answers 500": (
+        answer(500, {"error": {"message": "engine died"}}),
+        "The server failed at the request: engine died",
+    ),
     "closes at once": (raw(b""), "without an answer"),
     "resets midway": (reset(b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"), "broke off"),
     "half a body": (raw(b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"), "broke off"),
