@@ -22,16 +22,15 @@ Source:
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from core.diagnose.advice import Step, strict_tools
-from core.diagnose.fields import decode_json
+from core.diagnose.fields import decode_json, why_no_object
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import body_calls, in_raw
 from core.formats import TABLES
 from core.protocols import Rule
-from core.types import Severity, Stage, ToolCallAttempt, Trace
+from core.types import Severity, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -45,7 +44,7 @@ def find(trace: Trace) -> Iterator[Report]:
             continue
         yield Report(
             title=f"The model wrote arguments for `{call.name}` that are no JSON object.",
-            detail=f"{call.arguments[:120]!r}: {_why(call)}.",
+            detail=f"{call.arguments[:120]!r}: {why_no_object(call.arguments)}.",
             evidence=(in_raw(trace, call.arguments_span or call.char_span),),
             fix=(
                 *strict_tools(trace),
@@ -53,16 +52,6 @@ def find(trace: Trace) -> Iterator[Report]:
                 Step("Shorten the context, or give the tool a simpler schema."),
             ),
         )
-
-
-def _why(call: ToolCallAttempt) -> str:
-    try:
-        json.loads(call.arguments)
-    except json.JSONDecodeError as error:
-        return f"{error.msg} at character {error.pos}"
-    except (ValueError, RecursionError):
-        return "it cannot be decoded"
-    return "it is JSON, but no object"
 
 
 RULE: Rule = TraceRule(

@@ -27,7 +27,7 @@ import json
 from collections.abc import Iterator
 
 from core.diagnose.advice import Step, strict_tools
-from core.diagnose.fields import CallField, decode_json, returned_calls
+from core.diagnose.fields import CallField, decode_json, returned_calls, why_no_object
 from core.diagnose.rules.base import Report, TraceRule
 from core.diagnose.sight import comparison, in_message
 from core.protocols import Rule
@@ -58,7 +58,7 @@ def _no_json(trace: Trace, call: CallField, arguments: str) -> Report:
     reason = (
         "finish_reason is `length`: they were cut."
         if is_told
-        else f"finish_reason says nothing of it: {_why(arguments)}."
+        else f"finish_reason says nothing of it: {why_no_object(arguments)}."
     )
     return Report(
         title=f"The arguments of the call to `{call.name}` are no JSON object.",
@@ -72,16 +72,6 @@ def _no_json(trace: Trace, call: CallField, arguments: str) -> Report:
 def _is_broken(arguments: str) -> bool:
     value = decode_json(arguments)
     return bool(arguments.strip()) and not isinstance(value, dict | str)
-
-
-def _why(arguments: str) -> str:
-    try:
-        json.loads(arguments)
-    except json.JSONDecodeError as error:
-        return f"{error.msg} at character {error.pos}"
-    except (ValueError, RecursionError):
-        return "it cannot be decoded"
-    return "it is JSON, but no object"
 
 
 RULE: Rule = TraceRule(
