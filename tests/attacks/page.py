@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import itertools
 import json
@@ -21,6 +20,7 @@ import httpx
 
 from core.types import JSON
 from tests.core.complete.faulty_server import FaultyServer, answer
+from tests.threads import in_thread
 from ui.present import unpack_payload
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,22 +57,8 @@ def _packed(encoding: str) -> Any:
 @contextmanager
 def echoing() -> Iterator[str]:
     """Run an echoing server in a thread; its base URL."""
-    ready = threading.Event()
-    state: dict[str, Any] = {}
-
-    async def serve() -> None:
-        server = await asyncio.start_server(EchoServer("", {}).serve, "127.0.0.1", 0)
-        state.update(port=server.sockets[0].getsockname()[1], loop=asyncio.get_running_loop(), stop=asyncio.Event())
-        ready.set()
-        async with server:
-            await state["stop"].wait()
-
-    thread = threading.Thread(target=asyncio.run, args=(serve(),))
-    thread.start()
-    ready.wait()
-    yield f"http://127.0.0.1:{state['port']}/v1"
-    state["loop"].call_soon_threadsafe(state["stop"].set)
-    thread.join()
+    with in_thread(EchoServer("", {})) as url:
+        yield url
 
 
 class RunningPage:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import httpx
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from core.report import curl_of, redact_body, redact_json, redact_text
 from core.report.repeat import curl_of_bundle
@@ -266,13 +267,22 @@ def test_every_command_splits_back_into_exactly_its_parts(content: str, key: str
     assert shlex.split(curl_of_bundle(trace))[5:] == [*head, "-d", "@-"]
 
 
+def command_in(markdown: str) -> str:
+    """The one shell block, read as GitHub reads it: its fence is longer than any run of backticks inside."""
+    (block,) = (
+        token for token in MarkdownIt("commonmark").parse(markdown) if token.type == "fence" and token.info == "sh"
+    )
+    return block.content
+
+
 @given(HARD, HARD)
+@example("", "```")
 def test_the_command_in_an_issue_splits_back_too(content: str, key: str) -> None:
     body: JSONObject = {"messages": [{"role": "user", "content": content}], "user": f'TOKEN="{key}', "password": key}
     trace = replace(dropped_call_trace(), sent=body)
 
     markdown = SharedRun(trace).markdown
-    words = shlex.split(markdown.split("<summary>Reproduce</summary>\n\n```sh\n")[1].split("\n```\n")[0])
+    words = shlex.split(command_in(markdown))
 
     assert words[:2] == ["curl", "http://127.0.0.1:8123/v1/chat/completions"]
     assert words[-2] == "-d"
@@ -285,7 +295,7 @@ def test_redaction_comes_before_quoting() -> None:
     content = "TOKEN='aaaa'$(touch /tmp/never)'"
     trace = replace(dropped_call_trace(), sent={"messages": [{"role": "user", "content": content}]})
 
-    command = SharedRun(trace).markdown.split("```sh\n")[1].split("\n```")[0]
+    command = command_in(SharedRun(trace).markdown)
 
     assert "$(touch" in shlex.split(command)[-1]
     assert redact_json({"a": content}) != {"a": content}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +13,7 @@ from tests.browser.axe import violations
 from tests.browser.page import DebuggerPage
 from tests.browser.test_page import GRADIO_RULES
 from tests.core.complete.faulty_server import FaultyServer, answer, drip, hang
+from tests.threads import in_thread
 
 pytestmark = pytest.mark.browser
 
@@ -40,22 +39,8 @@ class MoodyServer(FaultyServer):
 
 @pytest.fixture(scope="module")
 def moody_endpoint() -> Iterator[str]:
-    ready = threading.Event()
-    state: dict[str, Any] = {}
-
-    async def serve() -> None:
-        server = await asyncio.start_server(MoodyServer("", {}).serve, "127.0.0.1", 0)
-        state.update(port=server.sockets[0].getsockname()[1], loop=asyncio.get_running_loop(), stop=asyncio.Event())
-        ready.set()
-        async with server:
-            await state["stop"].wait()
-
-    thread = threading.Thread(target=asyncio.run, args=(serve(),))
-    thread.start()
-    ready.wait()
-    yield f"http://127.0.0.1:{state['port']}/v1"
-    state["loop"].call_soon_threadsafe(state["stop"].set)
-    thread.join()
+    with in_thread(MoodyServer("", {})) as url:
+        yield url
 
 
 def _serve(**settings: Any) -> Iterator[str]:

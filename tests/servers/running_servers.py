@@ -7,13 +7,13 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.client import HTTPConnection
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Thread
 from urllib.parse import urlsplit
 
 from tests.servers.gguf_model import write_gguf
 from tests.servers.processes import ServerStartError, free_port, running
+from tests.threads import handling
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -110,12 +110,5 @@ def two_models(upstream: str, models: list[Mapping[str, object]]) -> Iterator[st
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with handling(Handler) as address:
+        yield f"{address}/v1"

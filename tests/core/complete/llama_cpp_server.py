@@ -7,13 +7,13 @@ its template, `llama_cpp/bos.jsonl` with a vocabulary that adds BOS and the temp
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 from core.types import JSON, JSONObject
+from tests.threads import handling
 
 FOLDER = Path(__file__).with_name("llama_cpp")
 _ABSENT: JSONObject = {"error": {"message": "File Not Found", "type": "not_found_error", "code": 404}}
@@ -57,15 +57,8 @@ def llama_cpp_server(recording: str, *, absent: tuple[str, ...] = ()) -> Iterato
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with handling(Handler) as address:
+        yield f"{address}/v1"
 
 
 def _key(method: str, path: str, body: JSON) -> str:

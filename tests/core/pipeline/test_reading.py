@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 
@@ -16,6 +15,7 @@ from core.pipeline.parsers import with_outcomes
 from core.pipeline.reading import MOST_LEFT_OUT, Checking, Diagnosis, read_run
 from core.room import room_of
 from core.types import ChatResult, Completion, JSONObject, Parse, ParserOutcome, Request, Trace
+from tests.threads import handling
 
 
 def trace_of(schema, arguments) -> Trace:
@@ -185,17 +185,10 @@ async def test_a_reference_to_a_server_is_never_followed():
             asked.append(self.path)
             self.send_error(404)
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Inner)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    reference = {"$ref": f"http://127.0.0.1:{server.server_port}/secret"}
-    schema = {"type": "object", "properties": {"a": reference}, "dependentSchemas": {"a": reference}}
-    try:
+    with handling(Inner) as address:
+        reference = {"$ref": f"{address}/secret"}
+        schema = {"type": "object", "properties": {"a": reference}, "dependentSchemas": {"a": reference}}
         _, diagnosis = await diagnose(trace_of(schema, {"a": 1}))
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
     assert diagnosis.verdict.sentence
     assert asked == []

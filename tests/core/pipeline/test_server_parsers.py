@@ -6,8 +6,7 @@ parsing of its `qwen25` and `deepseek-r1` parsers cut down to what the tests sen
 
 import json
 import re
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import httpx
 import pytest
@@ -17,6 +16,7 @@ from core.errors import EngineError
 from core.parse.engines import RawOutput
 from core.pipeline import CaseParser, Target, ask_server_parsers, server_parsers_of
 from core.types import Server
+from tests.threads import handling
 
 ARGUMENTS = '{"city": "Paris"}'
 TOOL = {"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}
@@ -83,27 +83,17 @@ class OlderSglang(Sglang):
         return super().do_POST()
 
 
-def served(handler):
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server, f"http://127.0.0.1:{server.server_address[1]}/v1"
-
-
 @pytest.fixture
 def sglang_url():
     Sglang.seen.clear()
-    server, url = served(Sglang)
-    yield url
-    server.shutdown()
-    server.server_close()
+    with handling(Sglang) as address:
+        yield f"{address}/v1"
 
 
 @pytest.fixture
 def older_sglang_url():
-    server, url = served(OlderSglang)
-    yield url
-    server.shutdown()
-    server.server_close()
+    with handling(OlderSglang) as address:
+        yield f"{address}/v1"
 
 
 async def ask(url, names, output, text=None):

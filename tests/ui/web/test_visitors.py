@@ -16,6 +16,7 @@ import pytest
 
 from core.pipeline import Target
 from tests.core.complete.faulty_server import FaultyServer, answer
+from tests.threads import in_thread
 from ui.present import unpack_payload
 from ui.web.handlers import Handlers
 from ui.web.launch import build_app, serve_app
@@ -96,21 +97,8 @@ class EchoServer(FaultyServer):
 @pytest.fixture(scope="module")
 def endpoint():
     """A server in a thread of its own, for the page runs in another one."""
-    ready, state = threading.Event(), {}
-
-    async def serve():
-        server = await asyncio.start_server(EchoServer("", {}).serve, "127.0.0.1", 0)
-        state.update(port=server.sockets[0].getsockname()[1], loop=asyncio.get_running_loop(), stop=asyncio.Event())
-        ready.set()
-        async with server:
-            await state["stop"].wait()
-
-    thread = threading.Thread(target=asyncio.run, args=(serve(),))
-    thread.start()
-    ready.wait()
-    yield f"http://127.0.0.1:{state['port']}/v1"
-    state["loop"].call_soon_threadsafe(state["stop"].set)
-    thread.join()
+    with in_thread(EchoServer("", {})) as url:
+        yield url
 
 
 @pytest.fixture(scope="module")
