@@ -17,9 +17,9 @@ from pathlib import Path
 
 import psutil
 
-from core.lab import LabPool
-from core.pipeline import Target, find_example, run_request
-from core.request import read_request
+from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.pipeline import Target, find_example, run_request
+from prompt_debugger.core.request import read_request
 
 ROOT = Path(__file__).resolve().parents[1]
 RUNS = 5

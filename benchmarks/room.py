@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable
 from statistics import median
 
-from core.pipeline.reading import read_run
-from core.room import room_of
-from core.room.frames import HEADER, pack, unpack
-from core.types import (
+from prompt_debugger.core.pipeline.reading import read_run
+from prompt_debugger.core.room import room_of
+from prompt_debugger.core.room.frames import HEADER, pack, unpack
+from prompt_debugger.core.types import (
     ChatResult,
     Completion,
     JSONObject,

@@ -19,16 +19,16 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from core.types import Span, Token, TokenKind
-from ui.present import tokens_payload
-from ui.web.settings import prepare_environment
+from prompt_debugger.core.types import Span, Token, TokenKind
+from prompt_debugger.ui.present import tokens_payload
+from prompt_debugger.ui.web.settings import prepare_environment
 
 prepare_environment()
 
 import gradio as gr  # noqa: E402  # reads its settings from the environment at import
 
-from ui.web.head import page_head  # noqa: E402
-from ui.web.views import build_token_view  # noqa: E402
+from prompt_debugger.ui.web.head import page_head  # noqa: E402
+from prompt_debugger.ui.web.views import build_token_view  # noqa: E402
 
 SIZES = (2_000, 10_000, 200_000)
 MOST_HIGHLIGHTED = 10_000

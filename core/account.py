@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from core.types import CallMatch, CallOutcome, CallStatus, Fate, Ledger, Parse, ParserOutcome, Place
+from prompt_debugger.core.types import CallMatch, CallOutcome, CallStatus, Fate, Ledger, Parse, ParserOutcome, Place
 
 _MISSING = (Fate.LOST, Fate.ALTERED)
 

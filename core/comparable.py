@@ -7,7 +7,16 @@ both cases nothing can be said of loss, and the reason says what is missing.
 
 from __future__ import annotations
 
-from core.types import Certainty, ChatResult, Comparability, Completeness, Completion, Evidence, JSONObject, Trace
+from prompt_debugger.core.types import (
+    Certainty,
+    ChatResult,
+    Comparability,
+    Completeness,
+    Completion,
+    Evidence,
+    JSONObject,
+    Trace,
+)
 
 _TWO_RUNS = "Raw output and answer come from two runs that may differ"
 

@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from types import ModuleType
 
-from core.errors import PluginError
+from prompt_debugger.core.errors import PluginError
 
 
 def discover(package: ModuleType, constant: str) -> dict[str, object]:

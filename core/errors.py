@@ -16,7 +16,7 @@ the value and what was expected; `hint` says the next step.
 
 from __future__ import annotations
 
-from core.types import JSON, JSONObject
+from prompt_debugger.core.types import JSON, JSONObject
 
 
 class DebuggerError(Exception):

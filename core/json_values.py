@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from core.types import JSON
+from prompt_debugger.core.types import JSON
 
 
 def same_json(left: JSON, right: JSON) -> bool:

@@ -6,7 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from core.types import Finding, FormatScore, JSONObject, ParsedMessage, Severity, Stage, Token, Trace, Vocabulary
+from prompt_debugger.core.types import (
+    Finding,
+    FormatScore,
+    JSONObject,
+    ParsedMessage,
+    Severity,
+    Stage,
+    Token,
+    Trace,
+    Vocabulary,
+)
 
 
 @dataclass(frozen=True, slots=True)

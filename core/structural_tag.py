@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from core.types import JSON, JSONObject
+from prompt_debugger.core.types import JSON, JSONObject
 
 # How much of a call vLLM enforces, by its `--tool-strict-level`.
 StrictLevel = Literal["auto", "function", "parameter"]

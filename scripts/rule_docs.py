@@ -15,10 +15,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from core.diagnose import RULES  # noqa: E402  # the checkout comes first on the path
-from core.diagnose.blame import BLAME_ORDER  # noqa: E402
-from core.diagnose.invariants import INVARIANTS  # noqa: E402
-from core.protocols import Rule  # noqa: E402
+from prompt_debugger.core.diagnose import RULES  # noqa: E402  # the checkout comes first on the path
+from prompt_debugger.core.diagnose.blame import BLAME_ORDER  # noqa: E402
+from prompt_debugger.core.diagnose.invariants import INVARIANTS  # noqa: E402
+from prompt_debugger.core.protocols import Rule  # noqa: E402
 
 FOLDER = ROOT / "docs" / "rules"
 HEADINGS = ("What it finds", "Why it matters", "Bad", "Good", "Source")

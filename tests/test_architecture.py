@@ -38,7 +38,7 @@ def test_nothing_names_a_registry_or_a_folder_of_some_machine():
 
 
 def test_the_core_does_not_import_the_page_or_heavy_libraries():
-    code = "import core.pipeline, sys; print([m for m in ('gradio', 'torch', 'vllm', 'ui') if m in sys.modules])"
+    code = "import prompt_debugger.core.pipeline, sys; print([m for m in ('gradio', 'torch', 'vllm', 'ui') if m in sys.modules])"
 
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
 
@@ -46,7 +46,7 @@ def test_the_core_does_not_import_the_page_or_heavy_libraries():
 
 
 def test_the_worked_cases_of_the_contract_exist():
-    from core.pipeline import EXAMPLE_NAMES
+    from prompt_debugger.core.pipeline import EXAMPLE_NAMES
 
     assert set(EXAMPLE_NAMES) == {
         "healthy-call", "parallel-calls", "missing-generation-prompt", "polluted-content", "dropped-call",

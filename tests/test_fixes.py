@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from core.diagnose import RULES
-from core.lab import LabPool, LabSpec
-from core.pipeline import Target, find_example, run_request
-from core.request import read_request
-from core.types import Trace
+from prompt_debugger.core.diagnose import RULES
+from prompt_debugger.core.lab import LabPool, LabSpec
+from prompt_debugger.core.pipeline import Target, find_example, run_request
+from prompt_debugger.core.request import read_request
+from prompt_debugger.core.types import Trace
 from tests.conftest import ROOT
 
 Body = dict[str, Any]

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core.formats import pick_format
-from core.protocols import ReadContext
-from core.types import CallStatus, ParsedMessage, Place
+from prompt_debugger.core.formats import pick_format
+from prompt_debugger.core.protocols import ReadContext
+from prompt_debugger.core.types import CallStatus, ParsedMessage, Place
 
 
 @dataclass(frozen=True)

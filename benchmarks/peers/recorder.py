@@ -26,7 +26,7 @@ def pytest_configure() -> None:
     from vllm.reasoning import ReasoningParserManager
     from vllm.tool_parsers import ToolParserManager
 
-    from core.parse.engines.vllm_worker import vocabulary
+    from prompt_debugger.core.parse.engines.vllm_worker import vocabulary
 
     def stand_in(*_: Any, **__: Any) -> Any:
         return vocabulary.StandIn(vocabulary.byte_tokenizer())

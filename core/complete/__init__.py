@@ -12,13 +12,13 @@ Public: `ServerClient`, `Timeouts`, `RenderAnswer`, `gather`, `Gathered`, `Netwo
 `is_this_machine`, `may_carry_key`.
 """
 
-from core.complete.backends.address import is_this_machine, may_carry_key
-from core.complete.backends.guard import NetworkGuard, guard_of
-from core.complete.backends.limits import Timeouts
-from core.complete.backends.vllm import RenderAnswer
-from core.complete.client import ServerClient
-from core.complete.evidence import gather
-from core.complete.ladder import Gathered
+from prompt_debugger.core.complete.backends.address import is_this_machine, may_carry_key
+from prompt_debugger.core.complete.backends.guard import NetworkGuard, guard_of
+from prompt_debugger.core.complete.backends.limits import Timeouts
+from prompt_debugger.core.complete.backends.vllm import RenderAnswer
+from prompt_debugger.core.complete.client import ServerClient
+from prompt_debugger.core.complete.evidence import gather
+from prompt_debugger.core.complete.ladder import Gathered
 
 __all__ = [
     "Gathered",

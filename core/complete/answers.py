@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 
-from core.complete import run_facts
-from core.complete.backends.error_words import words_of
-from core.complete.shapes import ids_of, integer_of, number_of, object_of, objects_of, text_of
-from core.errors import shorten
-from core.types import JSON, ChatResult, JSONObject, TokenLogprob, Usage
+from prompt_debugger.core.complete import run_facts
+from prompt_debugger.core.complete.backends.error_words import words_of
+from prompt_debugger.core.complete.shapes import ids_of, integer_of, number_of, object_of, objects_of, text_of
+from prompt_debugger.core.errors import shorten
+from prompt_debugger.core.types import JSON, ChatResult, JSONObject, TokenLogprob, Usage
 
 _ID = re.compile(r"[0-9]{1,18}")  # more digits than Python reads into a number are no id
 _TOKEN_ID = re.compile(r"token_id:([0-9]{1,18})")

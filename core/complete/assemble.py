@@ -12,8 +12,8 @@ Strings grow, lists of other things grow, objects merge; what names a thing
 
 from __future__ import annotations
 
-from core.complete.shapes import integer_of, object_of, objects_of, text_of
-from core.types import JSON, JSONObject
+from prompt_debugger.core.complete.shapes import integer_of, object_of, objects_of, text_of
+from prompt_debugger.core.types import JSON, JSONObject
 
 _NAMES = frozenset({"role", "type", "id"})
 

@@ -10,19 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from core.complete import run_facts
-from core.complete.answers import (
+from prompt_debugger.core.complete import run_facts
+from prompt_debugger.core.complete.answers import (
     chat_logprobs_of,
     problem_of_error,
     read_chat,
     stop_reason_of,
     usage_of,
 )
-from core.complete.assemble import MessageAssembler
-from core.complete.backends.sse import SseEvent
-from core.complete.shapes import integer_of, object_of, objects_of, parse_json, text_of
-from core.errors import shorten
-from core.types import ChatResult, JSONObject, StreamDelta, TokenLogprob, Usage
+from prompt_debugger.core.complete.assemble import MessageAssembler
+from prompt_debugger.core.complete.backends.sse import SseEvent
+from prompt_debugger.core.complete.shapes import integer_of, object_of, objects_of, parse_json, text_of
+from prompt_debugger.core.errors import shorten
+from prompt_debugger.core.types import ChatResult, JSONObject, StreamDelta, TokenLogprob, Usage
 
 OnDelta = Callable[[StreamDelta], None]
 OnPromptIds = Callable[[tuple[int, ...]], None]

@@ -6,22 +6,22 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Self, TypeVar
 
-from core.complete.backends.address import read_address
-from core.complete.backends.completions import request_completion
-from core.complete.backends.guard import NetworkGuard
-from core.complete.backends.http import HttpConnection
-from core.complete.backends.limits import Timeouts
-from core.complete.backends.llama_cpp import TemplateAnswer, request_props, request_template
-from core.complete.backends.openai_chat import request_chat, request_chat_stream
-from core.complete.backends.pieces import request_told_tokens
-from core.complete.backends.probe import probe_server
-from core.complete.backends.sglang import (
+from prompt_debugger.core.complete.backends.address import read_address
+from prompt_debugger.core.complete.backends.completions import request_completion
+from prompt_debugger.core.complete.backends.guard import NetworkGuard
+from prompt_debugger.core.complete.backends.http import HttpConnection
+from prompt_debugger.core.complete.backends.limits import Timeouts
+from prompt_debugger.core.complete.backends.llama_cpp import TemplateAnswer, request_props, request_template
+from prompt_debugger.core.complete.backends.openai_chat import request_chat, request_chat_stream
+from prompt_debugger.core.complete.backends.pieces import request_told_tokens
+from prompt_debugger.core.complete.backends.probe import probe_server
+from prompt_debugger.core.complete.backends.sglang import (
     FunctionCalls,
     SeparatedReasoning,
     request_function_calls,
     request_separate_reasoning,
 )
-from core.complete.backends.vllm import (
+from prompt_debugger.core.complete.backends.vllm import (
     RenderAnswer,
     request_chat_token_ids,
     request_derender,
@@ -29,13 +29,19 @@ from core.complete.backends.vllm import (
     request_text,
     request_tokenizer_info,
 )
-from core.complete.chat_stream import OnDelta, OnPromptIds
-from core.complete.own_fields import REFUSED, chat_fields, completion_fields, fields_to_drop, stream_fields
-from core.complete.raw_completion import OnText
-from core.complete.sampling import plain_body, raw_body
-from core.complete.shapes import object_of
-from core.errors import BackendError
-from core.types import ChatResult, Completion, JSONObject, Server
+from prompt_debugger.core.complete.chat_stream import OnDelta, OnPromptIds
+from prompt_debugger.core.complete.own_fields import (
+    REFUSED,
+    chat_fields,
+    completion_fields,
+    fields_to_drop,
+    stream_fields,
+)
+from prompt_debugger.core.complete.raw_completion import OnText
+from prompt_debugger.core.complete.sampling import plain_body, raw_body
+from prompt_debugger.core.complete.shapes import object_of
+from prompt_debugger.core.errors import BackendError
+from prompt_debugger.core.types import ChatResult, Completion, JSONObject, Server
 
 _LOGPROBS = ("logprobs", "top_logprobs")
 _Result = TypeVar("_Result")

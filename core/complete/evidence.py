@@ -16,13 +16,13 @@ from collections.abc import Awaitable
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from core.complete.backends.completions import constraint_of
-from core.complete.backends.llama_cpp import TemplateAnswer
-from core.complete.backends.vllm import RenderAnswer
-from core.complete.client import ServerClient
-from core.complete.completeness import Witness, decoded_from_ids, judge_completeness
-from core.complete.growing_text import GrowingText
-from core.complete.ladder import (
+from prompt_debugger.core.complete.backends.completions import constraint_of
+from prompt_debugger.core.complete.backends.llama_cpp import TemplateAnswer
+from prompt_debugger.core.complete.backends.vllm import RenderAnswer
+from prompt_debugger.core.complete.client import ServerClient
+from prompt_debugger.core.complete.completeness import Witness, decoded_from_ids, judge_completeness
+from prompt_debugger.core.complete.growing_text import GrowingText
+from prompt_debugger.core.complete.ladder import (
     Gathered,
     Sampling,
     complete_ids,
@@ -40,15 +40,15 @@ from core.complete.ladder import (
     sampler_finish_reason,
     with_logprob_pieces,
 )
-from core.complete.logprob_text import completion_of_logprobs, ids_of_logprobs
-from core.complete.raw_completion import OnText
-from core.complete.run_facts import grammar_of, tells_grammar
-from core.complete.sampling import max_tokens_of_chat, sampling_of_chat
-from core.complete.shapes import object_of, objects_of, text_of
-from core.errors import BackendError
-from core.protocols import Tokenizer
-from core.room import in_thread
-from core.types import ChatResult, Completion, Evidence, JSONObject, Prompt, Server, StreamDelta
+from prompt_debugger.core.complete.logprob_text import completion_of_logprobs, ids_of_logprobs
+from prompt_debugger.core.complete.raw_completion import OnText
+from prompt_debugger.core.complete.run_facts import grammar_of, tells_grammar
+from prompt_debugger.core.complete.sampling import max_tokens_of_chat, sampling_of_chat
+from prompt_debugger.core.complete.shapes import object_of, objects_of, text_of
+from prompt_debugger.core.errors import BackendError
+from prompt_debugger.core.protocols import Tokenizer
+from prompt_debugger.core.room import in_thread
+from prompt_debugger.core.types import ChatResult, Completion, Evidence, JSONObject, Prompt, Server, StreamDelta
 
 _Result = TypeVar("_Result")
 _OLLAMA = (

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from core.comparable import draws_at_random, may_constrain
-from core.complete.backends.vllm import RenderAnswer
-from core.complete.completeness import decoded_from_ids
-from core.complete.logprob_text import piece_of
-from core.complete.run_facts import sampler_word
-from core.complete.shapes import integer_of, parse_object
-from core.errors import BackendError
-from core.protocols import Tokenizer
-from core.types import ChatResult, Completeness, Completion, Evidence, JSONObject, Refusal, Server
+from prompt_debugger.core.comparable import draws_at_random, may_constrain
+from prompt_debugger.core.complete.backends.vllm import RenderAnswer
+from prompt_debugger.core.complete.completeness import decoded_from_ids
+from prompt_debugger.core.complete.logprob_text import piece_of
+from prompt_debugger.core.complete.run_facts import sampler_word
+from prompt_debugger.core.complete.shapes import integer_of, parse_object
+from prompt_debugger.core.errors import BackendError
+from prompt_debugger.core.protocols import Tokenizer
+from prompt_debugger.core.types import ChatResult, Completeness, Completion, Evidence, JSONObject, Refusal, Server
 
 REFUSED = frozenset({400, 422})
 # Keys and payment, a wrong address, time and load: no fault of this request.

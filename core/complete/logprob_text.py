@@ -6,7 +6,7 @@ there are fewer than the server counted, and they are no raw output. Some give a
 
 from __future__ import annotations
 
-from core.types import ChatResult, Completeness, Completion, Evidence, TokenLogprob
+from prompt_debugger.core.types import ChatResult, Completeness, Completion, Evidence, TokenLogprob
 
 _END_REASONS = frozenset({"stop", "tool_calls", "function_call"})
 

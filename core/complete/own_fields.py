@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from core.errors import BackendError
-from core.types import JSONObject
+from prompt_debugger.core.errors import BackendError
+from prompt_debugger.core.types import JSONObject
 
 REFUSED = frozenset({400, 422})
 _VLLM: JSONObject = {"return_token_ids": True, "return_prompt_text": True}

@@ -6,13 +6,13 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 
-from core.complete import run_facts
-from core.complete.answers import completion_logprobs_of, problem_of_error, stop_reason_of, usage_of
-from core.complete.backends.sse import SseEvent
-from core.complete.growing_text import GrowingText
-from core.complete.shapes import integer_of, object_of, objects_of, parse_json, text_of
-from core.errors import BackendError, shorten
-from core.types import JSON, Completion, Evidence, JSONObject, TokenLogprob, Usage
+from prompt_debugger.core.complete import run_facts
+from prompt_debugger.core.complete.answers import completion_logprobs_of, problem_of_error, stop_reason_of, usage_of
+from prompt_debugger.core.complete.backends.sse import SseEvent
+from prompt_debugger.core.complete.growing_text import GrowingText
+from prompt_debugger.core.complete.shapes import integer_of, object_of, objects_of, parse_json, text_of
+from prompt_debugger.core.errors import BackendError, shorten
+from prompt_debugger.core.types import JSON, Completion, Evidence, JSONObject, TokenLogprob, Usage
 
 OnText = Callable[[str], None]
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import json
 
-from core.complete.shapes import ids_of, object_of, objects_of, parse_object, text_of
-from core.types import JSONObject
+from prompt_debugger.core.complete.shapes import ids_of, object_of, objects_of, parse_object, text_of
+from prompt_debugger.core.types import JSONObject
 
 _PROXIED = "provider_specific_fields"
 _VERBOSE = "__verbose"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from core.types import JSON, JSONObject
+from prompt_debugger.core.types import JSON, JSONObject
 
 
 def object_of(value: JSON) -> JSONObject:

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import cast
 
-from core.diagnose import rules
-from core.diagnose.blame import borrow_fixes, mark_followers, worst_first
-from core.diagnose.sight import is_whole
-from core.diagnose.verdict import reach_verdict
-from core.discover import discover
-from core.errors import PluginError, shorten
-from core.protocols import Rule
-from core.types import Certainty, Finding, Severity, Trace
+from prompt_debugger.core.diagnose import rules
+from prompt_debugger.core.diagnose.blame import borrow_fixes, mark_followers, worst_first
+from prompt_debugger.core.diagnose.sight import is_whole
+from prompt_debugger.core.diagnose.verdict import reach_verdict
+from prompt_debugger.core.discover import discover
+from prompt_debugger.core.errors import PluginError, shorten
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.types import Certainty, Finding, Severity, Trace
 
 CRASH_CODE = "PD900"
 CRASH_NAME = "rule-crashed"

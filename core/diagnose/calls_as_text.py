@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from core.diagnose.fields import CallField, returned_calls
-from core.types import JSON, CallOutcome, SegmentKind, Span, Trace
+from prompt_debugger.core.diagnose.fields import CallField, returned_calls
+from prompt_debugger.core.types import JSON, CallOutcome, SegmentKind, Span, Trace
 
 _TEXT = (SegmentKind.CONTENT, SegmentKind.REASONING)
 _BEHIND_NAME = re.compile(r"[\"']\s*[,}]|\s*[({\[<]|:\d+\s*<|\s*\n\s*[{<]")  # no prose goes on like this

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from core.types import JSON, JSONObject, Request, Trace
+from prompt_debugger.core.types import JSON, JSONObject, Request, Trace
 
 
 class TextField(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from core.formats import TABLES
-from core.types import Span
+from prompt_debugger.core.formats import TABLES
+from prompt_debugger.core.types import Span
 
 # `(?:…)` alternatives in order of length, so that the longest one wins.
 _MARKER = re.compile(

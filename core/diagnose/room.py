@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from core.diagnose.advice import Step
-from core.diagnose.fields import as_count, body_of
-from core.diagnose.sight import completion_tokens, max_tokens_of
-from core.types import Trace
+from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.fields import as_count, body_of
+from prompt_debugger.core.diagnose.sight import completion_tokens, max_tokens_of
+from prompt_debugger.core.types import Trace
 
 # Servers differ in whether they count the last token.
 _SLACK = 2

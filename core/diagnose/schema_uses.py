@@ -9,9 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from core.diagnose.fields import as_object, as_text, body_of, content_of, decode_json, request_tools, returned_calls
-from core.diagnose.schemas import walk_schema
-from core.types import JSON, JSONObject, Trace
+from prompt_debugger.core.diagnose.fields import (
+    as_object,
+    as_text,
+    body_of,
+    content_of,
+    decode_json,
+    request_tools,
+    returned_calls,
+)
+from prompt_debugger.core.diagnose.schemas import walk_schema
+from prompt_debugger.core.types import JSON, JSONObject, Trace
 
 _MAX_NAMED = 3
 _MAX_PATTERN_CHARS = 80

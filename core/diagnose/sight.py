@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from core.diagnose.fields import CallField, as_count, as_text, body_of, calls_of_message
-from core.formats import TABLES, ReasoningPair
-from core.types import (
+from prompt_debugger.core.diagnose.fields import CallField, as_count, as_text, body_of, calls_of_message
+from prompt_debugger.core.formats import TABLES, ReasoningPair
+from prompt_debugger.core.types import (
     CallMatch,
     CallOutcome,
     CallStatus,

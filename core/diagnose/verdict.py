@@ -26,11 +26,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.account import count_calls, count_characters
-from core.comparable import why_incomplete
-from core.diagnose.blame import blame_rank
-from core.diagnose.words import counted
-from core.types import Certainty, Completeness, Conclusion, Finding, Parse, Severity, Stage, Trace, Verdict
+from prompt_debugger.core.account import count_calls, count_characters
+from prompt_debugger.core.comparable import why_incomplete
+from prompt_debugger.core.diagnose.blame import blame_rank
+from prompt_debugger.core.diagnose.words import counted
+from prompt_debugger.core.types import (
+    Certainty,
+    Completeness,
+    Conclusion,
+    Finding,
+    Parse,
+    Severity,
+    Stage,
+    Trace,
+    Verdict,
+)
 
 REFUSED = "PD100"
 _NOT_SAID = "so whether anything was lost cannot be said."

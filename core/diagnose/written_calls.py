@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from core.diagnose.fields import body_of, request_tools, texts_inside
-from core.diagnose.markers import find_unquoted_markers
-from core.formats import pick_format
-from core.protocols import ReadContext
-from core.types import CallStatus, Segment, SegmentKind, Span, ToolCallAttempt, Trace
+from prompt_debugger.core.diagnose.fields import body_of, request_tools, texts_inside
+from prompt_debugger.core.diagnose.markers import find_unquoted_markers
+from prompt_debugger.core.formats import pick_format
+from prompt_debugger.core.protocols import ReadContext
+from prompt_debugger.core.types import CallStatus, Segment, SegmentKind, Span, ToolCallAttempt, Trace
 
 _OF_CALLS = (SegmentKind.MARKUP, SegmentKind.CALL_NAME, SegmentKind.CALL_ID, SegmentKind.CALL_ARGUMENTS)
 

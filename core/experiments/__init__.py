@@ -10,12 +10,12 @@ All of them render a `Variant` (`variant`), change it by named switches (`switch
 and tell two renders apart (`difference`). Nothing is asked of a server.
 """
 
-from core.experiments.compare import Comparison, compare_setups
-from core.experiments.difference import Hunk, Place, TokenDifference
-from core.experiments.json import answer_to_json, comparison_to_json, turns_to_json, what_if_to_json
-from core.experiments.json_changes import JsonChange, json_changes
-from core.experiments.oracle import CountAnswer, Explanation, agree, explain_count, step_count
-from core.experiments.runs import (
+from prompt_debugger.core.experiments.compare import Comparison, compare_setups
+from prompt_debugger.core.experiments.difference import Hunk, Place, TokenDifference
+from prompt_debugger.core.experiments.json import answer_to_json, comparison_to_json, turns_to_json, what_if_to_json
+from prompt_debugger.core.experiments.json_changes import JsonChange, json_changes
+from prompt_debugger.core.experiments.oracle import CountAnswer, Explanation, agree, explain_count, step_count
+from prompt_debugger.core.experiments.runs import (
     Fact,
     RunComparison,
     TextComparison,
@@ -23,11 +23,11 @@ from core.experiments.runs import (
     comparison_of_runs_to_json,
     sentence_of,
 )
-from core.experiments.switches import AbsentSwitch, Switch, Topic
-from core.experiments.turn_causes import BreakCause, FoundCause
-from core.experiments.turns import Turn, TurnBreak, TurnReport, follow_turns, step_turns
-from core.experiments.variant import RenderFailure, RenderSetup, Variant
-from core.experiments.what_if import Effect, EffectKind, WhatIf, step_switches, try_switches
+from prompt_debugger.core.experiments.switches import AbsentSwitch, Switch, Topic
+from prompt_debugger.core.experiments.turn_causes import BreakCause, FoundCause
+from prompt_debugger.core.experiments.turns import Turn, TurnBreak, TurnReport, follow_turns, step_turns
+from prompt_debugger.core.experiments.variant import RenderFailure, RenderSetup, Variant
+from prompt_debugger.core.experiments.what_if import Effect, EffectKind, WhatIf, step_switches, try_switches
 
 __all__ = [
     "AbsentSwitch",

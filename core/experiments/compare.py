@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.experiments.difference import TokenDifference, diff_renders
-from core.experiments.variant import Rendered, RenderFailure, RenderSetup, Variant, render_variant, units_of
-from core.types import JSONObject
+from prompt_debugger.core.experiments.difference import TokenDifference, diff_renders
+from prompt_debugger.core.experiments.variant import (
+    Rendered,
+    RenderFailure,
+    RenderSetup,
+    Variant,
+    render_variant,
+    units_of,
+)
+from prompt_debugger.core.types import JSONObject
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from core.experiments.variant import Rendered, Unit
-from core.text import excerpt
-from core.types import PromptSpan, Span, Token
+from prompt_debugger.core.experiments.variant import Rendered, Unit
+from prompt_debugger.core.text import excerpt
+from prompt_debugger.core.types import PromptSpan, Span, Token
 
 _WORK = 8_000_000  # pairs of equal units beyond which the middle is not aligned
 _AROUND = 60  # characters shown behind the first difference

@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from itertools import chain, pairwise
 
-from core.experiments.variant import Rendered, units_of
-from core.protocols import Tokenizer
-from core.render.tokenizers.fast import FastTokenizer
+from prompt_debugger.core.experiments.variant import Rendered, units_of
+from prompt_debugger.core.protocols import Tokenizer
+from prompt_debugger.core.render.tokenizers.fast import FastTokenizer
 
 
 class SharedEncoder:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from core.experiments.compare import Comparison, Side
-from core.experiments.difference import Hunk, Place, TokenDifference
-from core.experiments.oracle import CountAnswer, Explanation
-from core.experiments.switches import Switch
-from core.experiments.turns import Turn, TurnBreak, TurnReport
-from core.experiments.variant import RenderFailure
-from core.experiments.what_if import Effect, WhatIf
-from core.types import JSON, JSONObject
+from prompt_debugger.core.experiments.compare import Comparison, Side
+from prompt_debugger.core.experiments.difference import Hunk, Place, TokenDifference
+from prompt_debugger.core.experiments.oracle import CountAnswer, Explanation
+from prompt_debugger.core.experiments.switches import Switch
+from prompt_debugger.core.experiments.turns import Turn, TurnBreak, TurnReport
+from prompt_debugger.core.experiments.variant import RenderFailure
+from prompt_debugger.core.experiments.what_if import Effect, WhatIf
+from prompt_debugger.core.types import JSON, JSONObject
 
 _HUNKS = 50  # stretches of a difference that are listed
 _TEXT = 2_000  # characters of a stretch that are shown

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
 
-from core.types import JSON
+from prompt_debugger.core.types import JSON
 
 _MAX_ITEMS = 2_000  # of lists that are aligned; alignment costs the square
 

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
-from core.errors import RenderError
-from core.experiments.switches import Switch, find_server_switches
-from core.experiments.variant import RenderFailure, RenderSetup, Variant, render_text
-from core.protocols import Tokenizer
-from core.types import JSONObject
+from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.experiments.switches import Switch, find_server_switches
+from prompt_debugger.core.experiments.variant import RenderFailure, RenderSetup, Variant, render_text
+from prompt_debugger.core.protocols import Tokenizer
+from prompt_debugger.core.types import JSONObject
 
 _SHOWN = 12  # explanations that are kept, if fewer are exact
 _NAMED = 4  # explanations that the sentence names

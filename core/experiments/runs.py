@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from core.experiments.difference import Hunk, TokenDifference, diff_renders
-from core.experiments.json_changes import JsonChange, json_changes
-from core.experiments.variant import Rendered, units_of
-from core.report import template_sha256
-from core.types import Completion, Finding, JSONObject, Prompt, PromptSpan, Server, Token, Trace
+from prompt_debugger.core.experiments.difference import Hunk, TokenDifference, diff_renders
+from prompt_debugger.core.experiments.json_changes import JsonChange, json_changes
+from prompt_debugger.core.experiments.variant import Rendered, units_of
+from prompt_debugger.core.report import template_sha256
+from prompt_debugger.core.types import Completion, Finding, JSONObject, Prompt, PromptSpan, Server, Token, Trace
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from jinja2 import nodes
 from jinja2.ext import Extension, loopcontrols
 from jinja2.parser import Parser
 
-from core.types import JSON
+from prompt_debugger.core.types import JSON
 
 _GRADES = ("low", "medium", "high")  # reasoning efforts of the OpenAI API
 _GRADED = re.compile("effort|strength|level$")

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from core.experiments.switches.calls import edit_arguments
-from core.experiments.switches.reasoning import drop_reasoning
-from core.experiments.switches.switch import Edit
-from core.formats import TABLES, ReasoningPair
-from core.types import JSON, JSONObject
+from prompt_debugger.core.experiments.switches.calls import edit_arguments
+from prompt_debugger.core.experiments.switches.reasoning import drop_reasoning
+from prompt_debugger.core.experiments.switches.switch import Edit
+from prompt_debugger.core.formats import TABLES, ReasoningPair
+from prompt_debugger.core.types import JSON, JSONObject
 
 Renders: TypeAlias = Callable[[list[JSON]], str | None]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from core.experiments.difference import Place, common_length, place_at
-from core.experiments.encoding import SharedEncoder
-from core.experiments.switches import Switch, Topic
-from core.experiments.switches.switch import messages_of, without
-from core.experiments.turn_causes import (
+from prompt_debugger.core.experiments.difference import Place, common_length, place_at
+from prompt_debugger.core.experiments.encoding import SharedEncoder
+from prompt_debugger.core.experiments.switches import Switch, Topic
+from prompt_debugger.core.experiments.switches.switch import messages_of, without
+from prompt_debugger.core.experiments.turn_causes import (
     BreakCause,
     FoundCause,
     find_stripped_block,
@@ -18,8 +18,15 @@ from core.experiments.turn_causes import (
     prove_cause,
     rewrite_arguments,
 )
-from core.experiments.variant import Rendered, RenderFailure, Variant, render_text, render_variant, units_of
-from core.types import JSON, JSONObject
+from prompt_debugger.core.experiments.variant import (
+    Rendered,
+    RenderFailure,
+    Variant,
+    render_text,
+    render_variant,
+    units_of,
+)
+from prompt_debugger.core.types import JSON, JSONObject
 
 _OF_MESSAGES = frozenset({Topic.REASONING, Topic.CONTENT, Topic.CALLS})
 

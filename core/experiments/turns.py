@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from core.experiments.difference import Place, common_length
-from core.experiments.encoding import SharedEncoder
-from core.experiments.switches import Switch, find_switches
-from core.experiments.switches.switch import messages_of
-from core.experiments.turn_causes import BreakCause, FoundCause
-from core.experiments.turn_study import TurnRenders, TurnStudy
-from core.experiments.variant import RenderFailure, RenderSetup, Unit, Variant
-from core.types import JSON, JSONObject
+from prompt_debugger.core.experiments.difference import Place, common_length
+from prompt_debugger.core.experiments.encoding import SharedEncoder
+from prompt_debugger.core.experiments.switches import Switch, find_switches
+from prompt_debugger.core.experiments.switches.switch import messages_of
+from prompt_debugger.core.experiments.turn_causes import BreakCause, FoundCause
+from prompt_debugger.core.experiments.turn_study import TurnRenders, TurnStudy
+from prompt_debugger.core.experiments.variant import RenderFailure, RenderSetup, Unit, Variant
+from prompt_debugger.core.types import JSON, JSONObject
 
 
 @dataclass(frozen=True, slots=True)

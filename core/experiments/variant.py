@@ -12,14 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from core.errors import RenderError
-from core.protocols import Tokenizer
-from core.render import render_local
-from core.render.inspect import TemplateFacts, facts_from_json, inspect_template
-from core.render.job import RenderJob, RenderOutcome
-from core.render.local import Renderer, special_tokens_of
-from core.render.worker import shared_worker
-from core.types import JSON, JSONObject, PromptSpan, Span, Token
+from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.protocols import Tokenizer
+from prompt_debugger.core.render import render_local
+from prompt_debugger.core.render.inspect import TemplateFacts, facts_from_json, inspect_template
+from prompt_debugger.core.render.job import RenderJob, RenderOutcome
+from prompt_debugger.core.render.local import Renderer, special_tokens_of
+from prompt_debugger.core.render.worker import shared_worker
+from prompt_debugger.core.types import JSON, JSONObject, PromptSpan, Span, Token
 
 Unit: TypeAlias = Literal["token", "word"]
 

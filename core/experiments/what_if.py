@@ -6,9 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from core.experiments.difference import TokenDifference, diff_renders
-from core.experiments.switches import AbsentSwitch, Switch, changed_fields, explain_absent, find_switches
-from core.experiments.variant import (
+from prompt_debugger.core.experiments.difference import TokenDifference, diff_renders
+from prompt_debugger.core.experiments.switches import (
+    AbsentSwitch,
+    Switch,
+    changed_fields,
+    explain_absent,
+    find_switches,
+)
+from prompt_debugger.core.experiments.variant import (
     Rendered,
     RenderFailure,
     RenderSetup,
@@ -16,7 +22,7 @@ from core.experiments.variant import (
     Variant,
     render_variant,
 )
-from core.types import JSONObject
+from prompt_debugger.core.types import JSONObject
 
 _PATIENCE = 2  # switches that may use up the time of a render before the rest is left untried
 

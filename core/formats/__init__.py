@@ -7,15 +7,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import ModuleType
 
-from core.discover import discover
-from core.errors import PluginError, RequestError
-from core.formats import _tables
-from core.formats._facts import FamilyFacts, Grammar, ThinkingSwitch
-from core.formats._family import TextFormat
-from core.formats._tables import PARSERS_OF_ANY_FORMAT, FamilyTables, ReasoningPair, StrippedCall, tables_of
-from core.formats.generic import FORMAT as GENERIC
-from core.protocols import ModelFormat, ReadContext
-from core.types import FormatScore
+from prompt_debugger.core.discover import discover
+from prompt_debugger.core.errors import PluginError, RequestError
+from prompt_debugger.core.formats import _tables
+from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ThinkingSwitch
+from prompt_debugger.core.formats._family import TextFormat
+from prompt_debugger.core.formats._tables import (
+    PARSERS_OF_ANY_FORMAT,
+    FamilyTables,
+    ReasoningPair,
+    StrippedCall,
+    tables_of,
+)
+from prompt_debugger.core.formats.generic import FORMAT as GENERIC
+from prompt_debugger.core.protocols import ModelFormat, ReadContext
+from prompt_debugger.core.types import FormatScore
 
 __all__ = [
     "FORMATS",

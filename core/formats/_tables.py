@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from core.formats._facts import ThinkingSwitch
-from core.formats._family import TextFormat
-from core.parse.reasoning import ReasoningTags
-from core.types import Span
+from prompt_debugger.core.formats._facts import ThinkingSwitch
+from prompt_debugger.core.formats._family import TextFormat
+from prompt_debugger.core.parse.reasoning import ReasoningTags
+from prompt_debugger.core.types import Span
 
 # Parsers of no family of their own: these are told their format by the model's files.
 PARSERS_OF_ANY_FORMAT = frozenset({"hf"})

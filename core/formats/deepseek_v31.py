@@ -11,13 +11,20 @@ Source: the chat template and the tokenizer notes of DeepSeek-V3.1, 2025-08.
 
 from __future__ import annotations
 
-from core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, Grammar
-from core.formats._family import STRONG, Mark, TextFormat
-from core.formats.deepseek_v3 import CALL_CLOSE, CALL_OPEN, MARKERS, SECTION_CLOSE, SECTION_OPEN, SEPARATOR
-from core.parse.header_calls import HeaderCalls
-from core.parse.reading import Conventions
-from core.parse.reasoning import ReasoningTags
-from core.protocols import ModelFormat
+from prompt_debugger.core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, Grammar
+from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
+from prompt_debugger.core.formats.deepseek_v3 import (
+    CALL_CLOSE,
+    CALL_OPEN,
+    MARKERS,
+    SECTION_CLOSE,
+    SECTION_OPEN,
+    SEPARATOR,
+)
+from prompt_debugger.core.parse.header_calls import HeaderCalls
+from prompt_debugger.core.parse.reading import Conventions
+from prompt_debugger.core.parse.reasoning import ReasoningTags
+from prompt_debugger.core.protocols import ModelFormat
 
 FORMAT: ModelFormat = TextFormat(
     name="deepseek_v31",

@@ -19,12 +19,12 @@ from __future__ import annotations
 
 import re
 
-from core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, Grammar, ThinkingSwitch
-from core.formats._family import Mark, TextFormat
-from core.parse.reading import Conventions
-from core.parse.reasoning import ReasoningTags
-from core.parse.tag_calls import TagCalls
-from core.protocols import ModelFormat
+from prompt_debugger.core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, Grammar, ThinkingSwitch
+from prompt_debugger.core.formats._family import Mark, TextFormat
+from prompt_debugger.core.parse.reading import Conventions
+from prompt_debugger.core.parse.reasoning import ReasoningTags
+from prompt_debugger.core.parse.tag_calls import TagCalls
+from prompt_debugger.core.protocols import ModelFormat
 
 _BARS = r"[｜|‖]{1,2}"
 _DSML = rf"{_BARS}\s?DSML\s?{_BARS}\s?"

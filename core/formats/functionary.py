@@ -12,15 +12,15 @@ from __future__ import annotations
 
 import re
 
-from core.formats._facts import FamilyFacts
-from core.formats._family import FAIR, STRONG, Mark, TextFormat
-from core.parse.arguments import read_arguments
-from core.parse.header_calls import Header, build_call
-from core.parse.reading import Conventions, Scan
-from core.parse.scan import Finder
-from core.parse.tools import tool_names
-from core.protocols import ModelFormat, ReadContext
-from core.types import CallStatus, Span, ToolCallAttempt
+from prompt_debugger.core.formats._facts import FamilyFacts
+from prompt_debugger.core.formats._family import FAIR, STRONG, Mark, TextFormat
+from prompt_debugger.core.parse.arguments import read_arguments
+from prompt_debugger.core.parse.header_calls import Header, build_call
+from prompt_debugger.core.parse.reading import Conventions, Scan
+from prompt_debugger.core.parse.scan import Finder
+from prompt_debugger.core.parse.tools import tool_names
+from prompt_debugger.core.protocols import ModelFormat, ReadContext
+from prompt_debugger.core.types import CallStatus, Span, ToolCallAttempt
 
 _MARK = ">>>"
 _HEAD = re.compile(r"(?:>>>)?(?P<name>[A-Za-z_][\w.\-]*)\n")

@@ -11,12 +11,12 @@ templates write them. Chosen only where no family's markers occur.
 
 from __future__ import annotations
 
-from core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, ThinkingSwitch
-from core.formats._family import TextFormat
-from core.parse.reading import Conventions
-from core.parse.reasoning import ReasoningTags
-from core.protocols import ModelFormat, ReadContext
-from core.types import FormatScore
+from prompt_debugger.core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, ThinkingSwitch
+from prompt_debugger.core.formats._family import TextFormat
+from prompt_debugger.core.parse.reading import Conventions
+from prompt_debugger.core.parse.reasoning import ReasoningTags
+from prompt_debugger.core.protocols import ModelFormat, ReadContext
+from prompt_debugger.core.types import FormatScore
 
 _LEAST_SCORE = 0.1
 _CONVENTIONS = Conventions(reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2))

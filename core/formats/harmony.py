@@ -21,17 +21,33 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from core.formats._facts import FamilyFacts, Grammar
-from core.formats._family import STRONG, Mark, TextFormat
-from core.parse.arguments import read_arguments
-from core.parse.header_calls import Header, build_call
-from core.parse.reading import Conventions, Stretch, assemble_message, find_cut, find_end, segments_of_call
-from core.parse.reasoning import ReasoningTags
-from core.parse.scan import Finder, Hit, is_quoted_inline
-from core.parse.tools import tool_names
-from core.protocols import ModelFormat, ReadContext
-from core.structural_tag import GrammarPlan, between, exactly, following, free_text, schema_of
-from core.types import JSON, CallStatus, JSONObject, ParsedMessage, Segment, SegmentKind, Span, ToolCallAttempt
+from prompt_debugger.core.formats._facts import FamilyFacts, Grammar
+from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
+from prompt_debugger.core.parse.arguments import read_arguments
+from prompt_debugger.core.parse.header_calls import Header, build_call
+from prompt_debugger.core.parse.reading import (
+    Conventions,
+    Stretch,
+    assemble_message,
+    find_cut,
+    find_end,
+    segments_of_call,
+)
+from prompt_debugger.core.parse.reasoning import ReasoningTags
+from prompt_debugger.core.parse.scan import Finder, Hit, is_quoted_inline
+from prompt_debugger.core.parse.tools import tool_names
+from prompt_debugger.core.protocols import ModelFormat, ReadContext
+from prompt_debugger.core.structural_tag import GrammarPlan, between, exactly, following, free_text, schema_of
+from prompt_debugger.core.types import (
+    JSON,
+    CallStatus,
+    JSONObject,
+    ParsedMessage,
+    Segment,
+    SegmentKind,
+    Span,
+    ToolCallAttempt,
+)
 
 _START, _CHANNEL, _MESSAGE, _CONSTRAIN = "<|start|>", "<|channel|>", "<|message|>", "<|constrain|>"
 _ENDS = ("<|end|>", "<|call|>", "<|return|>")

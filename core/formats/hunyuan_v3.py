@@ -19,13 +19,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from core.formats._facts import FamilyFacts, Grammar, ThinkingSwitch
-from core.formats._family import STRONG, Mark, TextFormat
-from core.parse.reading import Conventions, read_message
-from core.parse.reasoning import ReasoningTags
-from core.parse.tag_calls import TagCalls
-from core.protocols import ModelFormat, ReadContext
-from core.structural_tag import (
+from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ThinkingSwitch
+from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
+from prompt_debugger.core.parse.reading import Conventions, read_message
+from prompt_debugger.core.parse.reasoning import ReasoningTags
+from prompt_debugger.core.parse.tag_calls import TagCalls
+from prompt_debugger.core.protocols import ModelFormat, ReadContext
+from prompt_debugger.core.structural_tag import (
     GrammarPlan,
     ToolGrammar,
     between,
@@ -37,7 +37,7 @@ from core.structural_tag import (
     repeated,
     triggered,
 )
-from core.types import JSON, JSONObject, ParsedMessage
+from prompt_debugger.core.types import JSON, JSONObject, ParsedMessage
 
 _SUFFIX = r"(?::[^\s<>]{1,40})?"
 _TAG = re.compile(r"</?think(:[^\s<>]{1,40})>")

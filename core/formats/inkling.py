@@ -15,15 +15,15 @@ from __future__ import annotations
 
 import re
 
-from core.formats._facts import FamilyFacts
-from core.formats._family import Mark, TextFormat
-from core.parse.call_object import CallKeys
-from core.parse.channels import BodyKind, Channels
-from core.parse.json_calls import JSONCalls
-from core.parse.reading import Conventions, Scan
-from core.parse.reasoning import ReasoningTags
-from core.protocols import ModelFormat, ReadContext
-from core.types import ParsedMessage, Span
+from prompt_debugger.core.formats._facts import FamilyFacts
+from prompt_debugger.core.formats._family import Mark, TextFormat
+from prompt_debugger.core.parse.call_object import CallKeys
+from prompt_debugger.core.parse.channels import BodyKind, Channels
+from prompt_debugger.core.parse.json_calls import JSONCalls
+from prompt_debugger.core.parse.reading import Conventions, Scan
+from prompt_debugger.core.parse.reasoning import ReasoningTags
+from prompt_debugger.core.protocols import ModelFormat, ReadContext
+from prompt_debugger.core.types import ParsedMessage, Span
 
 _OPEN, _END, _END_SAMPLING = "<|content_invoke_tool_json|>", "<|end_message|>", "<|content_model_end_sampling|>"
 _KINDS: dict[str, BodyKind] = {"thinking": "reasoning", "calls": "calls"}

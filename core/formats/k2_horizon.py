@@ -18,14 +18,14 @@ from __future__ import annotations
 
 import re
 
-from core.formats._facts import FamilyFacts
-from core.formats._family import Mark, TextFormat
-from core.parse.combine import scan_both
-from core.parse.json_calls import JSONCalls
-from core.parse.reading import Conventions
-from core.parse.reasoning import ReasoningTags
-from core.parse.tag_calls import TagCalls
-from core.protocols import ModelFormat
+from prompt_debugger.core.formats._facts import FamilyFacts
+from prompt_debugger.core.formats._family import Mark, TextFormat
+from prompt_debugger.core.parse.combine import scan_both
+from prompt_debugger.core.parse.json_calls import JSONCalls
+from prompt_debugger.core.parse.reading import Conventions
+from prompt_debugger.core.parse.reasoning import ReasoningTags
+from prompt_debugger.core.parse.tag_calls import TagCalls
+from prompt_debugger.core.protocols import ModelFormat
 
 _OPEN, _CLOSE = "<ifm|tool_call>", "</ifm|tool_call>"
 _SECTION = ("<ifm|tool_calls>", "</ifm|tool_calls>")

@@ -18,17 +18,17 @@ from __future__ import annotations
 
 import re
 
-from core.formats._facts import FamilyFacts, Grammar
-from core.formats._family import FAIR, STRONG, Mark, TextFormat
-from core.parse.bare_json import BareJSONCalls
-from core.parse.built_in_calls import BuiltInCalls
-from core.parse.call_object import CallKeys
-from core.parse.combine import scan_both
-from core.parse.reading import Conventions, Scan
-from core.parse.reasoning import ReasoningTags
-from core.parse.tag_calls import TagCalls
-from core.protocols import ModelFormat, ReadContext
-from core.types import Span
+from prompt_debugger.core.formats._facts import FamilyFacts, Grammar
+from prompt_debugger.core.formats._family import FAIR, STRONG, Mark, TextFormat
+from prompt_debugger.core.parse.bare_json import BareJSONCalls
+from prompt_debugger.core.parse.built_in_calls import BuiltInCalls
+from prompt_debugger.core.parse.call_object import CallKeys
+from prompt_debugger.core.parse.combine import scan_both
+from prompt_debugger.core.parse.reading import Conventions, Scan
+from prompt_debugger.core.parse.reasoning import ReasoningTags
+from prompt_debugger.core.parse.tag_calls import TagCalls
+from prompt_debugger.core.protocols import ModelFormat, ReadContext
+from prompt_debugger.core.types import Span
 
 _TAG = "<|python_tag|>"
 _BARE = BareJSONCalls(

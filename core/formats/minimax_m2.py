@@ -19,14 +19,23 @@ from __future__ import annotations
 
 import re
 
-from core.formats._facts import FamilyFacts, Grammar
-from core.formats._family import FAIR, STRONG, Mark, TextFormat
-from core.parse.reading import Conventions
-from core.parse.reasoning import ReasoningTags
-from core.parse.tag_calls import TagCalls
-from core.protocols import ModelFormat
-from core.structural_tag import GrammarPlan, between, exactly, following, in_order, list_of_calls, schema_of, triggered
-from core.types import JSON, JSONObject
+from prompt_debugger.core.formats._facts import FamilyFacts, Grammar
+from prompt_debugger.core.formats._family import FAIR, STRONG, Mark, TextFormat
+from prompt_debugger.core.parse.reading import Conventions
+from prompt_debugger.core.parse.reasoning import ReasoningTags
+from prompt_debugger.core.parse.tag_calls import TagCalls
+from prompt_debugger.core.protocols import ModelFormat
+from prompt_debugger.core.structural_tag import (
+    GrammarPlan,
+    between,
+    exactly,
+    following,
+    in_order,
+    list_of_calls,
+    schema_of,
+    triggered,
+)
+from prompt_debugger.core.types import JSON, JSONObject
 
 INVOCATIONS = TagCalls(
     opener=re.compile(r"<invoke\s+name\s*=\s*[\"']?(?P<name>[^\"'>\n]{0,256})[\"']?\s*(?:/?>|\Z)"),

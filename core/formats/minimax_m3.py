@@ -18,17 +18,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from core.formats._facts import FamilyFacts, ThinkingSwitch
-from core.formats._family import Mark, TextFormat
-from core.parse.arguments import Arguments
-from core.parse.header_calls import Header, build_call
-from core.parse.reading import Conventions, Scan
-from core.parse.reasoning import ReasoningTags
-from core.parse.scan import PatternFinder, QuoteGuard, skip_space, trim_span
-from core.parse.tools import parameter_schemas
-from core.parse.typed_values import branch_for, schema_types, value_from_text
-from core.protocols import ModelFormat, ReadContext
-from core.types import JSON, CallStatus, JSONObject, Span, ToolCallAttempt
+from prompt_debugger.core.formats._facts import FamilyFacts, ThinkingSwitch
+from prompt_debugger.core.formats._family import Mark, TextFormat
+from prompt_debugger.core.parse.arguments import Arguments
+from prompt_debugger.core.parse.header_calls import Header, build_call
+from prompt_debugger.core.parse.reading import Conventions, Scan
+from prompt_debugger.core.parse.reasoning import ReasoningTags
+from prompt_debugger.core.parse.scan import PatternFinder, QuoteGuard, skip_space, trim_span
+from prompt_debugger.core.parse.tools import parameter_schemas
+from prompt_debugger.core.parse.typed_values import branch_for, schema_types, value_from_text
+from prompt_debugger.core.protocols import ModelFormat, ReadContext
+from prompt_debugger.core.types import JSON, CallStatus, JSONObject, Span, ToolCallAttempt
 
 _PREFIX = "]<]minimax[>["
 _P = re.escape(_PREFIX)

@@ -22,15 +22,15 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from core.formats._facts import FamilyFacts
-from core.formats._family import CERTAIN, STRONG, Mark, TextFormat
-from core.parse.channels import BodyKind, Channels
-from core.parse.reading import Conventions, Scan
-from core.parse.reasoning import ReasoningTags
-from core.parse.tag_calls import TagCalls
-from core.parse.tools import tool_names
-from core.protocols import ModelFormat, ReadContext
-from core.types import ParsedMessage, Span, ToolCallAttempt
+from prompt_debugger.core.formats._facts import FamilyFacts
+from prompt_debugger.core.formats._family import CERTAIN, STRONG, Mark, TextFormat
+from prompt_debugger.core.parse.channels import BodyKind, Channels
+from prompt_debugger.core.parse.reading import Conventions, Scan
+from prompt_debugger.core.parse.reasoning import ReasoningTags
+from prompt_debugger.core.parse.tag_calls import TagCalls
+from prompt_debugger.core.parse.tools import tool_names
+from prompt_debugger.core.protocols import ModelFormat, ReadContext
+from prompt_debugger.core.types import ParsedMessage, Span, ToolCallAttempt
 
 _TAGS = TagCalls(
     exact_tags=True,

@@ -21,12 +21,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from core.formats._facts import ENABLE_THINKING, FamilyFacts, Grammar
-from core.formats._family import STRONG, Mark, TextFormat
-from core.parse.reading import Conventions
-from core.parse.reasoning import ReasoningTags
-from core.parse.tag_calls import TagCalls
-from core.protocols import ModelFormat
+from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts, Grammar
+from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
+from prompt_debugger.core.parse.reading import Conventions
+from prompt_debugger.core.parse.reasoning import ReasoningTags
+from prompt_debugger.core.parse.tag_calls import TagCalls
+from prompt_debugger.core.protocols import ModelFormat
 
 FUNCTIONS = TagCalls(
     opener=re.compile(r"<function(?:\s*=\s*|\s+)[\"']?(?P<name>[^>\n\"'<=]{0,256})[\"']?\s*(?:>|(?=\n)|\Z)"),

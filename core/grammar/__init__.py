@@ -6,11 +6,11 @@ tags, worker the grammar, built and run by XGrammar in a process of its own
 first_illegal  walk, explain by relaxing one thing at a time, forgive, go on
 """
 
-from core.grammar.enforcement import LEVELS, Enforcement, enforcement_named, enforcement_of_request
-from core.grammar.engine import GrammarEngine, GrammarLimits
-from core.grammar.families import FAMILIES, GrammarFamily, find_family
-from core.grammar.first_illegal import first_illegal_token
-from core.grammar.verdict import (
+from prompt_debugger.core.grammar.enforcement import LEVELS, Enforcement, enforcement_named, enforcement_of_request
+from prompt_debugger.core.grammar.engine import GrammarEngine, GrammarLimits
+from prompt_debugger.core.grammar.families import FAMILIES, GrammarFamily, find_family
+from prompt_debugger.core.grammar.first_illegal import first_illegal_token
+from prompt_debugger.core.grammar.verdict import (
     Cause,
     GrammarStatus,
     GrammarVerdict,

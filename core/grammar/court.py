@@ -6,12 +6,12 @@ import base64
 import time
 from dataclasses import dataclass, replace
 
-from core.errors import EngineError
-from core.grammar.engine import GrammarEngine
-from core.grammar.families import GrammarFamily
-from core.grammar.tags import finish_tag, strings_of
-from core.structural_tag import GrammarPlan, ToolGrammar
-from core.types import JSON, JSONObject
+from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.grammar.engine import GrammarEngine
+from prompt_debugger.core.grammar.families import GrammarFamily
+from prompt_debugger.core.grammar.tags import finish_tag, strings_of
+from prompt_debugger.core.structural_tag import GrammarPlan, ToolGrammar
+from prompt_debugger.core.types import JSON, JSONObject
 
 _NAME = "zzNAMEzz"
 

@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from core.errors import EngineError
-from core.grammar.families import GrammarFamily
-from core.parse.tools import function_of
-from core.structural_tag import GrammarPlan, StrictLevel, ToolGrammar
-from core.types import JSONObject
+from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.grammar.families import GrammarFamily
+from prompt_debugger.core.parse.tools import function_of
+from prompt_debugger.core.structural_tag import GrammarPlan, StrictLevel, ToolGrammar
+from prompt_debugger.core.types import JSONObject
 
 _RANK: Mapping[StrictLevel, int] = {"auto": 0, "function": 1, "parameter": 2}
 

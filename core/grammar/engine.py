@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from core.errors import EngineError
-from core.parse.engines.process import HelperProcess
-from core.types import JSONObject
+from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.parse.engines.process import HelperProcess
+from prompt_debugger.core.types import JSONObject
 
 _WORKER = Path(__file__).parent / "worker"
 _KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "VIRTUAL_ENV")

@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from core.grammar.court import CallForm, Court
-from core.grammar.enforcement import free_arguments
-from core.grammar.locate import WrittenCall, find_call
-from core.grammar.relax import SchemaEdit, find_culprit, find_missing, write_steps
-from core.grammar.verdict import Cause, SchemaRule
-from core.structural_tag import GrammarPlan, ToolGrammar
-from core.types import JSON
+from prompt_debugger.core.grammar.court import CallForm, Court
+from prompt_debugger.core.grammar.enforcement import free_arguments
+from prompt_debugger.core.grammar.locate import WrittenCall, find_call
+from prompt_debugger.core.grammar.relax import SchemaEdit, find_culprit, find_missing, write_steps
+from prompt_debugger.core.grammar.verdict import Cause, SchemaRule
+from prompt_debugger.core.structural_tag import GrammarPlan, ToolGrammar
+from prompt_debugger.core.types import JSON
 
 _MAX_TESTS = 400
 

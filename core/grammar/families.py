@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from core.formats import FORMATS, Grammar, TextFormat
+from prompt_debugger.core.formats import FORMATS, Grammar, TextFormat
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from core.grammar.court import Court, GrammarRefusedError, Walk
-from core.grammar.enforcement import (
+from prompt_debugger.core.grammar.court import Court, GrammarRefusedError, Walk
+from prompt_debugger.core.grammar.enforcement import (
     Enforcement,
     describe_plan,
     enforcement_named,
     plan_grammar,
 )
-from core.grammar.engine import GrammarEngine
-from core.grammar.explain import Explanation, Stop, explain_stop
-from core.grammar.families import GrammarFamily, find_family
-from core.grammar.locate import has_call
-from core.grammar.opinion import second_opinion
-from core.grammar.output import Output, prepare_output
-from core.grammar.repair import Repair, find_repair, original_place
-from core.grammar.token_reading import read_by_tokens
-from core.grammar.verdict import GrammarStatus, GrammarVerdict, Intervention
-from core.grammar.words import describe_cause, describe_verdict
-from core.parse.tools import tool_names
-from core.protocols import Tokenizer
-from core.structural_tag import GrammarPlan
-from core.types import JSONObject
+from prompt_debugger.core.grammar.engine import GrammarEngine
+from prompt_debugger.core.grammar.explain import Explanation, Stop, explain_stop
+from prompt_debugger.core.grammar.families import GrammarFamily, find_family
+from prompt_debugger.core.grammar.locate import has_call
+from prompt_debugger.core.grammar.opinion import second_opinion
+from prompt_debugger.core.grammar.output import Output, prepare_output
+from prompt_debugger.core.grammar.repair import Repair, find_repair, original_place
+from prompt_debugger.core.grammar.token_reading import read_by_tokens
+from prompt_debugger.core.grammar.verdict import GrammarStatus, GrammarVerdict, Intervention
+from prompt_debugger.core.grammar.words import describe_cause, describe_verdict
+from prompt_debugger.core.parse.tools import tool_names
+from prompt_debugger.core.protocols import Tokenizer
+from prompt_debugger.core.structural_tag import GrammarPlan
+from prompt_debugger.core.types import JSONObject
 
 _THEN = {
     GrammarStatus.LEGAL: "All that follows would have been let through.",

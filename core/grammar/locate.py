@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.grammar.court import CallForm
-from core.parse.json_scan import scan_json
-from core.types import CallStatus
+from prompt_debugger.core.grammar.court import CallForm
+from prompt_debugger.core.parse.json_scan import scan_json
+from prompt_debugger.core.types import CallStatus
 
 _FAR_CHARS = 200
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from core.errors import EngineError
-from core.grammar.court import Court, GrammarRefusedError
-from core.grammar.locate import WrittenCall
-from core.grammar.output import Output
-from core.grammar.verdict import SecondOpinion
-from core.structural_tag import GrammarPlan
-from core.types import JSON
+from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.grammar.court import Court, GrammarRefusedError
+from prompt_debugger.core.grammar.locate import WrittenCall
+from prompt_debugger.core.grammar.output import Output
+from prompt_debugger.core.grammar.verdict import SecondOpinion
+from prompt_debugger.core.structural_tag import GrammarPlan
+from prompt_debugger.core.types import JSON
 
 
 def second_opinion(court: Court, plan: GrammarPlan, output: Output, call: WrittenCall | None) -> SecondOpinion | None:

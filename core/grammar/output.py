@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from core.errors import EngineError
-from core.grammar.families import GrammarFamily
-from core.protocols import Tokenizer
-from core.types import Token
+from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.grammar.families import GrammarFamily
+from prompt_debugger.core.protocols import Tokenizer
+from prompt_debugger.core.types import Token
 
 MAX_BYTES = 400_000
 _SHOWN_CHARS = 24

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from core.types import JSON, JSONObject
+from prompt_debugger.core.types import JSON, JSONObject
 
 Test: TypeAlias = Callable[[JSON], bool]
 Steps: TypeAlias = "tuple[str | int, ...]"

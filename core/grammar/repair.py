@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from core.grammar.court import Court, Walk
-from core.structural_tag import GrammarPlan
+from prompt_debugger.core.grammar.court import Court, Walk
+from prompt_debugger.core.structural_tag import GrammarPlan
 
 _SKIPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 _LOOK_AHEAD = 3

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core.structural_tag import GrammarPlan
-from core.types import JSON, JSONObject
+from prompt_debugger.core.structural_tag import GrammarPlan
+from prompt_debugger.core.types import JSON, JSONObject
 
 _LISTS_OF_CALLS = ("triggered_tags", "token_triggered_tags", "tags_with_separator")
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 
-from core.errors import EngineError
-from core.grammar.court import Court, GrammarRefusedError
-from core.grammar.output import Output
-from core.grammar.tags import replace_strings, strings_of
-from core.grammar.verdict import GrammarStatus, GrammarVerdict, TokenReading
-from core.protocols import Tokenizer
-from core.structural_tag import GrammarPlan
-from core.types import JSONObject
+from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.grammar.court import Court, GrammarRefusedError
+from prompt_debugger.core.grammar.output import Output
+from prompt_debugger.core.grammar.tags import replace_strings, strings_of
+from prompt_debugger.core.grammar.verdict import GrammarStatus, GrammarVerdict, TokenReading
+from prompt_debugger.core.protocols import Tokenizer
+from prompt_debugger.core.structural_tag import GrammarPlan
+from prompt_debugger.core.types import JSONObject
 
 _MARKER = re.compile(r"<[^<>\s]+>")
 _CONTROLS = tuple(chr(code) for code in range(1, 32) if chr(code) not in "\t\n\r")

@@ -6,11 +6,11 @@ import json
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from core.errors import shorten
-from core.grammar.court import Walk
-from core.grammar.explain import Explanation
-from core.grammar.verdict import Cause, GrammarStatus, Intervention, SecondOpinion
-from core.structural_tag import GrammarPlan
+from prompt_debugger.core.errors import shorten
+from prompt_debugger.core.grammar.court import Walk
+from prompt_debugger.core.grammar.explain import Explanation
+from prompt_debugger.core.grammar.verdict import Cause, GrammarStatus, Intervention, SecondOpinion
+from prompt_debugger.core.structural_tag import GrammarPlan
 
 _SHOWN_RULE = 160
 

@@ -19,12 +19,12 @@ Public: `LabSpec`, `LabPool`, `Lab`, `LabProgress`, `LabState`, `run_lab`, `desc
 `vllm_version`, `packaged_model_dir`.
 """
 
-from core.lab.front import describe_lab, run_lab
-from core.lab.installation import require_vllm, vllm_version
-from core.lab.pool import LabPool
-from core.lab.progress import LabProgress, LabState
-from core.lab.server import Lab
-from core.lab.spec import LabSpec, packaged_model_dir
+from prompt_debugger.core.lab.front import describe_lab, run_lab
+from prompt_debugger.core.lab.installation import require_vllm, vllm_version
+from prompt_debugger.core.lab.pool import LabPool
+from prompt_debugger.core.lab.progress import LabProgress, LabState
+from prompt_debugger.core.lab.server import Lab
+from prompt_debugger.core.lab.spec import LabSpec, packaged_model_dir
 
 __all__ = [
     "Lab",

@@ -8,8 +8,8 @@ import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.errors import LabError, shorten
-from core.lab.spec import LabSpec
+from prompt_debugger.core.errors import LabError, shorten
+from prompt_debugger.core.lab.spec import LabSpec
 
 TAIL_LINES = 40
 

@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TextIO
 
-from core.errors import LabError
-from core.lab.progress import LabProgress, LabState
-from core.lab.server import Lab
-from core.lab.spec import LabSpec
-from core.text import printable
-from core.types import JSONObject
+from prompt_debugger.core.errors import LabError
+from prompt_debugger.core.lab.progress import LabProgress, LabState
+from prompt_debugger.core.lab.server import Lab
+from prompt_debugger.core.lab.spec import LabSpec
+from prompt_debugger.core.text import printable
+from prompt_debugger.core.types import JSONObject
 
 _WATCH_S = 0.5
 

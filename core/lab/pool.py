@@ -11,10 +11,10 @@ from concurrent.futures import Future
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
-from core.errors import LabError
-from core.lab.progress import LabProgress, LabState
-from core.lab.server import Lab
-from core.lab.spec import LabSpec
+from prompt_debugger.core.errors import LabError
+from prompt_debugger.core.lab.progress import LabProgress, LabState
+from prompt_debugger.core.lab.server import Lab
+from prompt_debugger.core.lab.spec import LabSpec
 
 Listener = Callable[[LabProgress], None]
 

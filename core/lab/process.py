@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from core.lab import supervisor
+from prompt_debugger.core.lab import supervisor
 
 _STOP_TIMEOUT_S = supervisor.GRACE_S + 4.0
 

@@ -13,14 +13,14 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from core.egress import door
-from core.errors import LabError
-from core.lab.failures import TAIL_LINES, explain_failure
-from core.lab.installation import require_vllm
-from core.lab.launch import HOST, build_command, build_environment, prepare_model
-from core.lab.process import SupervisedProcess
-from core.lab.progress import BootMeter, LabProgress, LabState
-from core.lab.spec import LabSpec, check_spec
+from prompt_debugger.core.egress import door
+from prompt_debugger.core.errors import LabError
+from prompt_debugger.core.lab.failures import TAIL_LINES, explain_failure
+from prompt_debugger.core.lab.installation import require_vllm
+from prompt_debugger.core.lab.launch import HOST, build_command, build_environment, prepare_model
+from prompt_debugger.core.lab.process import SupervisedProcess
+from prompt_debugger.core.lab.progress import BootMeter, LabProgress, LabState
+from prompt_debugger.core.lab.spec import LabSpec, check_spec
 
 _LOG_LINES = 500
 _BOOT_TIMEOUT_S = 900.0

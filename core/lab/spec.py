@@ -10,8 +10,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Literal
 
-from core.errors import LabError
-from core.types import JSON
+from prompt_debugger.core.errors import LabError
+from prompt_debugger.core.types import JSON
 
 LAB_MODEL_NAME = "lab-model"
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from core.parse.json_scan import decode_json, decode_object, explain_json_error, scan_json
-from core.parse.python_dicts import explain_break
-from core.parse.scan import Finder, Hit, skip_space, trim_span
-from core.types import JSON, CallStatus, JSONObject, Span
+from prompt_debugger.core.parse.json_scan import decode_json, decode_object, explain_json_error, scan_json
+from prompt_debugger.core.parse.python_dicts import explain_break
+from prompt_debugger.core.parse.scan import Finder, Hit, skip_space, trim_span
+from prompt_debugger.core.types import JSON, CallStatus, JSONObject, Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from core.parse.call_object import CallKeys, read_call
-from core.parse.reading import Scan, frame_spans
-from core.parse.scan import QuoteGuard, skip_space
-from core.parse.tools import tool_names
-from core.protocols import ReadContext
-from core.types import CallStatus, Span, ToolCallAttempt
+from prompt_debugger.core.parse.call_object import CallKeys, read_call
+from prompt_debugger.core.parse.reading import Scan, frame_spans
+from prompt_debugger.core.parse.scan import QuoteGuard, skip_space
+from prompt_debugger.core.parse.tools import tool_names
+from prompt_debugger.core.protocols import ReadContext
+from prompt_debugger.core.types import CallStatus, Span, ToolCallAttempt
 
 _SEPARATORS = ",;"
 _PARTIAL_END = re.compile(r"\s*<[|/a-z_]{0,20}")  # an end token that is cut

@@ -13,11 +13,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from core.parse.arguments import object_from_value
-from core.parse.json_scan import JSONScan, Member, decode_json, partial_string, scan_json, scan_members
-from core.parse.python_dicts import end_of_python_dict, explain_break, python_string_at, scan_python_members
-from core.parse.scan import skip_space
-from core.types import JSON, CallStatus, JSONObject, Place, Span, ToolCallAttempt
+from prompt_debugger.core.parse.arguments import object_from_value
+from prompt_debugger.core.parse.json_scan import JSONScan, Member, decode_json, partial_string, scan_json, scan_members
+from prompt_debugger.core.parse.python_dicts import (
+    end_of_python_dict,
+    explain_break,
+    python_string_at,
+    scan_python_members,
+)
+from prompt_debugger.core.parse.scan import skip_space
+from prompt_debugger.core.types import JSON, CallStatus, JSONObject, Place, Span, ToolCallAttempt
 
 _MemberReader = Callable[[str, int, int], tuple[Member, ...]]
 

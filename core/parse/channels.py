@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from core.parse.reading import (
+from prompt_debugger.core.parse.reading import (
     CallScanner,
     Conventions,
     Stretch,
@@ -24,9 +24,9 @@ from core.parse.reading import (
     scan_for_calls,
     segments_of_call,
 )
-from core.parse.scan import PatternFinder
-from core.protocols import ReadContext
-from core.types import ParsedMessage, Segment, SegmentKind, Span, ToolCallAttempt
+from prompt_debugger.core.parse.scan import PatternFinder
+from prompt_debugger.core.protocols import ReadContext
+from prompt_debugger.core.types import ParsedMessage, Segment, SegmentKind, Span, ToolCallAttempt
 
 BodyKind = Literal["reasoning", "content", "calls"]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from core.parse.mentions import is_in_sentence
+from prompt_debugger.core.parse.mentions import is_in_sentence
 
 _SPECIAL = ("<|", "<｜", "]<]", "◁")  # how control tokens begin: no text ends so by itself
 _LEAST_SPECIAL, _LEAST_CUT, _LEAST_PLAIN = 3, 2, 5

@@ -12,14 +12,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from core.parse.arguments import Arguments, read_arguments
-from core.parse.call_object import CallKeys, call_from_object
-from core.parse.json_scan import scan_json
-from core.parse.reading import Scan
-from core.parse.scan import Hit, trim_span
-from core.parse.stretch_scan import StretchScan
-from core.protocols import ReadContext
-from core.types import CallStatus, Place, Span, ToolCallAttempt
+from prompt_debugger.core.parse.arguments import Arguments, read_arguments
+from prompt_debugger.core.parse.call_object import CallKeys, call_from_object
+from prompt_debugger.core.parse.json_scan import scan_json
+from prompt_debugger.core.parse.reading import Scan
+from prompt_debugger.core.parse.scan import Hit, trim_span
+from prompt_debugger.core.parse.stretch_scan import StretchScan
+from prompt_debugger.core.protocols import ReadContext
+from prompt_debugger.core.types import CallStatus, Place, Span, ToolCallAttempt
 
 MAX_HEADER_CHARS = 256
 _STOPS = ("</think>", "<|im_end|>", "<|eot_id|>", "<｜end▁of▁sentence｜>")

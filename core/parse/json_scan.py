@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import NoReturn
 
-from core.types import JSON, CallStatus, JSONObject, Span
+from prompt_debugger.core.types import JSON, CallStatus, JSONObject, Span
 
 # One lexical step outside strings: separators, a literal or number, a bracket, or a whole string.
 _STEP = re.compile(

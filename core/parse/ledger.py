@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from core.parse.align import Match, align, gaps_between
-from core.parse.claims import Claims, Pieces
-from core.parse.matching import MessageCall, match_calls, message_calls, same_arguments, unmatched_calls
-from core.parse.reading import segments_of_call
-from core.types import (
+from prompt_debugger.core.parse.align import Match, align, gaps_between
+from prompt_debugger.core.parse.claims import Claims, Pieces
+from prompt_debugger.core.parse.matching import MessageCall, match_calls, message_calls, same_arguments, unmatched_calls
+from prompt_debugger.core.parse.reading import segments_of_call
+from prompt_debugger.core.types import (
     JSON,
     CallMatch,
     Certainty,

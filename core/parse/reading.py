@@ -18,11 +18,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from core.parse.cut_markers import cut_marker_start, cut_structure_start
-from core.parse.mentions import without_mentions
-from core.parse.reasoning import Part, ReasoningTags, Split, split_reasoning
-from core.protocols import ReadContext
-from core.types import CallStatus, ParsedMessage, Place, Segment, SegmentKind, Span, ToolCallAttempt
+from prompt_debugger.core.parse.cut_markers import cut_marker_start, cut_structure_start
+from prompt_debugger.core.parse.mentions import without_mentions
+from prompt_debugger.core.parse.reasoning import Part, ReasoningTags, Split, split_reasoning
+from prompt_debugger.core.protocols import ReadContext
+from prompt_debugger.core.types import CallStatus, ParsedMessage, Place, Segment, SegmentKind, Span, ToolCallAttempt
 
 # Texts that end a turn in one family or another.
 COMMON_ENDS = frozenset({

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from core.parse.scan import Finder, is_quoted_inline, skip_space
-from core.types import Span
+from prompt_debugger.core.parse.scan import Finder, is_quoted_inline, skip_space
+from prompt_debugger.core.types import Span
 
 # How templates without control tokens open the model's turn.
 _PLAIN_HEADER = re.compile(r"\bassistant:\s*\Z", re.IGNORECASE)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from core.types import Span
+from prompt_debugger.core.types import Span
 
 _SPACE = re.compile(r"[ \t\r\n]*+")
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})([^\n]*)", re.MULTILINE)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from core.parse.reading import Scan
-from core.parse.scan import Finder, QuoteGuard
-from core.parse.tools import tool_names
-from core.protocols import ReadContext
-from core.types import Span, ToolCallAttempt
+from prompt_debugger.core.parse.reading import Scan
+from prompt_debugger.core.parse.scan import Finder, QuoteGuard
+from prompt_debugger.core.parse.tools import tool_names
+from prompt_debugger.core.protocols import ReadContext
+from prompt_debugger.core.types import Span, ToolCallAttempt
 
 
 class StretchScan:

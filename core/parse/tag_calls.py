@@ -14,15 +14,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
-from core.parse.arguments import Arguments
-from core.parse.header_calls import Header, build_call
-from core.parse.json_scan import decode_json, scan_json
-from core.parse.reading import Scan
-from core.parse.scan import PatternFinder, QuoteGuard, skip_space, trim_span
-from core.parse.tools import function_of, parameter_schemas
-from core.parse.typed_values import schema_types, unwrap_arguments, value_from_text
-from core.protocols import ReadContext
-from core.types import JSON, CallStatus, JSONObject, Place, Span, ToolCallAttempt
+from prompt_debugger.core.parse.arguments import Arguments
+from prompt_debugger.core.parse.header_calls import Header, build_call
+from prompt_debugger.core.parse.json_scan import decode_json, scan_json
+from prompt_debugger.core.parse.reading import Scan
+from prompt_debugger.core.parse.scan import PatternFinder, QuoteGuard, skip_space, trim_span
+from prompt_debugger.core.parse.tools import function_of, parameter_schemas
+from prompt_debugger.core.parse.typed_values import schema_types, unwrap_arguments, value_from_text
+from prompt_debugger.core.protocols import ReadContext
+from prompt_debugger.core.types import JSON, CallStatus, JSONObject, Place, Span, ToolCallAttempt
 
 _MAX_CLOSERS = 64  # closing tags inside one value that are looked at
 _STOPS = re.compile(r"</think>|<\|im_end\|>|<\|eot_id\|>|<｜end▁of▁sentence｜>|\[e~\[|<seed:eos>")

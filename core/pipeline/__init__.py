@@ -5,12 +5,12 @@ fills; `run_request` waits for the end. `render_case` and `CaseParser` run
 one stage alone, from a line of a case file. No logic of a stage lives here.
 """
 
-from core.pipeline.accounts import account_of, message_from_outcome, with_accounts
-from core.pipeline.case_parser import CaseParser
-from core.pipeline.cases import case_setup, render_case
-from core.pipeline.constrained import judge_constrained, judge_trace
-from core.pipeline.examples import EXAMPLE_NAMES, Example, find_example, load_examples
-from core.pipeline.parsers import (
+from prompt_debugger.core.pipeline.accounts import account_of, message_from_outcome, with_accounts
+from prompt_debugger.core.pipeline.case_parser import CaseParser
+from prompt_debugger.core.pipeline.cases import case_setup, render_case
+from prompt_debugger.core.pipeline.constrained import judge_constrained, judge_trace
+from prompt_debugger.core.pipeline.examples import EXAMPLE_NAMES, Example, find_example, load_examples
+from prompt_debugger.core.pipeline.parsers import (
     MatrixStep,
     ask_parsers,
     output_of_trace,
@@ -19,16 +19,16 @@ from core.pipeline.parsers import (
     try_splits,
     with_outcomes,
 )
-from core.pipeline.run import Progress, debug_request, run_request
-from core.pipeline.server_parsers import (
+from prompt_debugger.core.pipeline.run import Progress, debug_request, run_request
+from prompt_debugger.core.pipeline.server_parsers import (
     ServerOutcome,
     ask_server_parsers,
     is_server_parser,
     server_parsers_of,
     text_without_end,
 )
-from core.pipeline.server_render import render_on_server
-from core.pipeline.target import Target
+from prompt_debugger.core.pipeline.server_render import render_on_server
+from prompt_debugger.core.pipeline.target import Target
 
 __all__ = [
     "EXAMPLE_NAMES",

@@ -8,18 +8,18 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
-from core.complete import ServerClient
-from core.diagnose import diagnose_trace
-from core.errors import EngineError, RequestError, shorten
-from core.parse import build_ledger
-from core.parse.engines import RawOutput, ReleaseTable, VllmReleases, bisect_releases, write_parser_name
-from core.pipeline.accounts import message_from_outcome, with_accounts
-from core.pipeline.cases import cached_tokenizer, take_field, tokenizer_source
-from core.pipeline.census import PROMPT_TAIL_CHARS, read_raw
-from core.pipeline.server_parsers import ask_server_parsers, is_server_parser, text_without_end
-from core.pipeline.target import Target
-from core.protocols import ReadContext, Tokenizer
-from core.types import (
+from prompt_debugger.core.complete import ServerClient
+from prompt_debugger.core.diagnose import diagnose_trace
+from prompt_debugger.core.errors import EngineError, RequestError, shorten
+from prompt_debugger.core.parse import build_ledger
+from prompt_debugger.core.parse.engines import RawOutput, ReleaseTable, VllmReleases, bisect_releases, write_parser_name
+from prompt_debugger.core.pipeline.accounts import message_from_outcome, with_accounts
+from prompt_debugger.core.pipeline.cases import cached_tokenizer, take_field, tokenizer_source
+from prompt_debugger.core.pipeline.census import PROMPT_TAIL_CHARS, read_raw
+from prompt_debugger.core.pipeline.server_parsers import ask_server_parsers, is_server_parser, text_without_end
+from prompt_debugger.core.pipeline.target import Target
+from prompt_debugger.core.protocols import ReadContext, Tokenizer
+from prompt_debugger.core.types import (
     JSON,
     ChatResult,
     Completion,

@@ -6,13 +6,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
-from core.diagnose import diagnose_trace
-from core.errors import RenderError, RequestError, shorten
-from core.experiments import RenderSetup
-from core.lab import packaged_model_dir
-from core.protocols import Tokenizer
-from core.render import generation_prompt, load_template, load_tokenizer, render_local
-from core.types import (
+from prompt_debugger.core.diagnose import diagnose_trace
+from prompt_debugger.core.errors import RenderError, RequestError, shorten
+from prompt_debugger.core.experiments import RenderSetup
+from prompt_debugger.core.lab import packaged_model_dir
+from prompt_debugger.core.protocols import Tokenizer
+from prompt_debugger.core.render import generation_prompt, load_template, load_tokenizer, render_local
+from prompt_debugger.core.types import (
     Finding,
     JSONObject,
     Prompt,

@@ -6,11 +6,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 
-from core.comparable import compare_outputs
-from core.formats import pick_format, score_formats
-from core.parse import TOGETHER, build_ledger
-from core.protocols import ReadContext
-from core.types import Comparability, JSONObject, Parse, ParsedMessage, Span, Token, Trace
+from prompt_debugger.core.comparable import compare_outputs
+from prompt_debugger.core.formats import pick_format, score_formats
+from prompt_debugger.core.parse import TOGETHER, build_ledger
+from prompt_debugger.core.protocols import ReadContext
+from prompt_debugger.core.types import Comparability, JSONObject, Parse, ParsedMessage, Span, Token, Trace
 
 PROMPT_TAIL_CHARS = 200
 

@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from core.errors import EngineError
-from core.grammar import (
+from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.grammar import (
     GrammarEngine,
     GrammarVerdict,
     enforcement_of_request,
     first_illegal_token,
     verdict_to_json,
 )
-from core.pipeline.cases import cached_tokenizer
-from core.pipeline.census import PROMPT_TAIL_CHARS
-from core.types import JSON, JSONObject, Parse, Trace
+from prompt_debugger.core.pipeline.cases import cached_tokenizer
+from prompt_debugger.core.pipeline.census import PROMPT_TAIL_CHARS
+from prompt_debugger.core.types import JSON, JSONObject, Parse, Trace
 
 # What the request asks for, with each `--tool-strict-level` that a server may have been started with.
 REQUEST_LEVELS: Mapping[str, Literal["auto", "function", "parameter"]] = {

@@ -6,10 +6,10 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from typing import TypeVar
 
-from core.errors import RoomError
-from core.pipeline.reading import Checking, Diagnosis, check_run
-from core.room import room_of
-from core.types import Trace
+from prompt_debugger.core.errors import RoomError
+from prompt_debugger.core.pipeline.reading import Checking, Diagnosis, check_run
+from prompt_debugger.core.room import room_of
+from prompt_debugger.core.types import Trace
 
 T = TypeVar("T")
 

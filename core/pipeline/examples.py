@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass
 from importlib.resources import files
 
-from core.errors import RequestError
-from core.lab import LabSpec
-from core.types import JSONObject
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.lab import LabSpec
+from prompt_debugger.core.types import JSONObject
 
 
 @dataclass(frozen=True, slots=True)

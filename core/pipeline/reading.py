@@ -15,17 +15,17 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
-from core.diagnose import diagnose_trace, reach_verdict
-from core.diagnose.schema_uses import SchemaUse, left_out_note, schema_uses
-from core.diagnose.schemas import CheckKey, Violation, check_key, find_violations, knowing
-from core.parse import TOGETHER, build_ledger
-from core.parse.engines import Parting, SplitTrial, VllmOutcome
-from core.pipeline.accounts import with_accounts
-from core.pipeline.census import take_census
-from core.pipeline.server_parsers import ServerOutcome
-from core.room import Limits, job, limit_cpu
-from core.room.values import admit
-from core.types import ChatResult, Finding, Parse, ParserOutcome, Trace, Verdict
+from prompt_debugger.core.diagnose import diagnose_trace, reach_verdict
+from prompt_debugger.core.diagnose.schema_uses import SchemaUse, left_out_note, schema_uses
+from prompt_debugger.core.diagnose.schemas import CheckKey, Violation, check_key, find_violations, knowing
+from prompt_debugger.core.parse import TOGETHER, build_ledger
+from prompt_debugger.core.parse.engines import Parting, SplitTrial, VllmOutcome
+from prompt_debugger.core.pipeline.accounts import with_accounts
+from prompt_debugger.core.pipeline.census import take_census
+from prompt_debugger.core.pipeline.server_parsers import ServerOutcome
+from prompt_debugger.core.room import Limits, job, limit_cpu
+from prompt_debugger.core.room.values import admit
+from prompt_debugger.core.types import ChatResult, Finding, Parse, ParserOutcome, Trace, Verdict
 
 MOST_LEFT_OUT = 3  # schemas that end a process; after them no schema of the run is checked
 

@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from core.complete import Gathered, is_this_machine
-from core.errors import RenderError
-from core.pipeline.target import Target
-from core.protocols import Tokenizer
-from core.render import (
+from prompt_debugger.core.complete import Gathered, is_this_machine
+from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.pipeline.target import Target
+from prompt_debugger.core.protocols import Tokenizer
+from prompt_debugger.core.render import (
     compare_prompts,
     explain_server_prompt,
     generation_prompt,
@@ -27,7 +27,7 @@ from core.render import (
     tokens_of_pieces,
     told_special_tokens,
 )
-from core.types import Completion, JSONObject, Prompt, PromptDifference, Server, Vocabulary
+from prompt_debugger.core.types import Completion, JSONObject, Prompt, PromptDifference, Server, Vocabulary
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,15 @@ from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from core.complete import Gathered, ServerClient, gather
-from core.errors import BackendError, DebuggerError, LabError
-from core.lab import Lab, LabPool, LabProgress
-from core.pipeline.diagnosis import checked_steps
-from core.pipeline.reading import read_run
-from core.pipeline.rendering import Renderer, load_renderer
-from core.pipeline.target import Target, requested_model
-from core.room import in_thread, room_of
-from core.types import JSONObject, Parse, Refusal, Request, Server, Trace
+from prompt_debugger.core.complete import Gathered, ServerClient, gather
+from prompt_debugger.core.errors import BackendError, DebuggerError, LabError
+from prompt_debugger.core.lab import Lab, LabPool, LabProgress
+from prompt_debugger.core.pipeline.diagnosis import checked_steps
+from prompt_debugger.core.pipeline.reading import read_run
+from prompt_debugger.core.pipeline.rendering import Renderer, load_renderer
+from prompt_debugger.core.pipeline.target import Target, requested_model
+from prompt_debugger.core.room import in_thread, room_of
+from prompt_debugger.core.types import JSONObject, Parse, Refusal, Request, Server, Trace
 
 _DEATH_S = 2.0
 

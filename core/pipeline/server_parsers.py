@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from core.complete import ServerClient
-from core.errors import BackendError, EngineError, shorten
-from core.parse.engines import RawOutput
-from core.types import JSON, JSONObject, Parse, ParserOutcome, SegmentKind, Server
+from prompt_debugger.core.complete import ServerClient
+from prompt_debugger.core.errors import BackendError, EngineError, shorten
+from prompt_debugger.core.parse.engines import RawOutput
+from prompt_debugger.core.types import JSON, JSONObject, Parse, ParserOutcome, SegmentKind, Server
 
 DERENDER = "derender"
 _SGLANG = "sglang:"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.complete import Gathered, ServerClient
-from core.diagnose import diagnose_trace
-from core.errors import BackendError
-from core.pipeline.rendering import load_renderer
-from core.pipeline.target import Target, requested_model
-from core.room import in_thread
-from core.types import JSONObject, Request, Server, Trace
+from prompt_debugger.core.complete import Gathered, ServerClient
+from prompt_debugger.core.diagnose import diagnose_trace
+from prompt_debugger.core.errors import BackendError
+from prompt_debugger.core.pipeline.rendering import load_renderer
+from prompt_debugger.core.pipeline.target import Target, requested_model
+from prompt_debugger.core.room import in_thread
+from prompt_debugger.core.types import JSONObject, Request, Server, Trace
 
 
 async def render_on_server(request: Request, target: Target) -> Trace:

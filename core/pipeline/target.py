@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from core.complete import NetworkGuard
-from core.lab import LabSpec
-from core.types import Request
+from prompt_debugger.core.complete import NetworkGuard
+from prompt_debugger.core.lab import LabSpec
+from prompt_debugger.core.types import Request
 
 
 @dataclass(frozen=True, slots=True)

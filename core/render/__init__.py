@@ -10,11 +10,11 @@ compare     first difference, and the causes that were proved
 tokenizers  vocabularies from files, without anybody's code
 """
 
-from core.render.compare import compare_prompts
-from core.render.local import generation_prompt, render_local
-from core.render.server import explain_server_prompt, told_special_tokens
-from core.render.tokenizers import load_template, load_tokenizer
-from core.render.tokenizers.told import pieces_of_told, tokens_of_pieces
+from prompt_debugger.core.render.compare import compare_prompts
+from prompt_debugger.core.render.local import generation_prompt, render_local
+from prompt_debugger.core.render.server import explain_server_prompt, told_special_tokens
+from prompt_debugger.core.render.tokenizers import load_template, load_tokenizer
+from prompt_debugger.core.render.tokenizers.told import pieces_of_told, tokens_of_pieces
 
 __all__ = [
     "compare_prompts",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from core.types import PromptSpan, SpanKind, Token, TokenKind
+from prompt_debugger.core.types import PromptSpan, SpanKind, Token, TokenKind
 
 _FROM_REQUEST = frozenset({SpanKind.REQUEST, SpanKind.ESCAPED, SpanKind.SCALAR, SpanKind.STRUCTURE})
 _MARKER = re.compile(r"[<\[|].*[>\]|]", re.DOTALL)

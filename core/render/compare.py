@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.render.server import PROVED
-from core.text import excerpt, first_divergence
-from core.types import Prompt, PromptDifference
+from prompt_debugger.core.render.server import PROVED
+from prompt_debugger.core.text import excerpt, first_divergence
+from prompt_debugger.core.types import Prompt, PromptDifference
 
 _AROUND = 60  # characters shown after the first difference
 

@@ -13,17 +13,17 @@ from functools import lru_cache
 
 import jinja2
 
-from core.render.job import Fault, RenderJob, RenderOutcome, Variable, unattributed
-from core.render.reference import CLOCK, FINAL_TAG, compile_plain, render_plain
-from core.render.trace.derive import unwrapped
-from core.render.trace.environment import TracedTemplate, compile_traced
-from core.render.trace.reads import unread_paths
-from core.render.trace.rows import Row, SourceMap, build_rows
-from core.render.trace.runs import BUDGET, Budget, Field, Run, RunBudgetError, RunKind
-from core.render.trace.strings import TracedStr, plain, traced
-from core.render.trace.values import wrap
-from core.render.vllm_view import apply_causes
-from core.types import JSON, PromptSpan, Span
+from prompt_debugger.core.render.job import Fault, RenderJob, RenderOutcome, Variable, unattributed
+from prompt_debugger.core.render.reference import CLOCK, FINAL_TAG, compile_plain, render_plain
+from prompt_debugger.core.render.trace.derive import unwrapped
+from prompt_debugger.core.render.trace.environment import TracedTemplate, compile_traced
+from prompt_debugger.core.render.trace.reads import unread_paths
+from prompt_debugger.core.render.trace.rows import Row, SourceMap, build_rows
+from prompt_debugger.core.render.trace.runs import BUDGET, Budget, Field, Run, RunBudgetError, RunKind
+from prompt_debugger.core.render.trace.strings import TracedStr, plain, traced
+from prompt_debugger.core.render.trace.values import wrap
+from prompt_debugger.core.render.vllm_view import apply_causes
+from prompt_debugger.core.types import JSON, PromptSpan, Span
 
 RUN_BUDGET = 3_000_000
 TRACE_S = 0.6  # CPU seconds that taking texts apart may cost
@@ -210,8 +210,8 @@ def _fault(job: RenderJob, error: Exception) -> Fault:
 
 def _syntax_column(job: RenderJob, error: jinja2.TemplateSyntaxError) -> int | None:
     """Compile again with positions to learn the column."""
-    from core.render.trace.environment import TracingEnvironment
-    from core.render.trace.lexer import Position
+    from prompt_debugger.core.render.trace.environment import TracingEnvironment
+    from prompt_debugger.core.render.trace.lexer import Position
 
     environment = TracingEnvironment(
         jinja2.sandbox.ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True), job.template

@@ -8,15 +8,15 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TypeAlias
 
-from core.errors import RenderError
-from core.protocols import Tokenizer
-from core.render.attribute_tokens import attribute_tokens
-from core.render.job import Fault, RenderJob, RenderOutcome
-from core.render.kwargs import explain_kwargs, with_reads
-from core.render.request_variables import Variables, read_variables
-from core.render.tokenizers.fast import FastTokenizer
-from core.render.worker import shared_worker
-from core.types import JSON, JSONObject, Prompt, PromptSpan, Token
+from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.protocols import Tokenizer
+from prompt_debugger.core.render.attribute_tokens import attribute_tokens
+from prompt_debugger.core.render.job import Fault, RenderJob, RenderOutcome
+from prompt_debugger.core.render.kwargs import explain_kwargs, with_reads
+from prompt_debugger.core.render.request_variables import Variables, read_variables
+from prompt_debugger.core.render.tokenizers.fast import FastTokenizer
+from prompt_debugger.core.render.worker import shared_worker
+from prompt_debugger.core.types import JSON, JSONObject, Prompt, PromptSpan, Token
 
 Renderer: TypeAlias = Callable[[RenderJob], RenderOutcome]
 _WANTS_MAPPING = re.compile(r"item pairs from a mapping|has no attribute 'items'")

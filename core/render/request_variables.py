@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from core.errors import RenderError
-from core.render.job import Variable
-from core.types import JSON, JSONObject
+from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.render.job import Variable
+from prompt_debugger.core.types import JSON, JSONObject
 
 # Parameters of the reference library's `apply_chat_template`: they never become template variables.
 NOT_VARIABLES = frozenset(

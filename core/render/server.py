@@ -11,20 +11,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from core.errors import RenderError
-from core.protocols import Tokenizer
-from core.render.align import align_spans, find_fields, likeness
-from core.render.attribute_tokens import attribute_tokens
-from core.render.explanations import Attempt, Suspect
-from core.render.inspect import TemplateFacts, facts_from_json, inspect_template
-from core.render.job import RenderJob, RenderOutcome
-from core.render.kwargs import explain_kwargs, with_reads
-from core.render.local import Renderer, special_tokens_of
-from core.render.request_variables import Variables, read_variables
-from core.render.tokenizers.told import is_marker, tokens_of_pieces
-from core.render.worker import shared_worker
-from core.text import excerpt, first_divergence
-from core.types import JSON, JSONObject, Prompt, PromptSpan, Span, SpanKind, Token
+from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.protocols import Tokenizer
+from prompt_debugger.core.render.align import align_spans, find_fields, likeness
+from prompt_debugger.core.render.attribute_tokens import attribute_tokens
+from prompt_debugger.core.render.explanations import Attempt, Suspect
+from prompt_debugger.core.render.inspect import TemplateFacts, facts_from_json, inspect_template
+from prompt_debugger.core.render.job import RenderJob, RenderOutcome
+from prompt_debugger.core.render.kwargs import explain_kwargs, with_reads
+from prompt_debugger.core.render.local import Renderer, special_tokens_of
+from prompt_debugger.core.render.request_variables import Variables, read_variables
+from prompt_debugger.core.render.tokenizers.told import is_marker, tokens_of_pieces
+from prompt_debugger.core.render.worker import shared_worker
+from prompt_debugger.core.text import excerpt, first_divergence
+from prompt_debugger.core.types import JSON, JSONObject, Prompt, PromptSpan, Span, SpanKind, Token
 
 PROVED = "Equal to our render after what the server does to the request: "
 _AS_PASTED = "Equal to our own render of the request as pasted."

@@ -6,12 +6,12 @@ opened again. `redact` is the only way out: every writer gets a trace whose
 secrets are gone.
 """
 
-from core.report.bundle import Bundle, is_bundle, read_bundle, write_bundle
-from core.report.counts import calls_words, characters_words
-from core.report.readers import parsers_sentence, reading_words
-from core.report.redact import redact_body, redact_json, redact_text
-from core.report.repeat import curl_of, template_sha256
-from core.report.writers.json import (
+from prompt_debugger.core.report.bundle import Bundle, is_bundle, read_bundle, write_bundle
+from prompt_debugger.core.report.counts import calls_words, characters_words
+from prompt_debugger.core.report.readers import parsers_sentence, reading_words
+from prompt_debugger.core.report.redact import redact_body, redact_json, redact_text
+from prompt_debugger.core.report.repeat import curl_of, template_sha256
+from prompt_debugger.core.report.writers.json import (
     finding_to_json,
     parse_to_json,
     prompt_to_json,
@@ -19,8 +19,8 @@ from core.report.writers.json import (
     trace_to_json,
     verdict_to_json,
 )
-from core.report.writers.markdown import trace_to_markdown
-from core.report.writers.terminal import parse_to_terminal, prompt_to_terminal, trace_to_terminal
+from prompt_debugger.core.report.writers.markdown import trace_to_markdown
+from prompt_debugger.core.report.writers.terminal import parse_to_terminal, prompt_to_terminal, trace_to_terminal
 
 __all__ = [
     "Bundle",

@@ -17,10 +17,10 @@ import json
 import math
 from typing import NamedTuple
 
-from core.errors import RequestError, shorten
-from core.report.codec import DamageError, decode_value, encode_value
-from core.report.writers.json import trace_to_json
-from core.types import JSON, SCHEMA_VERSION, JSONObject, Trace
+from prompt_debugger.core.errors import RequestError, shorten
+from prompt_debugger.core.report.codec import DamageError, decode_value, encode_value
+from prompt_debugger.core.report.writers.json import trace_to_json
+from prompt_debugger.core.types import JSON, SCHEMA_VERSION, JSONObject, Trace
 
 BUNDLE_VERSION = 1
 

@@ -23,8 +23,8 @@ from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Literal, Union, cast, get_args, get_origin, get_type_hints
 
-from core.errors import shorten
-from core.types import JSON, JSONObject, Span
+from prompt_debugger.core.errors import shorten
+from prompt_debugger.core.types import JSON, JSONObject, Span
 
 _WRAPPED = "$json"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.account import CallCounts, count_calls, count_characters, is_compared
-from core.types import Ledger, Parse
+from prompt_debugger.core.account import CallCounts, count_calls, count_characters, is_compared
+from prompt_debugger.core.types import Ledger, Parse
 
 
 def calls_words(ledger: Ledger) -> str:

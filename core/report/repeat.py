@@ -6,7 +6,7 @@ import hashlib
 import json
 import shlex
 
-from core.types import Prompt, Trace
+from prompt_debugger.core.types import Prompt, Trace
 
 BUNDLE_NAME = "prompt-debugger.json"  # as the page saves it
 

@@ -12,10 +12,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from core.errors import shorten
-from core.request.known_fields import BODY_ADVICE, BODY_FIELDS, BODY_KINDS, MESSAGE_FIELDS, PART_TYPES, ROLES
-from core.request.places import Path
-from core.types import JSON, JSONObject
+from prompt_debugger.core.errors import shorten
+from prompt_debugger.core.request.known_fields import (
+    BODY_ADVICE,
+    BODY_FIELDS,
+    BODY_KINDS,
+    MESSAGE_FIELDS,
+    PART_TYPES,
+    ROLES,
+)
+from prompt_debugger.core.request.places import Path
+from prompt_debugger.core.types import JSON, JSONObject
 
 _NUMERIC = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*\Z")
 

@@ -13,12 +13,19 @@ import ast
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from core.errors import RequestError
-from core.request.places import Draft, Path, Place, show_path
-from core.request.python_source import Source, expressions, parse_source, statements
-from core.request.python_values import MAX_SIZE, Unreadable, Values, dotted_name, is_omitted, is_too_large
-from core.request.servers import base_of_url
-from core.types import JSON, JSONObject, Notice
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.request.places import Draft, Path, Place, show_path
+from prompt_debugger.core.request.python_source import Source, expressions, parse_source, statements
+from prompt_debugger.core.request.python_values import (
+    MAX_SIZE,
+    Unreadable,
+    Values,
+    dotted_name,
+    is_omitted,
+    is_too_large,
+)
+from prompt_debugger.core.request.servers import base_of_url
+from prompt_debugger.core.types import JSON, JSONObject, Notice
 
 _CALLS = (
     "chat.completions.create", "chat.completions.parse", "chat.completions.stream",

@@ -9,9 +9,9 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from core.errors import RequestError
-from core.request.places import Place
-from core.request.python_values import Unreadable
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.request.places import Place
+from prompt_debugger.core.request.python_values import Unreadable
 
 _PROMPT = re.compile(r"(?m)^[ \t]*(?:>>>|\.\.\.)(?: |$)")
 _MAGIC = re.compile(r"(?m)^([ \t]*)[!%]")

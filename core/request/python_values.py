@@ -16,9 +16,9 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from core.errors import shorten
-from core.request.places import Path
-from core.types import JSON
+from prompt_debugger.core.errors import shorten
+from prompt_debugger.core.request.places import Path
+from prompt_debugger.core.types import JSON
 
 MAX_DEPTH = 150
 MAX_SIZE = 4_000_000

@@ -9,15 +9,15 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from core.errors import RequestError, shorten
-from core.request.checks import Problem, check_body
-from core.request.curl import has_curl, read_curl
-from core.request.json_text import JsonText, locate_in_json
-from core.request.places import Draft, Path, Place, show_path
-from core.request.python_call import read_python
-from core.request.python_source import parse_source
-from core.text import line_column
-from core.types import JSON, JSONObject, Notice, Request
+from prompt_debugger.core.errors import RequestError, shorten
+from prompt_debugger.core.request.checks import Problem, check_body
+from prompt_debugger.core.request.curl import has_curl, read_curl
+from prompt_debugger.core.request.json_text import JsonText, locate_in_json
+from prompt_debugger.core.request.places import Draft, Path, Place, show_path
+from prompt_debugger.core.request.python_call import read_python
+from prompt_debugger.core.request.python_source import parse_source
+from prompt_debugger.core.text import line_column
+from prompt_debugger.core.types import JSON, JSONObject, Notice, Request
 
 MAX_CHARS = 2_000_000
 MAX_PYTHON_CHARS = 500_000

@@ -13,10 +13,10 @@ that names the limit, and the next job finds a new process. Who stops waiting
 for a job ends it.
 """
 
-from core.room.inside import is_inside, limit_cpu
-from core.room.jobs import Job, Limits, job
-from core.room.lanes import VISITOR
-from core.room.room import Room, close_rooms, room_of
-from core.room.turns import in_thread
+from prompt_debugger.core.room.inside import is_inside, limit_cpu
+from prompt_debugger.core.room.jobs import Job, Limits, job
+from prompt_debugger.core.room.lanes import VISITOR
+from prompt_debugger.core.room.room import Room, close_rooms, room_of
+from prompt_debugger.core.room.turns import in_thread
 
 __all__ = ["VISITOR", "Job", "Limits", "Room", "close_rooms", "in_thread", "is_inside", "job", "limit_cpu", "room_of"]

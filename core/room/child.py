@@ -19,8 +19,8 @@ def main() -> None:
     if spec["root"] not in known:  # in front: `core` is a name that other packages have, too
         sys.path.insert(0, spec["root"])
     sys.path.extend(path for path in spec["paths"] if path not in known)
-    importlib.import_module("core.egress").forbid_network()  # before anything of others is imported
-    importlib.import_module("core.room.service").serve(spec["modules"])
+    importlib.import_module("prompt_debugger.core.egress").forbid_network()  # before anything of others is imported
+    importlib.import_module("prompt_debugger.core.room.service").serve(spec["modules"])
 
 
 main()

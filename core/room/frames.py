@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, NoReturn
 
-from core.room.values import UnknownValueError, decode_value, encode_value
+from prompt_debugger.core.room.values import UnknownValueError, decode_value, encode_value
 
 HEADER = 8
 

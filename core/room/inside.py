@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.room.lock import allow_cpu
+from prompt_debugger.core.room.lock import allow_cpu
 
 _INSIDE: list[bool] = []
 

@@ -16,10 +16,10 @@ from contextlib import suppress
 from contextvars import ContextVar
 from typing import NamedTuple
 
-from core.errors import RoomError
-from core.room.fairness import RESTART_S, Fairness
-from core.room.memory import has_memory_for_another
-from core.room.process import RoomProcess
+from prompt_debugger.core.errors import RoomError
+from prompt_debugger.core.room.fairness import RESTART_S, Fairness
+from prompt_debugger.core.room.memory import has_memory_for_another
+from prompt_debugger.core.room.process import RoomProcess
 
 # Whose work it is: `ADDRESS/PAGE`, or a page alone; "" is nobody's in particular and has no share.
 VISITOR: ContextVar[str] = ContextVar("visitor whose text is worked on", default="")

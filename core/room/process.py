@@ -19,11 +19,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-import core
-from core.errors import RoomError
-from core.room.frames import HEADER, frame_size, pack, unpack
-from core.room.jobs import Limits
-from core.room.values import UnknownValueError
+import prompt_debugger.core
+from prompt_debugger.core.errors import RoomError
+from prompt_debugger.core.room.frames import HEADER, frame_size, pack, unpack
+from prompt_debugger.core.room.jobs import Limits
+from prompt_debugger.core.room.values import UnknownValueError
 
 _CHILD = Path(__file__).parent / "child.py"
 _ROOT = Path(core.__file__).resolve().parents[1]

@@ -17,12 +17,12 @@ from contextlib import suppress
 from functools import cache
 from typing import NamedTuple, ParamSpec, TypeAlias, TypeVar, cast
 
-from core.errors import DebuggerError, RoomError
-from core.room.inside import is_inside
-from core.room.jobs import COMMON, Job, modules_of
-from core.room.lanes import Lane, Lanes
-from core.room.process import RoomProcess
-from core.room.turns import TURN
+from prompt_debugger.core.errors import DebuggerError, RoomError
+from prompt_debugger.core.room.inside import is_inside
+from prompt_debugger.core.room.jobs import COMMON, Job, modules_of
+from prompt_debugger.core.room.lanes import Lane, Lanes
+from prompt_debugger.core.room.process import RoomProcess
+from prompt_debugger.core.room.turns import TURN
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -14,12 +14,12 @@ import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from typing import BinaryIO, TypeAlias, cast
 
-from core.errors import DebuggerError
-from core.room.frames import pack, read_frame
-from core.room.inside import enter
-from core.room.jobs import Job
-from core.room.lock import Memory, allow_cpu, lock_in
-from core.room.values import UnknownValueError
+from prompt_debugger.core.errors import DebuggerError
+from prompt_debugger.core.room.frames import pack, read_frame
+from prompt_debugger.core.room.inside import enter
+from prompt_debugger.core.room.jobs import Job
+from prompt_debugger.core.room.lock import Memory, allow_cpu, lock_in
+from prompt_debugger.core.room.values import UnknownValueError
 
 # What libraries import only when they need it: afterwards nothing can be read any more.
 _LATE_IMPORTS = (

@@ -12,8 +12,8 @@ from concurrent.futures import CancelledError, Future
 from contextvars import ContextVar, copy_context
 from typing import ParamSpec, TypeVar
 
-from core.errors import RoomError
-from core.room.lanes import Lane, Lanes
+from prompt_debugger.core.errors import RoomError
+from prompt_debugger.core.room.lanes import Lane, Lanes
 
 P = ParamSpec("P")
 T = TypeVar("T")

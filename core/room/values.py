@@ -20,9 +20,9 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import TypeVar, cast
 
-import core.types
-from core import errors
-from core.errors import DebuggerError
+import prompt_debugger.core.types
+from prompt_debugger.core import errors
+from prompt_debugger.core.errors import DebuggerError
 
 C = TypeVar("C", bound=type)
 

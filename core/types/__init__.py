@@ -9,10 +9,18 @@ Offsets: every span is half-open and its field name carries the unit.
 
 from __future__ import annotations
 
-from core.types.base import JSON, SCHEMA_VERSION, Evidence, JSONObject, Span, Stage
-from core.types.completion import ChatResult, Completeness, Completion, Server, StreamDelta, TokenLogprob, Usage
-from core.types.finding import Certainty, Conclusion, Finding, FindingEvidence, Severity, Verdict
-from core.types.prompt import (
+from prompt_debugger.core.types.base import JSON, SCHEMA_VERSION, Evidence, JSONObject, Span, Stage
+from prompt_debugger.core.types.completion import (
+    ChatResult,
+    Completeness,
+    Completion,
+    Server,
+    StreamDelta,
+    TokenLogprob,
+    Usage,
+)
+from prompt_debugger.core.types.finding import Certainty, Conclusion, Finding, FindingEvidence, Severity, Verdict
+from prompt_debugger.core.types.prompt import (
     Branch,
     KwargSource,
     Prompt,
@@ -23,7 +31,7 @@ from core.types.prompt import (
     Token,
     TokenKind,
 )
-from core.types.reading import (
+from prompt_debugger.core.types.reading import (
     CallMatch,
     CallOutcome,
     CallStatus,
@@ -41,8 +49,8 @@ from core.types.reading import (
     SegmentKind,
     ToolCallAttempt,
 )
-from core.types.request import Notice, Request
-from core.types.trace import Refusal, Trace, Vocabulary
+from prompt_debugger.core.types.request import Notice, Request
+from prompt_debugger.core.types.trace import Refusal, Trace, Vocabulary
 
 __all__ = [
     "JSON",

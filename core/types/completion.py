@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
-from core.types.base import JSON, Evidence, JSONObject
-from core.types.prompt import Token
+from prompt_debugger.core.types.base import JSON, Evidence, JSONObject
+from prompt_debugger.core.types.prompt import Token
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from core.types.base import Span, Stage
+from prompt_debugger.core.types.base import Span, Stage
 
 
 class Severity(StrEnum):

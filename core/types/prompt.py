@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
-from core.types.base import JSON, Span
+from prompt_debugger.core.types.base import JSON, Span
 
 
 class SpanKind(StrEnum):

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from core.types.base import JSONObject, Span
-from core.types.finding import Certainty
+from prompt_debugger.core.types.base import JSONObject, Span
+from prompt_debugger.core.types.finding import Certainty
 
 
 class CallStatus(StrEnum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from core.types.base import JSONObject
+from prompt_debugger.core.types.base import JSONObject
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from core.types.base import Evidence, JSONObject
-from core.types.completion import ChatResult, Completion, Server
-from core.types.finding import Finding, Verdict
-from core.types.prompt import Prompt, PromptDifference
-from core.types.reading import Parse
-from core.types.request import Request
+from prompt_debugger.core.types.base import Evidence, JSONObject
+from prompt_debugger.core.types.completion import ChatResult, Completion, Server
+from prompt_debugger.core.types.finding import Finding, Verdict
+from prompt_debugger.core.types.prompt import Prompt, PromptDifference
+from prompt_debugger.core.types.reading import Parse
+from prompt_debugger.core.types.request import Request
 
 
 @dataclass(frozen=True, slots=True)

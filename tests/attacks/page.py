@@ -18,10 +18,10 @@ from typing import Any
 
 import httpx
 
-from core.types import JSON
+from prompt_debugger.core.types import JSON
+from prompt_debugger.ui.present import unpack_payload
 from tests.core.complete.faulty_server import FaultyServer, answer
 from tests.threads import in_thread
-from ui.present import unpack_payload
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 120.0

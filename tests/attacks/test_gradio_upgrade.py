@@ -19,9 +19,9 @@ from gradio import data_classes, processing_utils, queueing, route_utils, state_
 from gradio.blocks import Blocks
 from gradio_client import utils as client_utils  # type: ignore[import-untyped]  # it ships no types
 
-from ui.web.door import payloads
-from ui.web.launch import build_app, serve_app
-from ui.web.settings import PageSettings
+from prompt_debugger.ui.web.door import payloads
+from prompt_debugger.ui.web.launch import build_app, serve_app
+from prompt_debugger.ui.web.settings import PageSettings
 
 PINS = Path(__file__).parent / "gradio_pins.json"
 

@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
 
-from core.report import write_bundle
-from core.types import JSON, JSONObject, Request, Trace
+from prompt_debugger.core.report import write_bundle
+from prompt_debugger.core.types import JSON, JSONObject, Request, Trace
 from tests.attacks.conftest import start
 from tests.attacks.listener import listening
 from tests.attacks.page import RunningPage, Visitor

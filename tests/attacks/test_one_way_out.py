@@ -14,9 +14,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from core.diagnose.schemas import violations
-from core.grammar.worker.opinions import opinions
-from core.types import JSONObject
+from prompt_debugger.core.diagnose.schemas import violations
+from prompt_debugger.core.grammar.worker.opinions import opinions
+from prompt_debugger.core.types import JSONObject
 from tests.attacks.listener import Listener, listening
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -202,17 +202,17 @@ def listener() -> Listener:
 def test_a_public_page_asks_the_hub_for_nothing(listener: Listener) -> None:
     code = """
     import sys
-    from core.egress import forbid_network, lock
+    from prompt_debugger.core.egress import forbid_network, lock
     forbid_network()
-    from core.errors import RenderError
-    from core.render.tokenizers.folder import find_folder
-    from core.render.tokenizers.hub import DOOR
+    from prompt_debugger.core.errors import RenderError
+    from prompt_debugger.core.render.tokenizers.folder import find_folder
+    from prompt_debugger.core.render.tokenizers.hub import DOOR
     for is_public in (True, False):
         if is_public: lock(DOOR)
         try: find_folder("some/model-nobody-has")
         except RenderError as error: print(error.message)
         if is_public:
-            import core.egress
+            import prompt_debugger.core.egress
             core.egress._locked.clear()
     """
     environment = {name: value for name, value in os.environ.items() if name != "HF_HUB_OFFLINE"}

@@ -16,15 +16,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from core.report import curl_of, redact_body, redact_json, redact_text
-from core.report.repeat import curl_of_bundle
-from core.request import read_request
-from core.types import JSONObject, Request, Trace
+from prompt_debugger.core.report import curl_of, redact_body, redact_json, redact_text
+from prompt_debugger.core.report.repeat import curl_of_bundle
+from prompt_debugger.core.request import read_request
+from prompt_debugger.core.types import JSONObject, Request, Trace
+from prompt_debugger.ui.present import RunView
+from prompt_debugger.ui.report import SharedRun, link_state, mask_trace
+from prompt_debugger.ui.report.mask import mask_text
 from tests.attacks.growth import grows_linearly
 from tests.ui.present.traces import dropped_call_trace, prompt_of
-from ui.present import RunView
-from ui.report import SharedRun, link_state, mask_trace
-from ui.report.mask import mask_text
 
 ROOT = Path(__file__).resolve().parents[2]
 KEY = "Zq7Fw2Kx"  # no prefix, no length, nothing that a pattern knows

@@ -15,14 +15,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from core.report import parse_to_terminal, prompt_to_terminal, redact_text, trace_to_markdown, trace_to_terminal
-from core.report.markup import cell, code, fenced, prose
-from core.text import printable
-from core.types import JSONObject, Refusal, Trace
+from prompt_debugger.core.report import (
+    parse_to_terminal,
+    prompt_to_terminal,
+    redact_text,
+    trace_to_markdown,
+    trace_to_terminal,
+)
+from prompt_debugger.core.report.markup import cell, code, fenced, prose
+from prompt_debugger.core.text import printable
+from prompt_debugger.core.types import JSONObject, Refusal, Trace
+from prompt_debugger.ui.report import SharedRun
 from tests.attacks.growth import grows_linearly
 from tests.core.complete.faulty_server import answer, faulty_server
 from tests.ui.present.traces import dropped_call_trace, prompt_of
-from ui.report import SharedRun
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTROLS = {

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from core.lab import LabPool
-from core.types import Trace
+from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.types import Trace
 from tests.browser.page import DebuggerPage
 from tests.browser.static_page import build_static_page
 
@@ -81,8 +81,8 @@ def show(watched: Any) -> Callable[..., DebuggerPage]:
 @pytest.fixture(scope="session")
 def bare_url() -> Iterator[str]:
     """The program's page without a lab: for whatever needs no model."""
-    from ui.web.launch import build_app, serve_app
-    from ui.web.settings import PageSettings
+    from prompt_debugger.ui.web.launch import build_app, serve_app
+    from prompt_debugger.ui.web.settings import PageSettings
 
     settings = PageSettings(port=0, lab=False)
     app = build_app(settings)
@@ -93,9 +93,9 @@ def bare_url() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def lab_url() -> Iterator[str]:
     """The program's page with its lab, which boots at the first run; stopped at the end."""
-    from ui.web.labs import PageLabs
-    from ui.web.launch import build_app, serve_app
-    from ui.web.settings import PageSettings
+    from prompt_debugger.ui.web.labs import PageLabs
+    from prompt_debugger.ui.web.launch import build_app, serve_app
+    from prompt_debugger.ui.web.settings import PageSettings
 
     settings = PageSettings(port=0)
     labs = PageLabs(LabPool(), enabled=True)

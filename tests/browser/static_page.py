@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from core.types import Trace
-from ui.present import RunView
-from ui.web.head import SCRIPTS, STYLES, read_assets
+from prompt_debugger.core.types import Trace
+from prompt_debugger.ui.present import RunView
+from prompt_debugger.ui.web.head import SCRIPTS, STYLES, read_assets
 
 _VIEWS = {
     "header": "header",

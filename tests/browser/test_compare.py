@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from core.report import write_bundle
-from core.types import Trace
+from prompt_debugger.core.report import write_bundle
+from prompt_debugger.core.types import Trace
 from tests.browser.axe import violations
 from tests.browser.page import DebuggerPage
 from tests.browser.test_page import GRADIO_RULES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.pipeline import find_example
+from prompt_debugger.core.pipeline import find_example
 from tests.browser.page import DebuggerPage
 
 pytestmark = [pytest.mark.browser, pytest.mark.lab]

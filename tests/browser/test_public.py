@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from core.pipeline import Target
+from prompt_debugger.core.pipeline import Target
 from tests.browser.axe import violations
 from tests.browser.page import DebuggerPage
 from tests.browser.test_page import GRADIO_RULES
@@ -44,8 +44,8 @@ def moody_endpoint() -> Iterator[str]:
 
 
 def _serve(**settings: Any) -> Iterator[str]:
-    from ui.web.launch import build_app, serve_app
-    from ui.web.settings import PageSettings
+    from prompt_debugger.ui.web.launch import build_app, serve_app
+    from prompt_debugger.ui.web.settings import PageSettings
 
     page_settings = PageSettings(port=0, lab=False, public=True, **settings)
     app = build_app(page_settings)

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from core.types import Completion, LedgerEntry, Notice, Refusal, Request, Span, Trace
+from prompt_debugger.core.types import Completion, LedgerEntry, Notice, Refusal, Request, Span, Trace
+from prompt_debugger.ui.report import trace_to_html
 from tests.browser.axe import violations
 from tests.browser.page import DebuggerPage
 from tests.ui.present.strategies import HOSTILE
 from tests.ui.present.traces import PROMPT_TEXT, dropped_call_trace, prompt_of, tokens_of
 from tests.ui.report.test_mask import KEYS, planted
-from ui.report import trace_to_html
 
 pytestmark = pytest.mark.browser
 

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from core.report import read_bundle, write_bundle
+from prompt_debugger.core.report import read_bundle, write_bundle
+from prompt_debugger.ui.report import trace_to_html
 from tests.browser.axe import violations
 from tests.browser.page import DebuggerPage
 from tests.browser.test_page import GRADIO_RULES, REQUEST
 from tests.ui.present.strategies import HOSTILE
 from tests.ui.present.traces import dropped_call_trace
-from ui.report import trace_to_html
 
 pytestmark = pytest.mark.browser
 

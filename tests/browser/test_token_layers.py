@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import expect
 
-from core.parse.ledger import build_ledger
-from core.types import (
+from prompt_debugger.core.parse.ledger import build_ledger
+from prompt_debugger.core.types import (
     Branch,
     JSONObject,
     KwargSource,
@@ -21,9 +21,9 @@ from core.types import (
     TokenLogprob,
     Trace,
 )
+from prompt_debugger.ui.report.document import trace_to_html
 from tests.browser.static_page import build_static_page
 from tests.ui.present.traces import RAW_TEXT, dropped_call_trace, prompt_of, tokens_of
-from ui.report.document import trace_to_html
 
 pytestmark = pytest.mark.browser
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.account import (
+from prompt_debugger.core.account import (
     count_calls,
     count_characters,
     is_compared,
@@ -12,9 +12,9 @@ from core.account import (
     readable_calls,
     tally_parsers,
 )
-from core.pipeline import with_accounts
-from core.report import parsers_sentence
-from core.types import (
+from prompt_debugger.core.pipeline import with_accounts
+from prompt_debugger.core.report import parsers_sentence
+from prompt_debugger.core.types import (
     CallMatch,
     CallOutcome,
     Certainty,

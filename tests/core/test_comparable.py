@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from core.comparable import compare_outputs, draws_at_random, may_constrain
-from core.types import (
+from prompt_debugger.core.comparable import compare_outputs, draws_at_random, may_constrain
+from prompt_debugger.core.types import (
     Certainty,
     ChatResult,
     Completeness,

@@ -3,8 +3,8 @@ import types
 
 import pytest
 
-from core.discover import discover
-from core.errors import PluginError
+from prompt_debugger.core.discover import discover
+from prompt_debugger.core.errors import PluginError
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from tests.attacks.listener import Listener, listening
 ROOT = Path(__file__).resolve().parents[2]
 _PROLOGUE = """
 import asyncio, socket, sys, threading
-from core.egress import door, forbid_network, is_forbidden, is_locked, know_own_name, lock
+from prompt_debugger.core.egress import door, forbid_network, is_forbidden, is_locked, know_own_name, lock
 forbid_network()
 port = int(sys.argv[1])
 def connect(host="127.0.0.1"):

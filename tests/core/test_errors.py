@@ -2,7 +2,7 @@ import pickle
 
 import pytest
 
-from core.errors import BackendError, LabError, RenderError, RequestError, shorten
+from prompt_debugger.core.errors import BackendError, LabError, RenderError, RequestError, shorten
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.json_values import same_json_text
-from core.types import JSON
+from prompt_debugger.core.json_values import same_json_text
+from prompt_debugger.core.types import JSON
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text import excerpt, first_divergence, line_column, visible_whitespace
+from prompt_debugger.core.text import excerpt, first_divergence, line_column, visible_whitespace
 
 
 @given(st.lists(st.integers()), st.lists(st.integers()))

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from core.diagnose import RULES
-from core.diagnose.invariants import INVARIANTS
-from core.types import Stage
+from prompt_debugger.core.diagnose import RULES
+from prompt_debugger.core.diagnose.invariants import INVARIANTS
+from prompt_debugger.core.types import Stage
 from scripts.rule_docs import HEADINGS, read_sections, rule_docstring, stale_pages
 
 STAGE_DIGITS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.types import Evidence
+from prompt_debugger.core.types import Evidence
 from tests.servers.running_servers import LITELLM_KEY
 from tests.servers.scenarios import body_of, debug
 from tests.servers.truth import EXPECTED_CALLS, assert_healthy, assert_loss_is_not_denied, errors_of, returned_calls

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.types import Completeness, Evidence, Severity
+from prompt_debugger.core.types import Completeness, Evidence, Severity
 from tests.servers.scenarios import body_of, debug
 
 pytestmark = pytest.mark.servers

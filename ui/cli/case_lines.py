@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol, TypeAlias
 
-from core.errors import DebuggerError, RequestError
-from core.types import JSON, JSONObject
-from ui.cli.output import dump_json
+from prompt_debugger.core.errors import DebuggerError, RequestError
+from prompt_debugger.core.types import JSON, JSONObject
+from prompt_debugger.ui.cli.output import dump_json
 
 Answer: TypeAlias = Callable[[JSONObject], JSONObject]
 OpenAnswer: TypeAlias = Callable[[], AbstractContextManager[Answer]]

@@ -20,8 +20,8 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import NamedTuple, TypeAlias
 
-from core.errors import EngineError
-from ui.cli.case_lines import Answered, Chunk, OpenAnswer, answer_chunk, answered, refuse_line
+from prompt_debugger.core.errors import EngineError
+from prompt_debugger.ui.cli.case_lines import Answered, Chunk, OpenAnswer, answer_chunk, answered, refuse_line
 
 # Answers that wait for an earlier one, per worker; enough that an uneven line stops nobody.
 _WAITING_PER_WORKER = 4

@@ -8,10 +8,10 @@ from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 
-from core.errors import RequestError
-from ui.cli.case_lines import Answer, Answered, ByteSource, Chunk, OpenAnswer, answer_chunk, read_chunks
-from ui.cli.case_workers import CaseWorkers
-from ui.cli.output import FOUND, OK
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.ui.cli.case_lines import Answer, Answered, ByteSource, Chunk, OpenAnswer, answer_chunk, read_chunks
+from prompt_debugger.ui.cli.case_workers import CaseWorkers
+from prompt_debugger.ui.cli.output import FOUND, OK
 
 # A worker needs half a second to start, in which about so many lines are read.
 LINES_ALONE = 256

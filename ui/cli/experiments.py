@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from core.experiments import (
+from prompt_debugger.core.experiments import (
     CountAnswer,
     RenderSetup,
     TurnReport,
@@ -17,9 +17,9 @@ from core.experiments import (
     turns_to_json,
     what_if_to_json,
 )
-from core.render.probes import ProbeAnswer, probe_template, probes_to_json
-from core.types import SCHEMA_VERSION, JSONObject
-from ui.cli.output import print_text
+from prompt_debugger.core.render.probes import ProbeAnswer, probe_template, probes_to_json
+from prompt_debugger.core.types import SCHEMA_VERSION, JSONObject
+from prompt_debugger.ui.cli.output import print_text
 
 
 def add_experiment_arguments(parser: argparse.ArgumentParser) -> None:

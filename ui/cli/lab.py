@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from core.lab import LabSpec, run_lab
+from prompt_debugger.core.lab import LabSpec, run_lab
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,9 +6,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from core.errors import DebuggerError
-from ui.cli import lab, page, parse, render, run
-from ui.cli.output import report_error
+from prompt_debugger.core.errors import DebuggerError
+from prompt_debugger.ui.cli import lab, page, parse, render, run
+from prompt_debugger.ui.cli.output import report_error
 
 _COMMANDS = {"ui": page, "render": render, "parse": parse, "run": run, "lab": lab}
 

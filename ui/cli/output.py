@@ -8,9 +8,9 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from core.errors import DebuggerError, RequestError
-from core.text import printable
-from core.types import JSON, Finding, Severity
+from prompt_debugger.core.errors import DebuggerError, RequestError
+from prompt_debugger.core.text import printable
+from prompt_debugger.core.types import JSON, Finding, Severity
 
 OK, FOUND, COULD_NOT_RUN = 0, 1, 2
 

@@ -6,10 +6,10 @@ import argparse
 import ipaddress
 import os
 
-from core.complete import guard_of
-from core.errors import RequestError
-from ui.cli.output import log
-from ui.cli.run import add_target_arguments, target_from_options
+from prompt_debugger.core.complete import guard_of
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.ui.cli.output import log
+from prompt_debugger.ui.cli.run import add_target_arguments, target_from_options
 
 ENDPOINTS_VARIABLE = "PROMPT_DEBUGGER_ENDPOINTS"
 
@@ -59,8 +59,8 @@ def _is_loopback(host: str) -> bool:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from ui.web.door.visitors import SPACE_PROXIES, read_networks
-    from ui.web.launch import launch_app  # gradio takes seconds to import: only this command pays
+    from prompt_debugger.ui.web.door.visitors import SPACE_PROXIES, read_networks
+    from prompt_debugger.ui.web.launch import launch_app  # gradio takes seconds to import: only this command pays
 
     proxies = tuple(options.trusted_proxy or (SPACE_PROXIES if is_on_space() else ()))
     try:

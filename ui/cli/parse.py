@@ -8,18 +8,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from core.errors import RequestError
-from core.grammar import GrammarEngine
-from core.parse.engines import ReleaseTable, VllmOutcome, splits_to_json, table_to_json
-from core.pipeline import CaseParser, Target, judge_constrained
-from core.report import parse_to_json, parse_to_terminal
-from core.types import JSONObject
-from ui.cli.case_lines import Answer
-from ui.cli.cases import run_bulk
-from ui.cli.further_questions import releases_to_terminal, splits_to_terminal
-from ui.cli.output import add_output_arguments, exit_status, print_json, print_text, read_input, read_json_file
-from ui.cli.run import api_key_for
-from ui.cli.sharing import write_files
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.grammar import GrammarEngine
+from prompt_debugger.core.parse.engines import ReleaseTable, VllmOutcome, splits_to_json, table_to_json
+from prompt_debugger.core.pipeline import CaseParser, Target, judge_constrained
+from prompt_debugger.core.report import parse_to_json, parse_to_terminal
+from prompt_debugger.core.types import JSONObject
+from prompt_debugger.ui.cli.case_lines import Answer
+from prompt_debugger.ui.cli.cases import run_bulk
+from prompt_debugger.ui.cli.further_questions import releases_to_terminal, splits_to_terminal
+from prompt_debugger.ui.cli.output import (
+    add_output_arguments,
+    exit_status,
+    print_json,
+    print_text,
+    read_input,
+    read_json_file,
+)
+from prompt_debugger.ui.cli.run import api_key_for
+from prompt_debugger.ui.cli.sharing import write_files
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -5,16 +5,24 @@ from __future__ import annotations
 import argparse
 import asyncio
 
-from core.errors import RenderError
-from core.pipeline import Target, case_setup, render_case, render_on_server
-from core.report import prompt_to_json, prompt_to_terminal
-from core.request import read_request
-from core.types import Finding, JSONObject, Prompt, Request
-from ui.cli.cases import run_cases
-from ui.cli.experiments import add_experiment_arguments, has_experiments, run_experiments, run_probe
-from ui.cli.output import add_output_arguments, exit_status, log, print_json, print_text, read_input, read_json_file
-from ui.cli.run import api_key_for
-from ui.cli.sharing import write_prompt
+from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.pipeline import Target, case_setup, render_case, render_on_server
+from prompt_debugger.core.report import prompt_to_json, prompt_to_terminal
+from prompt_debugger.core.request import read_request
+from prompt_debugger.core.types import Finding, JSONObject, Prompt, Request
+from prompt_debugger.ui.cli.cases import run_cases
+from prompt_debugger.ui.cli.experiments import add_experiment_arguments, has_experiments, run_experiments, run_probe
+from prompt_debugger.ui.cli.output import (
+    add_output_arguments,
+    exit_status,
+    log,
+    print_json,
+    print_text,
+    read_input,
+    read_json_file,
+)
+from prompt_debugger.ui.cli.run import api_key_for
+from prompt_debugger.ui.cli.sharing import write_prompt
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -8,18 +8,26 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 
-from core.complete import may_carry_key
-from core.errors import DebuggerError, RequestError
-from core.experiments import compare_runs, comparison_of_runs_to_json
-from core.lab import LabPool
-from core.parse.engines import VllmEngine
-from core.pipeline import Example, Progress, Target, ask_parsers, find_example, load_examples, run_request
-from core.report import trace_to_json, trace_to_terminal
-from core.request import read_request
-from core.types import JSONObject, Trace
-from ui.cli.lab import add_lab_arguments, named, spec_from_options
-from ui.cli.output import OK, add_output_arguments, exit_status, log, print_json, print_text, read_input
-from ui.cli.sharing import comparison_to_terminal, read_bundle_file, write_trace
+from prompt_debugger.core.complete import may_carry_key
+from prompt_debugger.core.errors import DebuggerError, RequestError
+from prompt_debugger.core.experiments import compare_runs, comparison_of_runs_to_json
+from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.parse.engines import VllmEngine
+from prompt_debugger.core.pipeline import (
+    Example,
+    Progress,
+    Target,
+    ask_parsers,
+    find_example,
+    load_examples,
+    run_request,
+)
+from prompt_debugger.core.report import trace_to_json, trace_to_terminal
+from prompt_debugger.core.request import read_request
+from prompt_debugger.core.types import JSONObject, Trace
+from prompt_debugger.ui.cli.lab import add_lab_arguments, named, spec_from_options
+from prompt_debugger.ui.cli.output import OK, add_output_arguments, exit_status, log, print_json, print_text, read_input
+from prompt_debugger.ui.cli.sharing import comparison_to_terminal, read_bundle_file, write_trace
 
 DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
 

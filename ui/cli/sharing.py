@@ -6,13 +6,13 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from core.errors import RequestError
-from core.experiments import RunComparison, sentence_of
-from core.report import Bundle, prompt_to_json, read_bundle, redact_json, redact_text
-from core.text import printable
-from core.types import JSON, Finding, JSONObject, Prompt, Request, Trace
-from ui.cli.output import log, read_input
-from ui.report import describe_bundle, mask_trace, share_trace
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.experiments import RunComparison, sentence_of
+from prompt_debugger.core.report import Bundle, prompt_to_json, read_bundle, redact_json, redact_text
+from prompt_debugger.core.text import printable
+from prompt_debugger.core.types import JSON, Finding, JSONObject, Prompt, Request, Trace
+from prompt_debugger.ui.cli.output import log, read_input
+from prompt_debugger.ui.report import describe_bundle, mask_trace, share_trace
 
 _SHOWN = 12  # changed fields that are listed
 _LONGEST = 160  # characters of a value

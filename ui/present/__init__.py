@@ -4,18 +4,18 @@ Every view of ours takes one string, made by `pack_payload`, and draws it as
 text; nothing here or there builds HTML from data, so nothing needs escaping.
 """
 
-from ui.present.completion import completion_payload
-from ui.present.error import error_payload
-from ui.present.findings import findings_payload
-from ui.present.header import header_payload, lab_payload, target_facts
-from ui.present.ledger import ledger_payload
-from ui.present.notices import notices_payload
-from ui.present.payload import pack_payload, unpack_payload
-from ui.present.prompt import difference_payload, template_payload
-from ui.present.run import VIEWS, RunView, empty_payloads
-from ui.present.stages import stages_payload
-from ui.present.tokens import tokens_payload
-from ui.present.verdict import idle_payload, running_payload, stopped_payload, verdict_payload
+from prompt_debugger.ui.present.completion import completion_payload
+from prompt_debugger.ui.present.error import error_payload
+from prompt_debugger.ui.present.findings import findings_payload
+from prompt_debugger.ui.present.header import header_payload, lab_payload, target_facts
+from prompt_debugger.ui.present.ledger import ledger_payload
+from prompt_debugger.ui.present.notices import notices_payload
+from prompt_debugger.ui.present.payload import pack_payload, unpack_payload
+from prompt_debugger.ui.present.prompt import difference_payload, template_payload
+from prompt_debugger.ui.present.run import VIEWS, RunView, empty_payloads
+from prompt_debugger.ui.present.stages import stages_payload
+from prompt_debugger.ui.present.tokens import tokens_payload
+from prompt_debugger.ui.present.verdict import idle_payload, running_payload, stopped_payload, verdict_payload
 
 __all__ = [
     "VIEWS",

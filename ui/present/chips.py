@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.types import JSON, Token, TokenKind
-from ui.present.tokens import merge_tokens
-from ui.present.words import shortened
+from prompt_debugger.core.types import JSON, Token, TokenKind
+from prompt_debugger.ui.present.tokens import merge_tokens
+from prompt_debugger.ui.present.words import shortened
 
 _MAX_TEXT = 1_500
 _MARKS = {TokenKind.TEXT: "text", TokenKind.SPECIAL: "special", TokenKind.ADDED: "added", TokenKind.BYTE: "byte"}

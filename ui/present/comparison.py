@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-from core.experiments import JsonChange, RunComparison, TextComparison, compare_runs, sentence_of
-from core.types import JSON, Finding, JSONObject, Trace
-from ui.present.differences import align_texts
-from ui.present.experiments import difference_to_view
-from ui.present.payload import pack_payload, unpack_payload
-from ui.present.verdict import verdict_payload
-from ui.present.words import SEVERITY_MARKS, as_sentence, count_of, shortened
+from prompt_debugger.core.experiments import JsonChange, RunComparison, TextComparison, compare_runs, sentence_of
+from prompt_debugger.core.types import JSON, Finding, JSONObject, Trace
+from prompt_debugger.ui.present.differences import align_texts
+from prompt_debugger.ui.present.experiments import difference_to_view
+from prompt_debugger.ui.present.payload import pack_payload, unpack_payload
+from prompt_debugger.ui.present.verdict import verdict_payload
+from prompt_debugger.ui.present.words import SEVERITY_MARKS, as_sentence, count_of, shortened
 
 MAX_CHANGES = 60
 _MAX_VALUE = 20_000

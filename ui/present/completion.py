@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from core.types import JSON, ChatResult, Completion, JSONObject, Trace
-from ui.present.json_text import json_segments, segments_to_json
-from ui.present.payload import pack_payload
-from ui.present.words import count_of, joined, seconds, shortened
+from prompt_debugger.core.types import JSON, ChatResult, Completion, JSONObject, Trace
+from prompt_debugger.ui.present.json_text import json_segments, segments_to_json
+from prompt_debugger.ui.present.payload import pack_payload
+from prompt_debugger.ui.present.words import count_of, joined, seconds, shortened
 
 MAX_SHOWN_CHARS = 200_000
 MAX_STREAM_DELTAS = 20_000

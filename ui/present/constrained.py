@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
-from core.grammar import GrammarStatus, GrammarVerdict, Intervention, SecondOpinion, TokenReading
-from core.types import JSON, JSONObject, Span, Trace
-from ui.present.payload import pack_payload
-from ui.present.tool_state import jump_of
-from ui.present.words import joined, shortened
+from prompt_debugger.core.grammar import GrammarStatus, GrammarVerdict, Intervention, SecondOpinion, TokenReading
+from prompt_debugger.core.types import JSON, JSONObject, Span, Trace
+from prompt_debugger.ui.present.payload import pack_payload
+from prompt_debugger.ui.present.tool_state import jump_of
+from prompt_debugger.ui.present.words import joined, shortened
 
 _WORDS = {
     GrammarStatus.OFF: "nothing enforced",

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from core.account import is_compared
-from core.types import JSON, CallMatch, ChatResult, JSONObject, Ledger, Parse, ToolCallAttempt
-from ui.present.words import count_of, shortened
+from prompt_debugger.core.account import is_compared
+from prompt_debugger.core.types import JSON, CallMatch, ChatResult, JSONObject, Ledger, Parse, ToolCallAttempt
+from prompt_debugger.ui.present.words import count_of, shortened
 
 MAX_ALIGNED_PIECES = 2_000  # of what is left between equal beginnings and ends; alignment costs the square
 _MARGIN_CHARS = 400

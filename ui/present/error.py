@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.errors import DebuggerError, LabError, RequestError
-from core.types import JSON
-from ui.present.verdict import verdict_strip
-from ui.present.words import as_sentence
+from prompt_debugger.core.errors import DebuggerError, LabError, RequestError
+from prompt_debugger.core.types import JSON
+from prompt_debugger.ui.present.verdict import verdict_strip
+from prompt_debugger.ui.present.words import as_sentence
 
 _BADGES = {
     "RequestError": "REQUEST",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from core.errors import DebuggerError, RenderError, RequestError
-from core.experiments import (
+from prompt_debugger.core.errors import DebuggerError, RenderError, RequestError
+from prompt_debugger.core.experiments import (
     AbsentSwitch,
     Comparison,
     CountAnswer,
@@ -21,10 +21,10 @@ from core.experiments import (
     WhatIf,
     agree,
 )
-from core.types import JSON, JSONObject
-from ui.present.chips import token_chips
-from ui.present.payload import pack_payload
-from ui.present.words import as_sentence, count_of, joined
+from prompt_debugger.core.types import JSON, JSONObject
+from prompt_debugger.ui.present.chips import token_chips
+from prompt_debugger.ui.present.payload import pack_payload
+from prompt_debugger.ui.present.words import as_sentence, count_of, joined
 
 MAX_HUNKS = 12
 _MAX_EXPLANATIONS = 40

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.types import Certainty, Evidence, Finding, FindingEvidence, JSONObject, Severity, Trace
-from ui.present.payload import pack_payload
-from ui.present.words import SEVERITY_MARKS, STAGE_WORDS, count_of, shortened
+from prompt_debugger.core.types import Certainty, Evidence, Finding, FindingEvidence, JSONObject, Severity, Trace
+from prompt_debugger.ui.present.payload import pack_payload
+from prompt_debugger.ui.present.words import SEVERITY_MARKS, STAGE_WORDS, count_of, shortened
 
 
 def findings_payload(trace: Trace) -> str | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.pipeline import Target
-from core.types import JSON, Server, Trace
-from ui.present.payload import pack_payload
-from ui.present.words import EVIDENCE_HINTS, EVIDENCE_WORDS
+from prompt_debugger.core.pipeline import Target
+from prompt_debugger.core.types import JSON, Server, Trace
+from prompt_debugger.ui.present.payload import pack_payload
+from prompt_debugger.ui.present.words import EVIDENCE_HINTS, EVIDENCE_WORDS
 
 _KINDS = {"vllm": "vLLM", "sglang": "SGLang"}
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from core.types import JSON
+from prompt_debugger.core.types import JSON
 
 _INDENT = "  "
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from core.account import count_calls
-from core.report import calls_words, characters_words
-from core.types import (
+from prompt_debugger.core.account import count_calls
+from prompt_debugger.core.report import calls_words, characters_words
+from prompt_debugger.core.types import (
     JSON,
     CallMatch,
     CallOutcome,
@@ -20,10 +20,10 @@ from core.types import (
     Place,
     Trace,
 )
-from ui.present.differences import field_differences
-from ui.present.json_text import json_segments, segments_to_json
-from ui.present.payload import pack_payload
-from ui.present.words import FATE_WORDS, OUTCOME_WORDS, count_of, joined, shortened
+from prompt_debugger.ui.present.differences import field_differences
+from prompt_debugger.ui.present.json_text import json_segments, segments_to_json
+from prompt_debugger.ui.present.payload import pack_payload
+from prompt_debugger.ui.present.words import FATE_WORDS, OUTCOME_WORDS, count_of, joined, shortened
 
 
 def ledger_payload(trace: Trace) -> str | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.errors import RequestError
-from core.types import JSON, JSONObject, Notice, Request
-from ui.present.payload import pack_payload
-from ui.present.words import as_sentence, count_of
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.types import JSON, JSONObject, Notice, Request
+from prompt_debugger.ui.present.payload import pack_payload
+from prompt_debugger.ui.present.words import as_sentence, count_of
 
 
 def notices_payload(outcome: Request | RequestError, *, is_public: bool = False) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from difflib import SequenceMatcher
 
-from core.text import first_divergence
-from core.types import JSON, Branch, KwargSource, Prompt, PromptDifference, TemplateKwarg, Trace
-from ui.present.payload import pack_payload
-from ui.present.words import as_sentence, count_of, joined, shortened
+from prompt_debugger.core.text import first_divergence
+from prompt_debugger.core.types import JSON, Branch, KwargSource, Prompt, PromptDifference, TemplateKwarg, Trace
+from prompt_debugger.ui.present.payload import pack_payload
+from prompt_debugger.ui.present.words import as_sentence, count_of, joined, shortened
 
 MAX_TEMPLATE_LINES = 4_000
 _AGREEMENT_CHARS = 6

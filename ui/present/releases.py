@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.parse.engines import ReleaseRow, ReleaseTable
-from core.pipeline import account_of
-from core.types import JSON, JSONObject, Trace
-from ui.present.parsers import row_note, row_verdict, signature
-from ui.present.payload import pack_payload
-from ui.present.tool_state import progress_of
-from ui.present.words import as_sentence, count_of, joined, shortened
+from prompt_debugger.core.parse.engines import ReleaseRow, ReleaseTable
+from prompt_debugger.core.pipeline import account_of
+from prompt_debugger.core.types import JSON, JSONObject, Trace
+from prompt_debugger.ui.present.parsers import row_note, row_verdict, signature
+from prompt_debugger.ui.present.payload import pack_payload
+from prompt_debugger.ui.present.tool_state import progress_of
+from prompt_debugger.ui.present.words import as_sentence, count_of, joined, shortened
 
 
 def releases_payload(trace: Trace, table: ReleaseTable, *, total: int, step: str = "", is_running: bool = False) -> str:

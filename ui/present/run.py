@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from core.errors import DebuggerError
-from core.types import JSON, Request, Trace
-from ui.present.completion import completion_payload
-from ui.present.error import error_payload
-from ui.present.findings import findings_payload
-from ui.present.header import header_payload, server_facts
-from ui.present.heat import prompt_heat, raw_heat
-from ui.present.ledger import ledger_payload
-from ui.present.parsers import matrix_payload
-from ui.present.prompt import difference_payload, template_payload
-from ui.present.stages import stages_payload
-from ui.present.tokens import tokens_payload
-from ui.present.verdict import idle_payload, running_payload, verdict_payload
+from prompt_debugger.core.errors import DebuggerError
+from prompt_debugger.core.types import JSON, Request, Trace
+from prompt_debugger.ui.present.completion import completion_payload
+from prompt_debugger.ui.present.error import error_payload
+from prompt_debugger.ui.present.findings import findings_payload
+from prompt_debugger.ui.present.header import header_payload, server_facts
+from prompt_debugger.ui.present.heat import prompt_heat, raw_heat
+from prompt_debugger.ui.present.ledger import ledger_payload
+from prompt_debugger.ui.present.parsers import matrix_payload
+from prompt_debugger.ui.present.prompt import difference_payload, template_payload
+from prompt_debugger.ui.present.stages import stages_payload
+from prompt_debugger.ui.present.tokens import tokens_payload
+from prompt_debugger.ui.present.verdict import idle_payload, running_payload, verdict_payload
 
 VIEWS = (
     "header",

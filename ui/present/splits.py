@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from core.parse.engines import VllmOutcome
-from core.pipeline import message_from_outcome
-from core.types import JSON, JSONObject, Span, Trace
-from ui.present.parsers import vocabulary_note
-from ui.present.payload import pack_payload
-from ui.present.tool_state import jump_of, message_segments
-from ui.present.words import as_sentence, count_of, joined
+from prompt_debugger.core.parse.engines import VllmOutcome
+from prompt_debugger.core.pipeline import message_from_outcome
+from prompt_debugger.core.types import JSON, JSONObject, Span, Trace
+from prompt_debugger.ui.present.parsers import vocabulary_note
+from prompt_debugger.ui.present.payload import pack_payload
+from prompt_debugger.ui.present.tool_state import jump_of, message_segments
+from prompt_debugger.ui.present.words import as_sentence, count_of, joined
 
 _MAX_DELTAS = 400
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from core.report import calls_words, characters_words
-from core.types import JSON, Conclusion, JSONObject, Severity, Stage, TokenKind, Trace
-from ui.present.findings import summarize
-from ui.present.payload import pack_payload
-from ui.present.words import count_of, joined, seconds
+from prompt_debugger.core.report import calls_words, characters_words
+from prompt_debugger.core.types import JSON, Conclusion, JSONObject, Severity, Stage, TokenKind, Trace
+from prompt_debugger.ui.present.findings import summarize
+from prompt_debugger.ui.present.payload import pack_payload
+from prompt_debugger.ui.present.words import count_of, joined, seconds
 
 _WORDS = {
     "ok": "nothing wrong was found here",

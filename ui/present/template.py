@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from core.errors import DebuggerError, RenderError, RequestError
-from core.render.probes import ProbeAnswer, Support
-from core.types import JSON, Prompt, TokenKind
-from ui.present.payload import pack_payload
-from ui.present.words import as_sentence, count_of, joined
+from prompt_debugger.core.errors import DebuggerError, RenderError, RequestError
+from prompt_debugger.core.render.probes import ProbeAnswer, Support
+from prompt_debugger.core.types import JSON, Prompt, TokenKind
+from prompt_debugger.ui.present.payload import pack_payload
+from prompt_debugger.ui.present.words import as_sentence, count_of, joined
 
 MAX_TEXT = 200_000  # characters of a prompt that is shown without tokens
 _MAX_NAMED = 8

@@ -13,11 +13,11 @@ from array import array
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from core.types import JSON, JSONObject, Token, TokenKind
-from ui.present.heat import MAX_ALTERNATIVES, Heat, alternatives_to_json
-from ui.present.payload import pack_payload
-from ui.present.token_roles import role_of
-from ui.present.words import count_of, joined
+from prompt_debugger.core.types import JSON, JSONObject, Token, TokenKind
+from prompt_debugger.ui.present.heat import MAX_ALTERNATIVES, Heat, alternatives_to_json
+from prompt_debugger.ui.present.payload import pack_payload
+from prompt_debugger.ui.present.token_roles import role_of
+from prompt_debugger.ui.present.words import count_of, joined
 
 MAX_TOKENS = 400_000
 _MAX_MERGED = 4  # a character has at most four bytes

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from core.errors import DebuggerError
-from core.types import JSON, JSONObject, Span, Trace
-from ui.present.json_text import json_segments, segments_to_json
-from ui.present.payload import pack_payload
-from ui.present.words import as_sentence
+from prompt_debugger.core.errors import DebuggerError
+from prompt_debugger.core.types import JSON, JSONObject, Span, Trace
+from prompt_debugger.ui.present.json_text import json_segments, segments_to_json
+from prompt_debugger.ui.present.payload import pack_payload
+from prompt_debugger.ui.present.words import as_sentence
 
 
 def tool_error_payload(error: DebuggerError) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.types import JSON, Conclusion, Finding, JSONObject, Severity, Stage, Trace, Verdict
-from ui.present.findings import evidence_to_json
-from ui.present.payload import pack_payload
+from prompt_debugger.core.types import JSON, Conclusion, Finding, JSONObject, Severity, Stage, Trace, Verdict
+from prompt_debugger.ui.present.findings import evidence_to_json
+from prompt_debugger.ui.present.payload import pack_payload
 
 _PANELS = {Stage.REQUEST: "findings", Stage.RENDER: "render", Stage.COMPLETE: "complete", Stage.PARSE: "parse"}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.types import CallOutcome, Evidence, Fate, Severity, Stage
+from prompt_debugger.core.types import CallOutcome, Evidence, Fate, Severity, Stage
 
 EVIDENCE_WORDS = {
     Evidence.SAME_RUN: "same run",

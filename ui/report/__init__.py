@@ -6,11 +6,11 @@ file together, `sections` says what only the report shows, `report.js` places
 the views; the views are those of `assets/`.
 """
 
-from ui.report.document import trace_to_html
-from ui.report.link import link_state
-from ui.report.mask import mask_request, mask_trace
-from ui.report.sections import again_payload
-from ui.report.share import SharedRun, describe_bundle, share_trace
+from prompt_debugger.ui.report.document import trace_to_html
+from prompt_debugger.ui.report.link import link_state
+from prompt_debugger.ui.report.mask import mask_request, mask_trace
+from prompt_debugger.ui.report.sections import again_payload
+from prompt_debugger.ui.report.share import SharedRun, describe_bundle, share_trace
 
 __all__ = [
     "SharedRun",

@@ -10,11 +10,11 @@ import re
 from functools import cache
 from pathlib import Path
 
-from core.types import Trace
-from ui.present import RunView
-from ui.present.words import shortened
-from ui.report.mask import mask_trace
-from ui.report.sections import again_payload, markdown_of, sent_payload
+from prompt_debugger.core.types import Trace
+from prompt_debugger.ui.present import RunView
+from prompt_debugger.ui.present.words import shortened
+from prompt_debugger.ui.report.mask import mask_trace
+from prompt_debugger.ui.report.sections import again_payload, markdown_of, sent_payload
 
 SCRIPTS = (
     "payload.js",

@@ -15,12 +15,22 @@ from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from core.report import redact_text
-from core.report.redact import MARK, TRANSPORT_FIELDS, is_secret_field, is_secret_value
-from core.request import body_text
-from core.types import ChatResult, Completion, JSONObject, Prompt, Request, Span, StreamDelta, Token, Trace
-from ui.report.cover import COVER, FRAGMENT, SHORTEST, SecretCover
-from ui.report.pieces import answers_of, events_of, joined_texts, logprob_fields
+from prompt_debugger.core.report import redact_text
+from prompt_debugger.core.report.redact import MARK, TRANSPORT_FIELDS, is_secret_field, is_secret_value
+from prompt_debugger.core.request import body_text
+from prompt_debugger.core.types import (
+    ChatResult,
+    Completion,
+    JSONObject,
+    Prompt,
+    Request,
+    Span,
+    StreamDelta,
+    Token,
+    Trace,
+)
+from prompt_debugger.ui.report.cover import COVER, FRAGMENT, SHORTEST, SecretCover
+from prompt_debugger.ui.report.pieces import answers_of, events_of, joined_texts, logprob_fields
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
-from core.report import curl_of, template_sha256, trace_to_markdown
-from core.types import JSON, JSONObject, Server, Trace
-from ui.present import pack_payload
-from ui.present.json_text import json_segments, segments_to_json
-from ui.present.words import EVIDENCE_WORDS, count_of, joined, shortened
+from prompt_debugger.core.report import curl_of, template_sha256, trace_to_markdown
+from prompt_debugger.core.types import JSON, JSONObject, Server, Trace
+from prompt_debugger.ui.present import pack_payload
+from prompt_debugger.ui.present.json_text import json_segments, segments_to_json
+from prompt_debugger.ui.present.words import EVIDENCE_WORDS, count_of, joined, shortened
 
 MAX_SHOWN_CHARS = 20_000
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from core.report import Bundle, write_bundle
-from core.types import Trace
-from ui.report.document import trace_to_html
-from ui.report.mask import mask_trace
-from ui.report.sections import markdown_of, program_version
+from prompt_debugger.core.report import Bundle, write_bundle
+from prompt_debugger.core.types import Trace
+from prompt_debugger.ui.report.document import trace_to_html
+from prompt_debugger.ui.report.mask import mask_trace
+from prompt_debugger.ui.report.sections import markdown_of, program_version
 
 
 class SharedRun:

@@ -6,13 +6,13 @@ import itertools
 import logging
 from typing import NamedTuple
 
-from core.errors import DebuggerError
-from core.room import room_of
-from core.types import Trace
-from ui.present import pack_payload
-from ui.present.comparison import NamedRun, run_badge
-from ui.web.sharing import Sharing
-from ui.web.work import compare_runs
+from prompt_debugger.core.errors import DebuggerError
+from prompt_debugger.core.room import room_of
+from prompt_debugger.core.types import Trace
+from prompt_debugger.ui.present import pack_payload
+from prompt_debugger.ui.present.comparison import NamedRun, run_badge
+from prompt_debugger.ui.web.sharing import Sharing
+from prompt_debugger.ui.web.work import compare_runs
 
 MAX_RUNS = 6
 MAX_PUBLIC_RUNS = 3

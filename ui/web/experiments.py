@@ -11,23 +11,23 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from core.errors import DebuggerError, RequestError, shorten
-from core.experiments import CountAnswer, compare_setups, step_count, step_switches, step_turns
-from core.room import in_thread, room_of
-from core.types import JSONObject, Trace
-from ui.present.experiments import (
+from prompt_debugger.core.errors import DebuggerError, RequestError, shorten
+from prompt_debugger.core.experiments import CountAnswer, compare_setups, step_count, step_switches, step_turns
+from prompt_debugger.core.room import in_thread, room_of
+from prompt_debugger.core.types import JSONObject, Trace
+from prompt_debugger.ui.present.experiments import (
     bench_error_payload,
     count_payload,
     setups_payload,
     switches_payload,
     turns_payload,
 )
-from ui.web.handlers import TICK_S, TargetFields
-from ui.web.labs import PageLabs
-from ui.web.limits import Limits, check_length
-from ui.web.render_setups import FoundSetup, find_setup, second_setup, with_edges
-from ui.web.settings import PageSettings
-from ui.web.work import read_pasted
+from prompt_debugger.ui.web.handlers import TICK_S, TargetFields
+from prompt_debugger.ui.web.labs import PageLabs
+from prompt_debugger.ui.web.limits import Limits, check_length
+from prompt_debugger.ui.web.render_setups import FoundSetup, find_setup, second_setup, with_edges
+from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.work import read_pasted
 
 MIN_GAP_S = 0.25  # a report is drawn whole: no more than four times a second
 PUBLIC_BUDGET_S = 60.0  # for one experiment of a visitor of a public page

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from ui.web.limits import LimitError, Limits
+from prompt_debugger.ui.web.limits import LimitError, Limits
 
 _MINUTE_S = 60.0
 _MAX_SESSIONS = 2_000

@@ -12,12 +12,12 @@ from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from core.errors import DebuggerError, EngineError, LabError, RequestError, RoomError
-from core.parse.engines import VllmEngine
-from core.pipeline import Example, Progress, Target, ask_parsers, debug_request, load_examples
-from core.room import VISITOR, room_of
-from core.types import JSON, Request, Trace
-from ui.present import (
+from prompt_debugger.core.errors import DebuggerError, EngineError, LabError, RequestError, RoomError
+from prompt_debugger.core.parse.engines import VllmEngine
+from prompt_debugger.core.pipeline import Example, Progress, Target, ask_parsers, debug_request, load_examples
+from prompt_debugger.core.room import VISITOR, room_of
+from prompt_debugger.core.types import JSON, Request, Trace
+from prompt_debugger.ui.present import (
     RunView,
     empty_payloads,
     error_payload,
@@ -27,12 +27,12 @@ from ui.present import (
     stopped_payload,
     target_facts,
 )
-from ui.web.gate import RunGate, Turn
-from ui.web.labs import PageLabs
-from ui.web.limits import LimitError, Limits, bounded_request, check_length
-from ui.web.settings import PageSettings
-from ui.web.targets import choose_target
-from ui.web.work import check_pasted, read_pasted
+from prompt_debugger.ui.web.gate import RunGate, Turn
+from prompt_debugger.ui.web.labs import PageLabs
+from prompt_debugger.ui.web.limits import LimitError, Limits, bounded_request, check_length
+from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import choose_target
+from prompt_debugger.ui.web.work import check_pasted, read_pasted
 
 TICK_S = 0.5  # a closed tab is noticed at the next tick
 MIN_GAP_S = 0.05  # at most 20 updates per second

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import resources
 from pathlib import Path
 
-from ui.report import document
+from prompt_debugger.ui.report import document
 
 # The views, which the exported report draws with, too: one list, kept there.
 SCRIPTS = document.SCRIPTS

@@ -7,9 +7,9 @@ import threading
 from contextlib import suppress
 from typing import NamedTuple
 
-from core.errors import DebuggerError, LabError
-from core.lab import LabPool, LabSpec, LabState, vllm_version
-from core.pipeline import Target
+from prompt_debugger.core.errors import DebuggerError, LabError
+from prompt_debugger.core.lab import LabPool, LabSpec, LabState, vllm_version
+from prompt_debugger.core.pipeline import Target
 
 
 class LabLine(NamedTuple):

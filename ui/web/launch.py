@@ -9,26 +9,26 @@ import sys
 import threading
 from contextlib import suppress
 
-from ui.web.settings import PageSettings, launch_arguments, prepare_environment
+from prompt_debugger.ui.web.settings import PageSettings, launch_arguments, prepare_environment
 
 prepare_environment()
 
 import gradio as gr  # noqa: E402  # reads its settings from the environment at import
 
-from core.egress import door, know_own_name, lock  # noqa: E402
-from core.lab import LabPool  # noqa: E402
-from core.pipeline import Target  # noqa: E402
-from core.render.tokenizers.hub import DOOR as HUB_DOOR  # noqa: E402
-from core.render.worker.jobs import ROOM as RENDER_ROOM  # noqa: E402
-from core.room import close_rooms, room_of  # noqa: E402
-from ui.web.discretion import keep_words_out_of_log  # noqa: E402
-from ui.web.head import page_head  # noqa: E402
-from ui.web.labs import PageLabs  # noqa: E402
-from ui.web.layout import place_panels  # noqa: E402
-from ui.web.memory import keep_no_values, line_up_fairly  # noqa: E402
-from ui.web.settings import RUN_LIMIT  # noqa: E402
-from ui.web.theme import build_theme  # noqa: E402
-from ui.web.work import check_pasted  # noqa: E402
+from prompt_debugger.core.egress import door, know_own_name, lock  # noqa: E402
+from prompt_debugger.core.lab import LabPool  # noqa: E402
+from prompt_debugger.core.pipeline import Target  # noqa: E402
+from prompt_debugger.core.render.tokenizers.hub import DOOR as HUB_DOOR  # noqa: E402
+from prompt_debugger.core.render.worker.jobs import ROOM as RENDER_ROOM  # noqa: E402
+from prompt_debugger.core.room import close_rooms, room_of  # noqa: E402
+from prompt_debugger.ui.web.discretion import keep_words_out_of_log  # noqa: E402
+from prompt_debugger.ui.web.head import page_head  # noqa: E402
+from prompt_debugger.ui.web.labs import PageLabs  # noqa: E402
+from prompt_debugger.ui.web.layout import place_panels  # noqa: E402
+from prompt_debugger.ui.web.memory import keep_no_values, line_up_fairly  # noqa: E402
+from prompt_debugger.ui.web.settings import RUN_LIMIT  # noqa: E402
+from prompt_debugger.ui.web.theme import build_theme  # noqa: E402
+from prompt_debugger.ui.web.work import check_pasted  # noqa: E402
 
 _PATIENCE_S = 4.0  # from the signal to the end of the program
 

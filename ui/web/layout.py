@@ -9,23 +9,23 @@ from typing import Any
 import gradio as gr
 from gradio.events import Dependency
 
-from ui.web.comparison import Comparing
-from ui.web.experiments import Bench
-from ui.web.handlers import Handlers, TargetFields
-from ui.web.labs import PageLabs
-from ui.web.page import Changes, Page, quiet
-from ui.web.panels.comparison import build_comparison, wire_comparison
-from ui.web.panels.experiments import build_experiments, wire_experiments
-from ui.web.panels.parse_tools import wire_parse_tools
-from ui.web.panels.request import build_request_panel
-from ui.web.panels.results import build_header, build_results
-from ui.web.panels.share import wire_share
-from ui.web.panels.template import build_template, wire_template
-from ui.web.parse_tools import ParseTools
-from ui.web.settings import PageSettings
-from ui.web.sharing import Sharing
-from ui.web.targets import with_server
-from ui.web.template_lab import TemplateLab
+from prompt_debugger.ui.web.comparison import Comparing
+from prompt_debugger.ui.web.experiments import Bench
+from prompt_debugger.ui.web.handlers import Handlers, TargetFields
+from prompt_debugger.ui.web.labs import PageLabs
+from prompt_debugger.ui.web.page import Changes, Page, quiet
+from prompt_debugger.ui.web.panels.comparison import build_comparison, wire_comparison
+from prompt_debugger.ui.web.panels.experiments import build_experiments, wire_experiments
+from prompt_debugger.ui.web.panels.parse_tools import wire_parse_tools
+from prompt_debugger.ui.web.panels.request import build_request_panel
+from prompt_debugger.ui.web.panels.results import build_header, build_results
+from prompt_debugger.ui.web.panels.share import wire_share
+from prompt_debugger.ui.web.panels.template import build_template, wire_template
+from prompt_debugger.ui.web.parse_tools import ParseTools
+from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.sharing import Sharing
+from prompt_debugger.ui.web.targets import with_server
+from prompt_debugger.ui.web.template_lab import TemplateLab
 
 
 def place_panels(settings: PageSettings, labs: PageLabs) -> None:

@@ -16,10 +16,10 @@ import gradio as gr
 from gradio.queueing import Event
 from gradio.state_holder import SessionState
 
-from core.room import VISITOR as ROOM_VISITOR
-from ui.web.door.counts import Use
-from ui.web.door.events import VISITOR
-from ui.web.door.kinds import kind_of
+from prompt_debugger.core.room import VISITOR as ROOM_VISITOR
+from prompt_debugger.ui.web.door.counts import Use
+from prompt_debugger.ui.web.door.events import VISITOR
+from prompt_debugger.ui.web.door.kinds import kind_of
 
 
 def keep_no_values() -> None:

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from ui.web.handlers import Handlers, Payloads
-from ui.web.panels.request import RequestPanel
-from ui.web.views import Views
+from prompt_debugger.ui.web.handlers import Handlers, Payloads
+from prompt_debugger.ui.web.panels.request import RequestPanel
+from prompt_debugger.ui.web.views import Views
 
 Changes = dict[gr.components.Component, Any]
 

@@ -10,11 +10,11 @@ from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
-from core.complete import ServerClient
-from core.errors import DebuggerError, EngineError, RequestError
-from core.grammar import GrammarEngine, find_family
-from core.parse.engines import VllmEngine, VllmReleases, step_releases
-from core.pipeline import (
+from prompt_debugger.core.complete import ServerClient
+from prompt_debugger.core.errors import DebuggerError, EngineError, RequestError
+from prompt_debugger.core.grammar import GrammarEngine, find_family
+from prompt_debugger.core.parse.engines import VllmEngine, VllmReleases, step_releases
+from prompt_debugger.core.pipeline import (
     MatrixStep,
     ask_server_parsers,
     judge_trace,
@@ -26,18 +26,18 @@ from core.pipeline import (
     try_splits,
     with_outcomes,
 )
-from core.room import in_thread
-from core.types import ParserOutcome, Trace
-from ui.present import findings_payload, stages_payload
-from ui.present.constrained import constrained_payload
-from ui.present.parsers import matrix_payload
-from ui.present.releases import releases_payload
-from ui.present.splits import splits_payload
-from ui.present.tool_state import tool_error_payload, waiting_payload
-from ui.web.handlers import TICK_S
-from ui.web.labs import PageLabs
-from ui.web.settings import PageSettings
-from ui.web.targets import target_of_server
+from prompt_debugger.core.room import in_thread
+from prompt_debugger.core.types import ParserOutcome, Trace
+from prompt_debugger.ui.present import findings_payload, stages_payload
+from prompt_debugger.ui.present.constrained import constrained_payload
+from prompt_debugger.ui.present.parsers import matrix_payload
+from prompt_debugger.ui.present.releases import releases_payload
+from prompt_debugger.ui.present.splits import splits_payload
+from prompt_debugger.ui.present.tool_state import tool_error_payload, waiting_payload
+from prompt_debugger.ui.web.handlers import TICK_S
+from prompt_debugger.ui.web.labs import PageLabs
+from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import target_of_server
 
 MAX_RELEASES = 12
 _MAX_SEED = 2**31

@@ -12,17 +12,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from core.errors import RequestError
-from core.experiments import RenderSetup
-from core.pipeline.cases import cached_tokenizer
-from core.pipeline.rendering import Renderer, load_renderer
-from core.pipeline.target import Target
-from core.render import load_template
-from core.types import Prompt, Server, Trace
-from ui.web.handlers import TargetFields
-from ui.web.labs import PageLabs
-from ui.web.settings import PageSettings
-from ui.web.targets import choose_target
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.experiments import RenderSetup
+from prompt_debugger.core.pipeline.cases import cached_tokenizer
+from prompt_debugger.core.pipeline.rendering import Renderer, load_renderer
+from prompt_debugger.core.pipeline.target import Target
+from prompt_debugger.core.render import load_template
+from prompt_debugger.core.types import Prompt, Server, Trace
+from prompt_debugger.ui.web.handlers import TargetFields
+from prompt_debugger.ui.web.labs import PageLabs
+from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import choose_target
 
 
 class FoundSetup(NamedTuple):

@@ -18,10 +18,10 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 
-from ui.web.door.events import App, EventDoor, Message, Receive, Send
-from ui.web.door.kinds import OWN_DOOR, PUBLIC_DOOR
-from ui.web.door.payloads import read_table
-from ui.web.door.visitors import Network
+from prompt_debugger.ui.web.door.events import App, EventDoor, Message, Receive, Send
+from prompt_debugger.ui.web.door.kinds import OWN_DOOR, PUBLIC_DOOR
+from prompt_debugger.ui.web.door.payloads import read_table
+from prompt_debugger.ui.web.door.visitors import Network
 
 MAX_BODY_BYTES = OWN_DOOR.max_bytes
 MAX_PUBLIC_BODY_BYTES = PUBLIC_DOOR.max_bytes
@@ -130,7 +130,7 @@ def close_doors(
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        from ui.web.memory import PageMemory  # gradio reads the environment when it is imported
+        from prompt_debugger.ui.web.memory import PageMemory  # gradio reads the environment when it is imported
 
         inner = app.middleware_stack
         assert inner is not None, "starlette builds it to enter the lifespan"

@@ -6,11 +6,11 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.pipeline import Target
-from ui.web.door.kinds import OWN_DOOR, PUBLIC_DOOR
-from ui.web.door.visitors import read_networks
-from ui.web.limits import PUBLIC_LIMITS, Limits
-from ui.web.security import close_doors
+from prompt_debugger.core.pipeline import Target
+from prompt_debugger.ui.web.door.kinds import OWN_DOOR, PUBLIC_DOOR
+from prompt_debugger.ui.web.door.visitors import read_networks
+from prompt_debugger.ui.web.limits import PUBLIC_LIMITS, Limits
+from prompt_debugger.ui.web.security import close_doors
 
 RUN_LIMIT = 4
 MAX_JOBS = 400  # events that go on at the same time, runs that wait for their turn among them

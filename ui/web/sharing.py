@@ -12,16 +12,16 @@ import os
 from dataclasses import replace
 from typing import NamedTuple
 
-from core.errors import DebuggerError, RequestError
-from core.report import Bundle
-from core.room import room_of
-from core.types import JSONObject, Trace
-from ui.present import pack_payload
-from ui.web.handlers import Payloads, TargetFields
-from ui.web.security import MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES
-from ui.web.settings import PageSettings
-from ui.web.targets import REASONING_PARSERS, TOOL_PARSERS
-from ui.web.work import make_link, read_packed, reopen, share_as
+from prompt_debugger.core.errors import DebuggerError, RequestError
+from prompt_debugger.core.report import Bundle
+from prompt_debugger.core.room import room_of
+from prompt_debugger.core.types import JSONObject, Trace
+from prompt_debugger.ui.present import pack_payload
+from prompt_debugger.ui.web.handlers import Payloads, TargetFields
+from prompt_debugger.ui.web.security import MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES
+from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS
+from prompt_debugger.ui.web.work import make_link, read_packed, reopen, share_as
 
 MAX_BUNDLE_CHARS = 100_000_000
 MAX_PUBLIC_BUNDLE_CHARS = 12_000_000

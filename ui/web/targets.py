@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.complete import guard_of
-from core.errors import BackendError, DebuggerError, RequestError, shorten
-from core.pipeline import Target
-from core.types import Server, Trace
-from ui.web.labs import PageLabs
-from ui.web.settings import PageSettings
+from prompt_debugger.core.complete import guard_of
+from prompt_debugger.core.errors import BackendError, DebuggerError, RequestError, shorten
+from prompt_debugger.core.pipeline import Target
+from prompt_debugger.core.types import Server, Trace
+from prompt_debugger.ui.web.labs import PageLabs
+from prompt_debugger.ui.web.settings import PageSettings
 
 TOOL_PARSERS = ("kimi_k2", "hermes", "qwen3_coder", "llama3_json", "mistral", "deepseek_v3", "none")
 MAX_SERVERS = 8  # that a page remembers to have run against

@@ -7,17 +7,17 @@ from collections.abc import AsyncGenerator, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from core.errors import DebuggerError, RequestError, shorten
-from core.experiments import RenderSetup
-from core.render import render_local
-from core.render.local import tokens_of
-from core.render.probes import ProbeAnswer, step_probes
-from core.types import JSON, JSONObject, Prompt, Trace
-from ui.present import tokens_payload
-from ui.present.template import edit_error_payload, edited_payload, probes_payload
-from ui.web.experiments import Asked, Bench, as_told, follow_steps
-from ui.web.handlers import TargetFields
-from ui.web.render_setups import with_edges
+from prompt_debugger.core.errors import DebuggerError, RequestError, shorten
+from prompt_debugger.core.experiments import RenderSetup
+from prompt_debugger.core.render import render_local
+from prompt_debugger.core.render.local import tokens_of
+from prompt_debugger.core.render.probes import ProbeAnswer, step_probes
+from prompt_debugger.core.types import JSON, JSONObject, Prompt, Trace
+from prompt_debugger.ui.present import tokens_payload
+from prompt_debugger.ui.present.template import edit_error_payload, edited_payload, probes_payload
+from prompt_debugger.ui.web.experiments import Asked, Bench, as_told, follow_steps
+from prompt_debugger.ui.web.handlers import TargetFields
+from prompt_debugger.ui.web.render_setups import with_edges
 
 AS_ASKED, OPENED, CLOSED = "as asked", "opened", "not opened"
 ENDINGS = (AS_ASKED, OPENED, CLOSED)

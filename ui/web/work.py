@@ -12,19 +12,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from core.errors import RequestError
-from core.pipeline.reading import Diagnosis, read_run
-from core.report import Bundle, read_bundle, write_bundle
-from core.request import read_request
-from core.room import Limits as Room
-from core.room import job
-from core.room.values import admit
-from core.types import JSON, ChatResult, Completion, JSONObject, Parse, Request, Trace
-from ui.present import RunView, header_payload, notices_payload, pack_payload, unpack_payload
-from ui.present.comparison import NamedRun, comparison_payload
-from ui.present.header import server_facts
-from ui.report import SharedRun, again_payload, describe_bundle, link_state, share_trace
-from ui.web.limits import LimitError, Limits, check_length, check_request_limits, without_keys
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.pipeline.reading import Diagnosis, read_run
+from prompt_debugger.core.report import Bundle, read_bundle, write_bundle
+from prompt_debugger.core.request import read_request
+from prompt_debugger.core.room import Limits as Room
+from prompt_debugger.core.room import job
+from prompt_debugger.core.room.values import admit
+from prompt_debugger.core.types import JSON, ChatResult, Completion, JSONObject, Parse, Request, Trace
+from prompt_debugger.ui.present import RunView, header_payload, notices_payload, pack_payload, unpack_payload
+from prompt_debugger.ui.present.comparison import NamedRun, comparison_payload
+from prompt_debugger.ui.present.header import server_facts
+from prompt_debugger.ui.report import SharedRun, again_payload, describe_bundle, link_state, share_trace
+from prompt_debugger.ui.web.limits import LimitError, Limits, check_length, check_request_limits, without_keys
 
 Payloads = dict[str, str | None]
 

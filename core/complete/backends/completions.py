@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 
-from core.complete.backends.http import HttpConnection
-from core.complete.backends.sse import SseParser
-from core.complete.raw_completion import CompletionReader, OnText
-from core.complete.shapes import object_of
-from core.errors import BackendError
-from core.types import Completion, JSONObject
+from prompt_debugger.core.complete.backends.http import HttpConnection
+from prompt_debugger.core.complete.backends.sse import SseParser
+from prompt_debugger.core.complete.raw_completion import CompletionReader, OnText
+from prompt_debugger.core.complete.shapes import object_of
+from prompt_debugger.core.errors import BackendError
+from prompt_debugger.core.types import Completion, JSONObject
 
 PATH = "/v1/completions"
 _EXCERPT_CHARS = 2000

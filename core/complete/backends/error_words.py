@@ -16,8 +16,8 @@ import json
 import re
 from typing import NamedTuple
 
-from core.complete.shapes import object_of, parse_json, text_of
-from core.types import JSON, JSONObject
+from prompt_debugger.core.complete.shapes import object_of, parse_json, text_of
+from prompt_debugger.core.types import JSON, JSONObject
 
 MAX_CHARS = 4000
 

@@ -14,9 +14,9 @@ from http import HTTPStatus
 
 import httpx
 
-from core.complete.backends.error_words import read_words, title_of_page
-from core.complete.backends.limits import EXCERPT_CHARS, MAX_ANSWER_BYTES, Timeouts
-from core.errors import BackendError
+from prompt_debugger.core.complete.backends.error_words import read_words, title_of_page
+from prompt_debugger.core.complete.backends.limits import EXCERPT_CHARS, MAX_ANSWER_BYTES, Timeouts
+from prompt_debugger.core.errors import BackendError
 
 _HINT_BY_STATUS = {
     400: "The server did not accept the request; its message says why.",

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 import httpx
 
-from core.complete.backends.address import read_address
-from core.complete.backends.outside import lead_through_door, resolve_name
-from core.errors import BackendError, shorten
+from prompt_debugger.core.complete.backends.address import read_address
+from prompt_debugger.core.complete.backends.outside import lead_through_door, resolve_name
+from prompt_debugger.core.errors import BackendError, shorten
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 

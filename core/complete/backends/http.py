@@ -18,9 +18,9 @@ from typing import Self
 
 import httpx
 
-from core.complete.backends.address import Address, check_key
-from core.complete.backends.encoding import unpacked
-from core.complete.backends.failures import (
+from prompt_debugger.core.complete.backends.address import Address, check_key
+from prompt_debugger.core.complete.backends.encoding import unpacked
+from prompt_debugger.core.complete.backends.failures import (
     Call,
     failure_of_format,
     failure_of_size,
@@ -28,12 +28,12 @@ from core.complete.backends.failures import (
     failure_of_time,
     failure_of_transport,
 )
-from core.complete.backends.guard import NetworkGuard, build_transport
-from core.complete.backends.limits import MAX_ANSWER_BYTES, Timeouts
-from core.complete.backends.outside import lead_through_door
-from core.complete.shapes import parse_json
-from core.errors import BackendError
-from core.types import JSON, JSONObject
+from prompt_debugger.core.complete.backends.guard import NetworkGuard, build_transport
+from prompt_debugger.core.complete.backends.limits import MAX_ANSWER_BYTES, Timeouts
+from prompt_debugger.core.complete.backends.outside import lead_through_door
+from prompt_debugger.core.complete.shapes import parse_json
+from prompt_debugger.core.errors import BackendError
+from prompt_debugger.core.types import JSON, JSONObject
 
 _ERROR_BYTES = 65_536
 # Servers close idle connections after 5 s or more; one that is closed while we send would look like a failure.

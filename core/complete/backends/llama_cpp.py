@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.complete.backends.http import HttpConnection
-from core.complete.shapes import object_of, parse_object, text_of
-from core.errors import BackendError, shorten
-from core.types import JSON, JSONObject
+from prompt_debugger.core.complete.backends.http import HttpConnection
+from prompt_debugger.core.complete.shapes import object_of, parse_object, text_of
+from prompt_debugger.core.errors import BackendError, shorten
+from prompt_debugger.core.types import JSON, JSONObject
 
 _NOT_SENT = ("stream", "stream_options")
 

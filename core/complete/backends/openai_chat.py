@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.complete.answers import read_chat
-from core.complete.backends.http import HttpConnection
-from core.complete.backends.sse import SseParser
-from core.complete.chat_stream import ChatStreamReader, OnDelta, OnPromptIds
-from core.errors import BackendError
-from core.types import ChatResult, JSONObject
+from prompt_debugger.core.complete.answers import read_chat
+from prompt_debugger.core.complete.backends.http import HttpConnection
+from prompt_debugger.core.complete.backends.sse import SseParser
+from prompt_debugger.core.complete.chat_stream import ChatStreamReader, OnDelta, OnPromptIds
+from prompt_debugger.core.errors import BackendError
+from prompt_debugger.core.types import ChatResult, JSONObject
 
 PATH = "/v1/chat/completions"
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 import httpcore
 import httpx
 
-from core.egress import door
+from prompt_debugger.core.egress import door
 
 _SERVER = "server"
 

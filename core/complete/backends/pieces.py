@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from core.complete.backends.http import HttpConnection
-from core.complete.backends.llama_cpp import request_pieces
-from core.complete.backends.vllm import request_text, request_token_entries
-from core.errors import BackendError
+from prompt_debugger.core.complete.backends.http import HttpConnection
+from prompt_debugger.core.complete.backends.llama_cpp import request_pieces
+from prompt_debugger.core.complete.backends.vllm import request_text, request_token_entries
+from prompt_debugger.core.errors import BackendError
 
 _MOST_SINGLE_IDS = 100
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from core.complete.backends.http import Answer, HttpConnection
-from core.complete.shapes import integer_of, object_of, objects_of, parse_object, text_of
-from core.errors import BackendError
-from core.types import JSONObject, Server
+from prompt_debugger.core.complete.backends.http import Answer, HttpConnection
+from prompt_debugger.core.complete.shapes import integer_of, object_of, objects_of, parse_object, text_of
+from prompt_debugger.core.errors import BackendError
+from prompt_debugger.core.types import JSONObject, Server
 
 Kind: TypeAlias = Literal["vllm", "sglang", "llama.cpp", "ollama", "openai-compatible"]
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.complete.backends.http import HttpConnection
-from core.complete.shapes import object_of, objects_of, text_of
-from core.errors import BackendError, shorten
-from core.types import JSON, JSONObject
+from prompt_debugger.core.complete.backends.http import HttpConnection
+from prompt_debugger.core.complete.shapes import object_of, objects_of, text_of
+from prompt_debugger.core.errors import BackendError, shorten
+from prompt_debugger.core.types import JSON, JSONObject
 
 
 class FunctionCalls(NamedTuple):

@@ -28,10 +28,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.diagnose.advice import Step
-from core.diagnose.fields import Reasoning, content_of, reasoning_of
-from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import (
+from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.fields import Reasoning, content_of, reasoning_of
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import (
     comparison,
     end_texts,
     fates_within,
@@ -42,11 +42,11 @@ from core.diagnose.sight import (
     prompt_of,
     why_cut,
 )
-from core.diagnose.thinking import think_less, thinking_switch
-from core.diagnose.words import counted
-from core.formats import TABLES
-from core.protocols import Rule
-from core.types import Certainty, Fate, Prompt, Segment, SegmentKind, Severity, Span, Stage, Trace
+from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
+from prompt_debugger.core.diagnose.words import counted
+from prompt_debugger.core.formats import TABLES
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.types import Certainty, Fate, Prompt, Segment, SegmentKind, Severity, Span, Stage, Trace
 
 _OTHER_PARSER = Step("Use a reasoning parser that does not begin inside a block, or none.")
 

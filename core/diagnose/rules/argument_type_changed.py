@@ -25,12 +25,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from core.diagnose.changed_values import altered_arguments
-from core.diagnose.fields import decode_json
-from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import in_message, in_raw, quote
-from core.protocols import Rule
-from core.types import JSON, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.changed_values import altered_arguments
+from prompt_debugger.core.diagnose.fields import decode_json
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import in_message, in_raw, quote
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.types import JSON, Severity, Stage, Trace
 
 _EMPTY = ("", "null", "none")
 

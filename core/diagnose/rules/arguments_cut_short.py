@@ -22,12 +22,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.diagnose.changed_values import altered_arguments
-from core.diagnose.fields import as_text
-from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import in_message, in_raw
-from core.protocols import Rule
-from core.types import Severity, Span, Stage, Trace
+from prompt_debugger.core.diagnose.changed_values import altered_arguments
+from prompt_debugger.core.diagnose.fields import as_text
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import in_message, in_raw
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.types import Severity, Span, Stage, Trace
 
 _BUFFER = 1024
 _LEAST = 2  # an opening bracket alone says nothing

@@ -25,13 +25,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.diagnose.advice import Step, strict_tools
-from core.diagnose.fields import as_text, decode_json, request_tools, returned_calls
-from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.schemas import violations
-from core.diagnose.sight import in_message, in_raw
-from core.protocols import Rule
-from core.types import JSON, CallStatus, FindingEvidence, Severity, Stage, ToolCallAttempt, Trace
+from prompt_debugger.core.diagnose.advice import Step, strict_tools
+from prompt_debugger.core.diagnose.fields import as_text, decode_json, request_tools, returned_calls
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.schemas import violations
+from prompt_debugger.core.diagnose.sight import in_message, in_raw
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.types import JSON, CallStatus, FindingEvidence, Severity, Stage, ToolCallAttempt, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from core.diagnose.advice import Advice, advise
-from core.types import Certainty, Finding, FindingEvidence, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.advice import Advice, advise
+from prompt_debugger.core.types import Certainty, Finding, FindingEvidence, Severity, Stage, Trace
 
 
 @dataclass(frozen=True, slots=True)

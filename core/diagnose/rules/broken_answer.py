@@ -24,10 +24,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.diagnose.fields import as_object, decode_json
-from core.diagnose.rules.base import Report, TraceRule
-from core.protocols import Rule
-from core.types import ChatResult, FindingEvidence, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.fields import as_object, decode_json
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.types import ChatResult, FindingEvidence, Severity, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

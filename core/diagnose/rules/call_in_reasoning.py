@@ -24,14 +24,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.diagnose.advice import Step
-from core.diagnose.calls_as_text import CallAsText, invented_calls
-from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import comparison, in_message, in_raw, message_index_of, open_think_tail, opens_with_thought
-from core.diagnose.thinking import think_less, thinking_switch
-from core.formats import TABLES
-from core.protocols import Rule
-from core.types import CallStatus, Place, SegmentKind, Severity, Stage, ToolCallAttempt, Trace
+from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.calls_as_text import CallAsText, invented_calls
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import (
+    comparison,
+    in_message,
+    in_raw,
+    message_index_of,
+    open_think_tail,
+    opens_with_thought,
+)
+from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
+from prompt_debugger.core.formats import TABLES
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.types import CallStatus, Place, SegmentKind, Severity, Stage, ToolCallAttempt, Trace
 
 _LEAVE_ALONE = "Do not execute it; use a parser that looks for calls behind the end of reasoning only."
 

@@ -23,11 +23,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.diagnose.room import prompt_tokens
-from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import completion_tokens
-from core.protocols import Rule
-from core.types import FindingEvidence, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.room import prompt_tokens
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import completion_tokens
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.types import FindingEvidence, Severity, Stage, Trace
 
 NEARLY_FULL = 0.95
 

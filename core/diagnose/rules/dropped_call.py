@@ -25,15 +25,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.account import tally_parsers
-from core.diagnose.advice import Step
-from core.diagnose.fields import body_of, returned_calls
-from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import body_calls, comparison, dropped_calls, fates_within, in_message, in_raw
-from core.diagnose.words import counted, listed
-from core.formats import TABLES
-from core.protocols import Rule
-from core.types import Fate, Segment, SegmentKind, Severity, Span, Stage, Trace
+from prompt_debugger.core.account import tally_parsers
+from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.fields import body_of, returned_calls
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import body_calls, comparison, dropped_calls, fates_within, in_message, in_raw
+from prompt_debugger.core.diagnose.words import counted, listed
+from prompt_debugger.core.formats import TABLES
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.types import Fate, Segment, SegmentKind, Severity, Span, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

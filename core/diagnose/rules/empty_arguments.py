@@ -22,11 +22,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.diagnose.fields import calls_of_message
-from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import in_message
-from core.protocols import Rule
-from core.types import Severity, Stage, Trace
+from prompt_debugger.core.diagnose.fields import calls_of_message
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import in_message
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.types import Severity, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

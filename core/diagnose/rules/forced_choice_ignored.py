@@ -21,12 +21,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.diagnose.advice import Step, strict_tools
-from core.diagnose.fields import as_object, as_text, body_of, returned_calls
-from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import in_message, in_request, why_cut
-from core.protocols import Rule
-from core.types import Severity, Stage, Trace
+from prompt_debugger.core.diagnose.advice import Step, strict_tools
+from prompt_debugger.core.diagnose.fields import as_object, as_text, body_of, returned_calls
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import in_message, in_request, why_cut
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.types import Severity, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

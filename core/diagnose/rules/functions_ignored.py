@@ -23,11 +23,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.diagnose.fields import as_list, as_object, as_text, body_of
-from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import in_request
-from core.protocols import Rule
-from core.types import Certainty, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.fields import as_list, as_object, as_text, body_of
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import in_request
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.types import Certainty, Severity, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

@@ -24,13 +24,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.diagnose.calls_as_text import CallAsText, invented_calls
-from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.rules.call_in_reasoning import is_draft_as_text
-from core.diagnose.sight import comparison, in_message, in_raw
-from core.diagnose.words import counted, listed
-from core.protocols import Rule
-from core.types import Certainty, FindingEvidence, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.calls_as_text import CallAsText, invented_calls
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.rules.call_in_reasoning import is_draft_as_text
+from prompt_debugger.core.diagnose.sight import comparison, in_message, in_raw
+from prompt_debugger.core.diagnose.words import counted, listed
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.types import Certainty, FindingEvidence, Severity, Stage, Trace
 
 _FIX = "Do not execute it. Check which parser the server runs, and whether it reads prose or reasoning for calls."
 

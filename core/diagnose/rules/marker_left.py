@@ -27,16 +27,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from core.diagnose.advice import Step
-from core.diagnose.fields import body_of, content_of, returned_calls, texts_inside
-from core.diagnose.markers import find_markers, find_used_markers
-from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import comparison, fates_within, in_message, in_raw
-from core.diagnose.words import listed
-from core.diagnose.written_calls import written_calls
-from core.formats import TABLES
-from core.protocols import Rule
-from core.types import Certainty, Fate, FindingEvidence, SegmentKind, Severity, Span, Stage, Trace
+from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.fields import body_of, content_of, returned_calls, texts_inside
+from prompt_debugger.core.diagnose.markers import find_markers, find_used_markers
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import comparison, fates_within, in_message, in_raw
+from prompt_debugger.core.diagnose.words import listed
+from prompt_debugger.core.diagnose.written_calls import written_calls
+from prompt_debugger.core.formats import TABLES
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.types import Certainty, Fate, FindingEvidence, SegmentKind, Severity, Span, Stage, Trace
 
 _VISIBLE = {
     Fate.CONTENT: "content",

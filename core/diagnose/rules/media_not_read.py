@@ -22,11 +22,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from core.diagnose.fields import as_list, as_object, as_text, numbered_messages
-from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import in_request, prompt_of
-from core.protocols import Rule
-from core.types import Severity, Stage, Trace
+from prompt_debugger.core.diagnose.fields import as_list, as_object, as_text, numbered_messages
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import in_request, prompt_of
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.types import Severity, Stage, Trace
 
 _MEDIA = frozenset(
     {"image", "image_url", "input_image", "audio", "audio_url", "input_audio", "video", "video_url", "file"}

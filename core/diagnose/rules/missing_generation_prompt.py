@@ -29,13 +29,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.diagnose.advice import Advice, Step
-from core.diagnose.fields import as_text, body_of, last_role
-from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import in_message, in_prompt, in_request
-from core.diagnose.tail import Tail, read_tail
-from core.protocols import Rule
-from core.types import Severity, Stage, Trace
+from prompt_debugger.core.diagnose.advice import Advice, Step
+from prompt_debugger.core.diagnose.fields import as_text, body_of, last_role
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import in_message, in_prompt, in_request
+from prompt_debugger.core.diagnose.tail import Tail, read_tail
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.types import Severity, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

@@ -25,15 +25,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from core.diagnose.advice import Step
-from core.diagnose.fields import as_object, as_text, body_of, content_of, reasoning_of, returned_calls
-from core.diagnose.room import output_limit
-from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.schemas import violations
-from core.diagnose.sight import in_message, in_request, why_cut
-from core.diagnose.thinking import think_less, thinking_switch
-from core.protocols import Rule
-from core.types import JSON, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.fields import as_object, as_text, body_of, content_of, reasoning_of, returned_calls
+from prompt_debugger.core.diagnose.room import output_limit
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.schemas import violations
+from prompt_debugger.core.diagnose.sight import in_message, in_request, why_cut
+from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.types import JSON, Severity, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

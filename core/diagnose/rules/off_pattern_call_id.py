@@ -25,12 +25,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.diagnose.fields import history_calls
-from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import body_calls, comparison, dropped_calls, in_raw
-from core.formats import FORMATS
-from core.protocols import Rule
-from core.types import Certainty, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.fields import history_calls
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import body_calls, comparison, dropped_calls, in_raw
+from prompt_debugger.core.formats import FORMATS
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.types import Certainty, Severity, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

@@ -27,12 +27,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.diagnose.fields import history_calls
-from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import in_prompt, in_request, prompt_of
-from core.formats import FORMATS
-from core.protocols import Rule
-from core.types import FindingEvidence, Severity, Span, Stage, Trace
+from prompt_debugger.core.diagnose.fields import history_calls
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import in_prompt, in_request, prompt_of
+from prompt_debugger.core.formats import FORMATS
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.types import FindingEvidence, Severity, Span, Stage, Trace
 
 _KIMI = FORMATS["kimi_k2"]
 # Other families have `<|tool_call_end|>`, too.

@@ -23,12 +23,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.diagnose.fields import body_of, returned_calls
-from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import body_calls, comparison, dropped_calls, in_message, in_raw, in_request
-from core.diagnose.words import counted, listed
-from core.protocols import Rule
-from core.types import Certainty, FindingEvidence, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.fields import body_of, returned_calls
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import body_calls, comparison, dropped_calls, in_message, in_raw, in_request
+from prompt_debugger.core.diagnose.words import counted, listed
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.types import Certainty, FindingEvidence, Severity, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

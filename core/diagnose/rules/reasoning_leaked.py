@@ -24,9 +24,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.diagnose.fields import content_of
-from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import (
+from prompt_debugger.core.diagnose.fields import content_of
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import (
     comparison,
     fates_within,
     in_message,
@@ -35,9 +35,9 @@ from core.diagnose.sight import (
     opens_with_thought,
     prompt_of,
 )
-from core.formats import TABLES
-from core.protocols import Rule
-from core.types import Certainty, Fate, SegmentKind, Severity, Span, Stage, Trace
+from prompt_debugger.core.formats import TABLES
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.types import Certainty, Fate, SegmentKind, Severity, Span, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

@@ -25,14 +25,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.diagnose.advice import Step
-from core.diagnose.fields import content_of
-from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import comparison, dropped_calls, in_message, in_raw
-from core.diagnose.words import listed
-from core.formats import TABLES
-from core.protocols import Rule
-from core.types import Certainty, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.fields import content_of
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import comparison, dropped_calls, in_message, in_raw
+from prompt_debugger.core.diagnose.words import listed
+from prompt_debugger.core.formats import TABLES
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.types import Certainty, Severity, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

@@ -23,13 +23,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.comparable import may_constrain
-from core.diagnose.advice import Advice, Step
-from core.diagnose.fields import as_object, body_of, request_tools
-from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import in_raw, why_cut
-from core.protocols import Rule
-from core.types import Severity, Span, Stage, Trace
+from prompt_debugger.core.comparable import may_constrain
+from prompt_debugger.core.diagnose.advice import Advice, Step
+from prompt_debugger.core.diagnose.fields import as_object, body_of, request_tools
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import in_raw, why_cut
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.types import Severity, Span, Stage, Trace
 
 MIN_REPEATS = 8
 MAX_UNIT = 120

@@ -22,12 +22,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.diagnose.room import more_room
-from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import completion_tokens, in_raw, open_think_tail, opens_with_thought, why_cut
-from core.diagnose.thinking import think_less, thinking_switch
-from core.protocols import Rule
-from core.types import Severity, Span, Stage, Trace
+from prompt_debugger.core.diagnose.room import more_room
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import completion_tokens, in_raw, open_think_tail, opens_with_thought, why_cut
+from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.types import Severity, Span, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

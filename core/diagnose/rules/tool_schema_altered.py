@@ -25,11 +25,11 @@ import json
 import re
 from collections.abc import Iterator
 
-from core.diagnose.fields import as_object, request_tools
-from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import in_prompt, in_request
-from core.protocols import Rule
-from core.types import JSON, JSONObject, Severity, Span, Stage, Trace
+from prompt_debugger.core.diagnose.fields import as_object, request_tools
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import in_prompt, in_request
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.types import JSON, JSONObject, Severity, Span, Stage, Trace
 
 _READER = json.JSONDecoder()
 _REACH = 400  # characters before a tool's name in which its object may begin

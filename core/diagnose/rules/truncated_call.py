@@ -26,11 +26,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.diagnose.room import output_limit
-from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import comparison, in_message, in_raw, in_request, max_tokens_of, message_index_of, why_cut
-from core.protocols import Rule
-from core.types import CallStatus, Certainty, Severity, Stage, ToolCallAttempt, Trace
+from prompt_debugger.core.diagnose.room import output_limit
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import (
+    comparison,
+    in_message,
+    in_raw,
+    in_request,
+    max_tokens_of,
+    message_index_of,
+    why_cut,
+)
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.types import CallStatus, Certainty, Severity, Stage, ToolCallAttempt, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

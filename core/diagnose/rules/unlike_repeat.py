@@ -24,12 +24,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.comparable import may_constrain
-from core.diagnose.fields import body_of
-from core.diagnose.rules.base import Report, TraceRule
-from core.protocols import Rule
-from core.text import first_divergence
-from core.types import Completion, Evidence, FindingEvidence, Severity, Span, Stage, Trace
+from prompt_debugger.core.comparable import may_constrain
+from prompt_debugger.core.diagnose.fields import body_of
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.text import first_divergence
+from prompt_debugger.core.types import Completion, Evidence, FindingEvidence, Severity, Span, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

@@ -27,12 +27,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from core.diagnose.fields import content_of, returned_calls
-from core.diagnose.rules.base import Report, TraceRule
-from core.diagnose.sight import comparison, dropped_calls, in_message, in_raw
-from core.formats import TABLES
-from core.protocols import Rule
-from core.types import Certainty, FindingEvidence, ParserOutcome, Severity, Stage, ToolCallAttempt, Trace
+from prompt_debugger.core.diagnose.fields import content_of, returned_calls
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import comparison, dropped_calls, in_message, in_raw
+from prompt_debugger.core.formats import TABLES
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.types import (
+    Certainty,
+    FindingEvidence,
+    ParserOutcome,
+    Severity,
+    Stage,
+    ToolCallAttempt,
+    Trace,
+)
 
 MIN_SCORE = 0.5
 

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.experiments.switches.absent import AbsentSwitch, explain_absent
-from core.experiments.switches.calls import call_switches
-from core.experiments.switches.content import content_switches
-from core.experiments.switches.endings import ending_switches
-from core.experiments.switches.kwargs import kwarg_switches
-from core.experiments.switches.reasoning import reasoning_switches
-from core.experiments.switches.server import bos_switches, vllm_switches
-from core.experiments.switches.switch import Switch, Topic, changed_fields
-from core.experiments.switches.system import default_system_switches, system_switches
-from core.experiments.switches.tools import tool_switches
-from core.experiments.template_values import candidate_values
-from core.experiments.variant import Variant, facts_of
+from prompt_debugger.core.experiments.switches.absent import AbsentSwitch, explain_absent
+from prompt_debugger.core.experiments.switches.calls import call_switches
+from prompt_debugger.core.experiments.switches.content import content_switches
+from prompt_debugger.core.experiments.switches.endings import ending_switches
+from prompt_debugger.core.experiments.switches.kwargs import kwarg_switches
+from prompt_debugger.core.experiments.switches.reasoning import reasoning_switches
+from prompt_debugger.core.experiments.switches.server import bos_switches, vllm_switches
+from prompt_debugger.core.experiments.switches.switch import Switch, Topic, changed_fields
+from prompt_debugger.core.experiments.switches.system import default_system_switches, system_switches
+from prompt_debugger.core.experiments.switches.tools import tool_switches
+from prompt_debugger.core.experiments.template_values import candidate_values
+from prompt_debugger.core.experiments.variant import Variant, facts_of
 
 __all__ = [
     "AbsentSwitch",

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from core.experiments.switches.switch import Topic, messages_of
-from core.experiments.variant import Variant
-from core.types import JSON, JSONObject
+from prompt_debugger.core.experiments.switches.switch import Topic, messages_of
+from prompt_debugger.core.experiments.variant import Variant
+from prompt_debugger.core.types import JSON, JSONObject
 
 _ROLES = ("system", "developer")
 

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from core.experiments.switches.switch import Edit, Switch, Topic, messages_of, on_body, on_messages
-from core.experiments.variant import Variant
-from core.types import JSON, JSONObject
+from prompt_debugger.core.experiments.switches.switch import Edit, Switch, Topic, messages_of, on_body, on_messages
+from prompt_debugger.core.experiments.variant import Variant
+from prompt_debugger.core.types import JSON, JSONObject
 
 EditValue: TypeAlias = Callable[[JSON], JSON]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.experiments.switches.switch import Edit, Switch, Topic, on_messages
-from core.experiments.variant import Variant
-from core.types import JSON, JSONObject
+from prompt_debugger.core.experiments.switches.switch import Edit, Switch, Topic, on_messages
+from prompt_debugger.core.experiments.variant import Variant
+from prompt_debugger.core.types import JSON, JSONObject
 
 _TARGET = "content"
 

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from core.experiments.switches.switch import Edit, Switch, Topic, on_body, without
-from core.experiments.variant import Variant
-from core.types import JSON, JSONObject
+from prompt_debugger.core.experiments.switches.switch import Edit, Switch, Topic, on_body, without
+from prompt_debugger.core.experiments.variant import Variant
+from prompt_debugger.core.types import JSON, JSONObject
 
 _KWARGS = "chat_template_kwargs"
 _TOP_LEVEL = "reasoning_effort"  # a field of the request itself; wins over a kwarg of this name

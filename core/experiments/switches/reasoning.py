@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.experiments.switches.switch import Edit, Switch, Topic, on_messages, without
-from core.experiments.variant import Variant
-from core.types import JSONObject
+from prompt_debugger.core.experiments.switches.switch import Edit, Switch, Topic, on_messages, without
+from prompt_debugger.core.experiments.variant import Variant
+from prompt_debugger.core.types import JSONObject
 
 _NAMES = ("reasoning_content", "reasoning")
 

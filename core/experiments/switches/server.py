@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from core.experiments.switches.switch import Switch, Topic
-from core.experiments.variant import Variant
-from core.render.inspect import TemplateFacts
-from core.render.vllm_view import usual_causes
+from prompt_debugger.core.experiments.switches.switch import Switch, Topic
+from prompt_debugger.core.experiments.variant import Variant
+from prompt_debugger.core.render.inspect import TemplateFacts
+from prompt_debugger.core.render.vllm_view import usual_causes
 
 
 def vllm_switches(facts: TemplateFacts) -> Iterator[Switch]:

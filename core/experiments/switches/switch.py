@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeAlias
 
-from core.experiments.variant import Variant
-from core.types import JSON, JSONObject
+from prompt_debugger.core.experiments.variant import Variant
+from prompt_debugger.core.types import JSON, JSONObject
 
 Apply: TypeAlias = Callable[[Variant], Variant]
 Edit: TypeAlias = Callable[[JSONObject], JSONObject]

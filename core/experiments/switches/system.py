@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from core.experiments.difference import common_length
-from core.experiments.switches.switch import Switch, Topic, messages_of, on_body
-from core.experiments.variant import RenderFailure, Variant, render_text
-from core.types import JSONObject
+from prompt_debugger.core.experiments.difference import common_length
+from prompt_debugger.core.experiments.switches.switch import Switch, Topic, messages_of, on_body
+from prompt_debugger.core.experiments.variant import RenderFailure, Variant, render_text
+from prompt_debugger.core.types import JSONObject
 
 _ROLES = ("system", "developer")
 _TARGET = "system"

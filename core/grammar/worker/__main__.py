@@ -22,15 +22,15 @@ def main() -> None:
     questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     _reach_own_package()
-    importlib.import_module("core.egress").forbid_network()
-    importlib.import_module("core.grammar.worker.service").serve(questions, answers)
+    importlib.import_module("prompt_debugger.core.egress").forbid_network()
+    importlib.import_module("prompt_debugger.core.grammar.worker.service").serve(questions, answers)
 
 
 def _reach_own_package() -> None:
     """Make this folder importable by its full name; the packages around it are not run."""
     folder = Path(__file__).resolve().parent
     sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != folder]
-    for depth, name in enumerate(("core.grammar", "core")):
+    for depth, name in enumerate(("prompt_debugger.core.grammar", "core")):
         package = types.ModuleType(name)
         package.__path__ = [str(folder.parents[depth])]
         sys.modules[name] = package

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.grammar.worker.native import Matcher
-from core.types import JSONObject
+from prompt_debugger.core.grammar.worker.native import Matcher
+from prompt_debugger.core.types import JSONObject
 
 _CHUNK_BYTES = 1 << 12
 _MAX_SAMPLES = 8

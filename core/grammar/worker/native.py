@@ -13,7 +13,7 @@ import sys
 import types
 from typing import Protocol
 
-from core.types import JSON, JSONObject
+from prompt_debugger.core.types import JSON, JSONObject
 
 _ALIAS = "_xgrammar_core"
 _CACHE_BYTES = 128 << 20

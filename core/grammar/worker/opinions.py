@@ -10,7 +10,7 @@ from itertools import islice
 from jsonschema import Draft202012Validator
 from referencing import Registry
 
-from core.types import JSON, JSONObject
+from prompt_debugger.core.types import JSON, JSONObject
 
 _MAX_ERRORS = 5
 _MAX_MESSAGE = 200

@@ -10,9 +10,9 @@ import re
 import resource
 from typing import BinaryIO
 
-from core.grammar.worker.explore import walk
-from core.grammar.worker.native import XGrammar
-from core.types import JSON, JSONObject
+from prompt_debugger.core.grammar.worker.explore import walk
+from prompt_debugger.core.grammar.worker.native import XGrammar
+from prompt_debugger.core.types import JSON, JSONObject
 
 _SOURCE_PLACE = re.compile(r"^(\[[\d:]+\] )?\S+\.(?:cc|h):\d+: ")
 _MAX_MESSAGE = 400
@@ -49,7 +49,9 @@ def _answer(library: XGrammar, question: JSONObject) -> JSONObject:
     if question.get("ask") == "tag":
         return {"tag": library.model_tag(str(question["name"]), question["tools"], question["tool_choice"])}
     if question.get("ask") == "opinions":
-        from core.grammar.worker.opinions import opinions  # costs a tenth of a second, and is not always wanted
+        from prompt_debugger.core.grammar.worker.opinions import (
+            opinions,  # costs a tenth of a second, and is not always wanted
+        )
 
         return opinions(question["schema"], str(question["arguments"]))
     data = base64.b64decode(str(question["data"]))

@@ -6,12 +6,12 @@ VllmReleases    the same for several releases side by side, by names such as `vl
 bisect_releases which release takes which calls of an output
 """
 
-from core.parse.engines.client import EngineLimits, VllmEngine, VllmParsers
-from core.parse.engines.fetch import fetch_release, find_release
-from core.parse.engines.names import ParserPair, read_parser_name, write_parser_name
-from core.parse.engines.outcome import Parting, SplitTrial, VllmOutcome, splits_to_json
-from core.parse.engines.raw_output import RawOutput
-from core.parse.engines.release_table import (
+from prompt_debugger.core.parse.engines.client import EngineLimits, VllmEngine, VllmParsers
+from prompt_debugger.core.parse.engines.fetch import fetch_release, find_release
+from prompt_debugger.core.parse.engines.names import ParserPair, read_parser_name, write_parser_name
+from prompt_debugger.core.parse.engines.outcome import Parting, SplitTrial, VllmOutcome, splits_to_json
+from prompt_debugger.core.parse.engines.raw_output import RawOutput
+from prompt_debugger.core.parse.engines.release_table import (
     CallHistory,
     ReleaseRow,
     ReleaseTable,
@@ -19,7 +19,7 @@ from core.parse.engines.release_table import (
     step_releases,
     table_to_json,
 )
-from core.parse.engines.releases import VllmReleases
+from prompt_debugger.core.parse.engines.releases import VllmReleases
 
 __all__ = [
     "CallHistory",

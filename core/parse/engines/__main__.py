@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TextIO
 
-from core.errors import EngineError
-from core.parse.engines.fetch import fetch_release
+from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.parse.engines.fetch import fetch_release
 
 
 def main(versions: list[str]) -> int:

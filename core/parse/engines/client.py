@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, TypeVar
 
-from core.errors import EngineError
-from core.parse.engines.names import read_parser_name
-from core.parse.engines.outcome import outcome_from_json
-from core.parse.engines.process import HelperProcess
-from core.parse.engines.raw_output import RawOutput
-from core.types import JSON, JSONObject, ParserOutcome
+from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.parse.engines.names import read_parser_name
+from prompt_debugger.core.parse.engines.outcome import outcome_from_json
+from prompt_debugger.core.parse.engines.process import HelperProcess
+from prompt_debugger.core.parse.engines.raw_output import RawOutput
+from prompt_debugger.core.types import JSON, JSONObject, ParserOutcome
 
 _WORKER = Path(__file__).parent / "vllm_worker"
 _KEPT_ENVIRONMENT = (

@@ -16,8 +16,8 @@ import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from core.errors import EngineError
-from core.parse.engines.names import check_version
+from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.parse.engines.names import check_version
 
 CACHE_VARIABLE = "PROMPT_DEBUGGER_VLLM_CACHE"
 

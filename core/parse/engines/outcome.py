@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from core.types import JSON, JSONObject, ParserOutcome
+from prompt_debugger.core.types import JSON, JSONObject, ParserOutcome
 
 
 class SplitTrial(NamedTuple):

@@ -18,8 +18,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import IO
 
-from core.errors import EngineError
-from core.types import JSONObject
+from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.types import JSONObject
 
 _CHUNK_BYTES = 1 << 16
 _TAIL_BYTES = 4_000

@@ -9,12 +9,12 @@ from collections.abc import AsyncIterator, Coroutine, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from core.errors import EngineError
-from core.parse.engines.names import read_parser_name, write_parser_name
-from core.parse.engines.outcome import VllmOutcome
-from core.parse.engines.raw_output import RawOutput
-from core.parse.engines.releases import VllmReleases
-from core.types import JSONObject, ParserOutcome
+from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.parse.engines.names import read_parser_name, write_parser_name
+from prompt_debugger.core.parse.engines.outcome import VllmOutcome
+from prompt_debugger.core.parse.engines.raw_output import RawOutput
+from prompt_debugger.core.parse.engines.releases import VllmReleases
+from prompt_debugger.core.types import JSONObject, ParserOutcome
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
-from core.errors import EngineError
-from core.parse.engines.client import EngineLimits, VllmEngine
-from core.parse.engines.fetch import fetch_release, find_release
-from core.parse.engines.names import read_parser_name
-from core.parse.engines.raw_output import RawOutput
-from core.types import ParserOutcome
+from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.parse.engines.client import EngineLimits, VllmEngine
+from prompt_debugger.core.parse.engines.fetch import fetch_release, find_release
+from prompt_debugger.core.parse.engines.names import read_parser_name
+from prompt_debugger.core.parse.engines.raw_output import RawOutput
+from prompt_debugger.core.types import ParserOutcome
 
 
 class VllmReleases:

@@ -13,15 +13,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from core.protocols import Tokenizer
-from core.render.local import Renderer, special_tokens_of
-from core.render.probes.endings import ENDING_PROBES
-from core.render.probes.messages import MESSAGE_PROBES, plain
-from core.render.probes.probe import ProbeAnswer, Probing, Support
-from core.render.probes.reasoning import REASONING_PROBES
-from core.render.probes.tools import TOOL_PROBES, TOOLS
-from core.render.worker import shared_worker
-from core.types import JSON, JSONObject
+from prompt_debugger.core.protocols import Tokenizer
+from prompt_debugger.core.render.local import Renderer, special_tokens_of
+from prompt_debugger.core.render.probes.endings import ENDING_PROBES
+from prompt_debugger.core.render.probes.messages import MESSAGE_PROBES, plain
+from prompt_debugger.core.render.probes.probe import ProbeAnswer, Probing, Support
+from prompt_debugger.core.render.probes.reasoning import REASONING_PROBES
+from prompt_debugger.core.render.probes.tools import TOOL_PROBES, TOOLS
+from prompt_debugger.core.render.worker import shared_worker
+from prompt_debugger.core.types import JSON, JSONObject
 
 __all__ = ["PROBE_NAMES", "ProbeAnswer", "Support", "probe_template", "probes_to_json", "step_probes"]
 

@@ -9,12 +9,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from core.errors import RenderError
-from core.render.tokenizers.long_texts import Source, is_long
-from core.render.tokenizers.pieces import PieceStyle, bytes_of_entry, style_of
-from core.render.tokenizers.settings import TokenizerSettings
-from core.render.tokenizers.tiles import align_pieces, decode_pieces
-from core.types import Span, Token, TokenKind, Vocabulary
+from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.render.tokenizers.long_texts import Source, is_long
+from prompt_debugger.core.render.tokenizers.pieces import PieceStyle, bytes_of_entry, style_of
+from prompt_debugger.core.render.tokenizers.settings import TokenizerSettings
+from prompt_debugger.core.render.tokenizers.tiles import align_pieces, decode_pieces
+from prompt_debugger.core.types import Span, Token, TokenKind, Vocabulary
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Library

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.egress import is_locked
-from core.errors import RenderError, shorten
-from core.render.tokenizers.fast import FastTokenizer, load_fast
-from core.render.tokenizers.hub import DOOR, fetch_files
-from core.render.tokenizers.settings import TokenizerSettings, read_settings
+from prompt_debugger.core.egress import is_locked
+from prompt_debugger.core.errors import RenderError, shorten
+from prompt_debugger.core.render.tokenizers.fast import FastTokenizer, load_fast
+from prompt_debugger.core.render.tokenizers.hub import DOOR, fetch_files
+from prompt_debugger.core.render.tokenizers.settings import TokenizerSettings, read_settings
 
 _HUB_FILES = (
     "tokenizer.json",
@@ -39,7 +39,7 @@ def load_tokenizer(source: str | Path) -> FastTokenizer:
     if (folder / "tokenizer.json").is_file():
         return load_fast(folder / "tokenizer.json", name, settings)
     if (folder / "tiktoken.model").is_file():
-        from core.render.tokenizers.tiktoken import load_tiktoken  # rare, and heavy
+        from prompt_debugger.core.render.tokenizers.tiktoken import load_tiktoken  # rare, and heavy
 
         return load_tiktoken(folder / "tiktoken.model", name, settings)
     raise RenderError(

@@ -10,8 +10,8 @@ import hashlib
 from collections import OrderedDict
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from core.errors import RenderError
-from core.room import Limits, is_inside, job, room_of
+from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.room import Limits, is_inside, job, room_of
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Library

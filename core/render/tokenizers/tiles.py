@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Sequence
 
-from core.types import Span
+from prompt_debugger.core.types import Span
 
 _NEAR = 64  # bytes within which an entry that does not fit is looked for
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from core.render.trace.lexer import Position
-from core.types import Branch
+from prompt_debugger.core.render.trace.lexer import Position
+from prompt_debugger.core.types import Branch
 
 _OPENING = ("if", "for", "macro", "call")
 _MIDDLE = ("elif", "else")

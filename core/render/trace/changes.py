@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.render.trace.runs import (
+from prompt_debugger.core.render.trace.runs import (
     Encode,
     EscapedField,
     Field,
@@ -18,14 +18,14 @@ from core.render.trace.runs import (
 )
 
 if TYPE_CHECKING:
-    from core.render.trace.strings import TracedStr
+    from prompt_debugger.core.render.trace.strings import TracedStr
 
 _MAX_RESPACED = 20_000  # characters that are matched one by one
 
 
 def expanded(text: TracedStr) -> Runs:
     """Return the runs of a text, serialised values taken apart."""
-    from core.render.trace.dumps import expand  # dumps are made of strings, which need this file
+    from prompt_debugger.core.render.trace.dumps import expand  # dumps are made of strings, which need this file
 
     return expand(text._runs)
 
@@ -38,7 +38,7 @@ def rewritten(original: TracedStr, text: str, encode: Encode | None = None) -> T
         text: What came out.
         encode: What was done to it, if that can be done to its parts one by one; checked.
     """
-    from core.render.trace.strings import traced
+    from prompt_debugger.core.render.trace.strings import traced
 
     runs = expanded(original)
     pieces = None if encode is None else _piecewise(str.__str__(original), runs, text, encode)
@@ -47,7 +47,7 @@ def rewritten(original: TracedStr, text: str, encode: Encode | None = None) -> T
 
 def respaced(original: TracedStr, text: str) -> TracedStr:
     """Return `text`, which differs from `original` in its white space alone; anything else is taken as a whole."""
-    from core.render.trace.strings import traced
+    from prompt_debugger.core.render.trace.strings import traced
 
     whole = str.__str__(original)
     before = [index for index, char in enumerate(whole) if not char.isspace()]
@@ -88,7 +88,7 @@ def _starts(before: list[int], after: list[int]) -> list[int]:
 
 def with_ending(original: TracedStr, text: str, ending: str) -> TracedStr:
     """Return `text`, which is the front of `original` and then `ending`, made by the template."""
-    from core.render.trace.strings import TracedStr, runs_of, traced
+    from prompt_debugger.core.render.trace.strings import TracedStr, runs_of, traced
 
     kept = len(text) - len(ending)
     if str.__str__(original)[:kept] + str.__str__(ending) != text:

@@ -16,13 +16,13 @@ from jinja2 import nodes
 from jinja2.compiler import CodeGenerator, Frame, operators
 from jinja2.idtracking import VAR_LOAD_ALIAS, VAR_LOAD_RESOLVE
 
-from core.render.trace.branches import reached_slot, runs_slot
-from core.render.trace.lexer import Position, extent
-from core.render.trace.runs import Run, RunKind, Runs
-from core.render.trace.strings import TracedStr, fitting, literal
+from prompt_debugger.core.render.trace.branches import reached_slot, runs_slot
+from prompt_debugger.core.render.trace.lexer import Position, extent
+from prompt_debugger.core.render.trace.runs import Run, RunKind, Runs
+from prompt_debugger.core.render.trace.strings import TracedStr, fitting, literal
 
 if TYPE_CHECKING:
-    from core.render.trace.environment import TracingEnvironment
+    from prompt_debugger.core.render.trace.environment import TracingEnvironment
 
 _ESCAPE = re.compile(r"\\(?:\n|[\\'\"abfnrtv]|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]*\})")
 _WORD_FILTERS = frozenset({"tojson", "string", "lower", "upper", "trim", "safe", "e", "escape"})

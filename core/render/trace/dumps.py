@@ -12,8 +12,8 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from core.render.trace.escapes import choose_repr, escape_json, escape_json_ascii, escape_runs
-from core.render.trace.runs import (
+from prompt_debugger.core.render.trace.escapes import choose_repr, escape_json, escape_json_ascii, escape_runs
+from prompt_debugger.core.render.trace.runs import (
     Encode,
     Field,
     Run,
@@ -25,8 +25,8 @@ from core.render.trace.runs import (
     total_length,
     unknown_runs,
 )
-from core.render.trace.strings import TracedStr, runs_of, traced
-from core.render.trace.values import Origin, TracedDict, TracedFloat, TracedInt, TracedList
+from prompt_debugger.core.render.trace.strings import TracedStr, runs_of, traced
+from prompt_debugger.core.render.trace.values import Origin, TracedDict, TracedFloat, TracedInt, TracedList
 
 
 @dataclass(frozen=True, slots=True)

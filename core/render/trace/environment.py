@@ -16,16 +16,16 @@ from jinja2.parser import Parser
 from jinja2.runtime import Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from core.render.trace import printing
-from core.render.trace.branches import BranchMap, find_branches, reached_slot, runs_slot
-from core.render.trace.codegen import TracingCodeGenerator
-from core.render.trace.filters import Filter, tracing_filters
-from core.render.trace.formatting import brace_runs
-from core.render.trace.lexer import Position, PositionLexer, normalise_newlines
-from core.render.trace.runs import Field, Run, RunKind
-from core.render.trace.strings import TracedStr, fitting, plain, traced
-from core.render.trace.values import TracedDict, place_in, place_of_key
-from core.types import Branch
+from prompt_debugger.core.render.trace import printing
+from prompt_debugger.core.render.trace.branches import BranchMap, find_branches, reached_slot, runs_slot
+from prompt_debugger.core.render.trace.codegen import TracingCodeGenerator
+from prompt_debugger.core.render.trace.filters import Filter, tracing_filters
+from prompt_debugger.core.render.trace.formatting import brace_runs
+from prompt_debugger.core.render.trace.lexer import Position, PositionLexer, normalise_newlines
+from prompt_debugger.core.render.trace.runs import Field, Run, RunKind
+from prompt_debugger.core.render.trace.strings import TracedStr, fitting, plain, traced
+from prompt_debugger.core.render.trace.values import TracedDict, place_in, place_of_key
+from prompt_debugger.core.types import Branch
 
 _DICT_ATTRIBUTES = frozenset(dir(dict))
 _TEMPLATE_FILE = "<template>"

@@ -6,7 +6,7 @@ from json.encoder import encode_basestring, encode_basestring_ascii
 
 import markupsafe
 
-from core.render.trace.runs import Encode, EscapedField, Field, Run, RunKind, Runs
+from prompt_debugger.core.render.trace.runs import Encode, EscapedField, Field, Run, RunKind, Runs
 
 
 def escape_json(text: str) -> str:

@@ -13,15 +13,15 @@ import markupsafe
 from jinja2 import filters, pass_environment
 from jinja2.environment import Environment
 
-from core.render.trace.changes import respaced, rewritten, with_ending
-from core.render.trace.dumps import PYTHON, dumped, expand, json_notation, plain_value
-from core.render.trace.escapes import escape_html, escape_runs
-from core.render.trace.markup import TracedMarkup
-from core.render.trace.printing import as_text
-from core.render.trace.printing import join_output as join_texts
-from core.render.trace.runs import computed_runs
-from core.render.trace.strings import TracedStr, plain, runs_of, traced
-from core.render.trace.values import mark_dumped
+from prompt_debugger.core.render.trace.changes import respaced, rewritten, with_ending
+from prompt_debugger.core.render.trace.dumps import PYTHON, dumped, expand, json_notation, plain_value
+from prompt_debugger.core.render.trace.escapes import escape_html, escape_runs
+from prompt_debugger.core.render.trace.markup import TracedMarkup
+from prompt_debugger.core.render.trace.printing import as_text
+from prompt_debugger.core.render.trace.printing import join_output as join_texts
+from prompt_debugger.core.render.trace.runs import computed_runs
+from prompt_debugger.core.render.trace.strings import TracedStr, plain, runs_of, traced
+from prompt_debugger.core.render.trace.values import mark_dumped
 
 _PRINTS_FIRST = ("trim", "upper", "lower", "capitalize", "replace", "center")
 _TOJSON_NAMES = ("ensure_ascii", "indent", "separators", "sort_keys")

@@ -6,8 +6,8 @@ import re
 import string
 from collections.abc import Mapping, Sequence
 
-from core.render.trace.changes import padded, scalar_runs
-from core.render.trace.runs import Runs, coarse, cut, glue_all, total_length, unknown_runs
+from prompt_debugger.core.render.trace.changes import padded, scalar_runs
+from prompt_debugger.core.render.trace.runs import Runs, coarse, cut, glue_all, total_length, unknown_runs
 
 _PERCENT = re.compile(
     r"%(?:\((?P<key>[^)]*)\))?(?P<flags>[#0\- +]*)(?P<width>\d*)(?:\.(?P<precision>\d*))?(?P<kind>[diouxXeEfFgGcrsa%])"
@@ -94,8 +94,12 @@ def _fitting(pieces: Sequence[Runs], length: int) -> Runs:
 
 def _piece(value: object, shown: str, kind: str) -> Runs:
     """Return the runs of one value as a format wrote it."""
-    from core.render.trace.dumps import PYTHON, dumped, expand  # they need strings, which need this file
-    from core.render.trace.printing import as_text
+    from prompt_debugger.core.render.trace.dumps import (  # they need strings, which need this file
+        PYTHON,
+        dumped,
+        expand,
+    )
+    from prompt_debugger.core.render.trace.printing import as_text
 
     if kind in "ra":
         text = repr(value)

@@ -8,10 +8,10 @@ from typing import SupportsIndex
 
 import markupsafe
 
-from core.render.trace.dumps import expand
-from core.render.trace.escapes import escape_html, escape_runs
-from core.render.trace.runs import Runs, glue
-from core.render.trace.strings import TracedStr, plain, runs_of, traced
+from prompt_debugger.core.render.trace.dumps import expand
+from prompt_debugger.core.render.trace.escapes import escape_html, escape_runs
+from prompt_debugger.core.render.trace.runs import Runs, glue
+from prompt_debugger.core.render.trace.strings import TracedStr, plain, runs_of, traced
 
 
 class TracedMarkup(markupsafe.Markup):

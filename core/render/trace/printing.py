@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from jinja2.runtime import Undefined
 from markupsafe import Markup
 
-from core.render.trace.dumps import PYTHON, dumped
-from core.render.trace.runs import Field, computed_runs, glue_all, stamp, unknown_runs
-from core.render.trace.strings import TracedStr, runs_of, traced
-from core.render.trace.values import mark_dumped, place_in, scalar_text
+from prompt_debugger.core.render.trace.dumps import PYTHON, dumped
+from prompt_debugger.core.render.trace.runs import Field, computed_runs, glue_all, stamp, unknown_runs
+from prompt_debugger.core.render.trace.strings import TracedStr, runs_of, traced
+from prompt_debugger.core.render.trace.values import mark_dumped, place_in, scalar_text
 
 _LONGEST_CONSTANT = 5
 

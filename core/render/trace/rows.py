@@ -13,10 +13,10 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from core.render.trace.dumps import expand
-from core.render.trace.runs import EscapedField, Field, Run, RunKind, total_length, unknown_runs
-from core.render.trace.strings import TracedStr, plain
-from core.types import SpanKind
+from prompt_debugger.core.render.trace.dumps import expand
+from prompt_debugger.core.render.trace.runs import EscapedField, Field, Run, RunKind, total_length, unknown_runs
+from prompt_debugger.core.render.trace.strings import TracedStr, plain
+from prompt_debugger.core.types import SpanKind
 
 _FINE_PIECES = 20_000  # pieces of one escaped field that are told apart; beyond, the range is enough
 

@@ -17,7 +17,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from core.render.trace.dumps import Dump
+    from prompt_debugger.core.render.trace.dumps import Dump
 
 UNPRINTED = -1
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")

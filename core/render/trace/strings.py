@@ -14,8 +14,8 @@ from typing import SupportsIndex
 
 from jinja2.runtime import Undefined
 
-from core.render.trace import changes, formatting
-from core.render.trace.runs import (
+from prompt_debugger.core.render.trace import changes, formatting
+from prompt_debugger.core.render.trace.runs import (
     Encode,
     Run,
     RunKind,

@@ -12,19 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from core.render.trace.derive import derived_array, peek_all
-from core.render.trace.values import TracedDict, TracedList
-from core.render.vllm_view.calls import decode_arguments, drop_empty_calls, reorder_calls
-from core.render.vllm_view.content import content_as_parts, content_as_text, strip_billing_header
-from core.render.vllm_view.llama_cpp import (
+from prompt_debugger.core.render.trace.derive import derived_array, peek_all
+from prompt_debugger.core.render.trace.values import TracedDict, TracedList
+from prompt_debugger.core.render.vllm_view.calls import decode_arguments, drop_empty_calls, reorder_calls
+from prompt_debugger.core.render.vllm_view.content import content_as_parts, content_as_text, strip_billing_header
+from prompt_debugger.core.render.vllm_view.llama_cpp import (
     join_content,
     keep_message_keys,
     rename_developer_in_place,
     rewrite_tools_in_full,
 )
-from core.render.vllm_view.messages import keep_known_keys, rename_developer, rename_reasoning
-from core.render.vllm_view.tools import rewrite_tools
-from core.render.vllm_view.view import Cause, View
+from prompt_debugger.core.render.vllm_view.messages import keep_known_keys, rename_developer, rename_reasoning
+from prompt_debugger.core.render.vllm_view.tools import rewrite_tools
+from prompt_debugger.core.render.vllm_view.view import Cause, View
 
 # vLLM's in its order, then llama.cpp's; a subset is applied in this order too.
 CAUSES: Mapping[str, Cause] = {

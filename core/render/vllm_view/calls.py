@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from core.render.trace.derive import derived_array, derived_object, field_of, parse_json, peek, peek_all
-from core.render.trace.runs import Field
-from core.render.trace.strings import TracedStr
-from core.render.trace.values import Origin, TracedDict, TracedList
-from core.render.vllm_view.view import View, entries_of, in_order, keys_of, role_of
+from prompt_debugger.core.render.trace.derive import derived_array, derived_object, field_of, parse_json, peek, peek_all
+from prompt_debugger.core.render.trace.runs import Field
+from prompt_debugger.core.render.trace.strings import TracedStr
+from prompt_debugger.core.render.trace.values import Origin, TracedDict, TracedList
+from prompt_debugger.core.render.vllm_view.view import View, entries_of, in_order, keys_of, role_of
 
 _CALL_KEYS = ("id", "function", "type")
 _FUNCTION_KEYS = ("arguments", "name")

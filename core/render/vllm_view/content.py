@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import json
 
-from core.render.trace.derive import added_text, derived_array, derived_object, peek, peek_all, unwrapped
-from core.render.trace.runs import Field
-from core.render.trace.strings import TracedStr, traced
-from core.render.trace.values import Origin, TracedDict, TracedList
-from core.render.vllm_view.view import View, entries_of, path_of, role_of
+from prompt_debugger.core.render.trace.derive import (
+    added_text,
+    derived_array,
+    derived_object,
+    peek,
+    peek_all,
+    unwrapped,
+)
+from prompt_debugger.core.render.trace.runs import Field
+from prompt_debugger.core.render.trace.strings import TracedStr, traced
+from prompt_debugger.core.render.trace.values import Origin, TracedDict, TracedList
+from prompt_debugger.core.render.vllm_view.view import View, entries_of, path_of, role_of
 
 _BILLING_HEADER = "x-anthropic-billing-header"
 _TEXT_KEY = {

@@ -9,12 +9,12 @@ Source: observed on llama.cpp's server, build of August 2026, with a template th
 
 from __future__ import annotations
 
-from core.render.trace.derive import added_text, derived_array, derived_object, peek, peek_all
-from core.render.trace.runs import Field
-from core.render.trace.strings import traced
-from core.render.trace.values import Origin, TracedDict, TracedList
-from core.render.vllm_view.content import join_parts
-from core.render.vllm_view.view import View, entries_of, keys_of, role_of
+from prompt_debugger.core.render.trace.derive import added_text, derived_array, derived_object, peek, peek_all
+from prompt_debugger.core.render.trace.runs import Field
+from prompt_debugger.core.render.trace.strings import traced
+from prompt_debugger.core.render.trace.values import Origin, TracedDict, TracedList
+from prompt_debugger.core.render.vllm_view.content import join_parts
+from prompt_debugger.core.render.vllm_view.view import View, entries_of, keys_of, role_of
 
 _MESSAGE_KEYS = ("role", "content", "reasoning_content", "tool_calls", "name", "tool_call_id")
 _CALL_KEYS = ("type", "function", "id")

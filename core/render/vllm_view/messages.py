@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from core.render.trace.derive import added_text, derived_array, derived_object, peek, peek_all
-from core.render.trace.runs import Field
-from core.render.trace.strings import TracedStr
-from core.render.trace.values import TracedDict, TracedList
-from core.render.vllm_view.view import View, entries_of, in_order, keys_of, path_of, role_of
+from prompt_debugger.core.render.trace.derive import added_text, derived_array, derived_object, peek, peek_all
+from prompt_debugger.core.render.trace.runs import Field
+from prompt_debugger.core.render.trace.strings import TracedStr
+from prompt_debugger.core.render.trace.values import TracedDict, TracedList
+from prompt_debugger.core.render.vllm_view.view import View, entries_of, in_order, keys_of, path_of, role_of
 
 _KNOWN_KEYS: Mapping[str, Sequence[str]] = {
     "assistant": ("role", "content", "tool_calls", "reasoning", "reasoning_content", "name", "task"),

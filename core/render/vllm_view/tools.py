@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.render.trace.derive import added_text, derived_array, derived_object, peek, peek_all
-from core.render.trace.runs import Field
-from core.render.trace.values import TracedDict
-from core.render.vllm_view.view import View, entries_of, keys_of
+from prompt_debugger.core.render.trace.derive import added_text, derived_array, derived_object, peek, peek_all
+from prompt_debugger.core.render.trace.runs import Field
+from prompt_debugger.core.render.trace.values import TracedDict
+from prompt_debugger.core.render.vllm_view.view import View, entries_of, keys_of
 
 _FUNCTION_KEYS = ("name", "description", "parameters", "strict", "defer_loading")
 _NULLED_KEYS = ("description", "parameters")

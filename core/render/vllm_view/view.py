@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from core.render.trace.derive import derived_object, peek
-from core.render.trace.runs import Field
-from core.render.trace.values import TracedDict, TracedList
+from prompt_debugger.core.render.trace.derive import derived_object, peek
+from prompt_debugger.core.render.trace.runs import Field
+from prompt_debugger.core.render.trace.values import TracedDict, TracedList
 
 
 @dataclass(slots=True)

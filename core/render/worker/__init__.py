@@ -3,6 +3,6 @@
 jobs      what its processes do          client    asks them, in the words of templates
 """
 
-from core.render.worker.client import RenderWorker, shared_worker
+from prompt_debugger.core.render.worker.client import RenderWorker, shared_worker
 
 __all__ = ["RenderWorker", "shared_worker"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
-from core.errors import RenderError, RoomError
-from core.render.job import RenderJob, RenderOutcome, outcome_from_json, unattributed
-from core.render.worker.jobs import LIMITS, ROOM, inspect, render_in_steps
-from core.room import Limits, Room, room_of
-from core.types import JSONObject
+from prompt_debugger.core.errors import RenderError, RoomError
+from prompt_debugger.core.render.job import RenderJob, RenderOutcome, outcome_from_json, unattributed
+from prompt_debugger.core.render.worker.jobs import LIMITS, ROOM, inspect, render_in_steps
+from prompt_debugger.core.room import Limits, Room, room_of
+from prompt_debugger.core.types import JSONObject
 
 _HINT = "Look for loops over large ranges, repeated doubling, or huge widths in the template."
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator
 
-from core.render.job import Fault, RenderOutcome, job_from_json
-from core.room import Limits, job
-from core.types import JSONObject
+from prompt_debugger.core.render.job import Fault, RenderOutcome, job_from_json
+from prompt_debugger.core.room import Limits, job
+from prompt_debugger.core.types import JSONObject
 
 ROOM = "render"
 LIMITS = Limits(cpu_s=1.0, wall_s=20.0, memory_mb=512)
 
 # What the library and Jinja import only when a template asks for it.
-_LATE_IMPORTS = ("core.render.inspect", "html", "jinja2.constants", "jinja2.debug")
+_LATE_IMPORTS = ("prompt_debugger.core.render.inspect", "html", "jinja2.constants", "jinja2.debug")
 _REHEARSALS = (
     "{{ strftime_now('%c') }}{{ messages | tojson(indent=2) }}{{ messages | pprint }}{{ 'a<b>' | striptags | urlize }}",
     "{% generation %}{{ messages[0].content | wordwrap | urlencode | e }}{{ lipsum(1) | length }}{% endgeneration %}",
@@ -25,9 +25,9 @@ _REHEARSALS = (
 
 def _rehearse() -> None:
     """Import everything that a template may need: afterwards nothing can be read any more."""
-    from core.render.engine import run_in_steps
-    from core.render.job import RenderJob, Variable
-    from core.render.reference import warm_up
+    from prompt_debugger.core.render.engine import run_in_steps
+    from prompt_debugger.core.render.job import RenderJob, Variable
+    from prompt_debugger.core.render.reference import warm_up
 
     warm_up()
     for module in _LATE_IMPORTS:
@@ -41,7 +41,7 @@ def _rehearse() -> None:
 @job("running the template", LIMITS, room=ROOM, rehearse=_rehearse)
 def render_in_steps(data: JSONObject) -> Iterator[JSONObject]:
     """Yield the plain outcome of a render job, then the traced one, if that was asked for."""
-    from core.render.engine import run_in_steps
+    from prompt_debugger.core.render.engine import run_in_steps
 
     try:
         for outcome in run_in_steps(job_from_json(data)):
@@ -55,6 +55,6 @@ def render_in_steps(data: JSONObject) -> Iterator[JSONObject]:
 @job("reading the template", LIMITS, room=ROOM)
 def inspect(template: str) -> JSONObject:
     """Return what can be seen in a template without running it."""
-    from core.render.inspect import inspect_template
+    from prompt_debugger.core.render.inspect import inspect_template
 
     return inspect_template(template).to_json()

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core.report.writers.json_reading import reading_to_json, span_to_json
-from core.types import (
+from prompt_debugger.core.report.writers.json_reading import reading_to_json, span_to_json
+from prompt_debugger.core.types import (
     JSON,
     SCHEMA_VERSION,
     Branch,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from core.account import count_characters, outcomes_of_calls, tally_parsers
-from core.types import (
+from prompt_debugger.core.account import count_characters, outcomes_of_calls, tally_parsers
+from prompt_debugger.core.types import (
     JSON,
     CallMatch,
     CallOutcome,

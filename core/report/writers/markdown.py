@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from core.report.counts import calls_words, characters_words
-from core.report.markup import cell, code, fence_of, fenced, prose
-from core.report.redact import redact_body, redact_json
-from core.report.repeat import BUNDLE_NAME, curl_of, curl_of_bundle, template_sha256
-from core.types import JSON, Finding, Prompt, Server, Trace
+from prompt_debugger.core.report.counts import calls_words, characters_words
+from prompt_debugger.core.report.markup import cell, code, fence_of, fenced, prose
+from prompt_debugger.core.report.redact import redact_body, redact_json
+from prompt_debugger.core.report.repeat import BUNDLE_NAME, curl_of, curl_of_bundle, template_sha256
+from prompt_debugger.core.types import JSON, Finding, Prompt, Server, Trace
 
 _LIMIT = 6000  # of one block; a GitHub issue takes 65,536 characters
 _MOST_FINDINGS = 12

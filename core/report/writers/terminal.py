@@ -5,11 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from core.account import outcomes_of_calls
-from core.report.counts import calls_words, characters_words
-from core.report.readers import parsers_sentence
-from core.text import printable, visible_whitespace
-from core.types import CallStatus, Fate, Finding, KwargSource, Parse, Prompt, Span, TemplateKwarg, TokenKind, Trace
+from prompt_debugger.core.account import outcomes_of_calls
+from prompt_debugger.core.report.counts import calls_words, characters_words
+from prompt_debugger.core.report.readers import parsers_sentence
+from prompt_debugger.core.text import printable, visible_whitespace
+from prompt_debugger.core.types import (
+    CallStatus,
+    Fate,
+    Finding,
+    KwargSource,
+    Parse,
+    Prompt,
+    Span,
+    TemplateKwarg,
+    TokenKind,
+    Trace,
+)
 
 _UNASKED = (KwargSource.DEFAULT, KwargSource.TOKENIZER)  # of those, only what the template read is worth a line
 _MARKS = {

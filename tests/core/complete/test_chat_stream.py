@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.complete import ServerClient
-from core.complete.answers import read_chat
-from core.complete.backends.sse import SseEvent
-from core.complete.chat_stream import ChatStreamReader
-from core.complete.raw_completion import CompletionReader
-from core.complete.shapes import object_of
-from core.errors import BackendError
-from core.types import JSON, ChatResult, JSONObject, StreamDelta, TokenLogprob, Usage
+from prompt_debugger.core.complete import ServerClient
+from prompt_debugger.core.complete.answers import read_chat
+from prompt_debugger.core.complete.backends.sse import SseEvent
+from prompt_debugger.core.complete.chat_stream import ChatStreamReader
+from prompt_debugger.core.complete.raw_completion import CompletionReader
+from prompt_debugger.core.complete.shapes import object_of
+from prompt_debugger.core.errors import BackendError
+from prompt_debugger.core.types import JSON, ChatResult, JSONObject, StreamDelta, TokenLogprob, Usage
 from tests.core.complete.faulty_server import Behaviour, answer, chunk, faulty_server, in_turn, reset, stream
 from tests.core.complete.test_assemble import JSON_VALUES
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from core.complete.backends.error_words import MAX_CHARS, read_words
-from core.types import JSON
+from prompt_debugger.core.complete.backends.error_words import MAX_CHARS, read_words
+from prompt_debugger.core.types import JSON
 
 LONG = "Input should be a valid list " * 60
 

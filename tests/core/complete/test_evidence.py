@@ -15,12 +15,23 @@ from pathlib import Path
 import httpx
 import pytest
 
-from core.complete import Gathered, ServerClient, gather
-from core.errors import BackendError
-from core.lab import LabPool, LabSpec
-from core.render import pieces_of_told
-from core.render.tokenizers import load_tokenizer
-from core.types import JSON, Completeness, Evidence, JSONObject, Prompt, Refusal, Server, Span, Token, TokenKind
+from prompt_debugger.core.complete import Gathered, ServerClient, gather
+from prompt_debugger.core.errors import BackendError
+from prompt_debugger.core.lab import LabPool, LabSpec
+from prompt_debugger.core.render import pieces_of_told
+from prompt_debugger.core.render.tokenizers import load_tokenizer
+from prompt_debugger.core.types import (
+    JSON,
+    Completeness,
+    Evidence,
+    JSONObject,
+    Prompt,
+    Refusal,
+    Server,
+    Span,
+    Token,
+    TokenKind,
+)
 from tests.conftest import ROOT
 from tests.core.complete.faulty_server import (
     Behaviour,

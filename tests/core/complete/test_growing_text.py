@@ -1,7 +1,7 @@
 """Text is told whole, at every piece while it is short and seldom when it is long; none of it is lost."""
 
-from core.complete.assemble import MessageAssembler
-from core.complete.growing_text import GrowingText
+from prompt_debugger.core.complete.assemble import MessageAssembler
+from prompt_debugger.core.complete.growing_text import GrowingText
 
 
 def test_short_text_is_told_at_every_piece():

@@ -12,10 +12,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from core.complete import NetworkGuard, ServerClient, guard_of
-from core.complete.backends.guard import build_transport, is_public_address, origin_of
-from core.complete.backends.outside import resolve_name
-from core.errors import BackendError
+from prompt_debugger.core.complete import NetworkGuard, ServerClient, guard_of
+from prompt_debugger.core.complete.backends.guard import build_transport, is_public_address, origin_of
+from prompt_debugger.core.complete.backends.outside import resolve_name
+from prompt_debugger.core.errors import BackendError
 from tests.core.complete.faulty_server import FaultyServer, answer, faulty_server
 
 LISTED = "http://model.example"
@@ -45,7 +45,7 @@ def test_no_address_that_python_calls_private_is_public() -> None:
     """A second opinion on the tables: the library's own, over addresses at the edges of every network."""
     import ipaddress
 
-    from core.complete.backends.guard import _CLOSED_IPV4, _CLOSED_IPV6
+    from prompt_debugger.core.complete.backends.guard import _CLOSED_IPV4, _CLOSED_IPV6
 
     networks: list[ipaddress.IPv4Network | ipaddress.IPv6Network] = [*_CLOSED_IPV4, *_CLOSED_IPV6]
     edges = [

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from core.complete import Gathered, RenderAnswer, ServerClient, gather
-from core.complete.ladder import (
+from prompt_debugger.core.complete import Gathered, RenderAnswer, ServerClient, gather
+from prompt_debugger.core.complete.ladder import (
     Sampling,
     notes_of,
     notes_of_refused,
@@ -16,7 +16,7 @@ from core.complete.ladder import (
     place_on_ladder,
     sampler_finish_reason,
 )
-from core.types import JSON, ChatResult, Completion, Evidence, JSONObject, Server, Token, Vocabulary
+from prompt_debugger.core.types import JSON, ChatResult, Completion, Evidence, JSONObject, Server, Token, Vocabulary
 from tests.core.complete.faulty_server import answer, chunk, faulty_server, stream
 from tests.core.complete.test_evidence import BEHAVIOURS, LOCAL, SERVER
 

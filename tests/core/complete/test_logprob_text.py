@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from core.complete.answers import read_chat
-from core.complete.logprob_text import completion_of_logprobs, ids_of_logprobs
-from core.types import JSON, ChatResult, Completeness, Evidence, TokenLogprob, Usage
+from prompt_debugger.core.complete.answers import read_chat
+from prompt_debugger.core.complete.logprob_text import completion_of_logprobs, ids_of_logprobs
+from prompt_debugger.core.types import JSON, ChatResult, Completeness, Evidence, TokenLogprob, Usage
 
 
 def token(text: str, token_id: int | None = None, piece: bytes | None = None) -> TokenLogprob:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from core.complete import ServerClient, Timeouts
-from core.errors import BackendError
-from core.types import JSON
+from prompt_debugger.core.complete import ServerClient, Timeouts
+from prompt_debugger.core.errors import BackendError
+from prompt_debugger.core.types import JSON
 from tests.core.complete.faulty_server import Behaviour, answer, faulty_server, hang, raw
 
 SHORT = Timeouts(connect_s=2, read_s=0.3, probe_s=0.3)

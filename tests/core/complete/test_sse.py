@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.complete.backends.sse import SseEvent, SseParser
+from prompt_debugger.core.complete.backends.sse import SseEvent, SseParser
 
 PIECES = [
     b"data: ", b"data:", b"data", b"event: error", b": ping", b"id: 1", b"\n", b"\r", b"\r\n", b"\n\n", b"\r\n\r\n",

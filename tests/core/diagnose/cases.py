@@ -36,12 +36,12 @@ from typing import Any, Literal
 
 import yaml
 
-from core.comparable import compare_outputs
-from core.formats import pick_format, score_formats
-from core.parse import TOGETHER, build_ledger
-from core.pipeline import with_accounts
-from core.protocols import ReadContext
-from core.types import (
+from prompt_debugger.core.comparable import compare_outputs
+from prompt_debugger.core.formats import pick_format, score_formats
+from prompt_debugger.core.parse import TOGETHER, build_ledger
+from prompt_debugger.core.pipeline import with_accounts
+from prompt_debugger.core.protocols import ReadContext
+from prompt_debugger.core.types import (
     JSON,
     ChatResult,
     Completeness,

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from hypothesis import strategies as st
 
-from core.types import (
+from prompt_debugger.core.types import (
     JSON,
     CallMatch,
     CallOutcome,

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from core.diagnose import CRASH_CODE, RULES, diagnose_trace, index_rules
-from core.diagnose.blame import mark_followers, worst_first
-from core.diagnose.rules.base import Report, TraceRule
-from core.errors import PluginError
-from core.types import Finding, Request, Severity, Stage, Trace
+from prompt_debugger.core.diagnose import CRASH_CODE, RULES, diagnose_trace, index_rules
+from prompt_debugger.core.diagnose.blame import mark_followers, worst_first
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.errors import PluginError
+from prompt_debugger.core.types import Finding, Request, Severity, Stage, Trace
 
 EMPTY = Trace(request=Request(body={}, text=""))
 

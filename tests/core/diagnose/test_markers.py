@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.diagnose.markers import find_unquoted_markers
+from prompt_debugger.core.diagnose.markers import find_unquoted_markers
 
 
 @pytest.mark.parametrize(

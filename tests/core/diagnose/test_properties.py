@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from hypothesis import HealthCheck, given, settings
 
-from core.diagnose import CRASH_CODE, RULES, diagnose_trace, reach_verdict
-from core.diagnose.blame import worst_first
-from core.types import Severity, Stage, Trace
+from prompt_debugger.core.diagnose import CRASH_CODE, RULES, diagnose_trace, reach_verdict
+from prompt_debugger.core.diagnose.blame import worst_first
+from prompt_debugger.core.types import Severity, Stage, Trace
 from tests.core.diagnose.strategies import traces
 
 slow = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.diagnose import RULES, diagnose_trace
-from core.types import Finding, Request, Severity, Trace
+from prompt_debugger.core.diagnose import RULES, diagnose_trace
+from prompt_debugger.core.types import Finding, Request, Severity, Trace
 from tests.conftest import ROOT
 from tests.core.diagnose.cases import RULES_FOLDER, Case, RuleCase, build_trace, load_cases, load_rule_cases
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.diagnose.schemas import schema_faults, violations, walk_schema
-from core.types import JSON
+from prompt_debugger.core.diagnose.schemas import schema_faults, violations, walk_schema
+from prompt_debugger.core.types import JSON
 
 
 def nested(depth: int) -> JSON:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.experiments import RenderSetup
-from core.render import load_template, load_tokenizer
+from prompt_debugger.core.experiments import RenderSetup
+from prompt_debugger.core.render import load_template, load_tokenizer
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.types import JSON, JSONObject
+from prompt_debugger.core.types import JSON, JSONObject
 
 CHATML = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from core.experiments import RenderSetup, Topic, step_switches, try_switches
-from core.types import JSONObject
+from prompt_debugger.core.experiments import RenderSetup, Topic, step_switches, try_switches
+from prompt_debugger.core.types import JSONObject
 from tests.conftest import ROOT
 from tests.core.experiments.setups import CHATML, calling, chat, tool
 from tests.core.render.shapes import SHAPES

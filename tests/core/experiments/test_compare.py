@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from core.experiments import RenderSetup, compare_setups
-from core.render import load_tokenizer
-from core.types import JSONObject
+from prompt_debugger.core.experiments import RenderSetup, compare_setups
+from prompt_debugger.core.render import load_tokenizer
+from prompt_debugger.core.types import JSONObject
 from tests.core.experiments.setups import CHATML, calling, chat
 from tests.core.render.vocabularies import byte_level, unigram, write
 

@@ -9,9 +9,17 @@ from typing import NamedTuple
 
 import pytest
 
-from core.experiments import EffectKind, RenderSetup, Variant, WhatIf, explain_count, follow_turns, try_switches
-from core.experiments.variant import Rendered, render_variant
-from core.types import JSONObject
+from prompt_debugger.core.experiments import (
+    EffectKind,
+    RenderSetup,
+    Variant,
+    WhatIf,
+    explain_count,
+    follow_turns,
+    try_switches,
+)
+from prompt_debugger.core.experiments.variant import Rendered, render_variant
+from prompt_debugger.core.types import JSONObject
 from tests.core.render.shapes import SHAPES
 
 pytestmark = pytest.mark.corpus

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.experiments import difference
-from core.experiments.difference import TokenDifference, common_length, diff_renders
-from core.experiments.variant import Rendered, units_of
+from prompt_debugger.core.experiments import difference
+from prompt_debugger.core.experiments.difference import TokenDifference, common_length, diff_renders
+from prompt_debugger.core.experiments.variant import Rendered, units_of
 
 TEXTS = st.text(alphabet="ab \n<", max_size=40)
 

@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
-from core.experiments import RenderSetup, follow_turns
-from core.experiments.encoding import SharedEncoder
-from core.experiments.turns import TurnReport
-from core.render import load_tokenizer
-from core.render.tokenizers.fast import FastTokenizer
-from core.types import JSONObject
+from prompt_debugger.core.experiments import RenderSetup, follow_turns
+from prompt_debugger.core.experiments.encoding import SharedEncoder
+from prompt_debugger.core.experiments.turns import TurnReport
+from prompt_debugger.core.render import load_tokenizer
+from prompt_debugger.core.render.tokenizers.fast import FastTokenizer
+from prompt_debugger.core.types import JSONObject
 from tests.core.experiments.setups import CHATML, STRIPPING, chat
 
 MARKERS = ("<|a|>", "<|a|><|b|>", "<|b|>", "<s>")

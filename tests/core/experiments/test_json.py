@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from core.experiments import (
+from prompt_debugger.core.experiments import (
     RenderSetup,
     answer_to_json,
     compare_setups,
@@ -15,10 +15,10 @@ from core.experiments import (
     turns_to_json,
     what_if_to_json,
 )
-from core.experiments.difference import diff_renders
-from core.experiments.json import difference_to_json
-from core.experiments.variant import units_of
-from core.types import JSONObject
+from prompt_debugger.core.experiments.difference import diff_renders
+from prompt_debugger.core.experiments.json import difference_to_json
+from prompt_debugger.core.experiments.variant import units_of
+from prompt_debugger.core.types import JSONObject
 from tests.core.experiments.setups import calling, chat
 
 BODY: JSONObject = {"messages": calling()}

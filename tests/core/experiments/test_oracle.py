@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from core.errors import RenderError
-from core.experiments import RenderSetup, agree, explain_count
-from core.experiments.switches.system import default_system_switches
-from core.experiments.variant import Variant, render_text
-from core.types import JSONObject
+from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.experiments import RenderSetup, agree, explain_count
+from prompt_debugger.core.experiments.switches.system import default_system_switches
+from prompt_debugger.core.experiments.variant import Variant, render_text
+from prompt_debugger.core.types import JSONObject
 from tests.core.experiments.setups import CHATML, calling, chat, tool
 
 BODY: JSONObject = {
@@ -22,7 +22,7 @@ BODY: JSONObject = {
 
 def count(body: JSONObject, setup: RenderSetup, names: Sequence[str] = ()) -> int:
     """Tokens under some switches, counted without the search."""
-    from core.experiments.switches import find_server_switches
+    from prompt_debugger.core.experiments.switches import find_server_switches
 
     variant = Variant(body, setup)
     for switch in find_server_switches(variant):
@@ -94,7 +94,7 @@ def test_a_second_request_may_break_a_tie(lab: RenderSetup) -> None:
 
 
 def test_bos_twice_and_missing() -> None:
-    from core.render import load_tokenizer
+    from prompt_debugger.core.render import load_tokenizer
     from tests.conftest import ROOT
 
     setup = RenderSetup("{{ bos_token }}" + CHATML, load_tokenizer(ROOT / "assets" / "lab-model"))

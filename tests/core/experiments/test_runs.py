@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.experiments import compare_runs, comparison_of_runs_to_json, json_changes, sentence_of
-from core.types import Request, Trace
+from prompt_debugger.core.experiments import compare_runs, comparison_of_runs_to_json, json_changes, sentence_of
+from prompt_debugger.core.types import Request, Trace
 from tests.core.diagnose.strategies import jsons, traces
 from tests.ui.present.traces import PROMPT_TEXT, RAW_TEXT, dropped_call_trace, prompt_of, tokens_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.experiments.template_values import candidate_values
+from prompt_debugger.core.experiments.template_values import candidate_values
 
 BOOLEANS = (True, False)
 

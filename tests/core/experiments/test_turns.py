@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from core.experiments import BreakCause, RenderSetup, Turn, follow_turns
-from core.experiments.switches import find_switches
-from core.experiments.turn_causes import SENTENCES, find_stripped_block, opens_reasoning
-from core.experiments.variant import Variant, render_text
-from core.render import load_tokenizer
-from core.types import JSON, JSONObject
+from prompt_debugger.core.experiments import BreakCause, RenderSetup, Turn, follow_turns
+from prompt_debugger.core.experiments.switches import find_switches
+from prompt_debugger.core.experiments.turn_causes import SENTENCES, find_stripped_block, opens_reasoning
+from prompt_debugger.core.experiments.variant import Variant, render_text
+from prompt_debugger.core.render import load_tokenizer
+from prompt_debugger.core.types import JSON, JSONObject
 from tests.core.experiments.setups import CHATML, STRIPPING, call, calling, chat, tool
 from tests.core.render.vocabularies import byte_level, write
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from core.experiments import Effect, EffectKind, RenderSetup, Topic, Variant, WhatIf, try_switches
-from core.experiments.switches import find_switches
-from core.experiments.variant import Rendered, render_variant
-from core.render.engine import run_job
-from core.types import JSONObject
+from prompt_debugger.core.experiments import Effect, EffectKind, RenderSetup, Topic, Variant, WhatIf, try_switches
+from prompt_debugger.core.experiments.switches import find_switches
+from prompt_debugger.core.experiments.variant import Rendered, render_variant
+from prompt_debugger.core.render.engine import run_job
+from prompt_debugger.core.types import JSONObject
 from tests.core.experiments.setups import CHATML, call, calling, chat, tool
 
 BODY: JSONObject = {"messages": calling(), "tools": [tool("get_weather", parameters={"type": "object"}), tool("b")]}

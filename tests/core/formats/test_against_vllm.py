@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from core.formats import FORMATS, TABLES
-from core.parse.engines import RawOutput, VllmEngine, VllmOutcome, write_parser_name
-from core.types import JSONObject
+from prompt_debugger.core.formats import FORMATS, TABLES
+from prompt_debugger.core.parse.engines import RawOutput, VllmEngine, VllmOutcome, write_parser_name
+from prompt_debugger.core.types import JSONObject
 from tests.core.formats.renderers import RENDERERS
 
 pytestmark = pytest.mark.vllm

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.formats import FORMATS, pick_format, score_formats
-from core.parse import build_ledger
-from core.protocols import ReadContext
-from core.types import SegmentKind
+from prompt_debugger.core.formats import FORMATS, pick_format, score_formats
+from prompt_debugger.core.parse import build_ledger
+from prompt_debugger.core.protocols import ReadContext
+from prompt_debugger.core.types import SegmentKind
 from tests import strategies
 from tests.core.formats.renderers import RENDERERS
 

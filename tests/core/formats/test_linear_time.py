@@ -10,9 +10,9 @@ import time
 
 import pytest
 
-from core.formats import FORMATS, score_formats
-from core.parse import build_ledger
-from core.protocols import ReadContext
+from prompt_debugger.core.formats import FORMATS, score_formats
+from prompt_debugger.core.parse import build_ledger
+from prompt_debugger.core.protocols import ReadContext
 from tests import strategies
 
 SHORT, LONG = 4_000, 16_000

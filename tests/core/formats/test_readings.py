@@ -9,8 +9,8 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from core.formats import FORMATS, pick_format
-from core.protocols import ReadContext
+from prompt_debugger.core.formats import FORMATS, pick_format
+from prompt_debugger.core.protocols import ReadContext
 from tests.conftest import ROOT
 from tests.core.formats.scenarios import written
 

@@ -14,19 +14,19 @@ from pathlib import Path
 
 import pytest
 
-from core.formats import FORMATS, PARSERS_OF_ANY_FORMAT, TABLES, find_stripped_calls
-from core.grammar import FAMILIES
+from prompt_debugger.core.formats import FORMATS, PARSERS_OF_ANY_FORMAT, TABLES, find_stripped_calls
+from prompt_debugger.core.grammar import FAMILIES
 from tests.conftest import ROOT
 
 NEW_FAMILY = '''
 """Mint: a family that nobody has."""
 
-from core.formats._facts import ENABLE_THINKING, FamilyFacts, Grammar
-from core.formats._family import Mark, TextFormat
-from core.parse.json_calls import JSONCalls
-from core.parse.reading import Conventions
-from core.parse.reasoning import ReasoningTags
-from core.structural_tag import json_calls_between
+from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts, Grammar
+from prompt_debugger.core.formats._family import Mark, TextFormat
+from prompt_debugger.core.parse.json_calls import JSONCalls
+from prompt_debugger.core.parse.reading import Conventions
+from prompt_debugger.core.parse.reasoning import ReasoningTags
+from prompt_debugger.core.structural_tag import json_calls_between
 
 FORMAT = TextFormat(
     name="mint",
@@ -49,12 +49,12 @@ FORMAT = TextFormat(
 
 ASK = """
 import json
-from core.diagnose.markers import find_markers
-from core.diagnose.sight import open_think_tail
-from core.formats import TABLES, pick_format
-from core.grammar import find_family
-from core.protocols import ReadContext
-from core.types import Prompt, Request, Trace
+from prompt_debugger.core.diagnose.markers import find_markers
+from prompt_debugger.core.diagnose.sight import open_think_tail
+from prompt_debugger.core.formats import TABLES, pick_format
+from prompt_debugger.core.grammar import find_family
+from prompt_debugger.core.protocols import ReadContext
+from prompt_debugger.core.types import Prompt, Request, Trace
 
 raw = '<mint:muse>Hm.</mint:muse>Yes.<mint:call>{"name": "f", "arguments": {}}</mint:call><mint:end>'
 read = pick_format(raw, ReadContext()).read(raw, ReadContext())

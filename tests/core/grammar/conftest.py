@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from core.grammar import GrammarEngine
-from core.render import load_tokenizer
+from prompt_debugger.core.grammar import GrammarEngine
+from prompt_debugger.core.render import load_tokenizer
 
 
 @pytest.fixture(scope="session")

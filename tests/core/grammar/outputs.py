@@ -2,7 +2,7 @@
 
 import json
 
-from core.types import JSON, JSONObject
+from prompt_debugger.core.types import JSON, JSONObject
 
 
 def tool(name: str, schema: JSON, *, strict: bool | None = True) -> JSONObject:

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from core.grammar import FAMILIES, LEVELS, Enforcement, enforcement_named, enforcement_of_request
-from core.grammar.court import Court
-from core.grammar.enforcement import plan_grammar
+from prompt_debugger.core.grammar import FAMILIES, LEVELS, Enforcement, enforcement_named, enforcement_of_request
+from prompt_debugger.core.grammar.court import Court
+from prompt_debugger.core.grammar.enforcement import plan_grammar
 from tests.core.grammar.outputs import SEARCH, TOOLS, WEATHER, tool
 
 pytestmark = pytest.mark.vllm

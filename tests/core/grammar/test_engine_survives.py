@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import EngineError
-from core.grammar import GrammarEngine, GrammarLimits, GrammarStatus, first_illegal_token
+from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.grammar import GrammarEngine, GrammarLimits, GrammarStatus, first_illegal_token
 from tests.core.grammar.outputs import TOOLS, kimi, kimi_call, tool
 
 _LEGAL = kimi(kimi_call("get_weather", {"city": "x"}))
@@ -106,7 +106,7 @@ def test_an_engine_that_is_closed_leaves_no_process():
 
 def test_nothing_native_is_imported_by_the_package():
     native = ("xgrammar", "llguidance", "tvm_ffi", "torch")
-    code = f"import core.grammar, sys; print([name for name in {native} if name in sys.modules])"
+    code = f"import prompt_debugger.core.grammar, sys; print([name for name in {native} if name in sys.modules])"
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.grammar import Cause, GrammarStatus, first_illegal_token, verdict_to_json
+from prompt_debugger.core.grammar import Cause, GrammarStatus, first_illegal_token, verdict_to_json
 from tests.core.grammar.outputs import (
     HELD_AT_AUTO,
     HELD_TO_SCHEMAS,

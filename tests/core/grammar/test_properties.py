@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from core.grammar import GrammarStatus, first_illegal_token, verdict_to_json
+from prompt_debugger.core.grammar import GrammarStatus, first_illegal_token, verdict_to_json
 from tests.core.grammar.outputs import JSON_FAMILIES, TOOLS, kimi, kimi_call, tool, written
 
 pytestmark = pytest.mark.vllm

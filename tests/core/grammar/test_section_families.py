@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.grammar import Cause, GrammarStatus, find_family, first_illegal_token
-from core.types import JSONObject
+from prompt_debugger.core.grammar import Cause, GrammarStatus, find_family, first_illegal_token
+from prompt_debugger.core.types import JSONObject
 from tests.core.grammar.outputs import tool, written
 
 pytestmark = pytest.mark.vllm

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lab.failures import KNOWN_FAILURES, explain_failure, find_known_failure
-from core.lab.spec import LabSpec
+from prompt_debugger.core.lab.failures import KNOWN_FAILURES, explain_failure, find_known_failure
+from prompt_debugger.core.lab.spec import LabSpec
 
 CASES = {
     "parser-needs-tokens": (

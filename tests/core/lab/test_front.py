@@ -14,20 +14,20 @@ from pathlib import Path
 import httpx
 import pytest
 
-from core.lab import Lab, LabSpec, run_lab
+from prompt_debugger.core.lab import Lab, LabSpec, run_lab
 
 WaitGone = Callable[[Iterable[int]], set[int]]
 
 ROOT = Path(__file__).resolve().parents[3]
 FRONT = """
 import sys
-from core.lab import LabSpec, run_lab
+from prompt_debugger.core.lab import LabSpec, run_lab
 sys.exit(run_lab(LabSpec(model_dir=sys.argv[1], kind="renderer"), as_json=True))
 """
 # Says the pid as soon as vLLM runs, long before it is ready.
 BOOTING = """
 import sys
-from core.lab import Lab, LabSpec
+from prompt_debugger.core.lab import Lab, LabSpec
 lab = Lab(LabSpec(model_dir=sys.argv[1], kind="renderer"))
 lab.boot(lambda _: print(lab.pid, flush=True))
 """

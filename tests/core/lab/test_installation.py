@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import LabError
-from core.lab.installation import require_vllm
+from prompt_debugger.core.errors import LabError
+from prompt_debugger.core.lab.installation import require_vllm
 
 ROOT = Path(__file__).resolve().parents[3]
 

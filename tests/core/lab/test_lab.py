@@ -9,10 +9,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from core.errors import LabError
-from core.lab import Lab, LabPool, LabProgress, LabSpec, LabState
-from core.lab.failures import find_known_failure
-from core.lab.progress import ENGINE_MILESTONES
+from prompt_debugger.core.errors import LabError
+from prompt_debugger.core.lab import Lab, LabPool, LabProgress, LabSpec, LabState
+from prompt_debugger.core.lab.failures import find_known_failure
+from prompt_debugger.core.lab.progress import ENGINE_MILESTONES
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
 

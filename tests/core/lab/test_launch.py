@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from core.lab.launch import build_command, build_environment, prepare_model
-from core.lab.spec import LabSpec
+from prompt_debugger.core.lab.launch import build_command, build_environment, prepare_model
+from prompt_debugger.core.lab.spec import LabSpec
 
 
 def flag(command: tuple[str, ...], name: str) -> str:

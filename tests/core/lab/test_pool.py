@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from core.errors import LabError
-from core.lab import LabPool, LabProgress, LabSpec, LabState
+from prompt_debugger.core.errors import LabError
+from prompt_debugger.core.lab import LabPool, LabProgress, LabSpec, LabState
 
 WaitGone = Callable[[Iterable[int]], set[int]]
 

@@ -7,7 +7,7 @@ from typing import Literal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lab.progress import ENGINE_MILESTONES, RENDERER_MILESTONES, BootMeter
+from prompt_debugger.core.lab.progress import ENGINE_MILESTONES, RENDERER_MILESTONES, BootMeter
 
 ENGINE_LOG = (
     "(APIServer pid=1) INFO 11-21 08:14:21 [api_utils.py:347]  ▄▄ ▄█ █     █     █ ▀▄▀ █  version 0.32.0",

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import LabError
-from core.lab.progress import LabProgress, LabState
-from core.lab.server import Lab
-from core.lab.spec import LabSpec
+from prompt_debugger.core.errors import LabError
+from prompt_debugger.core.lab.progress import LabProgress, LabState
+from prompt_debugger.core.lab.server import Lab
+from prompt_debugger.core.lab.spec import LabSpec
 
 
 def test_a_model_that_is_not_there_fails_before_anything_starts(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import LabError
-from core.lab.spec import LabSpec, check_spec, packaged_model_dir
+from prompt_debugger.core.errors import LabError
+from prompt_debugger.core.lab.spec import LabSpec, check_spec, packaged_model_dir
 
 
 def test_the_default_model_is_the_packaged_one() -> None:

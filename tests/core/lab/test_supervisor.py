@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from core.lab.process import SupervisedProcess
+from prompt_debugger.core.lab.process import SupervisedProcess
 
 WaitGone = Callable[[Iterable[int]], set[int]]
 
@@ -46,7 +46,7 @@ import os, signal, sys, time
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it would be ignored from the start
 signal.signal(signal.SIGINT, signal.default_int_handler)  # as it would be in a background job
 from pathlib import Path
-from core.lab.process import SupervisedProcess
+from prompt_debugger.core.lab.process import SupervisedProcess
 scratch = Path(sys.argv[1]); scratch.mkdir()
 def tell(line): os.write(1, line.encode() + b"\\n")
 process = SupervisedProcess([sys.executable, "-c", sys.argv[2]], os.environ, scratch, tell)

@@ -7,7 +7,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.parse.align import align, common_prefix_length, gaps_between
+from prompt_debugger.core.parse.align import align, common_prefix_length, gaps_between
 
 _WORDS = st.lists(st.sampled_from(["alpha ", "beta ", "gamma\n", "a", "b", "😀"]), max_size=40).map("".join)
 

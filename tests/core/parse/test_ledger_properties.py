@@ -8,12 +8,12 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.account import count_calls, count_characters
-from core.formats import FORMATS
-from core.json_values import same_json_text
-from core.parse import build_ledger
-from core.protocols import ReadContext
-from core.types import JSON, CallOutcome, CallStatus, Fate, JSONObject, Ledger, ParsedMessage, Place
+from prompt_debugger.core.account import count_calls, count_characters
+from prompt_debugger.core.formats import FORMATS
+from prompt_debugger.core.json_values import same_json_text
+from prompt_debugger.core.parse import build_ledger
+from prompt_debugger.core.protocols import ReadContext
+from prompt_debugger.core.types import JSON, CallOutcome, CallStatus, Fate, JSONObject, Ledger, ParsedMessage, Place
 
 OPEN, CLOSE = "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"
 BEGIN, ARGUMENTS, END = "<|tool_call_begin|>", "<|tool_call_argument_begin|>", "<|tool_call_end|>"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.parse.python_values import read_python_value
-from core.parse.typed_values import schema_types, value_from_text
+from prompt_debugger.core.parse.python_values import read_python_value
+from prompt_debugger.core.parse.typed_values import schema_types, value_from_text
 from tests import strategies
 
 

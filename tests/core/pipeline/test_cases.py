@@ -2,9 +2,9 @@
 
 import pytest
 
-from core.errors import RenderError, RequestError
-from core.pipeline import CaseParser, render_case
-from core.types import Fate
+from prompt_debugger.core.errors import RenderError, RequestError
+from prompt_debugger.core.pipeline import CaseParser, render_case
+from prompt_debugger.core.types import Fate
 
 TEMPLATE = (
     "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}"

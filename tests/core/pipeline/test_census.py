@@ -6,8 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from core.pipeline.census import take_census
-from core.types import CallOutcome, ChatResult, Completeness, Completion, Fate, JSONObject, Request, Trace
+from prompt_debugger.core.pipeline.census import take_census
+from prompt_debugger.core.types import (
+    CallOutcome,
+    ChatResult,
+    Completeness,
+    Completion,
+    Fate,
+    JSONObject,
+    Request,
+    Trace,
+)
 
 MESSAGE: JSONObject = {"tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{}"}}]}
 TRACE = Trace(

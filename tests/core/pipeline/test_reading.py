@@ -9,12 +9,12 @@ from http.server import BaseHTTPRequestHandler
 
 import pytest
 
-from core.errors import RoomError
-from core.pipeline.diagnosis import checked_steps
-from core.pipeline.parsers import with_outcomes
-from core.pipeline.reading import MOST_LEFT_OUT, Checking, Diagnosis, read_run
-from core.room import room_of
-from core.types import ChatResult, Completion, JSONObject, Parse, ParserOutcome, Request, Trace
+from prompt_debugger.core.errors import RoomError
+from prompt_debugger.core.pipeline.diagnosis import checked_steps
+from prompt_debugger.core.pipeline.parsers import with_outcomes
+from prompt_debugger.core.pipeline.reading import MOST_LEFT_OUT, Checking, Diagnosis, read_run
+from prompt_debugger.core.room import room_of
+from prompt_debugger.core.types import ChatResult, Completion, JSONObject, Parse, ParserOutcome, Request, Trace
 from tests.threads import handling
 
 

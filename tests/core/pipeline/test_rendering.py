@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from core.complete import guard_of
-from core.pipeline import Target
-from core.pipeline.rendering import load_renderer
-from core.types import Server
+from prompt_debugger.core.complete import guard_of
+from prompt_debugger.core.pipeline import Target
+from prompt_debugger.core.pipeline.rendering import load_renderer
+from prompt_debugger.core.types import Server
 
 
 def _server(base_url: str, root: Path | str) -> Server:

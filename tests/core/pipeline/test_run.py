@@ -7,11 +7,11 @@ import signal
 
 import pytest
 
-from core.errors import DebuggerError, LabError
-from core.lab import LabPool, LabSpec
-from core.pipeline import Target, debug_request, find_example, run_request
-from core.request import read_request
-from core.types import Evidence, Stage
+from prompt_debugger.core.errors import DebuggerError, LabError
+from prompt_debugger.core.lab import LabPool, LabSpec
+from prompt_debugger.core.pipeline import Target, debug_request, find_example, run_request
+from prompt_debugger.core.request import read_request
+from prompt_debugger.core.types import Evidence, Stage
 
 pytestmark = pytest.mark.lab
 

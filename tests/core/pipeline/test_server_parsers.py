@@ -11,11 +11,11 @@ from http.server import BaseHTTPRequestHandler
 import httpx
 import pytest
 
-from core.complete import ServerClient
-from core.errors import EngineError
-from core.parse.engines import RawOutput
-from core.pipeline import CaseParser, Target, ask_server_parsers, server_parsers_of
-from core.types import Server
+from prompt_debugger.core.complete import ServerClient
+from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.parse.engines import RawOutput
+from prompt_debugger.core.pipeline import CaseParser, Target, ask_server_parsers, server_parsers_of
+from prompt_debugger.core.types import Server
 from tests.threads import handling
 
 ARGUMENTS = '{"city": "Paris"}'

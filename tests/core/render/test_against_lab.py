@@ -10,8 +10,14 @@ from typing import Any
 import httpx
 import pytest
 
-from core.render import compare_prompts, explain_server_prompt, load_template, load_tokenizer, render_local
-from core.types import SpanKind
+from prompt_debugger.core.render import (
+    compare_prompts,
+    explain_server_prompt,
+    load_template,
+    load_tokenizer,
+    render_local,
+)
+from prompt_debugger.core.types import SpanKind
 from tests.core.render.shapes import SHAPES
 from tests.core.render.test_vllm_view import BODIES
 

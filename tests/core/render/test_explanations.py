@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from core.render import explain_server_prompt
-from core.render.engine import run_job
-from core.render.job import RenderJob
-from core.render.request_variables import read_variables
-from core.render.tokenizers import load_tokenizer
-from core.types import JSON, JSONObject, Prompt, SpanKind
+from prompt_debugger.core.render import explain_server_prompt
+from prompt_debugger.core.render.engine import run_job
+from prompt_debugger.core.render.job import RenderJob
+from prompt_debugger.core.render.request_variables import read_variables
+from prompt_debugger.core.render.tokenizers import load_tokenizer
+from prompt_debugger.core.types import JSON, JSONObject, Prompt, SpanKind
 from tests.core.render.shapes import SEARCH, assistant, user
 
 TEMPLATE = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.render.inspect import facts_from_json, inspect_template
+from prompt_debugger.core.render.inspect import facts_from_json, inspect_template
 
 MACRO = "{% macro f(c) %}{% for p in c %}{% endfor %}{% endmacro %}"
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import RenderError
-from core.render.local import generation_prompt, render_local
-from core.render.request_variables import read_variables
-from core.types import JSON, JSONObject, SpanKind
+from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.render.local import generation_prompt, render_local
+from prompt_debugger.core.render.request_variables import read_variables
+from prompt_debugger.core.types import JSON, JSONObject, SpanKind
 
 CHATML = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
@@ -137,7 +137,7 @@ def test_without_a_tokenizer_there_are_spans_and_no_tokens() -> None:
 
 @pytest.mark.parametrize("path", sorted((Path(__file__).resolve().parents[3] / "assets" / "examples").glob("*.json")))
 def test_the_worked_cases_render_on_the_lab_template(path: Path, lab_model_dir: Path) -> None:
-    from core.render import load_template, load_tokenizer
+    from prompt_debugger.core.render import load_template, load_tokenizer
 
     body = json.loads(path.read_text(encoding="utf-8"))["request"]
     template = load_template(lab_model_dir)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from core.errors import DebuggerError, RenderError
-from core.render import load_tokenizer, render_local
-from core.render.tokenizers import long_texts
-from core.render.tokenizers.long_texts import LONG_CHARS, MOST_CHARS, encode_long, is_long
-from core.room import room_of
+from prompt_debugger.core.errors import DebuggerError, RenderError
+from prompt_debugger.core.render import load_tokenizer, render_local
+from prompt_debugger.core.render.tokenizers import long_texts
+from prompt_debugger.core.render.tokenizers.long_texts import LONG_CHARS, MOST_CHARS, encode_long, is_long
+from prompt_debugger.core.room import room_of
 
 
 @pytest.fixture(scope="module")

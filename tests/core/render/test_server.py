@@ -7,15 +7,21 @@ from dataclasses import replace
 
 import pytest
 
-from core.errors import RenderError
-from core.render import compare_prompts, explain_server_prompt, load_template, load_tokenizer, render_local
-from core.render.engine import run_job
-from core.render.inspect import inspect_template
-from core.render.job import RenderJob
-from core.render.request_variables import read_variables
-from core.render.tokenizers.fast import FastTokenizer
-from core.render.vllm_view import usual_causes
-from core.types import JSONObject, Prompt, SpanKind, TokenKind
+from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.render import (
+    compare_prompts,
+    explain_server_prompt,
+    load_template,
+    load_tokenizer,
+    render_local,
+)
+from prompt_debugger.core.render.engine import run_job
+from prompt_debugger.core.render.inspect import inspect_template
+from prompt_debugger.core.render.job import RenderJob
+from prompt_debugger.core.render.request_variables import read_variables
+from prompt_debugger.core.render.tokenizers.fast import FastTokenizer
+from prompt_debugger.core.render.vllm_view import usual_causes
+from prompt_debugger.core.types import JSONObject, Prompt, SpanKind, TokenKind
 from tests.core.render.shapes import SEARCH, WEATHER, assistant, call, result, user
 
 PLAIN = (

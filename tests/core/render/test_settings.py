@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import RenderError
-from core.render.tokenizers.settings import read_settings
+from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.render.tokenizers.settings import read_settings
 
 
 @pytest.mark.parametrize("name", ["chat_template.jinja", "additional_chat_templates/tool_use.jinja"])

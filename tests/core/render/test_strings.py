@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.render.trace.dumps import expand
-from core.render.trace.runs import BUDGET, Budget, Field, Run, RunBudgetError, RunKind, total_length
-from core.render.trace.strings import TracedStr, literal, plain, traced
+from prompt_debugger.core.render.trace.dumps import expand
+from prompt_debugger.core.render.trace.runs import BUDGET, Budget, Field, Run, RunBudgetError, RunKind, total_length
+from prompt_debugger.core.render.trace.strings import TracedStr, literal, plain, traced
 
 ALPHABET = "aAbB ßİ\n\t,.é日👩\u0301<|>"
 TEXTS = st.text(ALPHABET, max_size=12)

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.errors import RenderError
-from core.render import load_tokenizer
-from core.render.tokenizers.fast import FastTokenizer
-from core.render.tokenizers.pieces import PieceStyle, bytes_of_entry
-from core.render.tokenizers.tiktoken import find_pattern
-from core.types import TokenKind
+from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.render import load_tokenizer
+from prompt_debugger.core.render.tokenizers.fast import FastTokenizer
+from prompt_debugger.core.render.tokenizers.pieces import PieceStyle, bytes_of_entry
+from prompt_debugger.core.render.tokenizers.tiktoken import find_pattern
+from prompt_debugger.core.types import TokenKind
 from tests.core.render.vocabularies import byte_level
 
 tiktoken = pytest.importorskip("tiktoken", reason="tiktoken is not installed")

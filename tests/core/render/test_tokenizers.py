@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.errors import RenderError
-from core.render import load_template, load_tokenizer
-from core.render.tokenizers.fast import FastTokenizer
-from core.render.tokenizers.tiles import align_pieces, decode_pieces
-from core.types import Token, TokenKind
+from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.render import load_template, load_tokenizer
+from prompt_debugger.core.render.tokenizers.fast import FastTokenizer
+from prompt_debugger.core.render.tokenizers.tiles import align_pieces, decode_pieces
+from prompt_debugger.core.types import Token, TokenKind
 from tests.conftest import ROOT
 from tests.core.render.vocabularies import KINDS, byte_level, write
 
@@ -220,8 +220,8 @@ def test_a_revision_of_a_hub_id_is_named_after_an_at_sign(tmp_path):
         reference.write_text(commit)
     source = (
         "import sys\n"
-        "from core.errors import RenderError\n"
-        "from core.render import load_template\n"
+        "from prompt_debugger.core.errors import RenderError\n"
+        "from prompt_debugger.core.render import load_template\n"
         "for name in sys.argv[1:]:\n"
         "    try: print(load_template(name))\n"
         "    except RenderError as error: print(error.message)\n"

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import RenderError
-from core.render.engine import run_job
-from core.render.job import RenderJob, RenderOutcome, Variable
-from core.render.local import render_local
-from core.render.worker.client import RenderWorker
-from core.room import Limits
-from core.types import JSON, SpanKind
+from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.render.engine import run_job
+from prompt_debugger.core.render.job import RenderJob, RenderOutcome, Variable
+from prompt_debugger.core.render.local import render_local
+from prompt_debugger.core.render.worker.client import RenderWorker
+from prompt_debugger.core.room import Limits
+from prompt_debugger.core.types import JSON, SpanKind
 from tests.core.render.features import FEATURES
 from tests.core.render.test_features import job_for
 
@@ -187,8 +187,8 @@ def test_large_and_odd_texts_pass_the_wire(worker: RenderWorker) -> None:
 def test_the_worker_dies_with_its_parent() -> None:
     program = (
         "import os, signal\n"
-        "from core.render.worker import shared_worker\n"
-        "from core.render.job import RenderJob, Variable\n"
+        "from prompt_debugger.core.render.worker import shared_worker\n"
+        "from prompt_debugger.core.render.job import RenderJob, Variable\n"
         "worker = shared_worker()\n"
         "worker.render(RenderJob('x', (Variable('messages', [{'role': 'user'}], ('messages',)),)))\n"
         "print(worker.process_id, flush=True)\n"

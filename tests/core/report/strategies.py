@@ -10,8 +10,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from hypothesis import strategies as st
 
-from core.report.codec import AnyJson, JsonObject, defaults_of, hints_of
-from core.types import Span
+from prompt_debugger.core.report.codec import AnyJson, JsonObject, defaults_of, hints_of
+from prompt_debugger.core.types import Span
 from tests.strategies import raw_texts
 
 texts = st.one_of(raw_texts(3), st.text(max_size=4), st.just("$json"))

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import RequestError
-from core.parse.engines.outcome import VllmOutcome
-from core.report import read_bundle, trace_to_json, write_bundle
-from core.report.codec import DamageError, decode_value, encode_value, hints_of
-from core.types import ParserOutcome, Trace
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.parse.engines.outcome import VllmOutcome
+from prompt_debugger.core.report import read_bundle, trace_to_json, write_bundle
+from prompt_debugger.core.report.codec import DamageError, decode_value, encode_value, hints_of
+from prompt_debugger.core.types import ParserOutcome, Trace
 from tests.core.diagnose.strategies import traces
 from tests.core.report.strategies import instances, jsons, texts, values
 from tests.ui.present.traces import dropped_call_trace, tokens_of

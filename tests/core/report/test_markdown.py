@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from core.report import redact_json, trace_to_markdown
-from core.types import Refusal, Request, Trace
+from prompt_debugger.core.report import redact_json, trace_to_markdown
+from prompt_debugger.core.types import Refusal, Request, Trace
 from tests.ui.present.strategies import HOSTILE
 from tests.ui.present.traces import TEMPLATE, dropped_call_trace
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.report import redact_json, redact_text
+from prompt_debugger.core.report import redact_json, redact_text
 
 # Put together at run time, so that no scanner takes this file for a leak.
 SECRETS = {

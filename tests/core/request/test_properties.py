@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from core.errors import RequestError
-from core.request import read_request
-from core.types import Request
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.request import read_request
+from prompt_debugger.core.types import Request
 
 SEEDS = (
     '{"messages": [{"role": "user", "content": "hi"}], "tools": [{"type": "function", "function": {"name": "f"}}]}',

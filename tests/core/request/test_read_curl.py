@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from core.errors import RequestError
-from core.request import read_request
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.request import read_request
 
 BODY = '{"messages": [{"role": "user", "content": "hi"}]}'
 

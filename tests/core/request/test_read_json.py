@@ -5,8 +5,8 @@ import math
 
 import pytest
 
-from core.errors import RequestError
-from core.request import MAX_CHARS, body_text, read_request
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.request import MAX_CHARS, body_text, read_request
 
 BODY = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
 

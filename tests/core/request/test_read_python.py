@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import RequestError
-from core.request import read_request
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.request import read_request
 
 CALL = """
 import os

@@ -11,9 +11,9 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.errors import RequestError
-from core.room import Limits, job
-from core.types import JSON, Finding, Span, Trace
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.room import Limits, job
+from prompt_debugger.core.types import JSON, Finding, Span, Trace
 
 SHORT = Limits(cpu_s=0.3, wall_s=30.0, memory_mb=256, answer_mb=1)
 

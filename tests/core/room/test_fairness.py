@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.room import VISITOR
-from core.room.fairness import MUCH_AT_ONE_ADDRESS_S, MUCH_S, NEW_PAGE_S, Fairness
-from core.room.lanes import Lanes
+from prompt_debugger.core.room import VISITOR
+from prompt_debugger.core.room.fairness import MUCH_AT_ONE_ADDRESS_S, MUCH_S, NEW_PAGE_S, Fairness
+from prompt_debugger.core.room.lanes import Lanes
 
 
 class Clock:

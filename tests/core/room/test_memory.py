@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.room.memory import has_memory_for_another
+from prompt_debugger.core.room.memory import has_memory_for_another
 
 GB = 1 << 30
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import DebuggerError, RequestError, RoomError
-from core.room import Room, close_rooms, in_thread, room_of
-from core.room.lanes import VISITOR
+from prompt_debugger.core.errors import DebuggerError, RequestError, RoomError
+from prompt_debugger.core.room import Room, close_rooms, in_thread, room_of
+from prompt_debugger.core.room.lanes import VISITOR
 from tests.conftest import ROOT
 from tests.core.room import hostile
 
@@ -328,7 +328,7 @@ def test_a_hostile_working_directory_has_no_say(tmp_path):
         (tmp_path / name / "__init__.py").write_text("raise SystemExit('the folder of the user was imported')")
     program = (
         "import sys; sys.path = [p for p in sys.path if p not in ('', sys.argv[1])]; sys.path.insert(0, sys.argv[2])\n"
-        "from core.room import room_of; from tests.core.room import hostile\n"
+        "from prompt_debugger.core.room import room_of; from tests.core.room import hostile\n"
         "import os; os.chdir(sys.argv[1]); sys.path.insert(0, '')\n"
         "print(room_of().call(hostile.echo, 'fine'))\n"
     )

@@ -8,10 +8,10 @@ import pickle
 import pytest
 from hypothesis import given
 
-from core.errors import BackendError
-from core.room.frames import HEADER, pack, unpack
-from core.room.values import UnknownValueError, encode_value
-from core.types import Request, Span, Token, TokenKind, Trace
+from prompt_debugger.core.errors import BackendError
+from prompt_debugger.core.room.frames import HEADER, pack, unpack
+from prompt_debugger.core.room.values import UnknownValueError, encode_value
+from prompt_debugger.core.types import Request, Span, Token, TokenKind, Trace
 from tests.core.report.strategies import instances
 
 NESTED = {"a": [1, 2.5, None, True, "\ud800", b"\x00"], "b": {"c": [[], {}, ()]}, "d": (1, ("x", Span(0, 3)))}
@@ -84,12 +84,12 @@ class Attack:
         ("r", "os:system", ["true"]),
         ("r", "builtins:eval", ["1"]),
         ("c", "subprocess:Popen", [["true"]]),
-        ("e", "core.types.prompt:Token", 1),
-        ("r", "core.types.prompt:TokenKind", ["text"]),
-        ("e", "core.types.prompt:TokenKind", "no such kind"),
-        ("r", "core.types.request:Request", []),
+        ("e", "prompt_debugger.core.types.prompt:Token", 1),
+        ("r", "prompt_debugger.core.types.prompt:TokenKind", ["text"]),
+        ("e", "prompt_debugger.core.types.prompt:TokenKind", "no such kind"),
+        ("r", "prompt_debugger.core.types.request:Request", []),
         ("x", "builtins:SystemExit", {}),
-        ("x", "core.errors:RequestError", "text"),
+        ("x", "prompt_debugger.core.errors:RequestError", "text"),
         ("?", 1),
         (),
         ("t", 5),

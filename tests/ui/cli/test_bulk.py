@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import EngineError, RequestError
+from prompt_debugger.core.errors import EngineError, RequestError
+from prompt_debugger.ui.cli import cases
+from prompt_debugger.ui.cli.case_lines import CHUNK_LINES, Chunk, read_chunks
+from prompt_debugger.ui.cli.case_workers import CaseWorkers, WorkerLimits
+from prompt_debugger.ui.cli.cases import LINES_ALONE, run_bulk
 from tests.conftest import ROOT
-from ui.cli import cases
-from ui.cli.case_lines import CHUNK_LINES, Chunk, read_chunks
-from ui.cli.case_workers import CaseWorkers, WorkerLimits
-from ui.cli.cases import LINES_ALONE, run_bulk
 
 CALL = '<tool_call>\n{{"name": "f", "arguments": {{"n": {n}}}}}\n</tool_call>'
 MANY = LINES_ALONE + 5 * CHUNK_LINES

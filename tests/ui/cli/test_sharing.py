@@ -6,12 +6,12 @@ import sys
 
 import pytest
 
-from core.errors import RequestError
-from core.report import read_bundle, trace_to_json, trace_to_terminal, write_bundle
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.report import read_bundle, trace_to_json, trace_to_terminal, write_bundle
+from prompt_debugger.ui.cli.sharing import read_bundle_file, write_trace
 from tests.conftest import ROOT
 from tests.core.experiments.test_runs import changed
 from tests.ui.present.traces import dropped_call_trace
-from ui.cli.sharing import read_bundle_file, write_trace
 
 
 def run(*arguments, text=""):

@@ -10,12 +10,12 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.account import count_characters
-from core.diagnose import diagnose_trace, reach_verdict
-from core.report import trace_to_json, trace_to_markdown, trace_to_terminal
-from core.types import CallOutcome, Conclusion, Trace
+from prompt_debugger.core.account import count_characters
+from prompt_debugger.core.diagnose import diagnose_trace, reach_verdict
+from prompt_debugger.core.report import trace_to_json, trace_to_markdown, trace_to_terminal
+from prompt_debugger.core.types import CallOutcome, Conclusion, Trace
+from prompt_debugger.ui.present import ledger_payload, stages_payload, unpack_payload, verdict_payload
 from tests.core.diagnose.cases import build_trace
-from ui.present import ledger_payload, stages_payload, unpack_payload, verdict_payload
 
 CALLS = ('functions.get_weather:0<|tool_call_argument_begin|>{"city": "Paris"}', "search<|tool_call_argument_begin|>{}")
 BLOCKS = [f"<|tool_call_begin|>{call}<|tool_call_end|>" for call in CALLS]

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 from hypothesis import given
 
-from core.types import Request, Trace
+from prompt_debugger.core.types import Request, Trace
+from prompt_debugger.ui.present import unpack_payload
+from prompt_debugger.ui.present.comparison import NamedRun, comparison_payload
 from tests.core.diagnose.strategies import traces
 from tests.core.experiments.test_runs import changed
 from tests.ui.present.traces import dropped_call_trace
-from ui.present import unpack_payload
-from ui.present.comparison import NamedRun, comparison_payload
 
 
 def drawn(left, right):

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.parse.ledger import build_ledger
-from core.types import CallMatch, JSONObject
+from prompt_debugger.core.parse.ledger import build_ledger
+from prompt_debugger.core.types import CallMatch, JSONObject
+from prompt_debugger.ui.present.differences import align_texts, field_differences
 from tests.ui.present.strategies import hostile_texts
 from tests.ui.present.traces import RAW_TEXT, dropped_call_trace
-from ui.present.differences import align_texts, field_differences
 
 
 def differences_of(message: JSONObject, *, altered: tuple[str, ...] = (), **call):

@@ -5,16 +5,15 @@ import json
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from core.errors import RenderError, RequestError
-from core.experiments import RenderSetup, compare_setups, explain_count, follow_turns, try_switches
-from core.render import load_tokenizer, render_local
-from core.render.engine import run_job
-from core.render.probes import ProbeAnswer, Support
-from core.types import Span, Token, TokenKind
-from tests.ui.present.strategies import hostile_texts
-from ui.present import unpack_payload
-from ui.present.chips import token_chips
-from ui.present.experiments import (
+from prompt_debugger.core.errors import RenderError, RequestError
+from prompt_debugger.core.experiments import RenderSetup, compare_setups, explain_count, follow_turns, try_switches
+from prompt_debugger.core.render import load_tokenizer, render_local
+from prompt_debugger.core.render.engine import run_job
+from prompt_debugger.core.render.probes import ProbeAnswer, Support
+from prompt_debugger.core.types import Span, Token, TokenKind
+from prompt_debugger.ui.present import unpack_payload
+from prompt_debugger.ui.present.chips import token_chips
+from prompt_debugger.ui.present.experiments import (
     MAX_HUNKS,
     bench_error_payload,
     count_payload,
@@ -22,7 +21,8 @@ from ui.present.experiments import (
     switches_payload,
     turns_payload,
 )
-from ui.present.template import edit_error_payload, edited_payload, probes_payload
+from prompt_debugger.ui.present.template import edit_error_payload, edited_payload, probes_payload
+from tests.ui.present.strategies import hostile_texts
 
 CHATML = (
     "{% for m in messages %}<|im_user|>{{ m.content }}<|im_end|>{% endfor %}"

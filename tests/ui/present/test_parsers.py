@@ -4,18 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from core.grammar import Cause, GrammarStatus, GrammarVerdict, Intervention, SchemaRule, SecondOpinion
-from core.parse.engines import CallHistory, Parting, ReleaseRow, ReleaseTable, SplitTrial, VllmOutcome
-from core.pipeline import account_of
-from core.types import ParserOutcome, Server, Span
+from prompt_debugger.core.grammar import Cause, GrammarStatus, GrammarVerdict, Intervention, SchemaRule, SecondOpinion
+from prompt_debugger.core.parse.engines import CallHistory, Parting, ReleaseRow, ReleaseTable, SplitTrial, VllmOutcome
+from prompt_debugger.core.pipeline import account_of
+from prompt_debugger.core.types import ParserOutcome, Server, Span
+from prompt_debugger.ui.present import unpack_payload
+from prompt_debugger.ui.present.constrained import constrained_payload
+from prompt_debugger.ui.present.parsers import matrix_payload
+from prompt_debugger.ui.present.releases import releases_payload
+from prompt_debugger.ui.present.splits import splits_payload
+from prompt_debugger.ui.present.tool_state import jump_of
 from tests.ui.present.strategies import HOSTILE
 from tests.ui.present.traces import dropped_call_trace
-from ui.present import unpack_payload
-from ui.present.constrained import constrained_payload
-from ui.present.parsers import matrix_payload
-from ui.present.releases import releases_payload
-from ui.present.splits import splits_payload
-from ui.present.tool_state import jump_of
 
 
 def header(payload):

@@ -5,8 +5,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prompt_debugger.ui.present import pack_payload, unpack_payload
 from tests.ui.present.strategies import hostile_texts
-from ui.present import pack_payload, unpack_payload
 
 
 @given(st.dictionaries(hostile_texts, st.lists(hostile_texts, max_size=3), max_size=3), st.binary(max_size=64))

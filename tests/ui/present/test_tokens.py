@@ -4,11 +4,11 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.types import Span, Token, TokenKind
+from prompt_debugger.core.types import Span, Token, TokenKind
+from prompt_debugger.ui.present import tokens_payload, unpack_payload
+from prompt_debugger.ui.present.tokens import merge_tokens
 from tests.ui.present.strategies import hostile_texts
 from tests.ui.present.traces import PROMPT_TEXT, tokens_of
-from ui.present import tokens_payload, unpack_payload
-from ui.present.tokens import merge_tokens
 
 
 def token(number, text, piece=None, **changes):

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import BackendError, LabError, RequestError
-from core.request import read_request
-from core.types import (
+from prompt_debugger.core.errors import BackendError, LabError, RequestError
+from prompt_debugger.core.request import read_request
+from prompt_debugger.core.types import (
     JSON,
     Branch,
     CallMatch,
@@ -25,9 +25,7 @@ from core.types import (
     Trace,
     Verdict,
 )
-from tests.ui.present.strategies import hostile_texts
-from tests.ui.present.traces import RAW_TEXT, dropped_call_trace
-from ui.present import (
+from prompt_debugger.ui.present import (
     VIEWS,
     RunView,
     completion_payload,
@@ -42,8 +40,10 @@ from ui.present import (
     unpack_payload,
     verdict_payload,
 )
-from ui.present.completion import mark_special
-from ui.present.json_text import json_segments
+from prompt_debugger.ui.present.completion import mark_special
+from prompt_debugger.ui.present.json_text import json_segments
+from tests.ui.present.strategies import hostile_texts
+from tests.ui.present.traces import RAW_TEXT, dropped_call_trace
 
 NOTHING = Trace(request=Request(body={}, text=""))
 

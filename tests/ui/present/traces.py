@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import replace
 
-from core.types import (
+from prompt_debugger.core.types import (
     CallMatch,
     CallOutcome,
     CallStatus,

@@ -11,13 +11,13 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
-from core.report import curl_of, redact_text
-from core.types import Notice, Refusal, Request, Trace
+from prompt_debugger.core.report import curl_of, redact_text
+from prompt_debugger.core.types import Notice, Refusal, Request, Trace
+from prompt_debugger.ui.present import VIEWS, unpack_payload
+from prompt_debugger.ui.report import trace_to_html
 from tests.ui.present.strategies import HOSTILE, hostile_texts
 from tests.ui.present.traces import RAW_TEXT, TEMPLATE, dropped_call_trace, tokens_of
 from tests.ui.report.test_mask import KEYS, planted, strings
-from ui.present import VIEWS, unpack_payload
-from ui.report import trace_to_html
 
 
 def data_of(html):

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from core.errors import RequestError
-from ui.report import link_state
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.ui.report import link_state
 
 BODY = {"messages": [{"role": "user", "content": "hi"}]}
 

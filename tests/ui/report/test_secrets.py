@@ -6,12 +6,12 @@ from enum import Enum
 
 import pytest
 
-from core.report import read_bundle
-from core.types import Span, Token
+from prompt_debugger.core.report import read_bundle
+from prompt_debugger.core.types import Span, Token
+from prompt_debugger.ui.report import link_state, share_trace
+from prompt_debugger.ui.web.work import _picture
 from tests.ui.report.test_document import headers_of
 from tests.ui.report.test_mask import planted, strings
-from ui.report import link_state, share_trace
-from ui.web.work import _picture
 
 # Each: how it stands in a text, and what of it must be nowhere.
 SECRETS = {

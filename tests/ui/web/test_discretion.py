@@ -25,9 +25,12 @@ ENTRIES = {
         "try: int(typed)\nexcept ValueError: uvicorn.exception(f'bad {typed}')",
         "ERROR uvicorn.error:",
     ),
-    "an entry of ours": ("logging.getLogger('ui.web.x').warning('the lab failed: %s', typed)", "the lab failed: …"),
+    "an entry of ours": (
+        "logging.getLogger('prompt_debugger.ui.web.x').warning('the lab failed: %s', typed)",
+        "the lab failed: …",
+    ),
     "an exception of ours": (
-        "try: raise KeyError(typed)\nexcept KeyError: logging.getLogger('ui.web.x').exception('it failed')",
+        "try: raise KeyError(typed)\nexcept KeyError: logging.getLogger('prompt_debugger.ui.web.x').exception('it failed')",
         "it failed: KeyError < <module>",
     ),
     "a thread that failed": (
@@ -36,7 +39,7 @@ ENTRIES = {
     ),
     "an end that nobody foresaw": ("raise RuntimeError(typed)", "nobody waited for: RuntimeError < <module>"),
     "a refused connection": (
-        "from core.egress import forbid_network; forbid_network()\n"
+        "from prompt_debugger.core.egress import forbid_network; forbid_network()\n"
         "import socket\ntry: socket.getaddrinfo(typed + '.example', 1)\nexcept OSError: pass",
         "refused a connection: socket.getaddrinfo by __main__:",
     ),
@@ -48,7 +51,7 @@ def test_the_log_tells_kinds_and_places_alone(name: str) -> None:
     code, told = ENTRIES[name]
     script = """
     import logging, sys, threading
-    from ui.web.discretion import keep_words_out_of_log
+    from prompt_debugger.ui.web.discretion import keep_words_out_of_log
     uvicorn = logging.getLogger("uvicorn.error")
     uvicorn.addHandler(logging.StreamHandler())
     uvicorn.propagate = False

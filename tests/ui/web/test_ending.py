@@ -17,7 +17,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from core.types import JSON, JSONObject
+from prompt_debugger.core.types import JSON, JSONObject
 from tests.conftest import ROOT
 from tests.core.complete.faulty_server import FaultyServer, answer
 

@@ -5,17 +5,17 @@ import json
 
 import pytest
 
-from core.experiments import Variant
-from core.experiments.variant import render_variant
-from core.lab import LabPool
-from core.pipeline import Target
-from core.types import Prompt, Request, Server, Span, SpanKind, Trace
-from core.types import PromptSpan as Stretch
-from ui.present import unpack_payload
-from ui.web.experiments import Asked, Bench
-from ui.web.handlers import TargetFields
-from ui.web.labs import PageLabs
-from ui.web.settings import PageSettings
+from prompt_debugger.core.experiments import Variant
+from prompt_debugger.core.experiments.variant import render_variant
+from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.pipeline import Target
+from prompt_debugger.core.types import Prompt, Request, Server, Span, SpanKind, Trace
+from prompt_debugger.core.types import PromptSpan as Stretch
+from prompt_debugger.ui.present import unpack_payload
+from prompt_debugger.ui.web.experiments import Asked, Bench
+from prompt_debugger.ui.web.handlers import TargetFields
+from prompt_debugger.ui.web.labs import PageLabs
+from prompt_debugger.ui.web.settings import PageSettings
 
 TALK = [
     {"role": "user", "content": "Hello"},
@@ -262,7 +262,7 @@ async def test_an_experiment_can_be_left_at_any_step():
 
 async def test_a_slow_step_ticks():
     """Gradio notices a closed tab only when the handler yields."""
-    from ui.web.experiments import follow_steps
+    from prompt_debugger.ui.web.experiments import follow_steps
 
     gate = asyncio.Event()
     loop = asyncio.get_running_loop()

@@ -7,14 +7,14 @@ import signal
 
 import pytest
 
-from core.lab import LabPool, LabSpec
-from core.pipeline import Target
+from prompt_debugger.core.lab import LabPool, LabSpec
+from prompt_debugger.core.pipeline import Target
+from prompt_debugger.ui.present import unpack_payload
+from prompt_debugger.ui.web.handlers import MAX_STREAMED_CHARS, Handlers, TargetFields
+from prompt_debugger.ui.web.labs import PageLabs
+from prompt_debugger.ui.web.limits import Limits
+from prompt_debugger.ui.web.settings import PageSettings
 from tests.core.complete.faulty_server import answer, chunk, drip, faulty_server, hang, raw, reset, stream
-from ui.present import unpack_payload
-from ui.web.handlers import MAX_STREAMED_CHARS, Handlers, TargetFields
-from ui.web.labs import PageLabs
-from ui.web.limits import Limits
-from ui.web.settings import PageSettings
 
 REQUEST = '{"messages": [{"role": "user", "content": "What\'s the weather in Paris?"}], "temperature": 0}'
 MODELS = answer(200, {"data": [{"id": "m"}]})
@@ -168,7 +168,7 @@ async def test_a_fault_of_ours_is_a_message_and_its_words_are_not_logged_in_publ
     def fail(*_args, **_fields):
         raise RuntimeError("WORDS OF A VISITOR")
 
-    monkeypatch.setattr("ui.web.handlers.choose_target", fail)
+    monkeypatch.setattr("prompt_debugger.ui.web.handlers.choose_target", fail)
     strip = (await run(page(public=True)))[-1]
     public_log = caplog.text
     await run(page())

@@ -4,8 +4,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from ui.web.gate import RunGate
-from ui.web.limits import LimitError, Limits
+from prompt_debugger.ui.web.gate import RunGate
+from prompt_debugger.ui.web.limits import LimitError, Limits
 
 
 class Clock:

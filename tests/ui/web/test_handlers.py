@@ -3,12 +3,12 @@ import socket
 
 import pytest
 
-from core.lab import LabPool
-from core.pipeline import EXAMPLE_NAMES, Target
-from ui.present import VIEWS, unpack_payload
-from ui.web.handlers import Handlers, TargetFields
-from ui.web.labs import PageLabs
-from ui.web.settings import PageSettings
+from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.pipeline import EXAMPLE_NAMES, Target
+from prompt_debugger.ui.present import VIEWS, unpack_payload
+from prompt_debugger.ui.web.handlers import Handlers, TargetFields
+from prompt_debugger.ui.web.labs import PageLabs
+from prompt_debugger.ui.web.settings import PageSettings
 
 
 @pytest.fixture

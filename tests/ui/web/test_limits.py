@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from core.errors import RequestError
-from core.pipeline import load_examples
-from core.request import read_request
-from ui.web.limits import (
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.pipeline import load_examples
+from prompt_debugger.core.request import read_request
+from prompt_debugger.ui.web.limits import (
     PUBLIC_LIMITS,
     LimitError,
     Limits,

@@ -9,13 +9,13 @@ from types import SimpleNamespace
 import httpx
 import pytest
 
+from prompt_debugger.ui.web.door.counts import Use
+from prompt_debugger.ui.web.door.events import VISITOR
+from prompt_debugger.ui.web.door.kinds import Kind
+from prompt_debugger.ui.web.launch import build_app, serve_app
+from prompt_debugger.ui.web.memory import FairLine, PageMemory
+from prompt_debugger.ui.web.settings import PageSettings
 from tests.ui.web.test_visitors import Visitor
-from ui.web.door.counts import Use
-from ui.web.door.events import VISITOR
-from ui.web.door.kinds import Kind
-from ui.web.launch import build_app, serve_app
-from ui.web.memory import FairLine, PageMemory
-from ui.web.settings import PageSettings
 
 REQUEST = json.dumps({"messages": [{"role": "user", "content": "x"}]})
 

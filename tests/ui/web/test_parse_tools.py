@@ -5,17 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from core.lab import LabPool
-from core.parse.engines import VllmEngine
-from core.pipeline import Target
-from core.types import Server
+from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.parse.engines import VllmEngine
+from prompt_debugger.core.pipeline import Target
+from prompt_debugger.core.types import Server
+from prompt_debugger.ui.present import unpack_payload
+from prompt_debugger.ui.web.labs import PageLabs
+from prompt_debugger.ui.web.parse_tools import ParseTools
+from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import with_server
 from tests.core.complete.faulty_server import answer, faulty_server
 from tests.ui.present.traces import dropped_call_trace
-from ui.present import unpack_payload
-from ui.web.labs import PageLabs
-from ui.web.parse_tools import ParseTools
-from ui.web.settings import PageSettings
-from ui.web.targets import with_server
 
 
 @pytest.fixture(scope="module")

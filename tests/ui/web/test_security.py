@@ -7,9 +7,9 @@ import socket
 import httpx
 import pytest
 
-from core.pipeline import Target
-from ui.web.launch import build_app, serve_app
-from ui.web.security import (
+from prompt_debugger.core.pipeline import Target
+from prompt_debugger.ui.web.launch import build_app, serve_app
+from prompt_debugger.ui.web.security import (
     MAX_BODY_BYTES,
     MAX_PUBLIC_BODY_BYTES,
     allowed_hosts,
@@ -18,7 +18,7 @@ from ui.web.security import (
     is_own_origin,
     security_headers,
 )
-from ui.web.settings import PageSettings, launch_arguments, prepare_environment
+from prompt_debugger.ui.web.settings import PageSettings, launch_arguments, prepare_environment
 
 NAME = "me-debugger.hf.space"
 SETTINGS = {
@@ -317,7 +317,7 @@ def test_another_server_on_port_80_of_this_machine_is_not_the_page(place):
 
 
 def test_the_head_holds_our_scripts_and_no_address(app):
-    from ui.web.head import page_head
+    from prompt_debugger.ui.web.head import page_head
 
     head = page_head()
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from core.report import read_bundle, write_bundle
+from prompt_debugger.core.report import read_bundle, write_bundle
+from prompt_debugger.ui.present import VIEWS, unpack_payload
+from prompt_debugger.ui.web.handlers import TargetFields
+from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.sharing import MAX_PUBLIC_BUNDLE_CHARS, Sharing
 from tests.ui.present.traces import dropped_call_trace
-from ui.present import VIEWS, unpack_payload
-from ui.web.handlers import TargetFields
-from ui.web.settings import PageSettings
-from ui.web.sharing import MAX_PUBLIC_BUNDLE_CHARS, Sharing
 
 TEXT = '{"messages": [{"role": "user", "content": "hi"}]}'
 FIELDS = TargetFields("http://10.0.0.1/v1", "m", "a/b", "hermes", "none")

@@ -12,9 +12,9 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from core.errors import BackendError
-from ui.cli import page
-from ui.cli.main import build_parser
+from prompt_debugger.core.errors import BackendError
+from prompt_debugger.ui.cli import page
+from prompt_debugger.ui.cli.main import build_parser
 
 ROOT = Path(__file__).resolve().parents[3]
 LOCK = dict(line.split("==") for line in (ROOT / "requirements.lock").read_text().split())
@@ -72,7 +72,7 @@ def test_the_card_of_the_space_is_one_that_the_hub_takes(front):
 def _launched(monkeypatch, *argv):
     """Return what the page would be launched with."""
     seen = {}
-    monkeypatch.setattr("ui.web.launch.launch_app", lambda **arguments: seen.update(arguments))
+    monkeypatch.setattr("prompt_debugger.ui.web.launch.launch_app", lambda **arguments: seen.update(arguments))
     options = build_parser().parse_args(["ui", *argv])
     assert options.run(options) == 0
     return seen

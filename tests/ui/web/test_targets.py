@@ -1,12 +1,12 @@
 import pytest
 
-from core.errors import RequestError
-from core.lab import LabPool
-from core.pipeline import Target
-from core.types import Server
-from ui.web.labs import PageLabs
-from ui.web.settings import PageSettings
-from ui.web.targets import NoServerError, choose_target, target_of_server
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.pipeline import Target
+from prompt_debugger.core.types import Server
+from prompt_debugger.ui.web.labs import PageLabs
+from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import NoServerError, choose_target, target_of_server
 
 OWN = "http://own.example/v1"
 

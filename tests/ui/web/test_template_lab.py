@@ -4,16 +4,16 @@ import json
 
 import pytest
 
-from core.lab import LabPool
-from core.render import load_template
-from core.render.probes import PROBE_NAMES
-from ui.present import unpack_payload
-from ui.web.experiments import Asked, Bench
-from ui.web.handlers import TargetFields
-from ui.web.labs import PageLabs
-from ui.web.render_setups import with_edges
-from ui.web.settings import PageSettings
-from ui.web.template_lab import AS_ASKED, CLOSED, OPENED, TemplateLab
+from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.render import load_template
+from prompt_debugger.core.render.probes import PROBE_NAMES
+from prompt_debugger.ui.present import unpack_payload
+from prompt_debugger.ui.web.experiments import Asked, Bench
+from prompt_debugger.ui.web.handlers import TargetFields
+from prompt_debugger.ui.web.labs import PageLabs
+from prompt_debugger.ui.web.render_setups import with_edges
+from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.template_lab import AS_ASKED, CLOSED, OPENED, TemplateLab
 
 FIELDS = TargetFields("", "", "", "kimi_k2", "none")
 TEXT = json.dumps({"messages": [{"role": "user", "content": "Hello there"}]})

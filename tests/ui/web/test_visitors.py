@@ -14,13 +14,13 @@ import zlib
 import httpx
 import pytest
 
-from core.pipeline import Target
+from prompt_debugger.core.pipeline import Target
+from prompt_debugger.ui.present import unpack_payload
+from prompt_debugger.ui.web.handlers import Handlers
+from prompt_debugger.ui.web.launch import build_app, serve_app
+from prompt_debugger.ui.web.settings import PageSettings
 from tests.core.complete.faulty_server import FaultyServer, answer
 from tests.threads import in_thread
-from ui.present import unpack_payload
-from ui.web.handlers import Handlers
-from ui.web.launch import build_app, serve_app
-from ui.web.settings import PageSettings
 
 KEY = "sk-visitor-secret-0123456789"
 MODELS = answer(200, {"data": [{"id": "m", "owned_by": "someone"}]})

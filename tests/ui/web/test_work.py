@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from core.errors import RequestError, RoomError
-from core.report import write_bundle
-from core.room import room_of
+from prompt_debugger.core.errors import RequestError, RoomError
+from prompt_debugger.core.report import write_bundle
+from prompt_debugger.core.room import room_of
+from prompt_debugger.ui.present import unpack_payload
+from prompt_debugger.ui.web.limits import PUBLIC_LIMITS, LimitError, Limits
+from prompt_debugger.ui.web.work import check_pasted, compare_runs, read_packed, read_pasted, reopen, share_as
 from tests.ui.present.traces import dropped_call_trace
 from tests.ui.web.test_sharing import pack
-from ui.present import unpack_payload
-from ui.web.limits import PUBLIC_LIMITS, LimitError, Limits
-from ui.web.work import check_pasted, compare_runs, read_packed, read_pasted, reopen, share_as
 
 TEXT = '{"messages": [{"role": "user", "content": "hi"}], "max_tokens": 5}'
 

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
-from ui.web.door.payloads import PayloadError
+from prompt_debugger.ui.web.door.payloads import PayloadError
 
 IDLE_S = 5.0  # between two parts of a body
 WHOLE_S = 60.0  # for all of it

@@ -7,8 +7,8 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from ui.web.door.kinds import DoorLimits, Kind
-from ui.web.door.payloads import PayloadError
+from prompt_debugger.ui.web.door.kinds import DoorLimits, Kind
+from prompt_debugger.ui.web.door.payloads import PayloadError
 
 _MINUTE_S = 60.0
 _MAX_NAMES = 4_000

@@ -8,12 +8,19 @@ from typing import Any, Protocol
 from starlette.datastructures import Headers, QueryParams
 from starlette.responses import JSONResponse
 
-from ui.web.door.bodies import BodyRoom, too_long
-from ui.web.door.counts import Counts, Use
-from ui.web.door.kinds import DoorLimits, kind_of
-from ui.web.door.payloads import EventTable, PayloadError, judge_cancel, judge_event, judge_reset, read_name
-from ui.web.door.sessions import Memory, Sessions
-from ui.web.door.visitors import Network, visitor_of
+from prompt_debugger.ui.web.door.bodies import BodyRoom, too_long
+from prompt_debugger.ui.web.door.counts import Counts, Use
+from prompt_debugger.ui.web.door.kinds import DoorLimits, kind_of
+from prompt_debugger.ui.web.door.payloads import (
+    EventTable,
+    PayloadError,
+    judge_cancel,
+    judge_event,
+    judge_reset,
+    read_name,
+)
+from prompt_debugger.ui.web.door.sessions import Memory, Sessions
+from prompt_debugger.ui.web.door.visitors import Network, visitor_of
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

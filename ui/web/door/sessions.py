@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ui.web.door.kinds import DoorLimits
+from prompt_debugger.ui.web.door.kinds import DoorLimits
 
 EMPTY_KEEP_S = 20.0  # for a page that is closed and of which nothing is kept
 

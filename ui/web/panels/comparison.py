@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import gradio as gr
 from gradio.events import Dependency
 
-from core.types import Trace
-from ui.web.comparison import Choices, Comparing, Runs
-from ui.web.page import Changes, Page, quiet
-from ui.web.share_view import build_comparison_view
+from prompt_debugger.core.types import Trace
+from prompt_debugger.ui.web.comparison import Choices, Comparing, Runs
+from prompt_debugger.ui.web.page import Changes, Page, quiet
+from prompt_debugger.ui.web.share_view import build_comparison_view
 
 COMPARE_LIMIT = 2
 

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from core.types import JSON, Trace
-from ui.present import pack_payload
-from ui.web.experiments import Asked, Bench
-from ui.web.handlers import TargetFields
-from ui.web.page import Page, quiet
-from ui.web.settings import PageSettings
-from ui.web.views import build_view
+from prompt_debugger.core.types import JSON, Trace
+from prompt_debugger.ui.present import pack_payload
+from prompt_debugger.ui.web.experiments import Asked, Bench
+from prompt_debugger.ui.web.handlers import TargetFields
+from prompt_debugger.ui.web.page import Page, quiet
+from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.views import build_view
 
 BENCH_LIMIT = 2  # experiments at once; renders of all of them share one worker
 _TABS: list[JSON] = [

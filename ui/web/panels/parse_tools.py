@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from core.grammar import LEVELS
-from core.types import JSON, Trace
-from ui.present import pack_payload
-from ui.web.page import Changes, Page, quiet
-from ui.web.parse_tools import ParseTools
-from ui.web.settings import PageSettings
-from ui.web.targets import REASONING_PARSERS, TOOL_PARSERS
-from ui.web.views import build_view
+from prompt_debugger.core.grammar import LEVELS
+from prompt_debugger.core.types import JSON, Trace
+from prompt_debugger.ui.present import pack_payload
+from prompt_debugger.ui.web.page import Changes, Page, quiet
+from prompt_debugger.ui.web.parse_tools import ParseTools
+from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS
+from prompt_debugger.ui.web.views import build_view
 
 TOOL_LIMIT = 2  # questions at once; all of them share the helpers
 RELEASES = "0.11.0, 0.17.0, 0.26.0, 0.32.0"

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import gradio as gr
 
-from core.pipeline import Example
-from ui.web.settings import PageSettings
-from ui.web.targets import REASONING_PARSERS, TOOL_PARSERS
-from ui.web.views import build_view
+from prompt_debugger.core.pipeline import Example
+from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS
+from prompt_debugger.ui.web.views import build_view
 
 
 class RequestPanel(NamedTuple):

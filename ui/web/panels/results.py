@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import gradio as gr
 
-from ui.web.panels.parse_tools import ParseToolsPanel, build_parse_tools
-from ui.web.settings import PageSettings
-from ui.web.share_view import build_share
-from ui.web.views import Views, build_findings_view, build_ledger_view, build_token_view, build_view
+from prompt_debugger.ui.web.panels.parse_tools import ParseToolsPanel, build_parse_tools
+from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.share_view import build_share
+from prompt_debugger.ui.web.views import Views, build_findings_view, build_ledger_view, build_token_view, build_view
 
 
 class Results(NamedTuple):

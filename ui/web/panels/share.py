@@ -7,10 +7,10 @@ from typing import Any
 import gradio as gr
 from gradio.events import Dependency
 
-from core.types import Trace
-from ui.web.handlers import TargetFields
-from ui.web.page import Changes, Page, quiet
-from ui.web.sharing import Sharing
+from prompt_debugger.core.types import Trace
+from prompt_debugger.ui.web.handlers import TargetFields
+from prompt_debugger.ui.web.page import Changes, Page, quiet
+from prompt_debugger.ui.web.sharing import Sharing
 
 SHARE_LIMIT = 4
 

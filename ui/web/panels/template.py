@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from core.types import JSON, Trace
-from ui.present import pack_payload
-from ui.web.experiments import Asked
-from ui.web.handlers import TargetFields
-from ui.web.page import Page, quiet
-from ui.web.template_lab import AS_ASKED, ENDINGS, TemplateLab
-from ui.web.views import build_token_view, build_view
+from prompt_debugger.core.types import JSON, Trace
+from prompt_debugger.ui.present import pack_payload
+from prompt_debugger.ui.web.experiments import Asked
+from prompt_debugger.ui.web.handlers import TargetFields
+from prompt_debugger.ui.web.page import Page, quiet
+from prompt_debugger.ui.web.template_lab import AS_ASKED, ENDINGS, TemplateLab
+from prompt_debugger.ui.web.views import build_token_view, build_view
 
 RENDER_LIMIT = 4
 _TABS: list[JSON] = [

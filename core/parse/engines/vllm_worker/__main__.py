@@ -22,8 +22,8 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)  # whatever prints, prints to standard error
     _stand_alone()
-    importlib.import_module("core.egress").forbid_network()
-    service = importlib.import_module("core.parse.engines.vllm_worker.service")
+    importlib.import_module("prompt_debugger.core.egress").forbid_network()
+    service = importlib.import_module("prompt_debugger.core.parse.engines.vllm_worker.service")
     service.serve(source, sink)
 
 
@@ -40,8 +40,8 @@ def _stand_alone() -> None:
     folder = Path(__file__).resolve().parent
     for name, path in (
         ("core", folder.parents[2]),
-        ("core.parse", folder.parents[1]),
-        ("core.parse.engines", folder.parents[0]),
+        ("prompt_debugger.core.parse", folder.parents[1]),
+        ("prompt_debugger.core.parse.engines", folder.parents[0]),
     ):
         package = types.ModuleType(name)
         package.__path__ = [str(path)]

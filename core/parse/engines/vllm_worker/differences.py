@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.parse.engines.vllm_worker.runs import Message
+from prompt_debugger.core.parse.engines.vllm_worker.runs import Message
 
 
 def tell_difference(whole: Message, streamed: Message, output: str) -> str | None:

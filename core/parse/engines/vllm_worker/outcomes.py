@@ -13,12 +13,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from core.parse.engines.vllm_worker import release
-from core.parse.engines.vllm_worker.pieces import Piece, pieces_of_output
-from core.parse.engines.vllm_worker.runs import Message, Setting, build_request
-from core.parse.engines.vllm_worker.service import plain_error
-from core.parse.engines.vllm_worker.splits import compare
-from core.parse.engines.vllm_worker.vocabulary import StandIn, absent_tokens, byte_tokenizer, load_tokenizer
+from prompt_debugger.core.parse.engines.vllm_worker import release
+from prompt_debugger.core.parse.engines.vllm_worker.pieces import Piece, pieces_of_output
+from prompt_debugger.core.parse.engines.vllm_worker.runs import Message, Setting, build_request
+from prompt_debugger.core.parse.engines.vllm_worker.service import plain_error
+from prompt_debugger.core.parse.engines.vllm_worker.splits import compare
+from prompt_debugger.core.parse.engines.vllm_worker.vocabulary import (
+    StandIn,
+    absent_tokens,
+    byte_tokenizer,
+    load_tokenizer,
+)
 
 MAX_OUTCOME_CHARS = 8_000_000
 _MAX_LOG_LINES = 10

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from core.parse.engines.vllm_worker.vocabulary import END_TEXTS, StandIn, end_ids_of_folder
+from prompt_debugger.core.parse.engines.vllm_worker.vocabulary import END_TEXTS, StandIn, end_ids_of_folder
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.parse.engines.vllm_worker import release
+from prompt_debugger.core.parse.engines.vllm_worker import release
 
 # Request fields that reach a parser or decide what text it gets.
 _FIELDS = (

@@ -21,7 +21,7 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
         _write(sink, {"ready": False, "missing": "vllm"})
         return
     try:
-        outcomes = importlib.import_module("core.parse.engines.vllm_worker.outcomes")
+        outcomes = importlib.import_module("prompt_debugger.core.parse.engines.vllm_worker.outcomes")
         hello = outcomes.describe()
     except Exception as error:  # noqa: BLE001 - a vLLM that cannot be imported may fail in any way
         _write(sink, {"ready": False, "error": plain_error(error)})

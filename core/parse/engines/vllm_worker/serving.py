@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 from vllm.outputs import CompletionOutput, RequestOutput
 
-from core.parse.engines.vllm_worker import release
-from core.parse.engines.vllm_worker.pieces import Piece
-from core.parse.engines.vllm_worker.runs import Message, Setting, add_delta
+from prompt_debugger.core.parse.engines.vllm_worker import release
+from prompt_debugger.core.parse.engines.vllm_worker.pieces import Piece
+from prompt_debugger.core.parse.engines.vllm_worker.runs import Message, Setting, add_delta
 
 # What the server's constructor would set, over all releases; an engine and a model are what it lacks.
 _SERVER: dict[str, Any] = {

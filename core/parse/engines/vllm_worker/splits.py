@@ -10,9 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from core.parse.engines.vllm_worker.differences import first_missing, is_on_the_way, shorten, tell_difference
-from core.parse.engines.vllm_worker.pieces import Piece
-from core.parse.engines.vllm_worker.runs import Message
+from prompt_debugger.core.parse.engines.vllm_worker.differences import (
+    first_missing,
+    is_on_the_way,
+    shorten,
+    tell_difference,
+)
+from prompt_debugger.core.parse.engines.vllm_worker.pieces import Piece
+from prompt_debugger.core.parse.engines.vllm_worker.runs import Message
 
 _STEPS = (2, 3, 5)
 _RANDOM_SPLITS = 3

@@ -9,8 +9,8 @@ from typing import Any
 
 from vllm.parser import ParserManager
 
-from core.parse.engines.vllm_worker.pieces import Piece
-from core.parse.engines.vllm_worker.runs import Message, Setting, add_delta, is_forced
+from prompt_debugger.core.parse.engines.vllm_worker.pieces import Piece
+from prompt_debugger.core.parse.engines.vllm_worker.runs import Message, Setting, add_delta, is_forced
 
 
 def effective_kwargs(request: Any, given: dict[str, Any] | None) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from core.parse.engines.vllm_worker import release
+from prompt_debugger.core.parse.engines.vllm_worker import release
 
 _MARKER = re.compile(r"[<\[｜|].{2,}|.{2,}[>\]｜|]", re.DOTALL)
 # Tokens that came with a later tokenizer of the same family, and texts that show the earlier one.

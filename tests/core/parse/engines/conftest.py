@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import EngineError
-from core.parse.engines import EngineLimits, VllmEngine, VllmReleases, fetch_release
+from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.parse.engines import EngineLimits, VllmEngine, VllmReleases, fetch_release
 
 PLUGIN = Path(__file__).parent / "plugins" / "misbehaving.py"
 

@@ -13,8 +13,8 @@ from typing import Any
 import httpx
 import pytest
 
-from core.parse.engines import RawOutput, VllmEngine, VllmOutcome
-from core.types import JSONObject
+from prompt_debugger.core.parse.engines import RawOutput, VllmEngine, VllmOutcome
+from prompt_debugger.core.types import JSONObject
 
 pytestmark = [pytest.mark.lab, pytest.mark.vllm]
 

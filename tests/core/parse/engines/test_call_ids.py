@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.parse.engines import RawOutput, VllmEngine, VllmOutcome
-from core.types import JSONObject
+from prompt_debugger.core.parse.engines import RawOutput, VllmEngine, VllmOutcome
+from prompt_debugger.core.types import JSONObject
 
 pytestmark = pytest.mark.vllm
 

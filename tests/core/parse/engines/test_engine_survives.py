@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import EngineError
-from core.parse.engines import RawOutput, VllmEngine, VllmOutcome
+from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.parse.engines import RawOutput, VllmEngine, VllmOutcome
 
 pytestmark = pytest.mark.vllm
 
@@ -109,7 +109,7 @@ async def test_requests_from_several_tasks_are_answered_each_with_its_own(fragil
 
 def test_our_own_process_never_imports_vllm_and_its_helper_dies_with_it() -> None:
     program = (
-        "import sys, time; from core.parse.engines import RawOutput, VllmEngine\n"
+        "import sys, time; from prompt_debugger.core.parse.engines import RawOutput, VllmEngine\n"
         "engine = VllmEngine()\n"
         "engine.wait(engine.parse_with(['vllm:hermes'], RawOutput('')))\n"
         "print([name for name in sys.modules if name.partition('.')[0] in ('vllm', 'torch', 'transformers')])\n"

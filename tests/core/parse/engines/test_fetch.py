@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import EngineError
-from core.parse.engines import fetch_release, find_release
-from core.parse.engines.__main__ import main
-from core.parse.engines.fetch import CACHE_VARIABLE, cache_dir
+from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.parse.engines import fetch_release, find_release
+from prompt_debugger.core.parse.engines.__main__ import main
+from prompt_debugger.core.parse.engines.fetch import CACHE_VARIABLE, cache_dir
 
 
 def make_wheel(folder: Path, name: str, version: str, files: dict[str, str], requires: str = "") -> None:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import EngineError
-from core.parse.engines import ParserPair, read_parser_name, write_parser_name
+from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.parse.engines import ParserPair, read_parser_name, write_parser_name
 
 WORDS = st.from_regex(r"[a-z][a-z0-9_-]{0,12}", fullmatch=True)
 VERSIONS = st.from_regex(r"[0-9]{1,2}\.[0-9]{1,3}\.[0-9]{1,2}(rc1|\.post2)?", fullmatch=True)

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from core.errors import EngineError
-from core.parse.engines.process import HelperProcess
+from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.parse.engines.process import HelperProcess
 
 
 @contextmanager

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import EngineError
-from core.parse.engines import RawOutput, VllmEngine, VllmOutcome
-from core.types import JSONObject, ParserOutcome
+from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.parse.engines import RawOutput, VllmEngine, VllmOutcome
+from prompt_debugger.core.types import JSONObject, ParserOutcome
 
 pytestmark = pytest.mark.vllm
 

@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from ui.web.door.bodies import MAX_BODIES_HELD, MAX_READERS, MAX_READERS_PER_VISITOR, BodyRoom
-from ui.web.door.payloads import PayloadError
+from prompt_debugger.ui.web.door.bodies import MAX_BODIES_HELD, MAX_READERS, MAX_READERS_PER_VISITOR, BodyRoom
+from prompt_debugger.ui.web.door.payloads import PayloadError
 
 
 class Sender:

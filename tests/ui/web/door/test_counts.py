@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from ui.web.door.counts import Counts, Use
-from ui.web.door.kinds import KNOWN_EVENTS, OWN_DOOR, PUBLIC_DOOR, Kind, kind_of
-from ui.web.door.payloads import PayloadError, read_table
-from ui.web.launch import build_app
-from ui.web.settings import PageSettings
+from prompt_debugger.ui.web.door.counts import Counts, Use
+from prompt_debugger.ui.web.door.kinds import KNOWN_EVENTS, OWN_DOOR, PUBLIC_DOOR, Kind, kind_of
+from prompt_debugger.ui.web.door.payloads import PayloadError, read_table
+from prompt_debugger.ui.web.launch import build_app
+from prompt_debugger.ui.web.settings import PageSettings
 
 DOCS = (Path(__file__).resolve().parents[4] / "docs" / "public-mode.md").read_text(encoding="utf-8")
 

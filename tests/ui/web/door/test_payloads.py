@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui.web.door.payloads import (
+from prompt_debugger.ui.web.door.payloads import (
     MAX_TEXT_CHARS,
     EventTable,
     PayloadError,
@@ -18,8 +18,8 @@ from ui.web.door.payloads import (
     read_name,
     read_table,
 )
-from ui.web.launch import build_app
-from ui.web.settings import PageSettings
+from prompt_debugger.ui.web.launch import build_app
+from prompt_debugger.ui.web.settings import PageSettings
 
 FILE = {"path": "/etc/passwd", "url": "http://127.0.0.1:9/x", "meta": {"_type": "gradio.FileData"}}
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from ui.web.door.kinds import PUBLIC_DOOR
-from ui.web.door.sessions import EMPTY_KEEP_S, Sessions
+from prompt_debugger.ui.web.door.kinds import PUBLIC_DOOR
+from prompt_debugger.ui.web.door.sessions import EMPTY_KEEP_S, Sessions
 
 LIMITS = replace(PUBLIC_DOOR, pages=6, pages_per_visitor=3, keep_s=100.0)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ui.web.door.visitors import SPACE_PROXIES, read_networks, visitor_of
+from prompt_debugger.ui.web.door.visitors import SPACE_PROXIES, read_networks, visitor_of
 
 PROXIES = read_networks(["10.0.0.0/8", "127.0.0.1", "fd00::/8"])
 
