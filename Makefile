@@ -11,7 +11,7 @@ TORCH := $(shell grep '^torch==' requirements.lock)
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 # Tests that boot a server or a browser share what they boot, so they run one by one; all others use every core.
 HEAVY := lab or vllm or browser
-CODE := app.py core ui tests scripts benchmarks
+CODE := app.py core ui prompt_debugger tests scripts benchmarks
 
 .PHONY: help run lab test test-fast check fix setup browser goldens screens bench docs clean
 
@@ -43,7 +43,7 @@ check: setup lint ## style, types, imports, and the tests that start no server a
 lint:
 	$(PY) -m ruff format --check $(CODE)
 	$(PY) -m ruff check $(CODE)
-	$(PY) -m mypy app.py core ui tests scripts
+	$(PY) -m mypy app.py prompt_debugger tests scripts
 	.venv/bin/lint-imports
 
 fix: setup ## mend style where a tool can

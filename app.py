@@ -1,17 +1,8 @@
-"""Entry of the page, the Space and the command line: `python app.py --help`."""
+"""Entry of the page, the Space and the command line in a checkout: `python app.py --help`."""
 
 import sys
 
-from prompt_debugger.core.egress import forbid_network
-
-
-def main() -> int:
-    """Run the program; the network is shut before any code that is not ours is read."""
-    forbid_network()
-    from prompt_debugger.ui.cli import main as run
-
-    return run()
-
+from prompt_debugger.__main__ import main
 
 if __name__ == "__main__":
     sys.exit(main())

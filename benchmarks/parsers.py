@@ -1,6 +1,6 @@
 """Offline parsers: start of the helper, one output with every parser, streaming in all chunkings, memory.
 
-Older releases are measured where they were fetched before (`python -m core.parse.engines 0.11.0`).
+Older releases are measured where they were fetched before (`python -m prompt_debugger.core.parse.engines 0.11.0`).
 
 Claims: the helper is warm within seconds and stays under 700 MB; the matrix of
 all tool parsers is answered in well under a tenth of a second.

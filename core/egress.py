@@ -32,8 +32,8 @@ _WATCHED = _LOOKUPS | _SENDINGS
 # Between the one who wants a connection and the socket; the log names who stands before them.
 _CARRIERS = frozenset(
     (
-        "anyio", "asyncio", "concurrent", "contextlib", "prompt_debugger.core.egress", "http", "httpcore", "httpx", "requests",
-        "selectors", "socket", "ssl", "threading", "urllib", "urllib3",
+        "anyio", "asyncio", "concurrent", "contextlib", "prompt_debugger.core.egress", "http", "httpcore", "httpx",
+        "requests", "selectors", "socket", "ssl", "threading", "urllib", "urllib3",
     )
 )  # fmt: skip
 

@@ -6,10 +6,10 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import Literal
 
+from prompt_debugger.core.assets import assets_dir
 from prompt_debugger.core.errors import LabError
 from prompt_debugger.core.types import JSON
 
@@ -18,8 +18,7 @@ LAB_MODEL_NAME = "lab-model"
 
 def packaged_model_dir() -> Path:
     """Return the folder of the miniature model, in a checkout and when installed."""
-    # Found from `core`, not as package `assets`: a stranger's package may bear that name.
-    return Path(str(resources.files("core"))).parent / "assets" / "lab-model"
+    return assets_dir() / "lab-model"
 
 
 @dataclass(frozen=True, slots=True)

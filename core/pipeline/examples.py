@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from importlib.resources import files
 
+from prompt_debugger.core.assets import assets_dir
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.lab import LabSpec
 from prompt_debugger.core.types import JSONObject
@@ -32,7 +32,7 @@ class Example:
 
 def load_examples() -> tuple[Example, ...]:
     """Return the worked cases in the order in which they teach."""
-    folder = files("assets") / "examples"
+    folder = assets_dir() / "examples"
     return tuple(_example(name, (folder / f"{name}.json").read_text(encoding="utf-8")) for name in EXAMPLE_NAMES)
 
 

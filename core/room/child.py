@@ -16,7 +16,7 @@ def main() -> None:
     """Serve jobs until the input ends."""
     spec = json.loads(sys.argv[1])
     known = set(sys.path)
-    if spec["root"] not in known:  # in front: `core` is a name that other packages have, too
+    if spec["root"] not in known:  # in front: this code and no other copy of it
         sys.path.insert(0, spec["root"])
     sys.path.extend(path for path in spec["paths"] if path not in known)
     importlib.import_module("prompt_debugger.core.egress").forbid_network()  # before anything of others is imported

@@ -20,8 +20,7 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import TypeVar, cast
 
-import prompt_debugger.core.types
-from prompt_debugger.core import errors
+from prompt_debugger.core import errors, types
 from prompt_debugger.core.errors import DebuggerError
 
 C = TypeVar("C", bound=type)
@@ -50,8 +49,8 @@ def _declared_in(package: str) -> Iterator[type]:
 
 _VALUES: dict[str, type] = {
     _name(value): value
-    for value in _declared_in(core.types.__name__)
-    if value.__module__.startswith(f"{core.types.__name__}.") and (_is_record(value) or issubclass(value, Enum))
+    for value in _declared_in(types.__name__)
+    if value.__module__.startswith(f"{types.__name__}.") and (_is_record(value) or issubclass(value, Enum))
 }
 _ERRORS: dict[str, type[DebuggerError]] = {
     _name(value): value

@@ -110,7 +110,8 @@ _ATTEMPTS = {
 @pytest.mark.parametrize("name", _ATTEMPTS)
 def test_a_library_that_connects_of_its_own_accord_is_refused_and_logged(name: str) -> None:
     attempt = textwrap.indent(textwrap.dedent(_ATTEMPTS[name]), "    ")
-    code = f"import sys\nfrom core.egress import forbid_network\nforbid_network()\nurl = sys.argv[1]\ntry:\n{attempt}\n"
+    code = "import sys\nfrom prompt_debugger.core.egress import forbid_network\nforbid_network()\n"
+    code += f"url = sys.argv[1]\ntry:\n{attempt}\n"
     with listening() as listener:
         done = subprocess.run(
             [sys.executable, "-c", code + "except Exception as error: print(type(error).__name__)", listener.url],

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
+from prompt_debugger.core.assets import assets_dir
 from prompt_debugger.core.types import JSONObject
-from prompt_debugger.ui.web.head import assets_dir
 from tests.browser.page import DebuggerPage
 from tests.browser.servers import serving
 from tests.core.complete.faulty_server import answer, chunk, stream

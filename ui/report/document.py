@@ -10,6 +10,7 @@ import re
 from functools import cache
 from pathlib import Path
 
+from prompt_debugger.core.assets import assets_dir
 from prompt_debugger.core.types import Trace
 from prompt_debugger.ui.present import RunView
 from prompt_debugger.ui.present.words import shortened
@@ -38,7 +39,6 @@ SCRIPTS = (
 STYLES = ("views.css",)
 
 _HERE = Path(__file__).parent
-_ASSETS = _HERE.parent.parent / "assets"
 _HIDDEN = re.compile(
     r"[^\S\t\n ]|[\x00-\x08\x0e-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]"
     r"|[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0\ufff9-\ufffc\U000e0000-\U000e0fff]"
@@ -98,12 +98,12 @@ def _policy(script: str) -> str:
 
 
 def _script() -> str:
-    names = [_ASSETS / name for name in SCRIPTS]
+    names = [assets_dir() / name for name in SCRIPTS]
     return "\n".join(_read(path) for path in (*names, _HERE / "report.js"))
 
 
 def _style() -> str:
-    names = [_ASSETS / name for name in STYLES]
+    names = [assets_dir() / name for name in STYLES]
     return "\n".join(_read(path) for path in (*names, _HERE / "report.css"))
 
 

@@ -17,7 +17,7 @@ import warnings
 from types import TracebackType
 from typing import TextIO
 
-_OURS = ("ui", "core", "prompt_debugger")
+_OURS = "prompt_debugger"
 _PLACES = 6
 _BLANK = re.compile(r"%[-+ #0-9.]*[a-zA-Z]")
 
@@ -79,7 +79,7 @@ class _DiscreetFormatter(logging.Formatter):
 
 
 def _is_ours(record: logging.LogRecord) -> bool:
-    return record.name.split(".")[0] in _OURS
+    return record.name.split(".")[0] == _OURS
 
 
 def _places(trace: TracebackType | None) -> str:

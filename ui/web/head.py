@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import resources
-from pathlib import Path
-
+from prompt_debugger.core.assets import assets_dir
 from prompt_debugger.ui.report import document
 
 # The views, which the exported report draws with, too: one list, kept there.
@@ -21,12 +19,6 @@ PAGE_SCRIPTS = (
     "page.js",
 )
 PAGE_STYLES = ("page.css", "bench.css", "parser_views.css", "share.css")
-
-
-def assets_dir() -> Path:
-    """Return the folder of scripts and styles, in a checkout and when installed."""
-    # Found from `core`, not as package `assets`: a stranger's package may bear that name.
-    return Path(str(resources.files("core"))).parent / "assets"
 
 
 def read_assets(names: tuple[str, ...]) -> str:

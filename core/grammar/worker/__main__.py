@@ -30,7 +30,7 @@ def _reach_own_package() -> None:
     """Make this folder importable by its full name; the packages around it are not run."""
     folder = Path(__file__).resolve().parent
     sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != folder]
-    for depth, name in enumerate(("prompt_debugger.core.grammar", "core")):
+    for depth, name in enumerate(("prompt_debugger.core.grammar", "prompt_debugger.core", "prompt_debugger")):
         package = types.ModuleType(name)
         package.__path__ = [str(folder.parents[depth])]
         sys.modules[name] = package

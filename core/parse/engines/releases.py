@@ -117,7 +117,7 @@ def _bring(version: str, *, fetch: bool) -> Path:
     if folder is None:
         raise EngineError(
             f"vLLM {version} is neither installed nor among the releases fetched before.",
-            f"Fetch it with `python -m core.parse.engines {version}`; nothing is installed by that.",
+            f"Fetch it with `python -m prompt_debugger.core.parse.engines {version}`; nothing is installed by that.",
         )
     return folder
 

@@ -150,8 +150,9 @@ def test_no_table_of_family_facts_stands_outside_the_records() -> None:
 
 def test_one_new_file_is_in_detection_rules_and_grammar(tmp_path: Path) -> None:
     """Copy the core, drop a family file into it, and touch nothing else."""
-    shutil.copytree(ROOT / "core", tmp_path / "core", ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / "core" / "formats" / "mint.py").write_text(NEW_FAMILY, encoding="utf-8")
+    package = tmp_path / "prompt_debugger"
+    shutil.copytree(ROOT / "core", package / "core", ignore=shutil.ignore_patterns("__pycache__"))
+    (package / "core" / "formats" / "mint.py").write_text(NEW_FAMILY, encoding="utf-8")
 
     done = subprocess.run(
         [sys.executable, "-c", ASK],

@@ -323,7 +323,7 @@ def test_the_kernel_holds_the_door_too(room):
 
 
 def test_a_hostile_working_directory_has_no_say(tmp_path):
-    for name in ("core", "json", "jsonschema"):
+    for name in ("prompt_debugger", "json", "jsonschema"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text("raise SystemExit('the folder of the user was imported')")
     program = (

@@ -30,7 +30,8 @@ ENTRIES = {
         "the lab failed: …",
     ),
     "an exception of ours": (
-        "try: raise KeyError(typed)\nexcept KeyError: logging.getLogger('prompt_debugger.ui.web.x').exception('it failed')",
+        "try: raise KeyError(typed)\n"
+        "except KeyError: logging.getLogger('prompt_debugger.ui.web.x').exception('it failed')",
         "it failed: KeyError < <module>",
     ),
     "a thread that failed": (

@@ -147,7 +147,7 @@ async def test_what_all_visitors_share_holds_nothing_of_one(served, client):
     handlers = next(item for item in gc.get_objects() if type(item) is Handlers and item.settings.public)
 
     assert _holders("SHARED-STATE-WORDS", [handlers]) == []
-    modules = [vars(module) for name, module in sys.modules.items() if name.split(".")[0] in ("core", "ui")]
+    modules = [vars(module) for name, module in sys.modules.items() if name.split(".")[0] == "prompt_debugger"]
     assert _holders("SHARED-STATE-WORDS", modules) == []
     assert _holders("needle", [{"found": ("a needle",)}]), "the search finds what is there"
 
@@ -221,7 +221,7 @@ def _holders(words, roots):
 
 def _is_ours(item):
     name = type(item).__module__.split(".")[0]
-    return name in ("core", "ui", "builtins", "collections", "gradio") and type(item).__name__ not in (
+    return name in ("prompt_debugger", "builtins", "collections", "gradio") and type(item).__name__ not in (
         "module",
         "function",
         "method",

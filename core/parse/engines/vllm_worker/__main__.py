@@ -39,7 +39,8 @@ def _stand_alone() -> None:
     """Make this package importable by its full name without running the packages around it."""
     folder = Path(__file__).resolve().parent
     for name, path in (
-        ("core", folder.parents[2]),
+        ("prompt_debugger", folder.parents[3]),
+        ("prompt_debugger.core", folder.parents[2]),
         ("prompt_debugger.core.parse", folder.parents[1]),
         ("prompt_debugger.core.parse.engines", folder.parents[0]),
     ):

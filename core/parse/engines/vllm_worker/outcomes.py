@@ -208,7 +208,7 @@ def _unknown(kind: str, name: str | None, known: list[str]) -> str | None:
 @functools.cache
 def _layer() -> Any:
     """Return the module that runs parsers the way this release's server does."""
-    return importlib.import_module(f"core.parse.engines.vllm_worker.{_LAYERS[release.layer()]}")
+    return importlib.import_module(f"prompt_debugger.core.parse.engines.vllm_worker.{_LAYERS[release.layer()]}")
 
 
 def _tool_parsers() -> list[str]:

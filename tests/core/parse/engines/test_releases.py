@@ -212,7 +212,7 @@ async def test_a_release_that_is_not_there_says_how_to_get_it(
     with pytest.raises(EngineError, match="neither installed nor") as caught:
         await releases.parse_with(["vllm@0.9.9:hermes"], RawOutput(""))
 
-    assert "python -m core.parse.engines 0.9.9" in caught.value.hint
+    assert "python -m prompt_debugger.core.parse.engines 0.9.9" in caught.value.hint
 
 
 async def test_a_release_that_does_not_import_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,1 @@
+"""See what a chat request becomes: prompt, completion, message, and where it got lost."""

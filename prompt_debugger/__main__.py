@@ -1,0 +1,19 @@
+"""Entry of the command line, as installed and as `python -m prompt_debugger`."""
+
+from __future__ import annotations
+
+import sys
+
+from prompt_debugger.core.egress import forbid_network
+
+
+def main() -> int:
+    """Run the program; the network is shut before any code that is not ours is read."""
+    forbid_network()
+    from prompt_debugger.ui.cli import main as run
+
+    return run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
