@@ -213,8 +213,8 @@ def test_a_public_page_asks_the_hub_for_nothing(listener: Listener) -> None:
         try: find_folder("some/model-nobody-has")
         except RenderError as error: print(error.message)
         if is_public:
-            import prompt_debugger.core.egress
-            core.egress._locked.clear()
+            from prompt_debugger.core import egress
+            egress._locked.clear()
     """
     environment = {name: value for name, value in os.environ.items() if name != "HF_HUB_OFFLINE"}
     done = subprocess.run(

@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import TextIO
 
 _OURS = "prompt_debugger"
+_DISCREET = frozenset({"prompt_debugger.page", "prompt_debugger.egress"})  # whose words are kinds and places alone
 _PLACES = 6
 _BLANK = re.compile(r"%[-+ #0-9.]*[a-zA-Z]")
 
@@ -65,8 +66,8 @@ class _DiscreetFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         words = "something is said by a library; its words are left out"
-        if record.name.startswith("prompt_debugger") or (_is_ours(record) and record.levelno >= logging.ERROR):
-            words = record.getMessage()  # these hold kinds and places alone
+        if record.name in _DISCREET or (_is_ours(record) and record.levelno >= logging.ERROR):
+            words = record.getMessage()
         elif _is_ours(record):
             words = _BLANK.sub("…", str(record.msg))
         kind = record.exc_info[0] if record.exc_info else None

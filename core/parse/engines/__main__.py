@@ -1,4 +1,4 @@
-"""`python -m prompt_debugger.core.parse.engines 0.11.0 …`: fetch older vLLM releases into the cache, for their parsers."""
+"""`python -m prompt_debugger.core.parse.engines 0.11.0 …`: fetch vLLM releases for their parsers."""
 
 from __future__ import annotations
 

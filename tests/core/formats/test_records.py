@@ -134,18 +134,27 @@ def test_no_table_of_family_facts_stands_outside_the_records() -> None:
     facts = {text for pair in TABLES.prompt_pairs for text in pair}
     facts |= {*TABLES.call_markers, *TABLES.turn_markers, *TABLES.end_texts}
     facts |= {name for names in TABLES.tool_parsers.values() for name in names} | set(FORMATS)
-    found: dict[str, list[list[str]]] = {}
-    for path in sorted((ROOT / "core").rglob("*.py")):
-        place = str(path.relative_to(ROOT))
-        if place.startswith("core/formats/") or place in ALLOWED:
-            continue
+    tables = subprocess.run([sys.executable, "-c", _TABLES], cwd=ROOT, capture_output=True, text=True, check=True)
+
+    found = [(place, texts) for place, texts in json.loads(tables.stdout) if len(facts.intersection(texts)) > 2]
+
+    assert [(place, texts) for place, texts in found if place not in ALLOWED] == []
+    assert found, "the search finds what is there"
+
+
+# In a process of its own: CPython 3.11 cannot build a syntax tree where greenlets have moved the stack.
+_TABLES = """
+import ast, json, pathlib
+found = []
+for path in sorted(pathlib.Path("core").rglob("*.py")):
+    if path.parts[:2] != ("core", "formats"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             items = node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", [])
             texts = [item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, str)]
-            if len(facts.intersection(texts)) > 2:
-                found.setdefault(place, []).append(texts)
-
-    assert found == {}
+            if len(texts) > 2:
+                found.append((path.as_posix(), texts))
+print(json.dumps(found))
+"""
 
 
 def test_one_new_file_is_in_detection_rules_and_grammar(tmp_path: Path) -> None:
