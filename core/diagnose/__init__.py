@@ -6,7 +6,7 @@ guarded: one that crashes becomes a finding about itself, and the others run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import cast
 
@@ -54,18 +54,21 @@ def diagnose_trace(trace: Trace, ruleset: Mapping[str, Rule] = RULES) -> tuple[F
     """
     if not is_whole(trace):  # what is missing in it would look like a fault of the model or of the server
         trace = replace(trace, raw=None, raw_again=None, parse=None)
-    findings = [finding for rule in ruleset.values() for finding in _ask(rule, trace)]
-    explains = {code: tuple(getattr(rule, "explains", ())) for code, rule in ruleset.items()}
-    borrowers = {code for code, rule in ruleset.items() if getattr(rule, "borrows_fix", False)}
+    findings: list[Finding] = []
+    for rule in ruleset.values():
+        _ask(rule, trace, findings)
+    codes = {finding.code for finding in findings} & ruleset.keys()
+    explains = {code: tuple(getattr(ruleset[code], "explains", ())) for code in codes}
+    borrowers = {code for code in codes if getattr(ruleset[code], "borrows_fix", False)}
     return worst_first(borrow_fixes(mark_followers(findings, explains), borrowers))
 
 
-def _ask(rule: Rule, trace: Trace) -> Iterator[Finding]:
-    """Yield what a rule reports; a crash is reported as such, behind what it had found."""
+def _ask(rule: Rule, trace: Trace, findings: list[Finding]) -> None:
+    """Add what a rule reports; a crash is reported as such, behind what it had found."""
     try:
-        yield from rule.check(trace)
+        findings.extend(rule.check(trace))  # keeps what came before a crash
     except Exception as error:  # noqa: BLE001  # the guard: one bad rule must not hide the others
-        yield Finding(
+        crash = Finding(
             code=CRASH_CODE,
             name=CRASH_NAME,
             severity=Severity.WARNING,
@@ -75,6 +78,7 @@ def _ask(rule: Rule, trace: Trace) -> Iterator[Finding]:
             fix="Report this with the trace: it is a fault of this program, not of the run.",
             certainty=Certainty.OBSERVED,
         )
+        findings.append(crash)
 
 
 __all__ = ["CRASH_CODE", "CRASH_NAME", "RULES", "diagnose_trace", "index_rules", "reach_verdict"]

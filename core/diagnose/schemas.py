@@ -67,7 +67,8 @@ def walk_schema(schema: JSON, path: str, depth: int = 0) -> Iterator[Subschema]:
             for index, inner in enumerate(alternatives):
                 yield from walk_schema(inner, f"{path}.{key}[{index}]", depth + 1)
     for key in _SINGLE_SCHEMAS:
-        yield from walk_schema(schema.get(key), f"{path}.{key}", depth + 1)
+        if key in schema:
+            yield from walk_schema(schema[key], f"{path}.{key}", depth + 1)
 
 
 def types_of(schema: JSONObject) -> tuple[str, ...]:

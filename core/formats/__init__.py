@@ -10,6 +10,7 @@ from types import ModuleType
 from prompt_debugger.core.discover import discover
 from prompt_debugger.core.errors import PluginError, RequestError
 from prompt_debugger.core.formats import _tables
+from prompt_debugger.core.formats._detect import Detector
 from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ThinkingSwitch
 from prompt_debugger.core.formats._family import TextFormat
 from prompt_debugger.core.formats._tables import (
@@ -21,7 +22,7 @@ from prompt_debugger.core.formats._tables import (
 )
 from prompt_debugger.core.formats.generic import FORMAT as GENERIC
 from prompt_debugger.core.protocols import ModelFormat, ReadContext
-from prompt_debugger.core.types import FormatScore
+from prompt_debugger.core.types import FormatScore, ParsedMessage
 
 __all__ = [
     "FORMATS",
@@ -37,6 +38,7 @@ __all__ = [
     "find_stripped_calls",
     "load_formats",
     "pick_format",
+    "read_scored",
     "score_formats",
     "tables_of",
 ]
@@ -70,6 +72,9 @@ TABLES: FamilyTables = tables_of(_RECORDS)
 FORMATS: Mapping[str, TextFormat] = _with_turns_of_all(_RECORDS, TABLES)
 
 
+_DETECTOR = Detector(FORMATS)
+
+
 def score_formats(raw: str, context: ReadContext) -> dict[str, FormatScore]:
     """Say of every format how well it explains `raw`.
 
@@ -80,8 +85,26 @@ def score_formats(raw: str, context: ReadContext) -> dict[str, FormatScore]:
     Returns:
         Scores by format name, best first.
     """
-    scores = {name: model_format.match(raw, context) for name, model_format in FORMATS.items()}
-    return dict(sorted(scores.items(), key=lambda item: (-item[1].score, item[0])))
+    return _DETECTOR.detect(raw, context).scores
+
+
+def read_scored(raw: str, context: ReadContext, wanted: str = "auto") -> tuple[dict[str, FormatScore], ParsedMessage]:
+    """Read `raw` with the format to read it with, and say how well every format explains it.
+
+    Args:
+        raw: The raw output.
+        context: Tools, end of the prompt, special tokens.
+        wanted: As for `pick_format`.
+
+    Returns:
+        Scores by format name, best first; and the reading.
+
+    Raises:
+        RequestError: There is no format of that name.
+    """
+    scores, readings = _DETECTOR.detect(raw, context)
+    name = next(iter(scores)) if wanted == "auto" else _known(wanted)
+    return scores, readings.get(name) or FORMATS[name].read(raw, context)
 
 
 def pick_format(raw: str, context: ReadContext, wanted: str = "auto") -> ModelFormat:
@@ -98,13 +121,19 @@ def pick_format(raw: str, context: ReadContext, wanted: str = "auto") -> ModelFo
     Raises:
         RequestError: There is no format of that name.
     """
-    if wanted == "auto":
-        best = next(iter(score_formats(raw, context)), GENERIC.name)
-        return FORMATS[best]
-    if wanted in FORMATS:
-        return FORMATS[wanted]
+    return FORMATS[next(iter(score_formats(raw, context))) if wanted == "auto" else _known(wanted)]
+
+
+def _known(name: str) -> str:
+    """Return the name of a format that there is.
+
+    Raises:
+        RequestError: There is none of that name.
+    """
+    if name in FORMATS:
+        return name
     known = ", ".join(sorted(FORMATS))
-    raise RequestError(f"There is no format {wanted!r}.", f"Known formats: {known}, or `auto`.", field="format")
+    raise RequestError(f"There is no format {name!r}.", f"Known formats: {known}, or `auto`.", field="format")
 
 
 def find_stripped_calls(text: str, tool_names: tuple[str, ...]) -> Iterator[StrippedCall]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from prompt_debugger.core.formats._facts import FamilyFacts
 from prompt_debugger.core.parse.cut_markers import cut_marker_start
@@ -19,6 +20,8 @@ from prompt_debugger.core.types import FormatScore, ParsedMessage
 
 # Scores of marks, from "only this family writes it" to "many do".
 CERTAIN, STRONG, FAIR, WEAK = 0.95, 0.8, 0.6, 0.3
+
+NO_SIGN = FormatScore(0.0, "none of its markers occurs")
 
 _CUT_SCORE = 0.2  # half a marker at the end, no other sign
 _TAIL_SCORE, _TAIL_BONUS = 0.4, 0.17  # a prompt that ends like the family's, alone and with a mark
@@ -50,6 +53,20 @@ class Mark:
         return None if match is None else match.group()
 
 
+class Weighed(NamedTuple):
+    """How well a format explains a text, and its reading if that had to be made to tell."""
+
+    score: FormatScore
+    reading: ParsedMessage | None = None
+
+
+class Tail(NamedTuple):
+    """What at the end of a prompt shows a family, and whether it opens the family's own reasoning."""
+
+    text: str
+    is_opener: bool
+
+
 @dataclass(frozen=True)
 class TextFormat:
     """A family that writes its calls as text between markers.
@@ -59,7 +76,6 @@ class TextFormat:
         marks: Signs of the family; the best one found decides the score.
         conventions: What it does around reasoning and calls.
         scan: Finds its calls.
-        counts_calls: True if a mark counts only where the scanner finds a call, too.
         tails: Texts at the end of the prompt that only this family's template writes.
         bare_score: Score for a call found without any mark; 0 if its calls always have one.
         bare_hints: Texts without which there can be no such call.
@@ -72,7 +88,6 @@ class TextFormat:
     conventions: Conventions = field(default_factory=Conventions)
     scan: CallScanner = no_calls
     tails: tuple[str, ...] = ()
-    counts_calls: bool = False
     bare_score: float = 0.0
     bare_hints: tuple[str, ...] = ()
     bare_excludes: tuple[str, ...] = ()
@@ -86,28 +101,28 @@ class TextFormat:
 
     def match(self, raw: str, context: ReadContext) -> FormatScore:
         """Say how well this format explains `raw`."""
-        best, evidence = 0.0, "none of its markers occurs"
-        for mark in self._ordered_marks:
-            shown = mark.find(raw)
-            if shown is not None:
-                best, evidence = mark.score, f"{shown[:60]!r} occurs"
-                break
-        opener = self._opener_at_end(context.prompt_tail)
-        tail = opener or next((tail for tail in self.tails if tail in context.prompt_tail), None)
-        if tail is not None and best + _TAIL_BONUS > _TAIL_SCORE:
-            best, evidence = min(0.99, best + _TAIL_BONUS), f"{evidence}, and the prompt ends with {tail!r}"
-        elif tail is not None:
-            best = _TAIL_SCORE + (_OPENED_BONUS if opener else 0.0)
-            evidence = f"the prompt ends with {tail!r}"
-        if (best and self.counts_calls) or (not best and self._may_be_bare(raw)):
-            n_calls = len(self.read(raw, context).calls)
-            if n_calls:
-                plural = "" if n_calls == 1 else "s"
-                return FormatScore(max(best, self.bare_score), f"{n_calls} tool call{plural} in its notation")
-            return FormatScore(min(best, WEAK), evidence)
-        if not best and (cut := cut_marker_start(raw, self._cut_texts, context.finish_reason)) < len(raw):
-            return FormatScore(_CUT_SCORE, f"{raw[cut:]!r} at the end may be one of its markers, cut")
-        return FormatScore(best, evidence)
+        return self.weigh(raw, context).score
+
+    def weigh(self, raw: str, context: ReadContext) -> Weighed:
+        """Say how well this format explains `raw`; a reading that took is given along."""
+        shown = next(((mark, text) for mark in self._ordered_marks if (text := mark.find(raw)) is not None), None)
+        best, evidence = (0.0, NO_SIGN.evidence) if shown is None else (shown[0].score, f"{shown[1][:60]!r} occurs")
+        if (tail := self.tail_in(context.prompt_tail)) is not None:
+            best, evidence = _with_tail(best, evidence, tail)
+        elif not best and self.may_be_bare(raw):
+            return self._weigh_bare(raw, context)
+        if not best and (cut := cut_marker_start(raw, self.cut_texts, context.finish_reason)) < len(raw):
+            return Weighed(FormatScore(_CUT_SCORE, f"{raw[cut:]!r} at the end may be one of its markers, cut"))
+        return Weighed(FormatScore(best, evidence) if best else NO_SIGN)
+
+    def _weigh_bare(self, raw: str, context: ReadContext) -> Weighed:
+        """Look for calls that no mark announces."""
+        reading = self.read(raw, context)
+        if not reading.calls:
+            return Weighed(NO_SIGN)
+        plural = "" if len(reading.calls) == 1 else "s"
+        evidence = f"{len(reading.calls)} tool call{plural} in its notation"
+        return Weighed(FormatScore(self.bare_score, evidence), reading)
 
     def read(self, raw: str, context: ReadContext) -> ParsedMessage:
         """Read `raw`; never raises on any text. Segments tile `raw`."""
@@ -122,20 +137,23 @@ class TextFormat:
         own = [pair for pair in tags.pairs if pair[0] != _SHARED_OPENER]
         return ReasoningTags(tuple(opener for opener, _ in own), tuple(closer for _, closer in own)) if own else None
 
-    def _opener_at_end(self, prompt_tail: str) -> str | None:
-        """Return the family's own opener if the prompt ends inside reasoning."""
+    def tail_in(self, prompt_tail: str) -> Tail | None:
+        """Return what at the end of a prompt shows this family: its own opener of reasoning, or a text of its own."""
         own = self._own_reasoning
-        if own is None or not reasoning_is_open(prompt_tail, own, self.conventions.turn_texts):
-            return None
-        return max(own.openers, key=lambda opener: (prompt_tail.rfind(opener), len(opener)))
+        if own is not None and reasoning_is_open(prompt_tail, own, self.conventions.turn_texts):
+            opener = max(own.openers, key=lambda opener: (prompt_tail.rfind(opener), len(opener)))
+            return Tail(opener, is_opener=True)
+        tail = next((tail for tail in self.tails if tail in prompt_tail), None)
+        return None if tail is None else Tail(tail, is_opener=False)
 
-    def _may_be_bare(self, raw: str) -> bool:
+    def may_be_bare(self, raw: str) -> bool:
+        """Say whether `raw` has what a call without marks cannot do without."""
         if not self.bare_score or any(text in raw for text in self.bare_excludes):
             return False
         return all(hint in raw for hint in self.bare_hints)
 
     @cached_property
-    def _cut_texts(self) -> frozenset[str]:
+    def cut_texts(self) -> frozenset[str]:
         """Markup of this family that others than plain text have."""
         thoughts = ReasoningTags()
         return self.conventions.markup - COMMON_ENDS - {*thoughts.openers, *thoughts.closers}
@@ -143,3 +161,10 @@ class TextFormat:
     @cached_property
     def _ordered_marks(self) -> tuple[Mark, ...]:
         return tuple(sorted(self.marks, key=lambda mark: -mark.score))
+
+
+def _with_tail(best: float, evidence: str, tail: Tail) -> tuple[float, str]:
+    """Add what the end of the prompt shows to what the text shows."""
+    if best + _TAIL_BONUS > _TAIL_SCORE:
+        return min(0.99, best + _TAIL_BONUS), f"{evidence}, and the prompt ends with {tail.text!r}"
+    return _TAIL_SCORE + (_OPENED_BONUS if tail.is_opener else 0.0), f"the prompt ends with {tail.text!r}"

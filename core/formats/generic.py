@@ -12,20 +12,20 @@ templates write them. Chosen only where no family's markers occur.
 from __future__ import annotations
 
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, ThinkingSwitch
-from prompt_debugger.core.formats._family import TextFormat
+from prompt_debugger.core.formats._family import TextFormat, Weighed
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.protocols import ModelFormat, ReadContext
 from prompt_debugger.core.types import FormatScore
 
-_LEAST_SCORE = 0.1
+_WEIGHED = Weighed(FormatScore(0.1, "explains any text as content"))
 _CONVENTIONS = Conventions(reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2))
 
 
 class _PlainText(TextFormat):
-    def match(self, raw: str, context: ReadContext) -> FormatScore:
+    def weigh(self, raw: str, context: ReadContext) -> Weighed:
         """Explain any text a little, so that something always does."""
-        return FormatScore(_LEAST_SCORE, "explains any text as content")
+        return _WEIGHED
 
 
 FORMAT: ModelFormat = _PlainText(

@@ -9,6 +9,7 @@ What could be the end of ordinary text is believed only where the output was cut
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from prompt_debugger.core.parse.mentions import is_in_sentence
@@ -19,6 +20,26 @@ _BRACKETS = ("<", "[", "]", "◁")
 _STRUCTURE_CHARS = 400  # no header is longer
 
 
+class BegunMarkers:
+    """Some markers by what they may have begun with: a text's end is looked up, not compared with each of them."""
+
+    def __init__(self, markers: Iterable[str]) -> None:
+        self._by_beginning: dict[str, list[str]] = {}
+        sizes: dict[str, set[int]] = {}
+        for marker in markers:
+            for size in range(1, len(marker)):
+                self._by_beginning.setdefault(marker[:size], []).append(marker)
+                sizes.setdefault(marker[size - 1], set()).add(size)
+        self._sizes = {last: sorted(of_last, reverse=True) for last, of_last in sizes.items()}
+
+    def at_end_of(self, raw: str) -> Iterator[tuple[int, str]]:
+        """Yield how many characters of a marker `raw` ends with, and the marker; the most characters first."""
+        for size in self._sizes.get(raw[-1:], ()):
+            if size <= len(raw):
+                for marker in self._by_beginning.get(raw[-size:], ()):
+                    yield size, marker
+
+
 def cut_marker_start(raw: str, markers: frozenset[str], finish_reason: str | None) -> int:
     """Return where half a marker begins at the end of `raw`; its length if there is none.
 
@@ -27,18 +48,11 @@ def cut_marker_start(raw: str, markers: frozenset[str], finish_reason: str | Non
         markers: Texts that are markup.
         finish_reason: The server's word; `length` means that the output was cut.
     """
-    longest = 0
-    tail = raw[-_longest(markers) :]
-    for marker in markers:
-        least = _least(marker, finish_reason)
-        for size in range(min(len(marker) - 1, len(tail)), longest, -1):
-            if not tail.endswith(marker[:size]):
-                continue
-            if size >= least or _is_markup_due(raw, len(raw) - size, marker, finish_reason):
-                longest = size
-                break
-    start = len(raw) - longest
-    return len(raw) if raw[start:] in markers else start
+    for size, marker in _begun_markers(markers).at_end_of(raw):
+        start = len(raw) - size
+        if size >= _least(marker, finish_reason) or _is_markup_due(raw, start, marker, finish_reason):
+            return len(raw) if raw[start:] in markers else start
+    return len(raw)
 
 
 def cut_structure_start(raw: str, stop: int, pattern: re.Pattern[str], finish_reason: str | None) -> int:
@@ -73,6 +87,6 @@ def _least(marker: str, finish_reason: str | None) -> int:
     return len(marker) if finish_reason == "stop" else _LEAST_PLAIN
 
 
-@lru_cache(maxsize=64)
-def _longest(markers: frozenset[str]) -> int:
-    return max(map(len, markers), default=1)
+@lru_cache(maxsize=256)
+def _begun_markers(markers: frozenset[str]) -> BegunMarkers:
+    return BegunMarkers(markers)

@@ -37,6 +37,7 @@ from prompt_debugger.core.types import (
 )
 
 _REASONING_FIELDS = ("reasoning", "reasoning_content")
+_INTENDED = {kind: Fate(kind.value) for kind in SegmentKind}
 _SEPARATOR = "\x00"  # between texts that are looked for together
 _MOST_WHOLE = 64  # gaps that are looked for one by one, each in the whole text
 _SHORTEST_MOVED = 4  # shorter agreements with text from elsewhere are accidents, unless they are all there is
@@ -69,7 +70,7 @@ def build_ledger(
 def _intended_entries(parsed: ParsedMessage) -> Iterable[LedgerEntry]:
     numbers = _body_numbers(parsed)
     for segment in parsed.segments:
-        yield LedgerEntry(segment.char_span, Fate(segment.kind.value), _target(segment, numbers))
+        yield LedgerEntry(segment.char_span, _INTENDED[segment.kind], _target(segment, numbers))
 
 
 def _body_numbers(parsed: ParsedMessage) -> dict[int, int]:
@@ -338,7 +339,7 @@ def _merge(entries: Iterable[LedgerEntry]) -> tuple[LedgerEntry, ...]:
         if entry.char_span.start == entry.char_span.stop:
             continue
         last = merged[-1] if merged else None
-        if last is not None and (last.fate, last.target) == (entry.fate, entry.target):
+        if last is not None and last.fate is entry.fate and last.target == entry.target:
             merged[-1] = LedgerEntry(Span(last.char_span.start, entry.char_span.stop), entry.fate, entry.target)
         else:
             merged.append(entry)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from prompt_debugger.core.parse.cut_markers import cut_marker_start, cut_structure_start
 from prompt_debugger.core.parse.mentions import without_mentions
@@ -63,7 +63,7 @@ class Stretch:
 CallScanner = Callable[[str, Span, ReadContext], Scan]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Conventions:
     """What a family does around reasoning and calls.
 
@@ -89,13 +89,13 @@ class Conventions:
     cut_structure: re.Pattern[str] | None = None
     citation: re.Pattern[str] | None = None
 
-    @property
+    @cached_property
     def markup(self) -> frozenset[str]:
         """All texts that are no content wherever they are cut."""
         tags = () if self.reasoning is None else (*self.reasoning.openers, *self.reasoning.closers)
         return self.markers | self.cut_texts | self.ends | COMMON_ENDS | frozenset(tags)
 
-    @property
+    @cached_property
     def turn_texts(self) -> tuple[str, ...]:
         """Texts that open or end a turn."""
         thoughts = () if self.reasoning is None else (*self.reasoning.openers, *self.reasoning.closers)
@@ -223,7 +223,8 @@ def segments_of_call(call: ToolCallAttempt, call_index: int) -> list[Segment]:
 def scan_for_calls(scan: CallScanner, raw: str, region: Span, context: ReadContext) -> Scan:
     """Return what a family's scanner finds in a region, less the markers that a sentence only mentions."""
     found = scan(raw, region, context)
-    return replace(found, calls=without_mentions(raw, found.calls, region, context))
+    calls = without_mentions(raw, found.calls, region, context)
+    return found if calls is found.calls else replace(found, calls=calls)
 
 
 def _split(raw: str, bounds: Span, context: ReadContext, conventions: Conventions, scan: CallScanner) -> Split:
@@ -307,7 +308,8 @@ def _fill(raw: str, marks: list[Stretch], context: ReadContext, conventions: Con
             segments += run
             position = start
         if stop > position:
-            segments.append(replace(mark.segment, char_span=Span(position, stop)))
+            is_covered = position > mark.segment.char_span.start
+            segments.append(replace(mark.segment, char_span=Span(position, stop)) if is_covered else mark.segment)
             position = stop
         before = mark
     return _merge(segments)

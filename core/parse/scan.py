@@ -6,6 +6,7 @@ Owns searching and the question "is this quoted?". Knows no model family.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from prompt_debugger.core.types import Span
 _SPACE = re.compile(r"[ \t\r\n]*+")
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})([^\n]*)", re.MULTILINE)
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "「": "」", "`": "`"}
+_UNKNOWN = (sys.maxsize, -1)  # of a marker that was never looked for: searched from nowhere
 _LOOK_CHARS = 400  # how far along a line the quotation test looks
 
 
@@ -39,7 +41,7 @@ class Finder:
 
     def next(self, marker: str, start: int) -> int:
         """Return where `marker` next starts at or after `start`, -1 if nowhere."""
-        searched_from, found = self._known.get(marker, (self.stop + 1, -1))
+        searched_from, found = self._known.get(marker, _UNKNOWN)
         if searched_from <= start and (found >= start or found == -1):
             return found
         found = self.text.find(marker, start, self.stop)
@@ -48,14 +50,15 @@ class Finder:
 
     def first(self, markers: Iterable[str], start: int) -> Hit | None:
         """Return the first of several markers; the longest one where two start together."""
-        best: Hit | None = None
+        known = self._known
+        first, best = -1, ""
         for marker in markers:
-            found = self.next(marker, start)
-            if found == -1:
-                continue
-            if best is None or (found, -len(marker)) < (best.start, -len(best.marker)):
-                best = Hit(found, found + len(marker), marker)
-        return best
+            searched_from, found = known.get(marker, _UNKNOWN)  # as in `next`, without a call
+            if searched_from > start or -1 < found < start:
+                found = self.next(marker, start)
+            if found != -1 and (first == -1 or found < first or (found == first and len(marker) > len(best))):
+                first, best = found, marker
+        return None if first == -1 else Hit(first, first + len(best), best)
 
 
 class PatternFinder:

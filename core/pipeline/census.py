@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from prompt_debugger.core.comparable import compare_outputs
-from prompt_debugger.core.formats import pick_format, score_formats
+from prompt_debugger.core.formats import read_scored
 from prompt_debugger.core.parse import TOGETHER, build_ledger
 from prompt_debugger.core.protocols import ReadContext
 from prompt_debugger.core.types import Comparability, JSONObject, Parse, ParsedMessage, Span, Token, Trace
@@ -53,8 +53,7 @@ def read_raw(
     comparability: Comparability = TOGETHER,
 ) -> Parse:
     """Read a raw text by the best or the wanted format, and account for it against a message."""
-    scores = score_formats(raw, context)
-    parsed = pick_format(raw, context, wanted=wanted).read(raw, context)
+    scores, parsed = read_scored(raw, context, wanted)
     if tokens is not None:
         parsed = with_token_spans(parsed, tokens)
     return Parse(raw, scores, parsed, build_ledger(raw, parsed, message, comparability))

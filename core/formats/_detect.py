@@ -1,0 +1,86 @@
+"""Say of every family how well it explains a text, and ask only those of which the text shows a sign.
+
+Nearly every family of many has none: no mark of it occurs, the prompt does not end
+like its own, and the text does not end in the middle of its markup. All marks are
+looked for in one pass, and the end of a text is looked up among the beginnings of
+all markers at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from prompt_debugger.core.formats._family import NO_SIGN, TextFormat
+from prompt_debugger.core.parse.cut_markers import BegunMarkers
+from prompt_debugger.core.parse.many_texts import ManyTexts
+from prompt_debugger.core.protocols import ReadContext
+from prompt_debugger.core.types import FormatScore, ParsedMessage
+
+
+class Detection(NamedTuple):
+    """Scores by format name, best first; and readings that were made to find them, by format name."""
+
+    scores: dict[str, FormatScore]
+    readings: dict[str, ParsedMessage]
+
+
+class Detector:
+    """Scores some formats, all at once.
+
+    Args:
+        formats: By name. One that has its own `weigh` is asked about every text.
+    """
+
+    def __init__(self, formats: Mapping[str, TextFormat]) -> None:
+        self._formats = dict(sorted(formats.items()))
+        self._always = tuple(name for name, one in formats.items() if type(one).weigh is not TextFormat.weigh)
+        self._bare = tuple(one for one in formats.values() if one.bare_score)
+        self._by_mark = _owners((mark.text, name) for name, one in formats.items() for mark in one.marks)
+        self._marks = ManyTexts(self._by_mark)
+        self._by_cut_text = _owners((text, name) for name, one in formats.items() for text in one.cut_texts)
+        self._begun = BegunMarkers(self._by_cut_text)
+        self._of_prompt = lru_cache(maxsize=256)(self._with_tail)
+
+    def detect(self, raw: str, context: ReadContext) -> Detection:
+        """Score every format.
+
+        Args:
+            raw: The raw output.
+            context: Tools, end of the prompt, special tokens.
+        """
+        scores: list[tuple[str, FormatScore]] = []
+        readings: dict[str, ParsedMessage] = {}
+        signs = self._with_sign(raw, context.prompt_tail)
+        for name in signs:
+            score, reading = self._formats[name].weigh(raw, context)
+            if score.score > 0:
+                scores.append((name, score))
+            if reading is not None:
+                readings[name] = reading
+        scores.sort(key=lambda item: (-item[1].score, item[0]))
+        found = dict(scores)
+        for name in self._formats:
+            found.setdefault(name, NO_SIGN)
+        return Detection(found, readings)
+
+    def _with_sign(self, raw: str, prompt_tail: str) -> set[str]:
+        """Return the formats whose score may be more than nothing."""
+        names = {*self._always, *self._of_prompt(prompt_tail)}
+        names.update(one.name for one in self._bare if one.may_be_bare(raw))
+        for text in self._marks.found_in(raw):
+            names |= self._by_mark[text]
+        for _, marker in self._begun.at_end_of(raw):
+            names |= self._by_cut_text[marker]
+        return names
+
+    def _with_tail(self, prompt_tail: str) -> tuple[str, ...]:
+        return tuple(name for name, one in self._formats.items() if one.tail_in(prompt_tail) is not None)
+
+
+def _owners(pairs: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
+    owners: dict[str, set[str]] = {}
+    for text, name in pairs:
+        owners.setdefault(text, set()).add(name)
+    return owners
