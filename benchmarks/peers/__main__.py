@@ -2,8 +2,9 @@
 
     python -m benchmarks.peers [--misreads FILE] [--kept FILE] FOLDER …
 
-Outputs on which a suite's policy differs from ours count as misreads here; each
-is to be judged by a person, which is what `--misreads` writes them out for.
+Where a suite expects what its parser decides to do and not what the model wrote,
+the case is counted apart, by policy (`policies`). What is left is ours, and
+`--misreads` writes all of it out for a person to judge.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 
 from benchmarks.peers.cases import PeerCase, Reading, read_case, whole_calls
 from benchmarks.peers.fixtures import read_fixtures
+from benchmarks.peers.policies import policy_of
 from benchmarks.peers.python_tests import read_python_tests
 from benchmarks.peers.rust_tests import read_rust_tests
 
@@ -43,6 +45,7 @@ def describe(reading: Reading) -> dict[str, object]:
         "origin": case.origin,
         "family": case.family,
         "faults": reading.faults,
+        "policy": None if (policy := policy_of(reading)) is None else policy.name,
         "raw": case.raw,
         "prompt_tail": case.prompt_tail,
         "tools": [tool.get("function", tool).get("name") for tool in case.tools],
@@ -71,19 +74,30 @@ def main() -> int:
     given = options.parse_args()
     misreads: list[Reading] = []
     total: Counter[str] = Counter()
+    policies: Counter[str] = Counter()
     for folder in given.folder:
         rows: dict[str, Counter[str]] = {}
         for case in read_suite(folder, given.kept):
             reading = read_case(case)
-            rows.setdefault(case.family, Counter()).update(("n", *(reading.faults or ("right",))))
+            policy = policy_of(reading) if reading.faults else None
+            outcome = ("policy",) if policy is not None else reading.faults or ("right",)
+            rows.setdefault(case.family, Counter()).update(("n", *outcome))
             if reading.faults:
                 misreads.append(reading)
+            if policy is not None:
+                policies[policy.name] += 1
         for family, row in sorted(rows.items()):
-            faults = ", ".join(f"{kind} {row[kind]}" for kind in ("calls", "content", "reasoning") if row[kind])
+            faults = ", ".join(
+                f"{kind} {row[kind]}" for kind in ("policy", "calls", "content", "reasoning") if row[kind]
+            )
             print(f"{folder.name[:20]:20} {family[:40]:40} {row['right']:5} of {row['n']:5}   {faults}")
             total.update(row)
+    for name, n in policies.most_common():
+        print(f"{n:5}  {name}")
     if total:
-        print(f"read as expected: {total['right']} of {total['n']}, {100 * total['right'] / total['n']:.1f} %")
+        judged = total["n"] - total["policy"]
+        print(f"read as expected: {total['right']} of {total['n']}; {total['policy']} by a policy of the suite")
+        print(f"read as written:  {total['right']} of {judged}, {100 * total['right'] / judged:.1f} %")
     if given.misreads is not None:
         lines = (json.dumps(describe(reading), ensure_ascii=False, default=str) for reading in misreads)
         given.misreads.write_text("\n".join(lines) + "\n", encoding="utf-8")

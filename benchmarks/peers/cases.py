@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from prompt_debugger.core.formats import pick_format
+from prompt_debugger.core.formats import FORMATS, pick_format
+from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.protocols import ReadContext
 from prompt_debugger.core.types import CallStatus, ParsedMessage, Place
 
@@ -65,7 +66,20 @@ def read_case(case: PeerCase) -> Reading:
     finish_reason = "length" if case.is_cut else "stop"
     context = ReadContext(case.tools, case.prompt_tail, finish_reason)
     parsed = pick_format(case.raw, context).read(case.raw, context)
+    opener = _opener_in_prompt(case, parsed)
+    if opener is not None:
+        context = ReadContext(case.tools, opener, finish_reason)
+        parsed = pick_format(case.raw, context).read(case.raw, context)
     return Reading(case, parsed, tuple(_faults(case, parsed)))
+
+
+def _opener_in_prompt(case: PeerCase, parsed: ParsedMessage) -> str | None:
+    """Return how the prompt must have ended, where a suite begins inside reasoning and gives no prompt."""
+    is_first = bool(case.reasoning) and case.raw.lstrip().startswith((case.reasoning or "").strip())
+    if case.prompt_tail or parsed.reasoning is not None or not is_first:
+        return None
+    tags = FORMATS[parsed.format].conventions.reasoning or ReasoningTags()
+    return tags.openers[0]
 
 
 def whole_calls(parsed: ParsedMessage) -> list[tuple[str | None, Any]]:

@@ -41,17 +41,25 @@ def read_rust_tests(folder: Path) -> Iterator[PeerCase]:
 
 
 def _cases(origin: str, family: str, body: str) -> Iterator[PeerCase]:
-    bound = {match.group("name"): _literal(match) for match in _BOUND.finditer(body)}
     parsed = [*_PARSED.finditer(body)]
     for index, match in enumerate(parsed):
-        raw = bound.get(match.group("input"))
+        raw = _bound_before(body, match)
         if raw is not None:
             until = parsed[index + 1].start() if index + 1 < len(parsed) else len(body)
             yield _case(origin, family, raw, body[match.end() : until], match)
     for match in _REASONED.finditer(body):
-        raw = bound.get(match.group("input")) if match.group("input") else _literal(match)
+        raw = _bound_before(body, match) if match.group("input") else _literal(match)
         if raw is not None:
-            yield _reasoning_case(origin, family, raw, body[match.end() :], match.group("result"))
+            yield _reasoning_case(origin, family, raw, body[match.end() :], match)
+
+
+def _bound_before(body: str, use: re.Match[str]) -> str | None:
+    """Return the text that a name stands for where it is used; `None` if a loop gives it one after another."""
+    name = use.group("input")
+    bound = [match for match in _BOUND.finditer(body, 0, use.start()) if match.group("name") == name]
+    start = bound[-1].end() if bound else 0
+    is_looped = re.search(rf"\bfor [^{{]*\b{name}\b[^{{]* in ", body[start : use.start()]) is not None
+    return _literal(bound[-1]) if bound and not is_looped else None
 
 
 def _case(origin: str, family: str, raw: str, behind: str, match: re.Match[str]) -> PeerCase:
@@ -85,12 +93,16 @@ def _case(origin: str, family: str, raw: str, behind: str, match: re.Match[str])
     )
 
 
-def _reasoning_case(origin: str, family: str, raw: str, behind: str, result: str) -> PeerCase:
+def _reasoning_case(origin: str, family: str, raw: str, behind: str, use: re.Match[str]) -> PeerCase:
     found: dict[str, str] = {}
     for equal in _EQUAL.finditer(behind):
-        field = equal.group("left").strip().removeprefix(f"{result}.")
-        if field in ("reasoning_text", "normal_text") and field not in found:
+        field = equal.group("left").strip().removeprefix(f"{use.group('result')}.")
+        if field not in ("reasoning_text", "normal_text") or field in found:
+            continue
+        if equal.group("plain") is not None or equal.group("raw") is not None:
             found[field] = _literal(equal)
+        elif equal.group("right") == use.group("input"):
+            found[field] = raw
     return PeerCase(origin, family, raw, content=found.get("normal_text"), reasoning=found.get("reasoning_text"))
 
 

@@ -25,6 +25,7 @@ NO_SIGN = FormatScore(0.0, "none of its markers occurs")
 
 _CUT_SCORE = 0.2  # half a marker at the end, no other sign
 _TAIL_SCORE, _TAIL_BONUS = 0.4, 0.17  # a prompt that ends like the family's, alone and with a mark
+_MOST = 0.98  # what a mark and a tail prove together, less a hundredth of the mark
 _OPENED_BONUS = 0.05  # a prompt that ends inside the family's own reasoning says more than its header
 _SHARED_OPENER = "<think>"  # of so many families that it says nothing
 
@@ -37,15 +38,17 @@ class Mark:
         text: A literal that must occur.
         score: What it proves, 0 to 1.
         pattern: A regular expression that must be found as well; "" for none.
+        unless: A literal of another family with which the sign says nothing; "" for none.
     """
 
     text: str
     score: float = CERTAIN
     pattern: str = ""
+    unless: str = ""
 
     def find(self, raw: str) -> str | None:
         """Return the stretch of `raw` that shows this sign, `None` if it is not there."""
-        if self.text not in raw:
+        if self.text not in raw or (self.unless and self.unless in raw):
             return None
         if not self.pattern:
             return self.text
@@ -166,5 +169,6 @@ class TextFormat:
 def _with_tail(best: float, evidence: str, tail: Tail) -> tuple[float, str]:
     """Add what the end of the prompt shows to what the text shows."""
     if best + _TAIL_BONUS > _TAIL_SCORE:
-        return min(0.99, best + _TAIL_BONUS), f"{evidence}, and the prompt ends with {tail.text!r}"
+        # Of two that reach the most, the better mark wins.
+        return min(_MOST + best / 100, best + _TAIL_BONUS), f"{evidence}, and the prompt ends with {tail.text!r}"
     return _TAIL_SCORE + (_OPENED_BONUS if tail.is_opener else 0.0), f"the prompt ends with {tail.text!r}"

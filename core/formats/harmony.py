@@ -55,6 +55,7 @@ _BODY_STOPS = (*_ENDS, _START, _CHANNEL)
 _RECIPIENT = re.compile(r"to=(?P<whole>(?:functions\.)?(?P<name>[^\s<]*))")
 _CHANNEL_NAME = re.compile(r"<\|channel\|>\s*(?P<name>[a-z]*)")
 _HEADLESS = re.compile(r"\s*to=[^\s<]+\s*(?=<\|(?:channel|constrain|message)\|>)")
+_HEADER_REST = re.compile(r"\s*[a-z]*\s*(?:to=[^\s<]+)?\s*(?:<\|constrain\|>)?\s*\w*\s*")
 # Analysis and answer once a server has taken the control tokens away; prose goes on with a space or a small letter.
 _BARE = re.compile(
     r"\A\s*analysis(?=[^\sa-z.,:;])(?P<analysis>(?:(?!assistantcommentary|to=functions\.|<\|).)*?[^\s`\"'])assistantfinal"
@@ -226,7 +227,7 @@ class _Reader:
     def _body(self, start: int, channel: str) -> int:
         """Read the text of a message that is no call."""
         hit = self._finder.first(_BODY_STOPS, start)
-        while hit is not None and channel == "analysis" and self._is_quoted_end(hit):
+        while hit is not None and self._is_mention(hit):
             hit = self._finder.first(_BODY_STOPS, hit.stop)
         stop = self.stop if hit is None else min(hit.start, self.stop)
         if channel == "analysis":
@@ -234,10 +235,19 @@ class _Reader:
             self.stretches.append(Stretch(Segment(Span(start, stop), SegmentKind.REASONING)))
         return max(stop, start)
 
-    def _is_quoted_end(self, hit: Hit) -> bool:
-        """Say whether a thought only mentions an end; behind a real one comes a header, or nothing."""
-        is_end = hit.marker in _ENDS and not self._raw.startswith((_START, _CHANNEL, *_ENDS), hit.stop)
-        return is_end and is_quoted_inline(self._raw, Span(hit.start, hit.stop), self.stop)
+    def _is_mention(self, hit: Hit) -> bool:
+        """Say whether a text only mentions a marker; behind a real end comes a header or nothing, then a message."""
+        following = self._finder.first((*_ENDS, _START), hit.stop)
+        is_quoted = is_quoted_inline(self._raw, Span(hit.start, hit.stop), self.stop, in_sentence=following is not None)
+        if following is None or hit.stop >= self.stop:
+            return is_quoted and hit.stop < self.stop
+        if hit.marker in _ENDS:
+            return is_quoted and not self._raw.startswith((_START, _CHANNEL, *_ENDS), hit.stop)
+        message = self._finder.next(_MESSAGE, hit.stop)
+        if message != -1 and message < following.start:
+            return False
+        is_prose = hit.marker == _CHANNEL and _HEADER_REST.fullmatch(self._raw, hit.stop, following.start) is None
+        return is_quoted or is_prose
 
 
 def build_tag(plan: GrammarPlan, suffix: str = "") -> JSONObject:

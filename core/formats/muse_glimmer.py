@@ -98,7 +98,9 @@ FORMAT: ModelFormat = _MuseGlimmer(
         Mark(
             "<|message|>",
             0.97,
-            r"(?:\A|\n|<\|eo[mt]\|>|assistant)[^\S\n]*+to=(?!functions\.)[\w.\-]{1,256}<\|message\|>",
+            r"(?:\A|\n|<\|eo[mt]\|>|assistant)[^\S\n]*+to="
+            r"(?:(?:self|user)<\|message\|>|(?!functions\.)[\w.\-]{1,256}<\|message\|>(?!\s*+\{))",
+            unless="<|channel|>",
         ),
         Mark("<|eom|>", CERTAIN, r"<\|message\|>"),
         Mark("<|eot|>", STRONG, r"<\|message\|>"),

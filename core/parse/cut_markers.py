@@ -18,6 +18,7 @@ _SPECIAL = ("<|", "<｜", "]<]", "◁")  # how control tokens begin: no text end
 _LEAST_SPECIAL, _LEAST_CUT, _LEAST_PLAIN = 3, 2, 5
 _BRACKETS = ("<", "[", "]", "◁")
 _STRUCTURE_CHARS = 400  # no header is longer
+_LINE_CHARS = 4000  # how far back the bracket of a list is looked for
 
 
 class BegunMarkers:
@@ -50,7 +51,7 @@ def cut_marker_start(raw: str, markers: frozenset[str], finish_reason: str | Non
     """
     for size, marker in _begun_markers(markers).at_end_of(raw):
         start = len(raw) - size
-        if size >= _least(marker, finish_reason) or _is_markup_due(raw, start, marker, finish_reason):
+        if size >= _least(marker, finish_reason) or _is_markup_due(raw, start, marker[:size], finish_reason):
             return len(raw) if raw[start:] in markers else start
     return len(raw)
 
@@ -70,12 +71,19 @@ def cut_structure_start(raw: str, stop: int, pattern: re.Pattern[str], finish_re
     return found.start()
 
 
-def _is_markup_due(raw: str, position: int, marker: str, finish_reason: str | None) -> bool:
+def _is_markup_due(raw: str, position: int, half: str, finish_reason: str | None) -> bool:
     """Say whether what begins at `position` is markup more likely than text, however little of it is there."""
+    if half == "]" and _closes_bracket(raw[max(0, position - _LINE_CHARS) : position]):
+        return False
     before = raw[max(0, position - 3) : position]
     if before.rstrip().endswith((">", "]", "}")):
-        return marker.startswith(_BRACKETS)
-    return finish_reason == "length" and marker.startswith(_BRACKETS) and not before.endswith((" ", "\t"))
+        return half.startswith(_BRACKETS)
+    return finish_reason == "length" and half.startswith(_BRACKETS) and not before.endswith((" ", "\t"))
+
+
+def _closes_bracket(before: str) -> bool:
+    """Say whether a text has a bracket open that a further `]` closes."""
+    return before.count("[") > before.count("]")
 
 
 def _least(marker: str, finish_reason: str | None) -> int:

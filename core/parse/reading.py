@@ -21,6 +21,7 @@ from functools import cached_property, lru_cache
 from prompt_debugger.core.parse.cut_markers import cut_marker_start, cut_structure_start
 from prompt_debugger.core.parse.mentions import without_mentions
 from prompt_debugger.core.parse.reasoning import Part, ReasoningTags, Split, split_reasoning
+from prompt_debugger.core.parse.scan import is_quoted_inline
 from prompt_debugger.core.protocols import ReadContext
 from prompt_debugger.core.types import CallStatus, ParsedMessage, Place, Segment, SegmentKind, Span, ToolCallAttempt
 
@@ -338,7 +339,7 @@ def _content_run(
 
 
 def _drop_specials(raw: str, run: list[Segment], context: ReadContext, conventions: Conventions) -> list[Segment]:
-    """Take special tokens out of content: a server shows none of them."""
+    """Take special tokens out of content: a server shows none of them. A quoted one is ordinary text."""
     pattern = _special_pattern(context.special_texts, conventions.ends)
     if pattern.search(raw, run[0].char_span.start, run[-1].char_span.stop) is None:
         return run
@@ -348,7 +349,8 @@ def _drop_specials(raw: str, run: list[Segment], context: ReadContext, conventio
         if segment.kind is not SegmentKind.CONTENT:
             split.append(segment)
             continue
-        for match in pattern.finditer(raw, start, stop):
+        shown = (m for m in pattern.finditer(raw, start, stop) if not is_quoted_inline(raw, Span(*m.span()), stop))
+        for match in shown:
             split.append(Segment(Span(start, match.start()), SegmentKind.CONTENT))
             split.append(Segment(Span(match.start(), match.end()), SegmentKind.MARKUP))
             start = match.end()
