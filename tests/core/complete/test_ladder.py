@@ -16,7 +16,17 @@ from prompt_debugger.core.complete.ladder import (
     place_on_ladder,
     sampler_finish_reason,
 )
-from prompt_debugger.core.types import JSON, ChatResult, Completion, Evidence, JSONObject, Server, Token, Vocabulary
+from prompt_debugger.core.types import (
+    JSON,
+    ChatResult,
+    Completion,
+    Evidence,
+    JSONObject,
+    Server,
+    Token,
+    Usage,
+    Vocabulary,
+)
 from tests.core.complete.faulty_server import answer, chunk, faulty_server, stream
 from tests.core.complete.test_evidence import BEHAVIOURS, LOCAL, SERVER
 
@@ -75,6 +85,28 @@ def test_ids_that_nobody_can_decode_are_no_raw_output() -> None:
 
     assert (found.evidence, found.raw) == (Evidence.OWN_RENDER, RAW)
     assert found.why.startswith("The ids of the chat's run could not be decoded")
+
+
+@pytest.mark.parametrize(
+    ("sent", "usage", "words"),
+    [
+        (SENT, Usage(1, 5), "kept 3 ids of the chat's run to itself"),
+        (SENT | {"n": 1}, Usage(1, 5), "kept 3 ids of the chat's run to itself"),
+        (SENT | {"n": 2}, Usage(1, 5), "could not be decoded"),  # the count is of both choices together
+        (SENT, Usage(1, 2), "could not be decoded"),
+        (SENT, Usage(1, 1), "could not be decoded"),
+        (SENT, Usage(1, None), "could not be decoded"),
+        (SENT, None, "could not be decoded"),
+    ],
+)
+def test_ids_are_missing_by_the_servers_own_count_of_one_choice(
+    sent: JSONObject, usage: Usage | None, words: str
+) -> None:
+    chat = replace(CHAT, usage=usage)
+
+    found = place_on_ladder(Gathered(sent, chat=chat), None, Sampling(RAW, (1,), "the chat's own prompt ids"))
+
+    assert words in found.why
 
 
 @pytest.mark.parametrize(
@@ -143,6 +175,20 @@ async def test_a_tokenizer_that_is_another_models_is_said() -> None:
     assert found.raw is not None
     assert (found.evidence, found.raw.text) == (Evidence.SAME_RUN, "seven")
     assert any("is it this model's?" in note for note in found.notes)
+
+
+async def test_a_tokenizer_that_decodes_as_the_server_does_is_not_remarked_on() -> None:
+    choice: JSON = {"index": 0, "message": {"content": "hi"}, "finish_reason": "stop", "token_ids": [7]}
+    behaviours = BEHAVIOURS | {
+        "/v1/chat/completions": answer(200, {"choices": [choice], "prompt_token_ids": [7]}),
+        "/detokenize": answer(200, {"prompt": "7"}),
+    }
+    told = replace(SERVER, features=frozenset({"detokenize"}))
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
+        found = await gather(client, told, SENT, tokenizer=TwoWords())
+        unknown = await gather(client, told, SENT, tokenizer=None)
+
+    assert not [note for note in (*found.notes, *unknown.notes) if "tokenizer at hand" in note]
 
 
 async def test_ids_are_decoded_here_where_the_server_does_not() -> None:

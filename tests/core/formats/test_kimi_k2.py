@@ -41,6 +41,30 @@ def test_the_name_is_found_in_every_header_seen_in_reports(header, name):
     assert (found.name, found.id, found.status) == (name, header.strip(), "complete")
 
 
+@pytest.mark.parametrize(
+    ("header", "tool", "place"),
+    [
+        ("functions.x:0", "functions.x", (0, 11)),
+        ("functions.functions.x:0", "functions.x", (10, 21)),
+        ("functions.x", "functions.x", (0, 11)),
+        ("functions.x:0", "x", (10, 11)),
+        ("ns:3", "ns:3", (0, 4)),
+        ("ns:3", "ns", (0, 2)),
+        ("functions.:0", "functions.", (0, 10)),
+        ("functions.:0", "other", (0, 10)),
+        (":0", "other", (0, 2)),
+        ("functionsx1:0", "other", (0, 11)),
+    ],
+)
+def test_what_looks_like_a_prefix_or_an_index_may_belong_to_the_name(header, tool, place):
+    raw = OPEN + call(header) + CLOSE
+
+    (found,) = read(raw, tools=(strategies.tool_for(tool, {"city": "x"}),)).calls
+
+    start = raw.index(header)
+    assert (found.name, found.name_span) == (header[slice(*place)], (start + place[0], start + place[1]))
+
+
 @pytest.mark.parametrize("header", ["call_ab12cd34", "call00003", "3", "chatcmpl-tool-0f3a"])
 def test_a_header_that_is_an_id_without_a_name_makes_a_malformed_call(header):
     (found,) = read(OPEN + call(header) + CLOSE).calls

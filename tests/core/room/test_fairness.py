@@ -80,6 +80,56 @@ def test_among_equals_who_came_first_is_next(fairness):
     assert (first.done(), second.done()) == (True, False)
 
 
+def test_nobody_holds_more_than_half_of_the_lanes(fairness):
+    lanes = lanes_of(4, fairness)
+    greedy = [take(lanes, "a/1") for _ in range(3)]
+    others = [take(lanes, "b/1"), take(lanes, "c/1")]
+
+    assert [one.done() for one in greedy] == [True, True, False]
+    assert [one.done() for one in others] == [True, True]
+    lanes.give_back(others[0].result())
+    assert not greedy[2].done()
+    lanes.give_back(greedy[0].result())
+    assert greedy[2].done()
+
+
+def test_an_address_that_holds_a_lane_waits_for_one_that_holds_none(fairness):
+    lanes = lanes_of(2, fairness)
+    holders = [take(lanes, "a/1"), take(lanes, "c/1")]
+    same_address, other_address = take(lanes, "a/2"), take(lanes, "b/1")
+    lanes.give_back(holders[1].result())
+
+    assert (same_address.done(), other_address.done()) == (False, True)
+
+
+def wait_long(lanes, owner):
+    """Return whether a visitor who has waited long is worth a further lane."""
+    future = take(lanes, owner)
+    lanes._waiting = [waiter._replace(since_s=float("-inf")) for waiter in lanes._waiting]
+    needed = lanes._needs_another()
+    lanes.give_up(future)
+    lanes._waiting.clear()
+    return needed
+
+
+def test_only_who_holds_no_lane_is_worth_a_further_one(fairness):
+    lanes = lanes_of(2, fairness)
+    take(lanes, "a/1"), take(lanes, "b/1")
+
+    assert wait_long(lanes, "c/1")
+    assert not wait_long(lanes, "a/1")
+    assert not wait_long(lanes, "")
+
+
+def test_an_address_gets_few_further_lanes(fairness):
+    lanes = lanes_of(3, fairness)
+    for page in ("a/1", "a/2", "a/3"):
+        take(lanes, page)
+
+    assert wait_long(lanes, "b/1")
+    assert not wait_long(lanes, "a/4")
+
+
 def test_all_who_had_much_share_one_lane(fairness):
     lanes = lanes_of(4, fairness)
     for page in ("a/1", "b/1", "c/1"):
