@@ -59,13 +59,13 @@ def labs() -> Iterator[LabPool]:
     pool.stop_all()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def lab_url(labs: LabPool) -> str:
-    """Base URL of a real vLLM with the lab model and the parser that fits it."""
+    """Base URL of a real vLLM with the lab model and the parser that fits it; booted again if others took its place."""
     return asyncio.run(labs.get(LabSpec())).base_url
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def reasoning_lab_url(labs: LabPool) -> str:
     """The same with a reasoning parser."""
     return asyncio.run(labs.get(LabSpec(reasoning_parser="kimi_k2"))).base_url

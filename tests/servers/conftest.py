@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 
 import pytest
 
+from prompt_debugger.core.lab import LabPool, LabSpec
 from tests.servers.running_servers import (
     LAB_MODEL,
     LITELLM_PYTHON,
@@ -39,10 +41,11 @@ def two_models_url(llama_cpp_url: str) -> Iterator[str]:
         yield base_url
 
 
-@pytest.fixture(scope="session")
-def litellm_url(lab_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def litellm_url(labs: LabPool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Base URL of LiteLLM's proxy before a real vLLM."""
     if not LITELLM_PYTHON.exists():
         pytest.skip("LiteLLM is not installed: `make .venv-litellm/.ready`, which `make test` does")
+    lab_url = asyncio.run(labs.get(LabSpec())).base_url
     with litellm_proxy(tmp_path_factory.mktemp("litellm"), lab_url) as base_url:
         yield base_url
