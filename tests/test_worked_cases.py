@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from tests.conftest import ROOT
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.lab
 
@@ -17,7 +18,7 @@ def documents(tmp_path_factory):
     """Output of `run --examples --json`, by worked case; the labs are booted once each."""
     folder = tmp_path_factory.mktemp("report")
     command = [sys.executable, "app.py", "run", "--examples", "--json", "--report", str(folder)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     found = {}
     for line in done.stdout.splitlines():
         document = json.loads(line)

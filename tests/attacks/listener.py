@@ -7,6 +7,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from tests.patience import PATIENCE_S
+
 _LAST = b"\0last\0"
 
 
@@ -25,7 +27,7 @@ class Listener:
         """Return what came until now; connections are taken in order, so ours is the last of them."""
         with socket.create_connection(("127.0.0.1", self.port)) as ours:
             ours.sendall(_LAST)
-        self._thread.join(30)
+        self._thread.join(PATIENCE_S)
         assert not self._thread.is_alive()
         return self._seen
 

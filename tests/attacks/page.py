@@ -21,10 +21,10 @@ import httpx
 from prompt_debugger.core.types import JSON
 from prompt_debugger.ui.present import unpack_payload
 from tests.core.complete.faulty_server import FaultyServer, answer
+from tests.patience import PATIENCE_S
 from tests.threads import in_thread
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_S = 120.0
 _MODELS = answer(200, {"data": [{"id": "m", "owned_by": "someone"}]})
 _sessions = itertools.count(1)
 
@@ -97,7 +97,11 @@ class RunningPage:
         self._ready.set()
 
     def _read_config(self) -> dict[str, Any]:
-        found = re.search(r"window\.gradio_config = (\{.*?\});\s*(</script>|window\.)", httpx.get(self.url).text, re.S)
+        found = re.search(
+            r"window\.gradio_config = (\{.*?\});\s*(</script>|window\.)",
+            httpx.get(self.url, timeout=PATIENCE_S).text,
+            re.S,
+        )
         assert found is not None, "the page tells its front end what it is made of"
         config: dict[str, Any] = json.loads(found[1])
         return config
@@ -119,8 +123,8 @@ class RunningPage:
         """Ask it to end as `kill` does; returns its exit status."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait(30)
-        self._reader.join(30)
+        status = self.process.wait(PATIENCE_S)
+        self._reader.join(PATIENCE_S)
         assert self.process.stdout is not None
         self.process.stdout.close()
         return status

@@ -18,6 +18,7 @@ from prompt_debugger.core.diagnose.schemas import violations
 from prompt_debugger.core.grammar.worker.opinions import opinions
 from prompt_debugger.core.types import JSONObject
 from tests.attacks.listener import Listener, listening
+from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -62,7 +63,7 @@ def test_every_validator_is_told_where_to_look_references_up() -> None:
     A process of its own reads the code: CPython 3.11 cannot build a syntax tree where greenlets have moved the stack.
     """
     done = subprocess.run(
-        [sys.executable, "-c", _VALIDATORS, str(ROOT)], capture_output=True, text=True, check=True, timeout=120
+        [sys.executable, "-c", _VALIDATORS, str(ROOT)], capture_output=True, text=True, check=True, timeout=PATIENCE_S
     )
 
     assert done.stdout.split() == ["read"]
@@ -115,7 +116,7 @@ def test_a_library_that_connects_of_its_own_accord_is_refused_and_logged(name: s
     with listening() as listener:
         done = subprocess.run(
             [sys.executable, "-c", code + "except Exception as error: print(type(error).__name__)", listener.url],
-            cwd=ROOT, capture_output=True, text=True, timeout=120,
+            cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S,
             env={name: value for name, value in os.environ.items() if name != "HF_HUB_OFFLINE"},
         )  # fmt: skip
 
@@ -147,16 +148,16 @@ def running_page(request: pytest.FixtureRequest) -> Iterator[tuple[str, subproce
         pytest.fail("".join(said))
     yield said[-1].split()[-1], process
     process.send_signal(signal.SIGTERM)
-    process.wait(30)
+    process.wait(PATIENCE_S)
 
 
 def test_the_page_starts_answers_and_checks_itself(running_page: tuple[str, subprocess.Popen[str]]) -> None:
     """Its own check at the start goes to itself, and uvicorn listens: neither is a way out."""
     url, process = running_page
 
-    status = httpx.get(url).status_code
+    status = httpx.get(url, timeout=PATIENCE_S).status_code
     process.send_signal(signal.SIGTERM)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=PATIENCE_S)
 
     assert status == 200
     assert "refused a connection" not in said
@@ -181,7 +182,7 @@ def test_the_command_line_runs_against_a_server_with_the_network_shut(tmp_path: 
 def _run_against(endpoint: str, request: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "app.py", "run", str(request), "--endpoint", endpoint],
-        cwd=ROOT, capture_output=True, text=True, timeout=120, env=environment,
+        cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, env=environment,
     )  # fmt: skip
 
 
@@ -219,7 +220,7 @@ def test_a_public_page_asks_the_hub_for_nothing(listener: Listener) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "HF_HUB_OFFLINE"}
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)],
-        cwd=ROOT, capture_output=True, text=True, timeout=120,
+        cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S,
         env=environment | {"HF_ENDPOINT": f"http://127.0.0.1:{listener.port}"},
     )  # fmt: skip
     public, private = done.stdout.splitlines()

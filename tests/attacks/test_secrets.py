@@ -24,6 +24,7 @@ from prompt_debugger.ui.present import RunView
 from prompt_debugger.ui.report import SharedRun, link_state, mask_trace
 from prompt_debugger.ui.report.mask import mask_text
 from tests.attacks.growth import grows_linearly
+from tests.patience import PATIENCE_S
 from tests.ui.present.traces import dropped_call_trace, prompt_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -315,6 +316,6 @@ def test_a_public_page_logs_nothing_that_visitors_type(path: str) -> None:
             for data in ([KEY], [{"text": KEY}, KEY, [KEY]], KEY, []):
                 visitor.post(path, json={"data": data, "fn_index": number, "session_hash": KEY, "event_data": KEY})
     process.send_signal(signal.SIGTERM)
-    printed, said = process.communicate(timeout=60)
+    printed, said = process.communicate(timeout=PATIENCE_S)
 
     assert KEY not in printed + said

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.browser.page import DebuggerPage
+from tests.patience import PATIENCE_MS
 
-WAIT_MS = 60_000
 # Gradio's editor scrolls without a tab stop of its own.
 GRADIO_RULES = frozenset({"scrollable-region-focusable"})
 
@@ -18,8 +18,10 @@ def open_bench(page: DebuggerPage, name: str) -> None:
 def run_bench(page: DebuggerPage, view: str) -> None:
     """Press the start button of `switches`, `turns`, `token-count` or `setups` and wait for the end."""
     page.page.click(f"#pd-start-{view}")
-    page.page.wait_for_selector(f"#pd-{view} .pd[data-state=done], #pd-{view} .pd[data-state=error]", timeout=WAIT_MS)
-    page.page.wait_for_selector(f"#pd-start-{view}:not([disabled])", timeout=WAIT_MS)
+    page.page.wait_for_selector(
+        f"#pd-{view} .pd[data-state=done], #pd-{view} .pd[data-state=error]", timeout=PATIENCE_MS
+    )
+    page.page.wait_for_selector(f"#pd-start-{view}:not([disabled])", timeout=PATIENCE_MS)
 
 
 def open_template(page: DebuggerPage) -> None:
@@ -30,7 +32,7 @@ def open_template(page: DebuggerPage) -> None:
 
 def wait_for_edit(page: DebuggerPage, state: str) -> None:
     """Wait until the line above the prompt says that the render went well (`ok`) or not (`error`)."""
-    page.page.wait_for_selector(f"#pd-edited-status .pd[data-state={state}]", timeout=WAIT_MS)
+    page.page.wait_for_selector(f"#pd-edited-status .pd[data-state={state}]", timeout=PATIENCE_MS)
 
 
 def type_template(page: DebuggerPage, text: str, element: str = "pd-template-source") -> None:

@@ -14,9 +14,9 @@ from prompt_debugger.core.lab import LabPool
 from prompt_debugger.core.types import Trace
 from tests.browser.page import DebuggerPage
 from tests.browser.static_page import build_static_page
+from tests.patience import PATIENCE_MS
 
 _VIEWS_URL = "http://localhost/views"  # never asked for: the test answers itself
-PATIENCE_MS = 120_000  # a shared machine may be slow: no test rests on how fast it is
 expect.set_options(timeout=PATIENCE_MS)
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 

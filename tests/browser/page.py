@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-BOOT_MS = 120_000
+from tests.patience import PATIENCE_MS
 
 
 @dataclass(slots=True)
@@ -89,12 +89,12 @@ class DebuggerPage:
 
     # --- a run -----------------------------------------------------------------
 
-    def run(self, *, timeout_ms: int = BOOT_MS) -> None:
+    def run(self, *, timeout_ms: int = PATIENCE_MS) -> None:
         """Press Run and wait for its end, whatever it is."""
         self.page.click("#pd-run")
         self.wait_for_end(timeout_ms=timeout_ms)
 
-    def wait_for_end(self, *, timeout_ms: int = BOOT_MS) -> None:
+    def wait_for_end(self, *, timeout_ms: int = PATIENCE_MS) -> None:
         """Wait until the verdict strip shows the end of a run."""
         self.page.wait_for_selector(".pd-verdict[data-state=done], .pd-verdict[data-state=error]", timeout=timeout_ms)
         self.page.wait_for_selector("#pd-run:not([disabled])", timeout=timeout_ms)  # the parsers may be asked first

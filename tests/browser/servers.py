@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from tests.core.complete.faulty_server import Behaviour, faulty_server
+from tests.patience import PATIENCE_S
 
 
 @contextmanager
@@ -27,8 +28,8 @@ def serving(behaviour_by_path: Mapping[str, Behaviour]) -> Iterator[str]:
 
     thread = threading.Thread(target=loop.run_until_complete, args=(serve(),), daemon=True)
     thread.start()
-    assert started.wait(30)
+    assert started.wait(PATIENCE_S)
     yield address
     loop.call_soon_threadsafe(ended.set)
-    thread.join(30)
+    thread.join(PATIENCE_S)
     loop.close()

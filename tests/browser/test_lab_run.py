@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from tests.browser.axe import violations
 from tests.browser.page import DebuggerPage
 from tests.browser.test_page import GRADIO_RULES
+from tests.patience import PATIENCE_MS
 
 pytestmark = [pytest.mark.browser, pytest.mark.lab]
 
@@ -79,6 +80,6 @@ def test_choosing_another_case_clears_the_results_of_the_last(dropped: DebuggerP
 def test_a_dropped_call_is_shown_to_other_parsers_too(dropped: DebuggerPage) -> None:
     table = dropped.page.get_by_role("region", name="Other parsers")
 
-    expect(table).to_contain_text("vllm:kimi_k2", timeout=120_000)
+    expect(table).to_contain_text("vllm:kimi_k2", timeout=PATIENCE_MS)
     dropped.page.locator(".pd-show-all").click()
     expect(table.get_by_role("row")).to_have_count(55)

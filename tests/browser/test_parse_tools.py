@@ -7,10 +7,11 @@ from playwright.sync_api import expect
 
 from tests.browser.axe import violations
 from tests.browser.page import DebuggerPage
+from tests.patience import PATIENCE_MS
 
 pytestmark = pytest.mark.browser
 
-SLOW_MS = 180_000
+
 VIEWS = {"matrix": "parser-matrix", "splits": "splits", "releases": "releases", "constrained": "constrained"}
 
 
@@ -32,8 +33,8 @@ def ask(page: DebuggerPage, name: str) -> None:
     open_tool(page, name)
     page.page.click(f"#pd-start-{VIEWS[name]}")
     view = f"#pd-{VIEWS[name]} .pd"
-    page.page.wait_for_selector(f"{view}[data-state=done], {view}[data-state=error]", timeout=SLOW_MS)
-    page.page.wait_for_selector(f"#pd-start-{VIEWS[name]}:not([disabled])", timeout=SLOW_MS)
+    page.page.wait_for_selector(f"{view}[data-state=done], {view}[data-state=error]", timeout=PATIENCE_MS)
+    page.page.wait_for_selector(f"#pd-start-{VIEWS[name]}:not([disabled])", timeout=PATIENCE_MS)
 
 
 @pytest.mark.parametrize("name", VIEWS)
@@ -52,7 +53,7 @@ def test_before_a_run_each_tool_says_what_it_will_show(bare: DebuggerPage, name:
 @pytest.mark.lab
 def test_a_lost_call_is_shown_to_every_parser_by_itself_and_streamed_on_demand(dropped: DebuggerPage) -> None:
     view = dropped.page.locator("#pd-parser-matrix")
-    expect(view).to_contain_text("reads the call", timeout=SLOW_MS)
+    expect(view).to_contain_text("reads the call", timeout=PATIENCE_MS)
     expect(view).to_contain_text("not tried")
 
     ask(dropped, "matrix")
@@ -112,9 +113,9 @@ def test_stop_ends_a_question_and_says_so(dropped: DebuggerPage) -> None:
     open_tool(dropped, "matrix")
     dropped.page.click("#pd-start-parser-matrix")
     dropped.page.click("#pd-stop-parser-matrix:not([disabled])")
-    dropped.page.wait_for_selector("#pd-start-parser-matrix:not([disabled])", timeout=SLOW_MS)
+    dropped.page.wait_for_selector("#pd-start-parser-matrix:not([disabled])", timeout=PATIENCE_MS)
 
-    dropped.page.wait_for_selector("#pd-parser-matrix .pd:not([data-state=running])", timeout=SLOW_MS)
+    dropped.page.wait_for_selector("#pd-parser-matrix .pd:not([data-state=running])", timeout=PATIENCE_MS)
     ask(dropped, "constrained")  # and the page goes on
 
 

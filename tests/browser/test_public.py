@@ -13,6 +13,7 @@ from tests.browser.axe import violations
 from tests.browser.page import DebuggerPage
 from tests.browser.test_page import GRADIO_RULES
 from tests.core.complete.faulty_server import FaultyServer, answer, drip, hang
+from tests.patience import PATIENCE_MS
 from tests.threads import in_thread
 
 pytestmark = pytest.mark.browser
@@ -86,12 +87,12 @@ def test_each_fault_is_one_message_and_the_next_run_works(watched: Any, public_u
         page.paste(REQUEST % words)
         page.page.click("#pd-run")
 
-        expect(page.page.locator(".pd-sentence")).to_contain_text(said, timeout=60_000)
+        expect(page.page.locator(".pd-sentence")).to_contain_text(said, timeout=PATIENCE_MS)
         assert (page.state(), page.badge()) == shown
     page.paste(REQUEST % "fine")
     page.page.click("#pd-run")
 
-    expect(page.page.locator(".pd-verdict")).to_have_attribute("data-state", "done", timeout=60_000)
+    expect(page.page.locator(".pd-verdict")).to_have_attribute("data-state", "done", timeout=PATIENCE_MS)
 
 
 def test_a_server_that_hangs_can_be_stopped_and_the_next_run_works(watched: Any, public_url: str) -> None:
@@ -115,7 +116,7 @@ def test_more_runs_than_a_minute_allows_are_refused_with_the_time_to_wait(watche
         if "within a minute" in page.sentence():
             break
 
-    expect(page.page.locator(".pd-sentence")).to_contain_text("started 10 runs within a minute", timeout=60_000)
+    expect(page.page.locator(".pd-sentence")).to_contain_text("started 10 runs within a minute", timeout=PATIENCE_MS)
     expect(page.page.locator(".pd-badge")).to_have_text("LIMIT")
     expect(page.page.locator(".pd-detail")).to_contain_text("Run again in")
     assert page.request_text() == '{"messages": 7}'

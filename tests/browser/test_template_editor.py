@@ -8,16 +8,16 @@ from playwright.sync_api import expect
 from tests.browser.axe import violations
 from tests.browser.bench import (
     GRADIO_RULES,
-    WAIT_MS,
     open_template,
     template_state,
     type_template,
     wait_for_edit,
 )
 from tests.browser.page import DebuggerPage
+from tests.patience import PATIENCE_MS
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=WAIT_MS)
+expect.set_options(timeout=PATIENCE_MS)
 
 SHORT = (
     "{% for m in messages %}<|im_user|>{{ m.role }}<|im_end|>\n{% endfor %}"
@@ -148,7 +148,7 @@ def test_the_line_under_the_caret_lights_the_tokens_that_it_wrote(bare: Debugger
 def test_probes_say_what_the_template_supports(bare: DebuggerPage) -> None:
     open_template(bare)
     bare.page.click("#pd-tab-of-pd-template-of-supports")
-    bare.page.wait_for_selector("#pd-probes .pd[data-state=done]", timeout=WAIT_MS)
+    bare.page.wait_for_selector("#pd-probes .pd[data-state=done]", timeout=PATIENCE_MS)
 
     expect(bare.page.locator("#pd-probes tbody tr")).to_have_count(26)
     calls = bare.page.locator("tr[data-probe='tool-calls']")
@@ -163,7 +163,7 @@ def test_probes_follow_the_edited_template(bare: DebuggerPage) -> None:
     type_template(bare, "{% if messages[0].role == 'system' %}{{ raise_exception('none here') }}{% endif %}" + SHORT)
     wait_for_edit(bare, "error")
     bare.page.click("#pd-tab-of-pd-template-of-supports")
-    bare.page.wait_for_selector("#pd-probes .pd[data-state=done]", timeout=WAIT_MS)
+    bare.page.wait_for_selector("#pd-probes .pd[data-state=done]", timeout=PATIENCE_MS)
 
     expect(bare.page.locator("tr[data-probe='system-role']")).to_contain_text("none here")
 
@@ -188,7 +188,7 @@ def test_the_panel_breaks_no_accessibility_rule(bare: DebuggerPage, theme: str) 
     bare.page.click("#pd-template-reset")
     wait_for_edit(bare, "ok")
     bare.page.click("#pd-tab-of-pd-template-of-supports")
-    bare.page.wait_for_selector("#pd-probes .pd[data-state=done]", timeout=WAIT_MS)
+    bare.page.wait_for_selector("#pd-probes .pd[data-state=done]", timeout=PATIENCE_MS)
     assert violations(bare.page, "#pd-panel-template", GRADIO_RULES) == []
 
 
@@ -198,5 +198,5 @@ def test_nothing_is_wider_than_the_window(bare: DebuggerPage, width: int) -> Non
     open_template(bare)
     assert bare.page.evaluate("document.documentElement.scrollWidth") <= width
     bare.page.click("#pd-tab-of-pd-template-of-supports")
-    bare.page.wait_for_selector("#pd-probes .pd[data-state=done]", timeout=WAIT_MS)
+    bare.page.wait_for_selector("#pd-probes .pd[data-state=done]", timeout=PATIENCE_MS)
     assert bare.page.evaluate("document.documentElement.scrollWidth") <= width

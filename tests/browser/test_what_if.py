@@ -8,12 +8,13 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.axe import violations
-from tests.browser.bench import GRADIO_RULES, WAIT_MS, open_bench, run_bench, type_template
+from tests.browser.bench import GRADIO_RULES, open_bench, run_bench, type_template
 from tests.browser.page import DebuggerPage
+from tests.patience import PATIENCE_MS
 from tests.ui.present.strategies import HOSTILE
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=WAIT_MS)
+expect.set_options(timeout=PATIENCE_MS)
 
 LOST = [
     {"role": "user", "content": "Think"},

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.attacks.listener import Listener, listening
+from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
 _PROLOGUE = """
@@ -34,7 +35,7 @@ def connect(host="127.0.0.1"):
 def _run(code: str, listener: Listener) -> subprocess.CompletedProcess[str]:
     script = _PROLOGUE + textwrap.dedent(code)
     done = subprocess.run(
-        [sys.executable, "-c", script, str(listener.port)], cwd=ROOT, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", script, str(listener.port)], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S
     )
     assert done.returncode == 0, done.stderr
     return done
@@ -189,7 +190,7 @@ def test_the_program_shuts_the_network_before_anything_else_is_read() -> None:
     with listening() as listener:
         done = subprocess.run(
             [sys.executable, "-c", textwrap.dedent(code), "--help"],
-            cwd=ROOT, capture_output=True, text=True, timeout=120,
+            cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S,
         )  # fmt: skip
         assert listener.requests() == []
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE_S
+
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = sorted((ROOT / "assets").glob("*.js"))
 
@@ -17,7 +19,7 @@ def test_scripts_under_node(path):
     if node is None:
         pytest.skip("node is not installed")
 
-    done = subprocess.run([node, "--test", str(path)], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([node, "--test", str(path)], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
 
     assert done.returncode == 0, done.stdout + done.stderr
 

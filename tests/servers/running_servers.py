@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from tests.patience import PATIENCE_S
 from tests.servers.gguf_model import write_gguf
 from tests.servers.processes import ServerStartError, free_port, running
 from tests.threads import handling
@@ -93,7 +94,7 @@ def two_models(upstream: str, models: list[Mapping[str, object]]) -> Iterator[st
             self._forward(self.rfile.read(int(self.headers["content-length"] or 0)))
 
         def _forward(self, body: bytes | None) -> None:
-            connection = HTTPConnection(target.hostname or "", target.port, timeout=120)
+            connection = HTTPConnection(target.hostname or "", target.port, timeout=PATIENCE_S)
             headers = {"content-type": "application/json"} if body is not None else {}
             connection.request(self.command, self.path, body, headers)
             response = connection.getresponse()

@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from prompt_debugger.core.lab import Lab, LabSpec, run_lab
+from tests.patience import PATIENCE_S
 
 WaitGone = Callable[[Iterable[int]], set[int]]
 
@@ -74,7 +75,7 @@ def test_the_lab_serves_until_ctrl_c_and_leaves_nothing(tokenizer_dir: Path, wai
     with start(FRONT, tokenizer_dir) as program:
         assert program.stdout is not None
         lab = json.loads(program.stdout.readline())
-        models = httpx.get(f"{lab['base_url']}/models", timeout=60).json()
+        models = httpx.get(f"{lab['base_url']}/models", timeout=PATIENCE_S).json()
 
         program.send_signal(signal.SIGINT)
 

@@ -13,6 +13,7 @@ from prompt_debugger.core.errors import LabError
 from prompt_debugger.core.lab import Lab, LabPool, LabProgress, LabSpec, LabState
 from prompt_debugger.core.lab.failures import find_known_failure
 from prompt_debugger.core.lab.progress import ENGINE_MILESTONES
+from tests.patience import PATIENCE_S
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
 
@@ -32,7 +33,7 @@ def engine(lab_model_dir: Path) -> Iterator[tuple[Lab, list[LabProgress]]]:
 def test_the_engine_generates_renders_and_shows_its_template(engine: tuple[Lab, list[LabProgress]]) -> None:
     lab, _ = engine
     body = {"model": lab.model, "messages": [{"role": "user", "content": "hello"}], "max_tokens": 4}
-    with httpx.Client(base_url=lab.base_url, timeout=60) as client:
+    with httpx.Client(base_url=lab.base_url, timeout=PATIENCE_S) as client:
         models = client.get("/models").json()
         chat = client.post("/chat/completions", json={**body, "return_token_ids": True}).json()
         render = client.post("/chat/completions/render", json=body).json()

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from prompt_debugger.core.lab.process import SupervisedProcess
+from tests.patience import PATIENCE_S
 
 WaitGone = Callable[[Iterable[int]], set[int]]
 
@@ -83,7 +84,7 @@ def start_family(scratch: Path, source: str) -> tuple[SupervisedProcess, list[in
             complete.set()
 
     process = SupervisedProcess([sys.executable, "-c", source], os.environ, scratch, take)
-    assert complete.wait(60)
+    assert complete.wait(PATIENCE_S)
     return process, members
 
 
@@ -142,7 +143,7 @@ def test_a_command_that_ignores_the_request_to_end_is_killed(tmp_path: Path, wai
 def test_descendants_go_when_the_command_ends_by_itself(tmp_path: Path, wait_gone: WaitGone) -> None:
     process, members = start_family(tmp_path / "scratch", FAMILY + LEAVE)
 
-    assert process.ended.wait(60)
+    assert process.ended.wait(PATIENCE_S)
 
     assert process.exit_status == 7
     assert wait_gone(members) == set()
@@ -156,7 +157,7 @@ def test_the_family_goes_when_its_supervisor_is_killed(tmp_path: Path, wait_gone
 
     os.kill(supervisor_pid, signal.SIGKILL)
 
-    assert process.ended.wait(60)
+    assert process.ended.wait(PATIENCE_S)
     assert wait_gone([process.pid]) == set()
     assert not (tmp_path / "scratch").exists()
 
@@ -168,7 +169,7 @@ def test_lines_arrive_as_a_terminal_would_show_them(tmp_path: Path) -> None:
 
     process = SupervisedProcess([sys.executable, "-c", source], os.environ, tmp_path / "scratch", lines.append)
 
-    assert process.ended.wait(60)
+    assert process.ended.wait(PATIENCE_S)
     assert lines == ["one", "100%", "\ufffd", "no end"]
     assert process.exit_status == 0
 
@@ -179,6 +180,6 @@ def test_a_program_that_does_not_exist_ends_with_a_log(tmp_path: Path) -> None:
 
     process = SupervisedProcess(["/no/such/program"], os.environ, tmp_path / "scratch", lines.append)
 
-    assert process.ended.wait(60)
+    assert process.ended.wait(PATIENCE_S)
     assert "FileNotFoundError" in "\n".join(lines)
     assert not (tmp_path / "scratch").exists()

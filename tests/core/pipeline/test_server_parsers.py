@@ -16,6 +16,7 @@ from prompt_debugger.core.errors import EngineError
 from prompt_debugger.core.parse.engines import RawOutput
 from prompt_debugger.core.pipeline import CaseParser, Target, ask_server_parsers, server_parsers_of
 from prompt_debugger.core.types import Server
+from tests.patience import PATIENCE_S
 from tests.threads import handling
 
 ARGUMENTS = '{"city": "Paris"}'
@@ -192,7 +193,7 @@ async def test_the_labs_own_parsers_run_on_given_ids(lab_url):
         "temperature": 0,
         "return_token_ids": True,
     }
-    answer = httpx.post(f"{lab_url}/chat/completions", json=body, timeout=120).json()
+    answer = httpx.post(f"{lab_url}/chat/completions", json=body, timeout=PATIENCE_S).json()
     choice = answer["choices"][0]
     output = RawOutput(
         "", request=body, token_ids=tuple(choice["token_ids"]), prompt_token_ids=tuple(answer["prompt_token_ids"])

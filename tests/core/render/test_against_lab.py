@@ -20,6 +20,7 @@ from prompt_debugger.core.render import (
 from prompt_debugger.core.types import SpanKind
 from tests.core.render.shapes import SHAPES
 from tests.core.render.test_vllm_view import BODIES
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.lab
 
@@ -57,7 +58,7 @@ def test_every_prompt_of_the_lab_server_is_proved(name: str, lab_url: str, lab_m
 def _ask(lab_url: str, body: dict[str, Any]) -> dict[str, Any]:
     sent = {**body, "model": "lab-model", "max_tokens": 1, "return_token_ids": True, "return_prompt_text": True}
     sent.pop("stop_token_ids", None)
-    response = httpx.post(f"{lab_url}/chat/completions", json=sent, timeout=60)
+    response = httpx.post(f"{lab_url}/chat/completions", json=sent, timeout=PATIENCE_S)
     assert response.status_code == 200, response.text
     answer: dict[str, Any] = response.json()
     return answer

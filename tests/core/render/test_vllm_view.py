@@ -20,6 +20,7 @@ from prompt_debugger.core.render.trace.values import wrap
 from prompt_debugger.core.render.vllm_view import apply_causes, usual_causes
 from prompt_debugger.core.types import JSON, JSONObject
 from tests.core.render.shapes import SHAPES, WEATHER, assistant, call, result, user
+from tests.patience import PATIENCE_S
 
 REFERENCE = Path(__file__).with_name("vllm_reference.py")
 ROOT = Path(__file__).resolve().parents[3]
@@ -142,7 +143,13 @@ def reference(templates: list[str]) -> Any:
     pytest.importorskip("vllm", reason="vLLM is not installed")
     task = json.dumps({"bodies": list(BODIES.values()), "templates": templates, "kwargs": KWARGS})
     done = subprocess.run(
-        [sys.executable, str(REFERENCE)], input=task, capture_output=True, text=True, check=True, timeout=240, cwd=ROOT
+        [sys.executable, str(REFERENCE)],
+        input=task,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE_S,
+        cwd=ROOT,
     )
     return json.loads(done.stdout)
 

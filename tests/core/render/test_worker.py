@@ -21,6 +21,7 @@ from prompt_debugger.core.room import Limits
 from prompt_debugger.core.types import JSON, SpanKind
 from tests.core.render.features import FEATURES
 from tests.core.render.test_features import job_for
+from tests.patience import PATIENCE_S
 
 MESSAGES: JSON = [{"role": "user", "content": "hello"}]
 ROOT = Path(__file__).resolve().parents[3]
@@ -194,7 +195,7 @@ def test_the_worker_dies_with_its_parent() -> None:
         "print(worker.process_id, flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, timeout=120)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, timeout=PATIENCE_S)
     process_id = int(done.stdout)
 
     for _ in range(200):

@@ -18,6 +18,7 @@ from prompt_debugger.core.room import Room, close_rooms, in_thread, room_of
 from prompt_debugger.core.room.lanes import VISITOR
 from tests.conftest import ROOT
 from tests.core.room import hostile
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture
@@ -339,7 +340,7 @@ def test_a_hostile_working_directory_has_no_say(tmp_path):
         text=True,
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(tmp_path)} | {"PYTHONSAFEPATH": "1"},
-        timeout=120,
+        timeout=PATIENCE_S,
     )
 
     assert (done.stdout.strip(), done.returncode) == ("fine", 0), done.stderr

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from tests.conftest import ROOT
+from tests.patience import PATIENCE_S
 
 TEMPLATE = (
     "{% for m in messages %}<{{ m.role }}>{{ m.content }}\n{% endfor %}"
@@ -21,7 +22,9 @@ CALL = (
 
 def run(*arguments, text=""):
     command = [sys.executable, "app.py", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, input=text, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        command, cwd=ROOT, input=text, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
 
 
 def test_render_reads_standard_input_and_traces_every_character(tmp_path):

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 from tests.conftest import ROOT
+from tests.patience import PATIENCE_S
 
 TEMPLATE = (
     "{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('no system') }}{% endif %}"
@@ -14,7 +15,9 @@ TEMPLATE = (
 
 def run(*arguments, text=""):
     command = [sys.executable, "app.py", "render", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, input=text, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        command, cwd=ROOT, input=text, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
 
 
 def test_probing_a_template_file_needs_no_request(tmp_path):

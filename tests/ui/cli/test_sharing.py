@@ -11,12 +11,15 @@ from prompt_debugger.core.report import read_bundle, trace_to_json, trace_to_ter
 from prompt_debugger.ui.cli.sharing import read_bundle_file, write_trace
 from tests.conftest import ROOT
 from tests.core.experiments.test_runs import changed
+from tests.patience import PATIENCE_S
 from tests.ui.present.traces import dropped_call_trace
 
 
 def run(*arguments, text=""):
     command = [sys.executable, "app.py", "run", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, input=text, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        command, cwd=ROOT, input=text, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
 
 
 @pytest.fixture
@@ -104,7 +107,7 @@ def test_a_secret_in_a_prompt_is_in_no_token_of_its_file_either(tmp_path):
     command = [sys.executable, "app.py", "render", "-", "--report", str(tmp_path)]
 
     subprocess.run(
-        command, cwd=ROOT, input=json.dumps(request), text=True, timeout=120, check=True, capture_output=True
+        command, cwd=ROOT, input=json.dumps(request), text=True, timeout=PATIENCE_S, check=True, capture_output=True
     )
 
     document = json.loads((tmp_path / "render.json").read_text())

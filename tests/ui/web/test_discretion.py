@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE_S
+
 ROOT = Path(__file__).resolve().parents[3]
 TYPED = "a-visitor-typed-this"
 ENTRIES = {
@@ -62,7 +64,7 @@ def test_the_log_tells_kinds_and_places_alone(name: str) -> None:
 
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(script) + code, TYPED],
-        cwd=ROOT, capture_output=True, text=True, timeout=120,
+        cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S,
     )  # fmt: skip
 
     assert TYPED not in done.stdout + done.stderr

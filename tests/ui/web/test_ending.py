@@ -20,6 +20,7 @@ import pytest
 from prompt_debugger.core.types import JSON, JSONObject
 from tests.conftest import ROOT
 from tests.core.complete.faulty_server import FaultyServer, answer
+from tests.patience import PATIENCE_S
 
 A_FIFTH_OF_A_SECOND = os.sysconf("SC_CLK_TCK") // 5
 TOOLS = ("f", "g", "h")  # each keeps a process busy for a second
@@ -55,7 +56,7 @@ async def test_a_page_that_checks_an_endless_pattern_serves_others_and_ends_at_o
     server = FaultyServer("", {"/v1/models": answer(200, {"data": [{"id": "m"}]}), "/v1/chat/completions": CHAT})
     listening = await asyncio.start_server(server.serve, "127.0.0.1", 0)
     endpoint = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/v1"
-    async with listening, httpx.AsyncClient(timeout=60) as client:
+    async with listening, httpx.AsyncClient(timeout=PATIENCE_S) as client:
         with program(endpoint) as page:
             served = await asyncio.to_thread(address_of, page)
             told: list[str] = []

@@ -15,6 +15,7 @@ from prompt_debugger.ui.web.door.kinds import Kind
 from prompt_debugger.ui.web.launch import build_app, serve_app
 from prompt_debugger.ui.web.memory import FairLine, PageMemory
 from prompt_debugger.ui.web.settings import PageSettings
+from tests.patience import PATIENCE_S
 from tests.ui.web.test_visitors import Visitor
 
 REQUEST = json.dumps({"messages": [{"role": "user", "content": "x"}]})
@@ -33,7 +34,7 @@ async def test_what_a_page_left_is_seen_and_dropped(served):
     url, blocks = served
     memory = PageMemory(blocks)
     visitor = Visitor(url, blocks, "leaver")
-    async with httpx.AsyncClient(timeout=60) as client:
+    async with httpx.AsyncClient(timeout=PATIENCE_S) as client:
         await visitor.call(client, "check_request", REQUEST)
         while memory.is_busy("leaver"):  # what gradio does after the last message
             await asyncio.sleep(0)
@@ -50,7 +51,7 @@ async def test_what_a_page_left_is_seen_and_dropped(served):
 
 async def test_an_event_that_ended_is_not_in_use(served):
     url, blocks = served
-    async with httpx.AsyncClient(timeout=60) as client:
+    async with httpx.AsyncClient(timeout=PATIENCE_S) as client:
         for _ in range(5):
             await Visitor(url, blocks, "ender").call(client, "check_request", REQUEST)
     while blocks._queue.event_ids_to_events:  # what gradio does after the last message

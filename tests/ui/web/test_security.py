@@ -19,6 +19,7 @@ from prompt_debugger.ui.web.security import (
     security_headers,
 )
 from prompt_debugger.ui.web.settings import PageSettings, launch_arguments, prepare_environment
+from tests.patience import PATIENCE_S
 
 NAME = "me-debugger.hf.space"
 SETTINGS = {
@@ -152,14 +153,14 @@ def test_the_page_holds_no_component_that_takes_files_or_secrets(app):
 
 def test_the_page_answers_with_our_headers(url, mode):
     for path in ("/", "/theme.css", "/nowhere"):
-        answer = httpx.get(url + path)
+        answer = httpx.get(url + path, timeout=PATIENCE_S)
 
         for header, value in security_headers(is_public=mode == "public").items():
             assert answer.headers[header] == value, (path, header)
 
 
 def test_only_a_public_page_may_be_framed_by_the_hub(url, mode):
-    policy = httpx.get(url).headers["content-security-policy"]
+    policy = httpx.get(url, timeout=PATIENCE_S).headers["content-security-policy"]
 
     assert ("huggingface.co" in policy) == (mode == "public")
     assert "frame-ancestors 'self'" in policy
@@ -186,7 +187,7 @@ def test_every_route_of_this_gradio_is_either_needed_or_closed(app, url):
 
 @pytest.mark.parametrize("path", ["/", "/theme.css", "/gradio_api/startup-events", "/static/img/logo.svg"])
 def test_what_the_page_needs_is_open(url, path):
-    assert httpx.get(url + path).status_code == 200
+    assert httpx.get(url + path, timeout=PATIENCE_S).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -201,10 +202,10 @@ def test_no_spelling_of_a_path_leads_elsewhere(url, path):
 
 
 def test_a_name_that_somebody_else_pointed_here_is_refused(url, name):
-    assert httpx.get(url, headers={"host": "attacker.example"}).status_code == 400
-    assert httpx.get(url, headers={"host": f"{name}.attacker.example"}).status_code == 400
-    assert httpx.get(url, headers={"host": name}).status_code == 200
-    assert httpx.get(url, headers={"host": f"{name}:7860"}).status_code == 200
+    assert httpx.get(url, timeout=PATIENCE_S, headers={"host": "attacker.example"}).status_code == 400
+    assert httpx.get(url, timeout=PATIENCE_S, headers={"host": f"{name}.attacker.example"}).status_code == 400
+    assert httpx.get(url, timeout=PATIENCE_S, headers={"host": name}).status_code == 200
+    assert httpx.get(url, timeout=PATIENCE_S, headers={"host": f"{name}:7860"}).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -223,14 +224,18 @@ def test_another_site_may_not_call_the_page(url, name, origin, method):
 
 
 def test_the_page_itself_may_call(url, name):
-    answer = httpx.post(url + "/gradio_api/reset", headers={"host": name, "origin": f"https://{name}"}, json={})
+    answer = httpx.post(
+        url + "/gradio_api/reset", timeout=PATIENCE_S, headers={"host": name, "origin": f"https://{name}"}, json={}
+    )
 
     assert answer.status_code == 400  # it got as far as what is sent, and misses a field
 
 
 def test_a_form_of_another_site_cannot_start_anything(url):
     """A browser sends plain text without asking first; gradio must not take it for JSON."""
-    answer = httpx.post(url + "/gradio_api/queue/join", content="{}", headers={"content-type": "text/plain"})
+    answer = httpx.post(
+        url + "/gradio_api/queue/join", timeout=PATIENCE_S, content="{}", headers={"content-type": "text/plain"}
+    )
 
     assert answer.status_code == 415
 
@@ -238,7 +243,7 @@ def test_a_form_of_another_site_cannot_start_anything(url):
 def test_a_body_that_is_too_long_is_refused_before_it_is_read(url, mode):
     most = MAX_PUBLIC_BODY_BYTES if mode == "public" else MAX_BODY_BYTES
 
-    answer = httpx.post(url + "/gradio_api/queue/join", content=b"x" * (most + 1))
+    answer = httpx.post(url + "/gradio_api/queue/join", timeout=PATIENCE_S, content=b"x" * (most + 1))
 
     assert answer.status_code == 413
 
@@ -249,7 +254,7 @@ def test_a_body_that_hides_its_length_is_cut_off(url):
             yield b"x" * 1_000_000
 
     try:
-        status = httpx.post(url + "/gradio_api/queue/join", content=chunks(), timeout=60).status_code
+        status = httpx.post(url + "/gradio_api/queue/join", content=chunks(), timeout=PATIENCE_S).status_code
     except httpx.HTTPError:
         status = None  # the connection was cut, which is as good
 
@@ -259,7 +264,7 @@ def test_a_body_that_hides_its_length_is_cut_off(url):
 @pytest.mark.parametrize("length", ["-1", "1e3", "x", "99999999999999999999"])
 def test_a_length_that_is_none_is_refused(url, length):
     parts = httpx.URL(url)
-    with socket.create_connection((parts.host, parts.port), timeout=60) as connection:
+    with socket.create_connection((parts.host, parts.port), timeout=PATIENCE_S) as connection:
         head = f"POST /gradio_api/queue/join HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\n\r\n"
         connection.sendall(head.encode() + b"{}")
 

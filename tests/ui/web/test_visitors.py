@@ -20,6 +20,7 @@ from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.launch import build_app, serve_app
 from prompt_debugger.ui.web.settings import PageSettings
 from tests.core.complete.faulty_server import FaultyServer, answer
+from tests.patience import PATIENCE_S
 from tests.threads import in_thread
 
 KEY = "sk-visitor-secret-0123456789"
@@ -112,7 +113,7 @@ def served(endpoint):
 
 @pytest.fixture
 def client():
-    return httpx.AsyncClient(timeout=60)
+    return httpx.AsyncClient(timeout=PATIENCE_S)
 
 
 async def test_two_visitors_at_once_see_their_own_words_only(served, client):

@@ -15,6 +15,7 @@ import pytest
 
 from prompt_debugger.core.parse.engines import RawOutput, VllmEngine, VllmOutcome
 from prompt_debugger.core.types import JSONObject
+from tests.patience import PATIENCE_S
 
 pytestmark = [pytest.mark.lab, pytest.mark.vllm]
 
@@ -57,7 +58,7 @@ def without_random_ids(calls: Any) -> list[dict[str, Any]]:
 
 
 def chat(url: str, body: JSONObject) -> dict[str, Any]:
-    answer = httpx.post(f"{url}/chat/completions", json=body, timeout=120)
+    answer = httpx.post(f"{url}/chat/completions", json=body, timeout=PATIENCE_S)
     answer.raise_for_status()
     got: dict[str, Any] = answer.json()
     return got
@@ -66,7 +67,7 @@ def chat(url: str, body: JSONObject) -> dict[str, Any]:
 def chat_streamed(url: str, body: JSONObject) -> dict[str, Any]:
     """Return the message that the deltas add up to."""
     message: dict[str, Any] = {"content": "", "reasoning": "", "calls": {}}
-    with httpx.stream("POST", f"{url}/chat/completions", json=body | {"stream": True}, timeout=120) as answer:
+    with httpx.stream("POST", f"{url}/chat/completions", json=body | {"stream": True}, timeout=PATIENCE_S) as answer:
         for line in answer.iter_lines():
             if not line.startswith("data: {"):
                 continue
@@ -83,7 +84,7 @@ def chat_streamed(url: str, body: JSONObject) -> dict[str, Any]:
 
 
 def detokenize(url: str, token_ids: list[int]) -> str:
-    answer = httpx.post(f"{url.removesuffix('/v1')}/detokenize", json={"tokens": token_ids}, timeout=60)
+    answer = httpx.post(f"{url.removesuffix('/v1')}/detokenize", json={"tokens": token_ids}, timeout=PATIENCE_S)
     return str(answer.json()["prompt"])
 
 
