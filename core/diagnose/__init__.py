@@ -12,7 +12,7 @@ from typing import cast
 
 from prompt_debugger.core.diagnose import rules
 from prompt_debugger.core.diagnose.blame import borrow_fixes, mark_followers, worst_first
-from prompt_debugger.core.diagnose.sight import is_whole
+from prompt_debugger.core.diagnose.sight import is_whole, sights_of
 from prompt_debugger.core.diagnose.verdict import reach_verdict
 from prompt_debugger.core.discover import discover
 from prompt_debugger.core.errors import PluginError, shorten
@@ -55,8 +55,10 @@ def diagnose_trace(trace: Trace, ruleset: Mapping[str, Rule] = RULES) -> tuple[F
     if not is_whole(trace):  # what is missing in it would look like a fault of the model or of the server
         trace = replace(trace, raw=None, raw_again=None, parse=None)
     findings: list[Finding] = []
+    sights = {None, *sights_of(trace)}
     for rule in ruleset.values():
-        _ask(rule, trace, findings)
+        if getattr(rule, "needs", None) in sights:
+            _ask(rule, trace, findings)
     codes = {finding.code for finding in findings} & ruleset.keys()
     explains = {code: tuple(getattr(ruleset[code], "explains", ())) for code in codes}
     borrowers = {code for code in codes if getattr(ruleset[code], "borrows_fix", False)}

@@ -8,6 +8,7 @@ became of a call is the ledger's decision (`CallMatch.outcome`), never a rule's.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from enum import StrEnum
 
 from prompt_debugger.core.diagnose.fields import CallField, as_count, as_text, body_of, calls_of_message
 from prompt_debugger.core.formats import TABLES, ReasoningPair
@@ -29,6 +30,34 @@ from prompt_debugger.core.types import (
 )
 
 QUOTE_CHARS = 120
+
+
+class Sight(StrEnum):
+    """What a trace may show, and what a rule may not do without."""
+
+    REFUSAL = "refusal"
+    SERVER = "server"
+    VOCABULARY = "vocabulary"
+    PROMPT = "prompt"
+    RAW = "raw"
+    ANSWER = "answer"
+    STREAM = "stream"
+    COMPARISON = "comparison"
+
+
+def sights_of(trace: Trace) -> frozenset[Sight]:
+    """Return what a trace shows: stages that have run, and whether output and answer may be compared."""
+    shown = {
+        Sight.REFUSAL: trace.refusal is not None,
+        Sight.SERVER: trace.server is not None,
+        Sight.VOCABULARY: trace.vocabulary is not None,
+        Sight.PROMPT: prompt_of(trace) is not None,
+        Sight.RAW: trace.raw is not None,
+        Sight.ANSWER: trace.chat is not None,
+        Sight.STREAM: trace.chat_stream is not None,
+        Sight.COMPARISON: comparison(trace) is not None,
+    }
+    return frozenset(sight for sight, is_shown in shown.items() if is_shown)
 
 
 def prompt_of(trace: Trace) -> Prompt | None:

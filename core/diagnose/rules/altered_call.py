@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.fields import CallField
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import comparison, in_message, in_raw, matched_calls, quote
+from prompt_debugger.core.diagnose.sight import Sight, comparison, in_message, in_raw, matched_calls, quote
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.text import first_divergence
 from prompt_debugger.core.types import CallOutcome, Severity, Stage, ToolCallAttempt, Trace
@@ -74,6 +74,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    needs=Sight.COMPARISON,
     threads=("vllm-project/vllm#48753", "antirez/ds4#569", "raullenchai/Rapid-MLX#1515"),
     explains=("PD415", "PD416"),
 )

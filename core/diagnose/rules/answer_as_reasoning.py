@@ -32,6 +32,7 @@ from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import Reasoning, content_of, reasoning_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import (
+    Sight,
     comparison,
     end_texts,
     fates_within,
@@ -173,6 +174,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    needs=Sight.COMPARISON,
     threads=("vllm-project/vllm#53284", "vllm-project/vllm#31581", "vllm-project/vllm#17357"),
     explains=("PD413", "PD401"),
 )

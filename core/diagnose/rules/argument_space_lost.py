@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.changed_values import altered_arguments
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_message, in_raw, quote
+from prompt_debugger.core.diagnose.sight import Sight, in_message, in_raw, quote
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Severity, Stage, Trace
@@ -65,6 +65,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    needs=Sight.COMPARISON,
     threads=("vllm-project/vllm#48753", "vllm-project/vllm#49567", "raullenchai/Rapid-MLX#3401"),
     explains=("PD402",),
 )

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.diagnose.changed_values import altered_arguments
 from prompt_debugger.core.diagnose.fields import decode_json
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_message, in_raw, quote
+from prompt_debugger.core.diagnose.sight import Sight, in_message, in_raw, quote
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import JSON, Severity, Stage, Trace
 
@@ -92,6 +92,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    needs=Sight.COMPARISON,
     threads=("antirez/ds4#569", "vllm-project/vllm#47906", "vllm-project/vllm#46924", "jundot/omlx#2646"),
     explains=("PD402", "PD502"),
 )

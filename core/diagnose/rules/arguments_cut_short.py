@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.diagnose.changed_values import altered_arguments
 from prompt_debugger.core.diagnose.fields import as_text
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_message, in_raw
+from prompt_debugger.core.diagnose.sight import Sight, in_message, in_raw
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Severity, Span, Stage, Trace
 
@@ -62,6 +62,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    needs=Sight.COMPARISON,
     threads=("vllm-project/vllm#34968", "vllm-project/vllm#37384", "vllm-project/vllm#41182"),
     explains=("PD402",),
 )

@@ -29,7 +29,7 @@ from prompt_debugger.core.diagnose.advice import Step, strict_tools
 from prompt_debugger.core.diagnose.fields import as_text, decode_json, request_tools, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.schemas import violations
-from prompt_debugger.core.diagnose.sight import in_message, in_raw
+from prompt_debugger.core.diagnose.sight import Sight, in_message, in_raw
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import JSON, CallStatus, FindingEvidence, Severity, Stage, ToolCallAttempt, Trace
 
@@ -85,6 +85,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.CONTRACT,
     find=find,
+    needs=Sight.ANSWER,
     threads=(
         "vllm-project/vllm-project.github.io#110",
         "vllm-project/vllm#55558",

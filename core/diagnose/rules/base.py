@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from prompt_debugger.core.diagnose.advice import Advice, advise
+from prompt_debugger.core.diagnose.sight import Sight
 from prompt_debugger.core.types import Certainty, Finding, FindingEvidence, Severity, Stage, Trace
 
 
@@ -42,6 +43,7 @@ class TraceRule:
         severity: How bad it is as a rule.
         stage: The stage at fault.
         find: Reports what is wrong; pure, tolerates absent stages, never raises.
+        needs: What must be there for it to say anything; without it the rule is not asked.
         threads: Known reports of the same fault, as `owner/repo#number`.
         explains: Codes of findings that this one explains where both are there.
         borrows_fix: Whether the fix of the finding that it follows from is the better one.
@@ -52,6 +54,7 @@ class TraceRule:
     severity: Severity
     stage: Stage
     find: Callable[[Trace], Iterator[Report]]
+    needs: Sight | None = None
     threads: tuple[str, ...] = ()
     explains: tuple[str, ...] = ()
     borrows_fix: bool = False

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import comparison, in_message
+from prompt_debugger.core.diagnose.sight import Sight, comparison, in_message
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Severity, Span, Stage, Trace
 
@@ -61,6 +61,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    needs=Sight.COMPARISON,
     threads=("vllm-project/vllm#8627", "waybarrios/vllm-mlx#195"),
     explains=("PD402", "PD413"),
 )

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, request_tools, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_message
+from prompt_debugger.core.diagnose.sight import Sight, in_message
 from prompt_debugger.core.diagnose.written_calls import written_calls
 from prompt_debugger.core.formats import find_stripped_calls
 from prompt_debugger.core.protocols import Rule
@@ -110,6 +110,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    needs=Sight.ANSWER,
     threads=("MoonshotAI/Kimi-K2#89", "vllm-project/vllm#31207"),
     explains=("PD406", "PD412"),
 )

@@ -28,6 +28,7 @@ from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.calls_as_text import CallAsText, invented_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import (
+    Sight,
     comparison,
     in_message,
     in_raw,
@@ -115,6 +116,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    needs=Sight.COMPARISON,
     threads=("vllm-project/vllm#55759", "PrimeIntellect-ai/renderers#80", "verl-project/verl#4757"),
     explains=("PD401", "PD412"),
 )

@@ -27,7 +27,7 @@ import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_raw
+from prompt_debugger.core.diagnose.sight import Sight, in_raw
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Certainty, ParserOutcome, Severity, Span, Stage, Trace
 
@@ -70,5 +70,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.PARSE,
     find=find,
+    needs=Sight.VOCABULARY,
     threads=("vllm-project/vllm#35895", "vllm-project/vllm#47907", "vllm-project/vllm#41967"),
 )

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import TextField, decode_json, message_texts
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_request, prompt_of, quote
+from prompt_debugger.core.diagnose.sight import Sight, in_request, prompt_of, quote
 from prompt_debugger.core.formats import TABLES
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Prompt, Severity, Stage, Trace
@@ -127,6 +127,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.RENDER,
     find=find,
+    needs=Sight.PROMPT,
     threads=("vllm-project/vllm#39614", "vllm-project/vllm#9294", "sgl-project/sglang#22595"),
     explains=("PD210",),
 )

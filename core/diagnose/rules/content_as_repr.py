@@ -29,7 +29,7 @@ from collections.abc import Iterator, Sequence
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import as_list, as_object, decode_json, numbered_messages, texts_inside
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_prompt, in_request, prompt_of
+from prompt_debugger.core.diagnose.sight import Sight, in_prompt, in_request, prompt_of
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import JSON, FindingEvidence, Prompt, Severity, Span, Stage, Trace
 
@@ -108,6 +108,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.RENDER,
     find=find,
+    needs=Sight.PROMPT,
     threads=("vllm-project/vllm#10324", "vllm-project/vllm-project.github.io#110", "vllm-project/vllm#39614"),
     explains=("PD210",),
 )

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.diagnose.endings import is_filter_word
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_message
+from prompt_debugger.core.diagnose.sight import Sight, in_message
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Severity, Stage, Trace
 
@@ -56,4 +56,5 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.COMPLETE,
     find=find,
+    needs=Sight.ANSWER,
 )

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.room import prompt_tokens
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import completion_tokens
+from prompt_debugger.core.diagnose.sight import Sight, completion_tokens
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import FindingEvidence, Severity, Stage, Trace
 
@@ -55,6 +55,7 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.COMPLETE,
     find=find,
+    needs=Sight.SERVER,
     threads=("haoxiang-xu/PuPu#129", "ollama/ollama#7987"),
     explains=("PD301", "PD302"),
 )

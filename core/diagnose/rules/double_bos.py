@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_prompt, prompt_of
+from prompt_debugger.core.diagnose.sight import Sight, in_prompt, prompt_of
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Prompt, Severity, Span, Stage, Trace
 
@@ -68,5 +68,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.RENDER,
     find=find,
+    needs=Sight.PROMPT,
     threads=("abetlen/llama-cpp-python#1501", "vllm-project/vllm#16976", "sgl-project/sglang#888"),
 )

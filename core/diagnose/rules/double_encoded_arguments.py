@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.fields import as_text, decode_json, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_message
+from prompt_debugger.core.diagnose.sight import Sight, in_message
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Severity, Stage, Trace
 
@@ -49,6 +49,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    needs=Sight.ANSWER,
     threads=("vllm-project/vllm#25729", "vllm-project/vllm#54964"),
     explains=("PD502",),
 )

@@ -29,7 +29,15 @@ from prompt_debugger.core.account import tally_parsers
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import body_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import body_calls, comparison, dropped_calls, fates_within, in_message, in_raw
+from prompt_debugger.core.diagnose.sight import (
+    Sight,
+    body_calls,
+    comparison,
+    dropped_calls,
+    fates_within,
+    in_message,
+    in_raw,
+)
 from prompt_debugger.core.diagnose.words import counted, listed
 from prompt_debugger.core.formats import TABLES
 from prompt_debugger.core.protocols import Rule
@@ -98,6 +106,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    needs=Sight.COMPARISON,
     borrows_fix=True,
     threads=("vllm-project/vllm#27565", "vllm-project/vllm#34968", "sgl-project/sglang#40236"),
     explains=("PD412", "PD413", "PD504"),

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.fields import history_calls, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_message
+from prompt_debugger.core.diagnose.sight import Sight, in_message
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Severity, Stage, Trace
 
@@ -56,5 +56,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.PARSE,
     find=find,
+    needs=Sight.ANSWER,
     threads=("mudler/LocalAI#9722",),
 )

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.fields import content_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_prompt
+from prompt_debugger.core.diagnose.sight import Sight, in_prompt
 from prompt_debugger.core.diagnose.tail import read_tail
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Severity, Stage, Trace
@@ -55,5 +55,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.RENDER,
     find=find,
+    needs=Sight.PROMPT,
     threads=("NovaSky-AI/SkyRL#676", "open-webui/open-webui#4762"),
 )

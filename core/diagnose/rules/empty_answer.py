@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.diagnose.endings import is_malformed_call, is_normal_end
 from prompt_debugger.core.diagnose.fields import returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_message
+from prompt_debugger.core.diagnose.sight import Sight, in_message
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import JSON, ChatResult, Severity, Stage, Trace
@@ -80,4 +80,5 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.COMPLETE,
     find=find,
+    needs=Sight.ANSWER,
 )

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import end_texts, in_raw
+from prompt_debugger.core.diagnose.sight import Sight, end_texts, in_raw
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import SegmentKind, Severity, Span, Stage, Trace
 
@@ -55,5 +55,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.COMPLETE,
     find=find,
+    needs=Sight.RAW,
     threads=("ollama/ollama#14958",),
 )

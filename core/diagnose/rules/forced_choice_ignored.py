@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.diagnose.advice import Step, strict_tools
 from prompt_debugger.core.diagnose.fields import as_object, as_text, body_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_message, in_request, why_cut
+from prompt_debugger.core.diagnose.sight import Sight, in_message, in_request, why_cut
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Severity, Stage, Trace
 
@@ -58,5 +58,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.CONTRACT,
     find=find,
+    needs=Sight.ANSWER,
     threads=("vllm-project/vllm#53363", "vllm-project/vllm#53255", "ollama/ollama#14958"),
 )

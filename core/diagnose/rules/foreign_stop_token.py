@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.fields import as_count, as_list, body_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_request
+from prompt_debugger.core.diagnose.sight import Sight, in_request
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Severity, Stage, Trace, Vocabulary
 
@@ -88,6 +88,7 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.REQUEST,
     find=find,
+    needs=Sight.VOCABULARY,
     threads=("vllm-project/vllm#4180",),
     explains=("PD301", "PD304"),
 )

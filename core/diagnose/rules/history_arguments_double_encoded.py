@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.fields import decode_json, history_calls, texts_inside
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_prompt, in_request
+from prompt_debugger.core.diagnose.sight import Sight, in_prompt, in_request
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Severity, Span, Stage, Trace
 
@@ -64,5 +64,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.RENDER,
     find=find,
+    needs=Sight.PROMPT,
     threads=("vortico/flama#258", "vllm-project/vllm#54964"),
 )

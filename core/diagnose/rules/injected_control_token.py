@@ -28,7 +28,7 @@ import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_prompt, prompt_of
+from prompt_debugger.core.diagnose.sight import Sight, in_prompt, prompt_of
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Prompt, Severity, Stage, Token, TokenKind, Trace
 
@@ -69,5 +69,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.RENDER,
     find=find,
+    needs=Sight.PROMPT,
     threads=("huggingface/transformers#29279", "vllm-project/vllm#31735", "ggml-org/llama.cpp#11270"),
 )

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.diagnose.calls_as_text import CallAsText, invented_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.rules.call_in_reasoning import is_draft_as_text
-from prompt_debugger.core.diagnose.sight import comparison, in_message, in_raw
+from prompt_debugger.core.diagnose.sight import Sight, comparison, in_message, in_raw
 from prompt_debugger.core.diagnose.words import counted, listed
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Certainty, FindingEvidence, Severity, Stage, Trace
@@ -82,6 +82,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    needs=Sight.COMPARISON,
     threads=("Gitlawb/openclaude#1076", "mudler/LocalAI#9722", "PrimeIntellect-ai/renderers#80"),
     explains=("PD501",),
 )

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.fields import body_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import comparison, fates_within, in_raw
+from prompt_debugger.core.diagnose.sight import Sight, comparison, fates_within, in_raw
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Fate, Place, SegmentKind, Severity, Span, Stage, Trace
@@ -88,5 +88,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    needs=Sight.COMPARISON,
     threads=("vllm-project/vllm#43221", "vllm-project/vllm#55080"),
 )

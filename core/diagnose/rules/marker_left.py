@@ -31,7 +31,7 @@ from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import body_of, content_of, returned_calls, texts_inside
 from prompt_debugger.core.diagnose.markers import find_markers, find_used_markers
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import comparison, fates_within, in_message, in_raw
+from prompt_debugger.core.diagnose.sight import Sight, comparison, fates_within, in_message, in_raw
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.diagnose.written_calls import written_calls
 from prompt_debugger.core.formats import TABLES
@@ -160,6 +160,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    needs=Sight.ANSWER,
     threads=("MoonshotAI/Kimi-K2#89", "vllm-project/vllm#31207", "vllm-project/vllm#35906"),
     explains=("PD501",),
 )

@@ -26,7 +26,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_prompt, prompt_of
+from prompt_debugger.core.diagnose.sight import Sight, in_prompt, prompt_of
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Prompt, Severity, Span, SpanKind, Stage, Token, TokenKind, Trace
 
@@ -97,5 +97,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.RENDER,
     find=find,
+    needs=Sight.PROMPT,
     threads=("ggml-org/llama.cpp#6551", "vllm-project/vllm#9304"),
 )

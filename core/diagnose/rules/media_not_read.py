@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.fields import as_list, as_object, as_text, numbered_messages
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_request, prompt_of
+from prompt_debugger.core.diagnose.sight import Sight, in_request, prompt_of
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Severity, Stage, Trace
 
@@ -72,5 +72,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.RENDER,
     find=find,
+    needs=Sight.PROMPT,
     threads=("vllm-project/vllm#12740", "vllm-project/vllm#15125"),
 )

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_prompt, prompt_of
+from prompt_debugger.core.diagnose.sight import Sight, in_prompt, prompt_of
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Certainty, Severity, Stage, Trace
 
@@ -70,5 +70,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.RENDER,
     find=find,
+    needs=Sight.PROMPT,
     threads=("vllm-project/vllm#52304", "unslothai/unsloth#10312"),
 )

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.fields import returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_message
+from prompt_debugger.core.diagnose.sight import Sight, in_message
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Severity, Stage, Trace
@@ -50,4 +50,5 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.CONTRACT,
     find=find,
+    needs=Sight.ANSWER,
 )

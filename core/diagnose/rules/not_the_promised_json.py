@@ -30,7 +30,7 @@ from prompt_debugger.core.diagnose.fields import as_object, as_text, body_of, co
 from prompt_debugger.core.diagnose.room import output_limit
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.schemas import violations
-from prompt_debugger.core.diagnose.sight import in_message, in_request, why_cut
+from prompt_debugger.core.diagnose.sight import Sight, in_message, in_request, why_cut
 from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import JSON, Severity, Stage, Trace
@@ -100,5 +100,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.CONTRACT,
     find=find,
+    needs=Sight.ANSWER,
     threads=("vllm-project/vllm#50948", "vllm-project/vllm#47027", "mlc-ai/xgrammar#192"),
 )

@@ -24,7 +24,7 @@ import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_prompt, in_request, prompt_of
+from prompt_debugger.core.diagnose.sight import Sight, in_prompt, in_request, prompt_of
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Severity, SpanKind, Stage, Trace
 
@@ -67,5 +67,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.RENDER,
     find=find,
+    needs=Sight.PROMPT,
     threads=("vllm-project/vllm#54368", "Blaizzy/mlx-vlm#1864"),
 )

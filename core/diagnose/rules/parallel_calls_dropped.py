@@ -25,7 +25,15 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.fields import body_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import body_calls, comparison, dropped_calls, in_message, in_raw, in_request
+from prompt_debugger.core.diagnose.sight import (
+    Sight,
+    body_calls,
+    comparison,
+    dropped_calls,
+    in_message,
+    in_raw,
+    in_request,
+)
 from prompt_debugger.core.diagnose.words import counted, listed
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Certainty, FindingEvidence, Severity, Stage, Trace
@@ -79,5 +87,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.CONTRACT,
     find=find,
+    needs=Sight.ANSWER,
     threads=("vllm-project/vllm#9451", "vllm-project/vllm#26233", "sgl-project/sglang#9696"),
 )

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import end_texts, in_raw
+from prompt_debugger.core.diagnose.sight import Sight, end_texts, in_raw
 from prompt_debugger.core.diagnose.turns import end_spans, header_spans
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Severity, Span, Stage, Trace
@@ -73,5 +73,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.COMPLETE,
     find=find,
+    needs=Sight.RAW,
     threads=("vllm-project/vllm#4180", "vllm-project/vllm#4182", "Blaizzy/mlx-vlm#2112"),
 )

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.fields import as_text, decode_json
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import comparison, in_message, in_raw, matched_calls, quote
+from prompt_debugger.core.diagnose.sight import Sight, comparison, in_message, in_raw, matched_calls, quote
 from prompt_debugger.core.json_values import same_json
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import CallStatus, JSONObject, Severity, Stage, ToolCallAttempt, Trace
@@ -68,5 +68,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    needs=Sight.COMPARISON,
     threads=("vllm-project/vllm#48343", "vllm-project/vllm#53269"),
 )

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_prompt
+from prompt_debugger.core.diagnose.sight import Sight, in_prompt
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Severity, Span, Stage, Trace
 
@@ -50,5 +50,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.RENDER,
     find=find,
+    needs=Sight.PROMPT,
     threads=("vllm-project/vllm#52741", "ai-dynamo/dynamo#10624"),
 )

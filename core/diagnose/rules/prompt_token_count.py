@@ -26,6 +26,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.fields import as_list, as_object, body_of, numbered_messages, request_tools
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import Sight
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import FindingEvidence, Severity, Stage, Trace
 
@@ -67,4 +68,5 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.RENDER,
     find=find,
+    needs=Sight.ANSWER,
 )

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import numbered_messages, reasoning_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_request, prompt_of
+from prompt_debugger.core.diagnose.sight import Sight, in_request, prompt_of
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Severity, Stage, Trace
 
@@ -82,5 +82,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.RENDER,
     find=find,
+    needs=Sight.PROMPT,
     threads=("vllm-project/vllm#38488", "QwenLM/qwen-code#4285"),
 )

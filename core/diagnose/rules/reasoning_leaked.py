@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.diagnose.fields import content_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import (
+    Sight,
     comparison,
     fates_within,
     in_message,
@@ -120,5 +121,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    needs=Sight.ANSWER,
     threads=("vllm-project/vllm#12999", "deepseek-ai/DeepSeek-R1#350", "vllm-project/vllm#13125"),
 )

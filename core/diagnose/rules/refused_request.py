@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.refusals import RefusalCause, cause_of_refusal, flag_of_refusal
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_request, quote
+from prompt_debugger.core.diagnose.sight import Sight, in_request, quote
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import JSON, FindingEvidence, Refusal, Severity, Stage, Trace
 
@@ -137,5 +137,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.REQUEST,
     find=find,
+    needs=Sight.REFUSAL,
     threads=("vllm-project/vllm#41114", "vllm-project/vllm#44505"),
 )

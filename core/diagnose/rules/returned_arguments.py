@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.diagnose.advice import Step, strict_tools
 from prompt_debugger.core.diagnose.fields import CallField, decode_json, returned_calls, why_no_object
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import comparison, in_message
+from prompt_debugger.core.diagnose.sight import Sight, comparison, in_message
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Severity, Stage, Trace
 
@@ -80,5 +80,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.CONTRACT,
     find=find,
+    needs=Sight.ANSWER,
     threads=("ollama/ollama#17914",),
 )

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import content_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import comparison, dropped_calls, in_message, in_raw
+from prompt_debugger.core.diagnose.sight import Sight, comparison, dropped_calls, in_message, in_raw
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.formats import TABLES
 from prompt_debugger.core.protocols import Rule
@@ -77,6 +77,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    needs=Sight.COMPARISON,
     threads=("vllm-project/vllm#16190", "vllm-project/vllm#25281", "vllm-project/vllm#39352"),
     explains=("PD401", "PD402", "PD413"),
 )

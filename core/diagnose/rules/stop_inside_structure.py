@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.fields import as_list, body_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_raw, in_request, open_think_tail, opens_with_thought
+from prompt_debugger.core.diagnose.sight import Sight, in_raw, in_request, open_think_tail, opens_with_thought
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import CallStatus, Severity, Span, Stage, Trace
 
@@ -63,6 +63,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.COMPLETE,
     find=find,
+    needs=Sight.RAW,
     threads=("vllm-project/vllm#14170", "vllm-project/vllm#52599"),
     explains=("PD301",),
 )

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.diagnose.fields import calls_of_message, content_of, reasoning_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_message, quote
+from prompt_debugger.core.diagnose.sight import Sight, in_message, quote
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.json_values import same_json_text
 from prompt_debugger.core.protocols import Rule
@@ -103,5 +103,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    needs=Sight.ANSWER,
     threads=("vllm-project/vllm#32152", "vllm-project/vllm#10395", "sgl-project/sglang#35625"),
 )

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.fields import as_count, as_list, as_object, as_text
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_message
+from prompt_debugger.core.diagnose.sight import Sight, in_message
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Severity, Stage, StreamDelta, Trace
 
@@ -85,6 +85,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    needs=Sight.STREAM,
     threads=("sgl-project/sglang#35625", "apache/maka#1976", "mudler/LocalAI#9722"),
     explains=("PD411",),
 )

@@ -27,7 +27,7 @@ from prompt_debugger.core.comparable import may_constrain
 from prompt_debugger.core.diagnose.advice import Advice, Step
 from prompt_debugger.core.diagnose.fields import as_object, body_of, request_tools
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_raw, why_cut
+from prompt_debugger.core.diagnose.sight import Sight, in_raw, why_cut
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Severity, Span, Stage, Trace
 
@@ -85,6 +85,7 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.COMPLETE,
     find=find,
+    needs=Sight.RAW,
     threads=("mlc-ai/xgrammar#695", "mlc-ai/xgrammar#802", "vllm-project/vllm#50399"),
     explains=("PD301", "PD302"),
 )

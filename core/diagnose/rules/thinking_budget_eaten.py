@@ -24,7 +24,14 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.room import more_room
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import completion_tokens, in_raw, open_think_tail, opens_with_thought, why_cut
+from prompt_debugger.core.diagnose.sight import (
+    Sight,
+    completion_tokens,
+    in_raw,
+    open_think_tail,
+    opens_with_thought,
+    why_cut,
+)
 from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Severity, Span, Stage, Trace
@@ -54,5 +61,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.COMPLETE,
     find=find,
+    needs=Sight.RAW,
     threads=("vllm-project/vllm#52640", "kekzl/imp#1442"),
 )

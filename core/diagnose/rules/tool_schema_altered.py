@@ -27,7 +27,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.fields import as_object, request_tools
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_prompt, in_request
+from prompt_debugger.core.diagnose.sight import Sight, in_prompt, in_request
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import JSON, JSONObject, Severity, Span, Stage, Trace
 
@@ -98,5 +98,6 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.RENDER,
     find=find,
+    needs=Sight.PROMPT,
     threads=("ai-dynamo/dynamo#12700", "sgl-project/sglang#39616"),
 )

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.fields import body_of, request_tools
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_request, prompt_of
+from prompt_debugger.core.diagnose.sight import Sight, in_request, prompt_of
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Prompt, Severity, Stage, Trace
 
@@ -63,6 +63,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.RENDER,
     find=find,
+    needs=Sight.PROMPT,
     threads=(
         "ggml-org/llama.cpp#27129",
         "ggml-org/llama.cpp#10920",

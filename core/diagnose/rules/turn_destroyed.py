@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import body_calls, comparison, in_message, in_raw
+from prompt_debugger.core.diagnose.sight import Sight, body_calls, comparison, in_message, in_raw
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Certainty, SegmentKind, Severity, Span, Stage, Trace
@@ -72,6 +72,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    needs=Sight.COMPARISON,
     threads=("ggml-org/llama.cpp#20260", "ggml-org/llama.cpp#24329", "ggml-org/llama.cpp#27733"),
     explains=("PD401", "PD412", "PD413"),
 )

@@ -26,7 +26,7 @@ from difflib import get_close_matches
 from prompt_debugger.core.diagnose.fields import body_of, request_tools, returned_calls
 from prompt_debugger.core.diagnose.markers import find_markers
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_message
+from prompt_debugger.core.diagnose.sight import Sight, in_message
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Severity, Stage, Trace
@@ -64,5 +64,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.CONTRACT,
     find=find,
+    needs=Sight.ANSWER,
     threads=("sgl-project/sglang#40817", "vllm-project/vllm#15931"),
 )

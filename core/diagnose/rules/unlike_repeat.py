@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.comparable import may_constrain
 from prompt_debugger.core.diagnose.fields import body_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import Sight
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.text import first_divergence
 from prompt_debugger.core.types import Completion, Evidence, FindingEvidence, Severity, Span, Stage, Trace
@@ -64,5 +65,6 @@ RULE: Rule = TraceRule(
     severity=Severity.NOTE,
     stage=Stage.COMPLETE,
     find=find,
+    needs=Sight.RAW,
     threads=("vllm-project/vllm#15241",),
 )

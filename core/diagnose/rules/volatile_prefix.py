@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.fields import message_texts
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_prompt, prompt_of
+from prompt_debugger.core.diagnose.sight import Sight, in_prompt, prompt_of
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Prompt, Severity, Span, SpanKind, Stage, Trace
 
@@ -74,5 +74,6 @@ RULE: Rule = TraceRule(
     severity=Severity.NOTE,
     stage=Stage.RENDER,
     find=find,
+    needs=Sight.PROMPT,
     threads=("earendil-works/pi#2013", "ollama/ollama#18431"),
 )

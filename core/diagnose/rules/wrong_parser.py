@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.diagnose.fields import content_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import comparison, dropped_calls, in_message, in_raw
+from prompt_debugger.core.diagnose.sight import Sight, comparison, dropped_calls, in_message, in_raw
 from prompt_debugger.core.formats import TABLES
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import (
@@ -137,6 +137,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    needs=Sight.COMPARISON,
     threads=("vllm-project/vllm#46863", "vllm-project/vllm#39294", "MiniMax-AI/MiniMax-M2#14"),
     explains=("PD401", "PD402", "PD403", "PD404", "PD406", "PD412", "PD413"),
 )

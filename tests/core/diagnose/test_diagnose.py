@@ -10,8 +10,9 @@ import pytest
 from prompt_debugger.core.diagnose import CRASH_CODE, RULES, diagnose_trace, index_rules
 from prompt_debugger.core.diagnose.blame import mark_followers, worst_first
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import Sight
 from prompt_debugger.core.errors import PluginError
-from prompt_debugger.core.types import Finding, Request, Severity, Stage, Trace
+from prompt_debugger.core.types import ChatResult, Finding, Request, Severity, Stage, Trace
 
 EMPTY = Trace(request=Request(body={}, text=""))
 
@@ -102,3 +103,18 @@ def test_two_rules_with_one_code_are_refused() -> None:
 def test_rules_are_in_order_of_their_codes() -> None:
     assert list(RULES) == sorted(RULES)
     assert all(code == rule.code for code, rule in RULES.items())
+
+
+def test_a_rule_is_asked_only_where_the_trace_shows_what_it_needs() -> None:
+    asked: list[str] = []
+
+    def find(trace: Trace) -> Iterator[Report]:
+        asked.append(trace.request.text)
+        return iter(())
+
+    rule = TraceRule("PD999", "asked-at-all", Severity.NOTE, Stage.PARSE, find, needs=Sight.ANSWER)
+
+    diagnose_trace(Trace(request=Request(body={}, text="alone")), {"PD999": rule})
+    diagnose_trace(Trace(request=Request(body={}, text="answered"), chat=ChatResult({}, "stop")), {"PD999": rule})
+
+    assert asked == ["answered"]
