@@ -58,7 +58,7 @@
         if (!verdict) return root.replaceChildren();
         root.dataset.state = verdict.state;
         if (verdict.state !== "running") settleStages();
-        if (verdict.state === "idle" || verdict.run !== shownRun) pd.release();
+        if (verdict.state === "idle" || verdict.state === "recorded" || verdict.run !== shownRun) pd.release();
         root.dataset.tone = verdict.tone;
         const text = make("div", "pd-verdict-text");
         text.append(prose("p", "pd-sentence", verdict.sentence));
@@ -67,7 +67,8 @@
         root.replaceChildren(make("span", "pd-badge", verdict.badge), text, actions(verdict));
         if (verdict.state === "running") root.append(meter(verdict.fraction, "Progress of the run"));
         if (verdict.state === "running" && shownRun !== verdict.run) pd.panelChosen = false;
-        if (verdict.state === "done" && verdict.open && !pd.panelChosen) {
+        const isResult = verdict.state === "done" || verdict.state === "recorded";
+        if (isResult && verdict.open && !pd.panelChosen) {
           pd.open(verdict.open);
           if (verdict.evidence && pd.panelOf(verdict.evidence) === verdict.open) pd.jump({ ...verdict.evidence, quiet: true });
         }

@@ -19,6 +19,8 @@ from prompt_debugger.core.pipeline.parsers import (
     try_splits,
     with_outcomes,
 )
+from prompt_debugger.core.pipeline.recordings import Recording, load_recording
+from prompt_debugger.core.pipeline.render_only import render_request
 from prompt_debugger.core.pipeline.run import Progress, debug_request, run_request
 from prompt_debugger.core.pipeline.server_parsers import (
     ServerOutcome,
@@ -36,6 +38,7 @@ __all__ = [
     "Example",
     "MatrixStep",
     "Progress",
+    "Recording",
     "ServerOutcome",
     "Target",
     "account_of",
@@ -48,11 +51,13 @@ __all__ = [
     "judge_constrained",
     "judge_trace",
     "load_examples",
+    "load_recording",
     "message_from_outcome",
     "output_of_trace",
     "parser_of_server",
     "render_case",
     "render_on_server",
+    "render_request",
     "run_request",
     "server_parsers_of",
     "step_parsers",

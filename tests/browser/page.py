@@ -39,7 +39,7 @@ class DebuggerPage:
         """Load a worked case by its title."""
         self.page.click("#pd-case input")
         self.page.get_by_role("option", name=title, exact=True).click()
-        self.page.wait_for_selector(".pd-verdict[data-state=idle]")
+        self.page.wait_for_selector(".pd-verdict[data-state=idle], .pd-verdict[data-state=recorded]")
 
     def paste(self, text: str) -> None:
         """Replace what stands in the editor."""
@@ -100,7 +100,7 @@ class DebuggerPage:
         self.page.wait_for_selector("#pd-run:not([disabled])", timeout=timeout_ms)  # the parsers may be asked first
 
     def state(self) -> str:
-        """Return the state of the verdict strip: idle, running, done, stopped or error."""
+        """Return the state of the verdict strip: idle, recorded, running, done, stopped or error."""
         return str(self.page.get_attribute(".pd-verdict", "data-state"))
 
     def badge(self) -> str:

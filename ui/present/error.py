@@ -18,6 +18,12 @@ _BADGES = {
 }
 
 
+def unserved_payload(error: DebuggerError, *, is_rendered: bool, run: int = 0) -> str:
+    """Return the strip of a request that could not be run for want of a server; the error says what to do."""
+    sentence = f"{'Rendered, not run' if is_rendered else 'Not run'}: {error.message}."
+    return verdict_strip("done", "NO SERVER", sentence, detail=error.hint, open="render", run=run)
+
+
 def error_payload(error: DebuggerError, *, run: int = 0) -> str:
     """Return the verdict strip of an error; the pasted request is not touched by it."""
     place: JSON = None

@@ -21,7 +21,7 @@ def verdict_strip(state: str, badge: str, sentence: str, **changes: JSON) -> str
     """Return the payload of the verdict strip.
 
     Args:
-        state: `idle`, `running`, `done`, `stopped` or `error`.
+        state: `idle`, `recorded` (a worked case as it once ran), `running`, `done`, `stopped` or `error`.
         badge: One or two words, upper case.
         sentence: What there is to read.
         **changes: `tone`, `detail`, `log`, `place`, `evidence`, `open`, `fraction`, `quotable`, `run`.

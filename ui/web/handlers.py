@@ -14,7 +14,15 @@ from typing import NamedTuple
 
 from prompt_debugger.core.errors import DebuggerError, EngineError, LabError, RequestError, RoomError
 from prompt_debugger.core.parse.engines import VllmEngine
-from prompt_debugger.core.pipeline import Example, Progress, Target, ask_parsers, debug_request, load_examples
+from prompt_debugger.core.pipeline import (
+    Example,
+    Progress,
+    Target,
+    ask_parsers,
+    debug_request,
+    load_examples,
+    render_request,
+)
 from prompt_debugger.core.room import VISITOR, room_of
 from prompt_debugger.core.types import JSON, Request, Trace
 from prompt_debugger.ui.present import (
@@ -26,12 +34,14 @@ from prompt_debugger.ui.present import (
     running_payload,
     stopped_payload,
     target_facts,
+    unserved_payload,
 )
 from prompt_debugger.ui.web.gate import RunGate, Turn
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.limits import LimitError, Limits, bounded_request, check_length
+from prompt_debugger.ui.web.recorded import RecordedCases
 from prompt_debugger.ui.web.settings import PageSettings
-from prompt_debugger.ui.web.targets import choose_target
+from prompt_debugger.ui.web.targets import NoServerError, choose_target, target_without_server
 from prompt_debugger.ui.web.work import check_pasted, read_pasted
 
 TICK_S = 0.5  # a closed tab is noticed at the next tick
@@ -61,19 +71,22 @@ class Update(NamedTuple):
     Attributes:
         payloads: The views that change.
         trace: What is known at the end of a step that ended; `None` while one goes on.
+        is_own: Whether this page ran it: the server of a recorded run is none that it asked.
     """
 
     payloads: Payloads
     trace: Trace | None = None
+    is_own: bool = True
 
 
 class LoadedCase(NamedTuple):
-    """What choosing a worked case changes: editor, parser fields, views."""
+    """What choosing a worked case changes: editor, parser fields, views, and the run where a recorded one is shown."""
 
     text: str
     tool_parser: str
     reasoning_parser: str
     payloads: Payloads
+    trace: Trace | None = None
 
 
 class Handlers:
@@ -85,6 +98,7 @@ class Handlers:
         limits: What one visitor may use.
         gate: Whose run may go on; times and counts by session.
         examples: The worked cases by name.
+        recorded: Runs of them to show where there is no lab.
     """
 
     def __init__(self, settings: PageSettings, labs: PageLabs, limits: Limits | None = None) -> None:
@@ -94,20 +108,32 @@ class Handlers:
         self.gate = RunGate(self.limits)
         self.engine = VllmEngine()
         self.examples = {example.name: example for example in load_examples()}
+        self.recorded = RecordedCases(self.examples)
 
     def load_case(self, name: str) -> LoadedCase:
-        """Return a worked case ready to run; results of an earlier run go, they belong to another request."""
+        """Return a worked case ready to run, or as it once ran where there is no lab (yet).
+
+        Results of an earlier run go, they belong to another request.
+        """
         example = self.examples[name]
         lab = example.lab
+        recorded = self.recorded.open(name) if self._shows_recordings() else None
         return LoadedCase(
             example.request_text,
             lab.tool_parser or "none",
             lab.reasoning_parser or "none",
             {
                 **empty_payloads(example.story, self._facts(example)),
+                **({} if recorded is None else recorded.payloads),
                 "notices": check_pasted(example.request_text, is_public=self.settings.public),  # a text of ours
             },
+            None if recorded is None else recorded.trace,
         )
+
+    def _shows_recordings(self) -> bool:
+        """Say whether a worked case has nothing to run on here, now."""
+        target = self.settings.target
+        return target.base_url is None and target.lab.is_lab_model and not self.labs.enabled
 
     def check_request(self, text: str) -> str | None:
         """Return the lines under the editor for a text as it stands; `None` if it is too long to read at every key."""
@@ -170,7 +196,11 @@ class Handlers:
     async def _run(self, view: RunView, text: str, fields: TargetFields) -> AsyncGenerator[Update, None]:
         check_length(text, self.limits)
         request = await room_of().run(read_pasted, text, self.limits, hides_keys=self.settings.public)
-        target = choose_target(self.settings, self.labs, **fields._asdict())
+        try:
+            target = choose_target(self.settings, self.labs, **fields._asdict())
+        except NoServerError as error:
+            yield await self._without_server(view, request, fields, error)
+            return
         if target.base_url is not None:
             request = bounded_request(request, self.limits)
         yield Update({"notices": notices_payload(request, is_public=self.settings.public)})
@@ -181,6 +211,22 @@ class Handlers:
         yield Update({}, view.trace)
         if view.trace is not None and _has_lost_calls(view.trace):
             yield Update(await self._ask_parsers(view, view.trace, target), view.trace)
+
+    async def _without_server(
+        self, view: RunView, request: Request, fields: TargetFields, error: NoServerError
+    ) -> Update:
+        """Return what there is to see without a server: the recording of a worked case, else the prompt."""
+        parsers = {"tool_parser": fields.tool_parser, "reasoning_parser": fields.reasoning_parser}
+        target = target_without_server(self.settings, tokenizer=fields.tokenizer, **parsers)
+        if (recorded := await asyncio.to_thread(self.recorded.find, request, target, run=view.run)) is not None:
+            notices = notices_payload(request, is_public=self.settings.public)
+            return Update({**recorded.payloads, "notices": notices}, recorded.trace, is_own=False)
+        view.facts = target_facts(target)
+        trace = await render_request(request, target)
+        payloads = await asyncio.to_thread(view.finish, trace)
+        notices = notices_payload(request, is_public=self.settings.public)
+        verdict = unserved_payload(error, is_rendered=trace.local_prompt is not None, run=view.run)
+        return Update({**payloads, "notices": notices, "verdict": verdict}, trace)
 
     async def _follow(self, view: RunView, request: Request, target: Target) -> AsyncGenerator[Payloads, None]:
         """Yield what changes, at most every `MIN_GAP_S` and at least every `TICK_S`."""

@@ -41,7 +41,9 @@ class PageLabs:
     def describe(self, spec: LabSpec) -> LabLine:
         """Return what the page says about the lab of a spec."""
         if not self.enabled:
-            return LabLine("absent", "No lab here: name an endpoint under Target")
+            return LabLine(
+                "absent", "No lab here: worked cases are recorded runs; name an endpoint under Target to run"
+            )
         lab = self.pool.peek(spec)
         if self._failure is not None and (lab is None or lab.state is not LabState.READY):
             return LabLine("failed", f"The lab did not start: {self._failure.message}")

@@ -47,7 +47,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
             comparison = build_comparison()
     gr.HTML('<div id="pd-inspector" role="status" aria-label="Inspector"></div>', elem_id="pd-foot", padding=False)
     views["notices"] = panel.notices
-    page = Page(handlers, panel, views, gr.State(None), gr.State(()))
+    page = Page(handlers, panel, views, gr.State(first.trace), gr.State(()))
     wire_parse_tools(page, results.parse_tools, ParseTools(settings, labs, handlers.engine))
     wire_experiments(page, experiments, bench, template.editor)
     wire_template(page, template, TemplateLab(bench))
@@ -67,7 +67,7 @@ def _wire_cases(page: Page) -> None:
             panel.editor: case.text,
             panel.tool_parser: case.tool_parser,
             panel.reasoning_parser: case.reasoning_parser,
-            page.trace: None,
+            page.trace: case.trace,
         }
         return {**fields, **page.changes(case.payloads)}
 
@@ -100,7 +100,9 @@ def _wire_run(page: Page) -> Dependency:
             async for update in updates:
                 kept: Changes = {}
                 if update.trace is not None:
-                    kept = {page.trace: update.trace, page.servers: with_server(servers, update.trace)}
+                    kept = {page.trace: update.trace}
+                if update.trace is not None and update.is_own:
+                    kept[page.servers] = with_server(servers, update.trace)
                 yield {**kept, **page.changes(update.payloads)}
 
     buttons = [panel.run, panel.stop]

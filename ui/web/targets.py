@@ -54,6 +54,14 @@ def choose_target(
     return replace(target, model=model.strip() or None, tokenizer=tokenizer.strip() or None)
 
 
+def target_without_server(settings: PageSettings, *, tokenizer: str, tool_parser: str, reasoning_parser: str) -> Target:
+    """Return what the page's fields would aim at if there were a lab: what a request is rendered with meanwhile."""
+    base = settings.target
+    spec = replace(base.lab, tool_parser=_named(tool_parser), reasoning_parser=_named(reasoning_parser))
+    named = "" if settings.public else tokenizer.strip()
+    return replace(base, base_url=None, api_key=None, lab=spec, tokenizer=named or base.tokenizer)
+
+
 def target_of_server(settings: PageSettings, labs: PageLabs, server: Server) -> Target:
     """Return how to reach the server of a trace; what a reopened trace says of it, a stranger may have written.
 

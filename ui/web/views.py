@@ -43,16 +43,16 @@ def build_view(kind: str, name: str, value: str | None = None) -> gr.HTML:
     )
 
 
-def build_token_view(name: str) -> gr.HTML:
+def build_token_view(name: str, value: str | None = None) -> gr.HTML:
     """Return a token view: `prompt_tokens` or `raw_tokens`."""
-    return build_view("token_view", name)
+    return build_view("token_view", name, value)
 
 
-def build_ledger_view() -> gr.HTML:
+def build_ledger_view(value: str | None = None) -> gr.HTML:
     """Return the ledger picture."""
-    return build_view("ledger", "ledger")
+    return build_view("ledger", "ledger", value)
 
 
-def build_findings_view() -> gr.HTML:
+def build_findings_view(value: str | None = None) -> gr.HTML:
     """Return the findings."""
-    return build_view("findings", "findings")
+    return build_view("findings", "findings", value)

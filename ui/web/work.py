@@ -151,15 +151,26 @@ def compare_runs(left: NamedRun, right: NamedRun) -> str:
 
 
 def reopened_payloads(bundle: Bundle) -> Payloads:
-    """Return the views of an opened run, marked as such where the page says what is under test and what came out."""
-    trace = bundle.trace
-    payloads = RunView().finish(trace)
-    origin = describe_bundle(bundle)
-    facts: list[JSON] = [["", "reopened", origin], *server_facts(trace)]
+    """Return the views of an opened run, marked as such."""
+    return marked_payloads(bundle.trace, "reopened", describe_bundle(bundle))
+
+
+def marked_payloads(trace: Trace, mark: str, origin: str, *, state: str = "done", run: int = 0) -> Payloads:
+    """Return the views of a run that was not made now, marked where the page says what is under test and what came out.
+
+    Args:
+        trace: The run.
+        mark: What it is, one word.
+        origin: Where it comes from, a sentence.
+        state: Of the verdict strip.
+        run: Its number on the page.
+    """
+    payloads = RunView(run=run).finish(trace)
+    facts: list[JSON] = [["", mark, origin], *server_facts(trace)]
     verdict, _ = unpack_payload(payloads["verdict"] or "")
     payloads["header"] = header_payload(facts)
     payloads["notices"] = notices_payload(trace.request)
-    payloads["verdict"] = pack_payload({**verdict, "detail": f"{origin} {verdict['detail']}".rstrip()})
+    payloads["verdict"] = pack_payload({**verdict, "state": state, "detail": f"{origin} {verdict['detail']}".rstrip()})
     return payloads
 
 

@@ -1,4 +1,5 @@
 import asyncio
+import json
 import socket
 
 import pytest
@@ -48,6 +49,25 @@ async def test_nothing_to_run_against_is_one_clear_message(handlers):
     steps = await run(handlers, '{"messages": [{"role": "user", "content": "x"}]}')
 
     assert "no server to run against" in strip(steps)["sentence"]
+    assert (strip(steps)["badge"], strip(steps)["tone"]) == ("NO SERVER", "neutral")
+
+
+async def test_without_a_server_a_request_is_rendered_and_checked_all_the_same(handlers):
+    request = {"messages": [{"role": "user", "content": "Say hi"}], "add_generation_prompt": False}
+    updates = [update async for update in handlers.run(json.dumps(request), fields())]
+    trace = updates[-1].trace
+
+    assert "<|im_user|>user<|im_middle|>Say hi<|im_end|>" in trace.local_prompt.text
+    assert trace.local_prompt.tokens
+    assert (trace.raw, trace.chat, trace.verdict) == (None, None, None)
+    assert [finding.code for finding in trace.findings] == ["PD203"]
+    assert unpack_payload(updates[-1].payloads["prompt_tokens"])[0]
+
+
+async def test_without_a_server_a_request_that_cannot_be_read_is_still_an_error(handlers):
+    steps = await run(handlers, "{")
+
+    assert (strip(steps)["badge"], strip(steps)["tone"]) == ("REQUEST", "error")
 
 
 async def test_an_endpoint_that_does_not_answer_is_the_servers_fault(handlers):

@@ -51,13 +51,18 @@ class ParseToolsPanel(NamedTuple):
     constrained: Form
 
 
-def build_parse_tools(settings: PageSettings) -> ParseToolsPanel:
-    """Place the tools: one at a time is shown, all stay mounted."""
+def build_parse_tools(settings: PageSettings, matrix: str | None = None) -> ParseToolsPanel:
+    """Place the tools: one at a time is shown, all stay mounted.
+
+    Args:
+        settings: What the page is served with.
+        matrix: First payload of the view of other parsers.
+    """
     tabs = pack_payload({"label": "Further questions about this output", "prefix": "pd-parse-", "tabs": _TABS})
     with gr.Column(elem_id="pd-parse-tools"):
         build_view("tabs", "parse_tabs", tabs)
         with _place("matrix"):
-            matrix = _build_form("parser_matrix", "Ask every parser")
+            asked = _build_form("parser_matrix", "Ask every parser", value=matrix)
         with _place("splits"):
             splits = _build_form("splits", "Try every split", _parser_field("splits"), _seed_field())
         with _place("releases"):
@@ -70,7 +75,7 @@ def build_parse_tools(settings: PageSettings) -> ParseToolsPanel:
             )
         with _place("constrained"):
             constrained = _build_form("constrained", "Find the first illegal token", _level_field())
-    return ParseToolsPanel(matrix, splits, releases, constrained)
+    return ParseToolsPanel(asked, splits, releases, constrained)
 
 
 def wire_parse_tools(page: Page, panel: ParseToolsPanel, tools: ParseTools) -> None:
@@ -109,7 +114,13 @@ def _place(name: str) -> gr.Column:
     return gr.Column(elem_id=f"pd-parse-{name}", elem_classes=["pd-bench"])
 
 
-def _build_form(view: str, label: str, *fields: Any, interactive: bool = True) -> Form:  # noqa: ANN401  # components
+def _build_form(
+    view: str,
+    label: str,
+    *fields: Any,  # noqa: ANN401  # components
+    interactive: bool = True,
+    value: str | None = None,
+) -> Form:
     name = view.replace("_", "-")
     with gr.Row(elem_classes=["pd-bench-row"]):
         for field in fields:
@@ -126,7 +137,7 @@ def _build_form(view: str, label: str, *fields: Any, interactive: bool = True) -
         stop = gr.Button("Stop", interactive=False, elem_id=f"pd-stop-{name}", size="sm", scale=0, min_width=60)
     if not interactive:
         gr.HTML("<p>Older releases are downloaded, so this is off on a public page.</p>", elem_classes=["pd-off"])
-    return Form(fields, start, stop, build_view(view, view))
+    return Form(fields, start, stop, build_view(view, view, value))
 
 
 def _parser_field(name: str) -> gr.Dropdown:

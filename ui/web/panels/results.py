@@ -33,17 +33,17 @@ def build_results(payloads: dict[str, str | None], settings: PageSettings) -> Re
     """Place the stage cards and the panels they open; all panels stay mounted, one is shown."""
     views = {"stages": build_view("stages", "stages", payloads["stages"])}
     with gr.Column(elem_id="pd-panel-render", elem_classes=["pd-panel"]):
-        views["difference"] = build_view("difference", "difference")
+        views["difference"] = build_view("difference", "difference", payloads["difference"])
         with gr.Row(elem_id="pd-render-row"):
-            views["prompt_tokens"] = build_token_view("prompt_tokens")
-            views["template"] = build_view("template", "template")
+            views["prompt_tokens"] = build_token_view("prompt_tokens", payloads["prompt_tokens"])
+            views["template"] = build_view("template", "template", payloads["template"])
     with gr.Column(elem_id="pd-panel-complete", elem_classes=["pd-panel"]):
         views["completion"] = build_view("completion", "completion", payloads["completion"])
-        views["raw_tokens"] = build_token_view("raw_tokens")
+        views["raw_tokens"] = build_token_view("raw_tokens", payloads["raw_tokens"])
     with gr.Column(elem_id="pd-panel-parse", elem_classes=["pd-panel"]):
-        views["ledger"] = build_ledger_view()
-        parse_tools = build_parse_tools(settings)
+        views["ledger"] = build_ledger_view(payloads["ledger"])
+        parse_tools = build_parse_tools(settings, payloads["parser_matrix"])
         views["parser_matrix"] = parse_tools.matrix.view
     with gr.Column(elem_id="pd-panel-findings", elem_classes=["pd-panel"]):
-        views["findings"] = build_findings_view()
+        views["findings"] = build_findings_view(payloads["findings"])
     return Results(views, parse_tools)

@@ -1,0 +1,43 @@
+"""As much of a run as needs no server: the request rendered with the target's own files, and what there is to say."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
+
+from prompt_debugger.core.pipeline.diagnosis import checked_steps
+from prompt_debugger.core.pipeline.reading import Diagnosis, read_run
+from prompt_debugger.core.pipeline.rendering import load_renderer
+from prompt_debugger.core.pipeline.target import Target
+from prompt_debugger.core.room import in_thread, room_of
+from prompt_debugger.core.types import Request, Server, Trace
+
+
+async def render_request(request: Request, target: Target) -> Trace:
+    """Return a run up to the prompt: local render, and the findings on request and prompt.
+
+    Args:
+        request: What would be run.
+        target: Whose tokenizer and template are used; the lab's if none is named.
+
+    Raises:
+        RenderError: The named tokenizer cannot be loaded.
+        RoomError: Checking the request takes too much.
+    """
+    named = replace(target, tokenizer=target.tokenizer or Path(target.lab.model_dir))
+    renderer = await in_thread(load_renderer, named, Server(""))
+    local = await in_thread(renderer.render_local, request.body)
+    trace = Trace(
+        request,
+        local_prompt=local,
+        generation_prompt=await in_thread(renderer.generation_prompt, request.body),
+        vocabulary=renderer.vocabulary,
+        notes=() if local is not None else (renderer.note,),
+    )
+    steps = room_of().stream(read_run, trace, renderer.special_texts)
+    async with aclosing(checked_steps(steps, lambda: trace)) as checked:
+        async for step in checked:
+            if isinstance(step, Diagnosis):
+                trace = replace(trace, findings=step.findings, notes=(*trace.notes, *step.notes))
+    return trace

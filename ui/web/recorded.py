@@ -1,0 +1,69 @@
+"""What the page does where there is no lab (yet): worked cases open as they once ran, other requests are rendered."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import NamedTuple
+
+from prompt_debugger.core.pipeline import Example, Target, load_recording
+from prompt_debugger.core.types import Request, Trace
+from prompt_debugger.ui.web.work import Payloads, marked_payloads
+
+
+class RecordedRun(NamedTuple):
+    """A worked case as it once ran, ready to be shown.
+
+    Attributes:
+        trace: The run.
+        payloads: The views, marked.
+    """
+
+    trace: Trace
+    payloads: Payloads
+
+
+class RecordedCases:
+    """The recorded runs of the worked cases, each read when it is first asked for; from any thread."""
+
+    def __init__(self, examples: dict[str, Example]) -> None:
+        self._examples = examples
+        self._traces: dict[str, tuple[Trace, str] | None] = {}
+        self._lock = threading.Lock()
+
+    def open(self, name: str, *, run: int | None = None) -> RecordedRun | None:
+        """Return the recording of a worked case, `None` if there is none.
+
+        Args:
+            name: Of the case.
+            run: Number of the run in whose place it is shown; `None` if the case was merely chosen.
+        """
+        with self._lock:
+            if name not in self._traces:
+                self._traces[name] = _read(self._examples[name])
+            found = self._traces[name]
+        if found is None:
+            return None
+        trace, origin = found
+        state = "recorded" if run is None else "done"
+        return RecordedRun(trace, marked_payloads(trace, "recorded", origin, state=state, run=run or 0))
+
+    def find(self, request: Request, target: Target, *, run: int) -> RecordedRun | None:
+        """Return the recording of this very request on this very lab; `None` if it is none of the worked cases."""
+        for name, example in self._examples.items():
+            if example.lab == target.lab and json.loads(example.request_text) == request.body:
+                return self.open(name, run=run)
+        return None
+
+
+def _read(example: Example) -> tuple[Trace, str] | None:
+    recording = load_recording(example.name)
+    if recording is None:
+        return None
+    trace, day = recording
+    server = trace.server
+    version = "" if server is None else f" {server.version}"
+    model = Path(str(example.lab.model_dir)).name
+    origin = f"Recorded run: vLLM{version} really served {model} for this case on {day:%-d %B %Y}; nothing was run now."
+    return trace, f"{origin} {example.story}"
