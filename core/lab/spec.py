@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,7 +34,7 @@ class LabSpec:
         kv_cache_bytes: Size of the key-value cache in bytes.
         default_chat_template_kwargs: Template variables that requests need not send.
         extra_args: Further arguments for vLLM, as on its command line.
-        python: Interpreter of the environment that holds vLLM.
+        python: Interpreter of the environment that holds vLLM; "" lets `core.interpreter` decide at each boot.
         kind: `engine` generates; `renderer` has no engine, and needs tokenizer files only.
         port: Port on 127.0.0.1; `None` for any free one.
         dev_mode: Whether vLLM offers `/server_info` and its other development endpoints.
@@ -50,7 +49,7 @@ class LabSpec:
     kv_cache_bytes: int = 33_554_432
     default_chat_template_kwargs: Mapping[str, JSON] = field(default_factory=dict, hash=False)
     extra_args: tuple[str, ...] = ()
-    python: str = field(default_factory=lambda: sys.executable)
+    python: str = ""
     kind: Literal["engine", "renderer"] = "engine"
     port: int | None = None
     # Off: any page in the user's browser may post to 127.0.0.1, and these endpoints pause the engine and write files.

@@ -1,4 +1,4 @@
-"""Serve the lab model on a real vLLM and print its base URL."""
+"""Serve the lab model on a real vLLM and print its base URL; `--install` sets vLLM up."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from prompt_debugger.core.lab import LabSpec, run_lab
+from prompt_debugger.ui.cli.lab_environment import add_environment_arguments, is_about_environment, run_environment
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -14,6 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=int, help="port on 127.0.0.1 (default: any free one)")
     parser.add_argument("--renderer", action="store_true", help="no engine: prompts and parsing only, needs no weights")
     parser.add_argument("--json", action="store_true", help="print one JSON line with base_url, model, pid and parsers")
+    add_environment_arguments(parser)
     parser.set_defaults(run=_run)
 
 
@@ -52,4 +54,6 @@ def named(parser: str | None) -> str | None:
 
 
 def _run(options: argparse.Namespace) -> int:
+    if is_about_environment(options):
+        return run_environment(options)
     return run_lab(spec_from_options(options), as_json=options.json, out=sys.stdout, log=sys.stderr)

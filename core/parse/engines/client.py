@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from collections.abc import Callable, Collection, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.interpreter import vllm_python
 from prompt_debugger.core.parse.engines.names import read_parser_name
 from prompt_debugger.core.parse.engines.outcome import outcome_from_json
 from prompt_debugger.core.parse.engines.process import HelperProcess
@@ -85,7 +85,7 @@ class VllmEngine:
     """vLLM's parsers behind a helper process; one request at a time, from any thread or loop.
 
     Args:
-        python: Interpreter that has vLLM; our own by default.
+        python: Interpreter that has vLLM; by default `core.interpreter` decides at each start.
         overlay: Folders that come first on its path, such as an unpacked older release.
         plugins: Files that register further tool parsers.
         limits: How far the helper is trusted.
@@ -93,13 +93,13 @@ class VllmEngine:
 
     def __init__(
         self,
-        python: str | Path = sys.executable,
+        python: str | Path | None = None,
         *,
         overlay: Sequence[str | Path] = (),
         plugins: Sequence[str | Path] = (),
         limits: EngineLimits | None = None,
     ) -> None:
-        self._python = str(python)
+        self._python = python
         self._overlay = tuple(str(Path(folder).resolve()) for folder in overlay)
         self._plugins = tuple(str(Path(file).resolve()) for file in plugins)
         self._limits = limits or EngineLimits()
@@ -218,7 +218,7 @@ class VllmEngine:
         environment = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ} | _ENVIRONMENT
         if self._overlay:
             environment["PYTHONPATH"] = os.pathsep.join(self._overlay)
-        command = [self._python, str(_WORKER)]
+        command = [str(self._python or vllm_python()), str(_WORKER)]
         self._helper = HelperProcess(command, environment, max_answer_bytes=self._limits.answer_bytes)
         hello = self._helper.receive(self._limits.start_s)
         if hello.get("ready") is not True:
@@ -242,8 +242,7 @@ def _cannot_start(hello: JSONObject) -> EngineError:
     if hello.get("missing") == "vllm":
         return EngineError(
             "vLLM is not installed for the parser helper's Python, so its parsers cannot be tried; all else works.",
-            "In a checkout run `make setup`. Elsewhere `pip install '.[vllm]' "
-            "--extra-index-url https://download.pytorch.org/whl/cpu`.",
+            "`prompt-debugger lab --install` installs it; in a checkout `make setup` does.",
         )
     return EngineError(
         f"vLLM cannot be imported by the parser helper: {hello.get('error')}",

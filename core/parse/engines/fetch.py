@@ -10,13 +10,13 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.interpreter import python_with
 from prompt_debugger.core.parse.engines.names import check_version
 
 CACHE_VARIABLE = "PROMPT_DEBUGGER_VLLM_CACHE"
@@ -51,7 +51,7 @@ def fetch_release(
     version: str,
     *,
     environment: Mapping[str, str] | None = None,
-    python: str = sys.executable,
+    python: str | None = None,
     on_progress: Callable[[str], None] | None = None,
 ) -> Path:
     """Get a release with pip, unless it is in the cache, and unpack its Python part.
@@ -61,7 +61,7 @@ def fetch_release(
     Args:
         version: Such as `0.11.0`.
         environment: Where the cache is; our own environment by default.
-        python: Interpreter whose pip is asked.
+        python: Interpreter whose pip is asked; by default ours, else that of the lab's environment.
         on_progress: Gets one line per step.
 
     Returns:
@@ -82,7 +82,7 @@ def fetch_release(
                 continue
             if on_progress is not None:
                 on_progress(f"downloading {requirement}")
-            _unpack(_download(requirement, Path(workshop) / "wheels", python), made)
+            _unpack(_download(requirement, Path(workshop) / "wheels", python or python_with("pip")), made)
         _put_in_place(made, home / version)
     return home / version
 

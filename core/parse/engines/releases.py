@@ -8,7 +8,6 @@ half a gigabyte, so only a few are kept warm.
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
@@ -25,7 +24,7 @@ class VllmReleases:
     """vLLM's parsers of any release; used as a `VllmEngine`, with names such as `vllm@0.11.0:kimi_k2`.
 
     Args:
-        python: Interpreter that has vLLM; our own by default.
+        python: Interpreter that has vLLM; by default `core.interpreter` decides.
         limits: How far each helper is trusted.
         max_warm: How many helpers are kept at a time.
         fetch: Whether a release that is not in the cache may be downloaded.
@@ -33,7 +32,7 @@ class VllmReleases:
 
     def __init__(
         self,
-        python: str | Path = sys.executable,
+        python: str | Path | None = None,
         *,
         limits: EngineLimits | None = None,
         max_warm: int = 2,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 from prompt_debugger.core.lab.launch import build_command, build_environment, prepare_model
@@ -24,7 +25,7 @@ def test_an_engine_is_told_model_port_limits_and_parsers(tmp_path: Path) -> None
 
     command = build_command(spec, "/models/m", 8131)
 
-    assert command[:3] == (spec.python, "-m", "vllm.entrypoints.launchers.api_server.entry")
+    assert command[:3] == (sys.executable, "-m", "vllm.entrypoints.launchers.api_server.entry")
     assert flag(command, "--model") == "/models/m"
     assert flag(command, "--host") == "127.0.0.1"
     assert flag(command, "--port") == "8131"

@@ -1,0 +1,139 @@
+"""`lab --install`, `--uninstall` and `--where`: the lab's own environment, from the command line."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from prompt_debugger.core.interpreter import find_environment, lab_home
+from prompt_debugger.core.lab.environment import (
+    Installation,
+    InstallProgress,
+    folder_bytes,
+    link_home,
+    plan_install,
+    remove_environment,
+)
+from prompt_debugger.core.types import JSONObject
+from prompt_debugger.ui.cli.output import log, print_json, print_text
+
+_STEP = 0.02  # of the whole; less news than that is not told
+
+
+def add_environment_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what concerns the lab's own environment."""
+    group = parser.add_argument_group("the lab's own environment (docs/lab.md)").add_mutually_exclusive_group()
+    group.add_argument(
+        "--install",
+        action="store_true",
+        help="install vLLM and PyTorch, builds for CPU, into an environment of their own; the same again goes on "
+        "where an interrupted one ended",
+    )
+    group.add_argument("--uninstall", action="store_true", help="remove that environment")
+    group.add_argument("--where", action="store_true", help="print its folder, and whether it is there")
+    parser.add_argument("--into", type=Path, metavar="DIR", help="its folder, in place of the usual one")
+
+
+def is_about_environment(options: argparse.Namespace) -> bool:
+    """Say whether the options concern the environment and not a server."""
+    return bool(options.install or options.uninstall or options.where)
+
+
+def run_environment(options: argparse.Namespace) -> int:
+    """Do what the options ask for; returns the exit status.
+
+    Raises:
+        LabError: It cannot be done.
+    """
+    home = lab_home() if options.into is None else options.into.expanduser().absolute()
+    if options.install:
+        return _install(home, is_named=options.into is not None, as_json=options.json)
+    if options.uninstall:
+        return _uninstall(home, as_json=options.json)
+    return _where(home, as_json=options.json)
+
+
+def _install(home: Path, *, is_named: bool, as_json: bool) -> int:
+    plan = plan_install(home)
+    log(plan.sentence)
+    installation = Installation(plan)
+    with _cancelled_by(installation.cancel):
+        environment = installation.run(_progress_writer())
+    if is_named:
+        link_home(home)
+    document = _document(home)
+    if as_json:
+        print_json(document)
+    else:
+        print_text(f"vLLM {environment.vllm} is in {home}; `prompt-debugger lab --uninstall` removes it.\n")
+    return 0
+
+
+def _uninstall(home: Path, *, as_json: bool) -> int:
+    was_there = home.exists()
+    freed = remove_environment(home)
+    if as_json:
+        print_json({"home": str(home), "removed": was_there, "freed_bytes": freed})
+    else:
+        said = f"Removed {home}, {freed / 1e6:,.0f} MB." if was_there else f"There is nothing at {home}."
+        print_text(f"{said}\n")
+    return 0
+
+
+def _where(home: Path, *, as_json: bool) -> int:
+    document = _document(home)
+    if as_json:
+        print_json(document)
+        return 0
+    environment = find_environment(home)
+    if environment is not None:
+        log(f"vLLM {environment.vllm}, installed on {environment.made_on}, {folder_bytes(home) / 1e6:,.0f} MB")
+    else:
+        log("An installation was begun: `lab --install` goes on." if home.exists() else "Not installed.")
+    print_text(f"{home}\n")
+    return 0
+
+
+def _document(home: Path) -> JSONObject:
+    environment = find_environment(home)
+    return {
+        "home": str(home),
+        "installed": environment is not None,
+        "python": None if environment is None else str(environment.python),
+        "vllm": None if environment is None else environment.vllm,
+        "bytes": folder_bytes(home) if home.exists() else 0,
+    }
+
+
+def _progress_writer() -> Callable[[InstallProgress], None]:
+    """Return a listener that writes a line when there is something new."""
+    said, at = "", -1.0
+
+    def write(progress: InstallProgress) -> None:
+        nonlocal said, at
+        if progress.sentence == said and progress.fraction < at + _STEP:
+            return
+        said, at = progress.sentence, progress.fraction
+        log(f"[{progress.elapsed_s:6.1f} s, {progress.fraction:4.0%}] {progress.sentence}")
+
+    return write
+
+
+@contextmanager
+def _cancelled_by(cancel: Callable[[], None]) -> Iterator[None]:
+    """Make Ctrl-C and SIGTERM end an installation in order: pip is not left alone."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        cancel()
+
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    previous = [signal.signal(number, interrupt) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, previous, strict=True):
+            signal.signal(number, handler)
