@@ -117,10 +117,12 @@ FORMAT: ModelFormat = TextFormat(
         opener=re.compile(_NAME + r"(?:\\n)?\s*(?=<arg_key>|</tool_call>|<arg_value>|\n|\Z|\{)"),
         closer=re.compile(r"</tool_call>"),
         parameter=re.compile(
-            r"<arg_key>\s*(?P<key>[^<\n]{0,200}?)\s*(?:</arg_key>\s*)?(?:</arg_key>|<arg_value>)(?:\s*<arg_value>)?"
+            r"<arg_key>\s*(?P<key>[^<\n]{0,200}?)\s*(?:</arg_key>\s*)?(?:</arg_key>|<arg_value>)"
+            r"(?:(?:\s|\\n)*+<arg_value>)?"
         ),
         partial=re.compile(r"</?(?:arg_key>[^<\n]{0,200}(?:</arg_key>\s*)?<?)?[^<>\n]{0,80}\Z"),
         parameter_closer=re.compile(r"</arg_value>"),
+        filler=re.compile(r"(?:\s|\\n)*+"),  # some write the line break as a backslash and an n
         guards_prose=True,
     ).scan,
     facts=FamilyFacts(

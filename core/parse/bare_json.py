@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from prompt_debugger.core.parse.call_object import CallKeys, read_call
+from prompt_debugger.core.parse.call_object import CallKeys, break_call, read_call
 from prompt_debugger.core.parse.reading import Scan, frame_spans
 from prompt_debugger.core.parse.scan import QuoteGuard, skip_space
 from prompt_debugger.core.parse.tools import tool_names
@@ -20,6 +20,7 @@ from prompt_debugger.core.protocols import ReadContext
 from prompt_debugger.core.types import CallStatus, Span, ToolCallAttempt
 
 _SEPARATORS = ",;"
+_LINE_OR_MARKER = re.compile(r"\n|<\|")
 _PARTIAL_END = re.compile(r"\s*<[|/a-z_]{0,20}")  # an end token that is cut
 
 
@@ -88,11 +89,29 @@ class _BareScan:
             return go_on
         if not is_fenced and self._guard.is_quoted(Span(start, stop)):
             return go_on
+        if has_prefix and calls[-1].status is CallStatus.MALFORMED:
+            stop = go_on = self._end_of_broken(stop)
+            calls[-1] = break_call(self._text, calls[-1], stop, calls[-1].problem or "no valid JSON")
+        elif not (has_prefix or is_fenced):
+            start, stop = self._brackets_around(start, stop)
         self._guard.skip(stop)
         self._calls += calls
         start, stop = (self._region.start, self._region.stop) if is_fenced else (start, stop)
         self._markup += frame_spans(start, calls, stop)
         return go_on
+
+    def _end_of_broken(self, position: int) -> int:
+        """Return where a broken object ends that a marker announces: at the next marker, or with its line."""
+        found = _LINE_OR_MARKER.search(self._text, position, self._region.stop)
+        return self._region.stop if found is None else found.start()
+
+    def _brackets_around(self, start: int, stop: int) -> tuple[int, int]:
+        """Return the bounds of calls with the brackets of a list around them, where both are there."""
+        before = self._text[self._region.start : start].rstrip()
+        after = skip_space(self._text, stop, self._region.stop)
+        if not before.endswith("[") or not self._text.startswith("]", after) or after >= self._region.stop:
+            return start, stop
+        return self._region.start + len(before) - 1, after + 1
 
     def _read_objects(self, position: int) -> tuple[list[ToolCallAttempt], int]:
         text, stop = self._text, self._region.stop

@@ -24,6 +24,7 @@ _LONGEST_TAG = 64
 _OBJECT_LINE = re.compile(r"^[ \t]*+(?P<open>\{)", re.MULTILINE)
 _FENCE = re.compile(r"```(?:json)?\s*+(?=\{)")
 _STRAY = re.compile(r"[\]})\"'`,;\s]{1,16}")
+_PLACEHOLDER = re.compile(r"\{\s*(?:\"[^\"\n]{0,40}\"\s*:\s*)?[<….]")  # where a name or its value is due
 _STOPS = ("</think>", "<|im_end|>", "<|eot_id|>")
 
 
@@ -114,7 +115,7 @@ class _JSONScan(StretchScan):
         span = Span(opener.start, stop)
         if not calls and not markup:
             return opener.stop
-        is_example = self._family.guards_prose and any(_is_placeholder(call) for call in calls)
+        is_example = self._family.guards_prose and any(_is_placeholder(self._text, call) for call in calls)
         if is_example or self._guard.is_quoted(span, in_sentence=self._family.guards_prose):
             return stop
         self._guard.skip(stop)
@@ -253,11 +254,8 @@ class _JSONScan(StretchScan):
         return [call], [], closer.stop
 
 
-def _is_placeholder(call: ToolCallAttempt) -> bool:
+def _is_placeholder(text: str, call: ToolCallAttempt) -> bool:
     """Say whether an object is a pattern to fill in, such as `{"name": <function-name>, …}`."""
-    no_name = call.name is None and call.status is CallStatus.MALFORMED
-    return (
-        no_name
-        and call.problem is not None
-        and call.problem.endswith(("unexpected '<'", "unexpected '…'", "unexpected '.'"))
-    )
+    is_broken = call.name is None and call.status is CallStatus.MALFORMED
+    start, stop = call.char_span
+    return is_broken and _PLACEHOLDER.search(text, start, stop) is not None

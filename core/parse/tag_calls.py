@@ -16,17 +16,19 @@ from dataclasses import dataclass, field, replace
 
 from prompt_debugger.core.parse.arguments import Arguments
 from prompt_debugger.core.parse.header_calls import Header, build_call
-from prompt_debugger.core.parse.json_scan import decode_json, scan_json
+from prompt_debugger.core.parse.json_scan import scan_json
 from prompt_debugger.core.parse.reading import Scan
 from prompt_debugger.core.parse.scan import PatternFinder, QuoteGuard, skip_space, trim_span
-from prompt_debugger.core.parse.tools import function_of, parameter_schemas
-from prompt_debugger.core.parse.typed_values import schema_types, unwrap_arguments, value_from_text
+from prompt_debugger.core.parse.tag_values import TagValue, decode_values
+from prompt_debugger.core.parse.tools import parameter_schemas
 from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import JSON, CallStatus, JSONObject, Place, Span, ToolCallAttempt
+from prompt_debugger.core.types import CallStatus, Place, Span, ToolCallAttempt
 
 _MAX_CLOSERS = 64  # closing tags inside one value that are looked at
 _STOPS = re.compile(r"</think>|<\|im_end\|>|<\|eot_id\|>|<｜end▁of▁sentence｜>|\[e~\[|<seed:eos>")
+_HALF_TAG = re.compile(r"<[a-z][^<>|]{0,80}\Z")
 _PARTIAL_TAG = re.compile(r"</?[^<>]{0,80}\Z")
+_SPACE = re.compile(r"\s*+")
 _NEVER = re.compile(r"(?!)")
 
 
@@ -49,6 +51,7 @@ class TagCalls:
         decodes_untyped: True if a value that no schema types is decoded as JSON where it is JSON.
         exact_tags: True if no text holds one of its tags by accident: a value ends at the next one, closed or not.
         unescapes: Entities in keys and names, with their characters.
+        filler: What may stand between tags.
     """
 
     opener: re.Pattern[str]
@@ -65,19 +68,11 @@ class TagCalls:
     decodes_untyped: bool = False
     exact_tags: bool = False
     unescapes: tuple[tuple[str, str], ...] = field(default=())
+    filler: re.Pattern[str] = _SPACE
 
     def scan(self, text: str, region: Span, context: ReadContext) -> Scan:
         """Find the calls in `text[region]`; never raises."""
         return _TagScan(self, text, region, context).run()
-
-
-@dataclass(frozen=True, slots=True)
-class _Value:
-    key: str
-    text: str
-    stop: int
-    is_closed: bool
-    type: str | None
 
 
 class _TagScan:
@@ -169,7 +164,7 @@ class _TagScan:
         at_line_start = not before.strip(" ") or before.endswith("\n")
         if self._family.cut_wrapper.fullmatch(self._text, *span) is None:
             return
-        if self._family.guards_prose and not (at_line_start or self._is_cut):
+        if self._family.guards_prose and not (at_line_start or self._is_cut or self._is_cut_in_tag()):
             return
         self._markup += self._pending[:-1]
         self._pending = []
@@ -177,6 +172,10 @@ class _TagScan:
         self._calls.append(
             ToolCallAttempt(None, "", None, None, CallStatus.TRUNCATED, Place.BODY, span, problem=problem)
         )
+
+    def _is_cut_in_tag(self) -> bool:
+        """Say whether half a tag, which belongs to no stretch, stands behind this one at the end of the text."""
+        return self._region.stop < len(self._text) and _HALF_TAG.match(self._text, self._region.stop) is not None
 
     def _read_call(self, opener: re.Match[str]) -> ToolCallAttempt | None:
         name_span = trim_span(self._text, *opener.span("name"))
@@ -220,13 +219,13 @@ class _TagScan:
         return Arguments(scan.span, scan.value, CallStatus.COMPLETE, problem, stop)
 
     def _read_values(self, start: int, name: str) -> Arguments:
-        values: list[_Value] = []
+        values: list[TagValue] = []
         problems: list[str] = []
         position = start
         end = start
         keys = frozenset(parameter_schemas(self._context.tools, name))
         while True:
-            position = skip_space(self._text, position, self._region.stop)
+            position = self._skip_filler(position)
             parameter = self._family.parameter.match(self._text, position, self._region.stop)
             if parameter is None:
                 closer = self._find_close(position)
@@ -250,11 +249,11 @@ class _TagScan:
         return self._finish(start, end, position, values, name, problems)
 
     def _finish(
-        self, start: int, end: int, position: int, values: list[_Value], name: str, problems: list[str]
+        self, start: int, end: int, position: int, values: list[TagValue], name: str, problems: list[str]
     ) -> Arguments:
         closer = self._find_close(position)
         span = trim_span(self._text, start, end)
-        decoded = self._decode(values, name)
+        decoded = decode_values(values, name, self._context.tools, decodes_untyped=self._family.decodes_untyped)
         at_end = position >= self._region.stop
         if at_end and (problems or not values or self._is_cut):
             return Arguments(
@@ -290,7 +289,7 @@ class _TagScan:
         limit = min((match.start() for match in limits if match is not None), default=self._region.stop)
         return found if found is not None and found <= limit else None
 
-    def _read_value(self, parameter: re.Match[str], keys: frozenset[str]) -> _Value:
+    def _read_value(self, parameter: re.Match[str], keys: frozenset[str]) -> TagValue:
         groups = parameter.groupdict()
         kind = groups.get("type")
         if groups.get("string") is not None:
@@ -302,7 +301,7 @@ class _TagScan:
             if self._family.trims_pairs and not (text.startswith("\n") and text.endswith("\n")):
                 break
             text = text.removeprefix("\n").removesuffix("\n") if text != "\n" else ""
-        return _Value(self._unescape(groups["key"].strip()), text, after, is_closed, kind)
+        return TagValue(self._unescape(groups["key"].strip()), text, after, is_closed, kind)
 
     def _value_end(self, start: int, keys: frozenset[str]) -> tuple[int, int, bool]:
         """Return where a value ends, where its closing tag ends, and whether it has one.
@@ -322,16 +321,19 @@ class _TagScan:
                 break
             first = first or closer
             if self._is_structure(closer.end()):
-                break_off = (
-                    following is not None and first is not closer and first.end() <= following.start() < closer.start()
-                )
-                chosen = first if break_off else closer
-                return self._before_call_end(start, chosen)
+                goes_on = following is not None and self._follows_stray_text(first, following, closer)
+                return self._before_call_end(start, first if goes_on else closer)
             position = closer.end()
         if first is not None:
             return self._before_call_end(start, first)
         limit = self._limit(start)
         return limit, limit, False
+
+    def _follows_stray_text(self, first: re.Match[str], following: re.Match[str], closer: re.Match[str]) -> bool:
+        """Say whether a further value begins between two closing tags, and not in the middle of a sentence."""
+        is_between = first is not closer and first.end() <= following.start() < closer.start()
+        behind = self._text[following.end() : following.end() + 1]
+        return is_between and not (behind == " " and self._text[following.start() - 1] == " ")
 
     def _before_call_end(self, start: int, closer: re.Match[str]) -> tuple[int, int, bool]:
         """Return a value's end, unless the whole call ends before its closing tag."""
@@ -347,11 +349,15 @@ class _TagScan:
 
     def _is_structure(self, position: int) -> bool:
         """Say whether the next thing is a value, the end of the call, or the end of the text."""
-        position = skip_space(self._text, position, self._region.stop)
+        position = self._skip_filler(position)
         if position >= self._region.stop:
             return True
         patterns = (self._family.parameter, self._family.closer, self._family.wrapper, self._family.opener, _STOPS)
         return any(pattern.match(self._text, position, self._region.stop) for pattern in patterns)
+
+    def _skip_filler(self, position: int) -> int:
+        match = self._family.filler.match(self._text, position, self._region.stop)
+        return position if match is None else match.end()
 
     def _is_outside(self, position: int) -> bool:
         """Say whether the next thing is no part of a call."""
@@ -361,33 +367,7 @@ class _TagScan:
         patterns = (self._family.wrapper, self._family.opener, _STOPS)
         return any(pattern.match(self._text, position, self._region.stop) for pattern in patterns)
 
-    def _decode(self, values: list[_Value], name: str) -> JSONObject:
-        schemas = parameter_schemas(self._context.tools, name)
-        root = next((p for p in map(_parameters, self._context.tools, [name] * len(self._context.tools)) if p), None)
-        decoded = {value.key: self._decode_value(value, schemas.get(value.key), root) for value in values}
-        return unwrap_arguments(decoded, schemas)
-
-    def _decode_value(self, value: _Value, schema: JSON, root: JSONObject | None) -> JSON:
-        """Decode by the type that is written, unless it contradicts the schema; else by the schema."""
-        if value.type is None and (schema is not None or not self._family.decodes_untyped):
-            return value_from_text(value.text, schema, root)
-        types = schema_types(schema, root)
-        if value.type == "string":
-            return value_from_text(value.text, schema, root) if types and "string" not in types else value.text
-        if types == {"string"}:
-            return value.text
-        try:
-            return decode_json(value.text.strip())
-        except (ValueError, RecursionError):
-            return value_from_text(value.text, schema, root)
-
     def _unescape(self, text: str) -> str:
         for entity, char in self._family.unescapes:
             text = text.replace(entity, char)
         return text
-
-
-def _parameters(tool: JSONObject, name: str) -> JSONObject | None:
-    function = function_of(tool)
-    parameters = function.get("parameters")
-    return parameters if function.get("name") == name and isinstance(parameters, dict) else None
