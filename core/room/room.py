@@ -134,7 +134,11 @@ class Room:
         turn = TURN.get()
         if turn is None:
             return self._work(self._lanes.take().result(), ask, on_step)
-        return self._work(turn.wait_for_lane(self._lanes), ask, on_step)
+        lane = turn.wait_for_lane(self._lanes)
+        try:
+            return self._work(lane, ask, on_step)
+        finally:
+            turn.leave(lane)
 
     def _work(self, lane: Lane, ask: _Ask, on_step: Callable[[object], None] = _ignore) -> object:
         """Run a job to its end, and give its lane back with a process that can go on."""

@@ -7,6 +7,7 @@ no further answers, ends by itself.
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from contextvars import ContextVar, copy_context
@@ -22,12 +23,13 @@ _STOPPED = "the work was stopped"
 
 
 class Turn:
-    """The questions of one thread, one after the other; ended from another one."""
+    """The questions of one visitor's event or thread; ended from another thread."""
 
     def __init__(self) -> None:
-        self._waiting: Future[Lane] | None = None
-        self._held: tuple[Lane, int] | None = None
+        self._waiting: set[Future[Lane]] = set()
+        self._held: dict[Lane, int] = {}
         self._is_over = False
+        self._changing = threading.Lock()
 
     def wait_for_lane(self, lanes: Lanes) -> Lane:
         """Return a lane once it is there.
@@ -35,25 +37,41 @@ class Turn:
         Raises:
             RoomError: The turn is over.
         """
-        future = self._waiting = lanes.take()
-        if self._is_over:
+        future = lanes.take()
+        with self._changing:
+            self._waiting.add(future)
+            is_over = self._is_over
+        if is_over:
+            self._waiting.discard(future)
             lanes.give_up(future)
             raise RoomError(_STOPPED, limit="stopped")
         try:
             lane = future.result()
         except CancelledError:
             raise RoomError(_STOPPED, limit="stopped") from None
-        self._held = lane, lane.job_number
-        if self._is_over:
+        finally:
+            with self._changing:
+                self._waiting.discard(future)
+        with self._changing:
+            self._held[lane] = lane.job_number
+            is_over = self._is_over
+        if is_over:
             lane.stop(lane.job_number)
         return lane
 
+    def leave(self, lane: Lane) -> None:
+        """Say that a question was answered."""
+        with self._changing:
+            self._held.pop(lane, None)
+
     def end(self) -> None:
-        """Stop the question under way, and refuse those to come."""
-        self._is_over = True
-        waiting, held = self._waiting, self._held
-        if waiting is not None and not waiting.cancel() and held is not None:
-            lane, job_number = held
+        """Stop the questions under way, and refuse those to come."""
+        with self._changing:
+            self._is_over = True
+            waiting, held = tuple(self._waiting), tuple(self._held.items())
+        for future in waiting:
+            future.cancel()
+        for lane, job_number in held:
             lane.stop(job_number)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import itertools
 import json
@@ -30,7 +31,7 @@ _sessions = itertools.count(1)
 
 
 class EchoServer(FaultyServer):
-    """A chat that says what it was told: in a call after `CALL`, in a packed answer after `PACKED`."""
+    """A chat that says what it was told: in a call after `CALL`, packed after `PACKED`, never after `STALL`."""
 
     def _behaviour_of(self, request: Any) -> Any:
         if request.path.endswith("/models"):
@@ -41,11 +42,17 @@ class EchoServer(FaultyServer):
         order, _, rest = words.partition(" ")
         if order == "PACKED":
             return _packed(rest)
+        if order == "STALL":
+            return _stall
         message: JSON = {"role": "assistant", "content": f"ECHO {words}"}
         if order == "CALL":
             function: JSON = {"name": "f", "arguments": rest}
             message = {"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": function}]}
         return answer(200, {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
+
+
+async def _stall(_: asyncio.StreamWriter) -> None:
+    await asyncio.Event().wait()
 
 
 def _packed(encoding: str) -> Any:

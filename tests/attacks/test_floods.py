@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from contextlib import AsyncExitStack
 from typing import Any
 
 import httpx
 import pytest
 
+from prompt_debugger.ui.web.door.kinds import PUBLIC_DOOR, Kind
 from tests.attacks.page import RunningPage, Visitor
 
 HOSTILE, HONEST = "127.0.0.66", "127.0.0.5"
@@ -16,6 +18,7 @@ CLICKED = {"index": 0, "value": "bundle"}
 SLOW_TEMPLATE = (
     "{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% endfor %}{{ messages[0].content }}"
 )
+STALLING = json.dumps({"messages": [{"role": "user", "content": "STALL"}]})
 # How much more memory a page may hold after a flood than before: what the allocator keeps of what was freed.
 SLACK_MB = 80.0
 
@@ -114,3 +117,40 @@ async def test_pages_that_leave_give_their_places_back(public: RunningPage, stac
         await asyncio.sleep(0)
 
     assert '"process_completed"' in await leaver.listen()
+
+
+async def test_probes_that_wait_leave_room_for_another_visitors(public: RunningPage, stack: AsyncExitStack) -> None:
+    """62 of them gave everybody 503 for 100 s. Another visitor's probe, render and check are answered meanwhile."""
+    hostile = await hostile_pages(stack, public, 60)
+    statuses = [
+        (await visitor.join("probe_template", SLOW_TEMPLATE)).status_code for visitor in hostile for _ in range(3)
+    ]
+    listening = [asyncio.create_task(visitor.listen()) for visitor in hostile]
+    honest = await stack.enter_async_context(Visitor(public, HONEST))
+    answers = [
+        await honest.ask("check_request", "{}"),
+        await honest.ask("probe_template", "{{ messages[0].content }}"),
+        await honest.run("MINE"),
+    ]
+    still_flooded = not all(task.done() for task in listening)
+    for task in listening:
+        task.cancel()
+    await asyncio.gather(*listening, return_exceptions=True)
+
+    assert statuses.count(200) >= PUBLIC_DOOR.shares[Kind.TEMPLATE].total // 2
+    assert set(statuses) == {200, 429}
+    assert all('"process_completed"' in answer for answer in answers)
+    assert "ECHO MINE" in answers[-1]
+    assert still_flooded
+
+
+async def test_one_address_with_many_pages_leaves_others_their_run(public: RunningPage, stack: AsyncExitStack) -> None:
+    """Its runs wait for a server that answers nothing; the other visitor's goes on at once."""
+    hostile = await hostile_pages(stack, public, 40)
+    statuses = [(await visitor.join("run", STALLING)).status_code for visitor in hostile]
+    honest = await stack.enter_async_context(Visitor(public, HONEST))
+    ran = await honest.run("MINE")
+
+    assert set(statuses) == {200}
+    assert "ECHO MINE" in ran
+    assert "ahead of yours" not in ran

@@ -6,15 +6,19 @@ Holds times and counts by session, never a text. A session is what gradio calls 
 from __future__ import annotations
 
 import time
-from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from prompt_debugger.ui.web.door.counts import leaves_enough
 from prompt_debugger.ui.web.limits import LimitError, Limits
 
 _MINUTE_S = 60.0
-_MAX_SESSIONS = 2_000
+_MAX_STARTS = 2_000
+_LOOK_AGAIN_S = 0.4
+SLOW_S = 5.0  # a run that takes longer waits for its server, and holds no place that another could use
 
 
 @dataclass(eq=False, slots=True)
@@ -24,23 +28,38 @@ class Turn:
     Attributes:
         session: Whose run it is.
         visitor: Who opened that page.
-        goes_on: Whether its turn has come.
+        begun_s: When its turn came; `None` while it waits.
     """
 
     session: str
     visitor: str = ""
-    goes_on: bool = False
+    begun_s: float | None = None
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether its turn has come."""
+        return self.begun_s is not None
+
+
+class _Start(NamedTuple):
+    at_s: float
+    session: str
+    visitor: str
 
 
 class RunGate:
-    """Who may run now, who waits, and who has had enough for this minute; for one event loop."""
+    """Who may run now, and who has had enough for this minute; for one event loop.
+
+    Who may wait is for the page's door to say (`ui/web/door/counts.py`).
+    """
 
     def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
         self.limits = limits
         self._clock = clock
         self._turns: list[Turn] = []
-        self._starts: deque[float] = deque()
-        self._starts_by_session: OrderedDict[str, deque[float]] = OrderedDict()
+        self._starts: deque[_Start] = deque(maxlen=_MAX_STARTS)
+        self._line: list[Turn] = []
+        self._advanced_s = clock()
 
     @contextmanager
     def enter(self, session: str, visitor: str = "") -> Iterator[Turn]:
@@ -51,13 +70,13 @@ class RunGate:
             visitor: Who opened it; "" is nobody in particular.
 
         Raises:
-            LimitError: The session, or all together, have used what they may.
+            LimitError: The session, the visitor, or all together, have used what they may.
         """
-        self._check(session)
+        self._check(session, visitor)
         turn = Turn(session, visitor)
+        self._starts.append(_Start(self._clock(), session, visitor))
         self._turns.append(turn)
         self._advance()
-        self._count_start(session)
         try:
             yield turn
         finally:
@@ -66,53 +85,70 @@ class RunGate:
 
     def runs_ahead(self, turn: Turn) -> int:
         """Return how many runs must end before it is this one's turn; 0 when it is."""
-        return 0 if turn.goes_on else self._line().index(turn) + 1
+        if self._clock() - self._advanced_s >= _LOOK_AGAIN_S:
+            self._advance()  # one that goes on may have become slow
+        return 0 if turn.goes_on else self._line.index(turn) + 1
 
     def _advance(self) -> None:
         """Let those go on for whom there is a place."""
-        places = self.limits.runs_at_once - sum(turn.goes_on for turn in self._turns)
-        for turn in self._line()[: max(0, places)]:
-            turn.goes_on = True
+        self._advanced_s = self._clock()
+        for turn in self._in_line():
+            if self._has_place(turn):
+                turn.begun_s = self._clock()
+        self._line = self._in_line()
 
-    def _line(self) -> list[Turn]:
-        """Return who waits: everybody's first run before anybody's second, those that go on counted as had."""
+    def _has_place(self, turn: Turn) -> bool:
+        """Say whether a run may go on: in one of the usual places, or in a further one.
+
+        Further ones are for a visitor who has no run going on, and in place of slow ones. One visitor takes no more
+        of all of them than stay free.
+        """
+        going_on = [one for one in self._turns if one.begun_s is not None]
+        since_s = self._clock() - SLOW_S
+        quick = sum(one.begun_s > since_s for one in going_on if one.begun_s is not None)
+        if self.limits.most_at_once is None:
+            return len(going_on) < self.limits.runs_at_once
+        own = sum(one.visitor == turn.visitor for one in going_on)
+        has_usual_place = quick < self.limits.runs_at_once
+        return (has_usual_place or not own) and leaves_enough(own, len(going_on), self.limits.most_at_once)
+
+    def _in_line(self) -> list[Turn]:
+        """Return who waits: everybody's first run before anybody's second, those that go on counted as had.
+
+        Of one visitor's pages those are first that ran least within the last minute.
+        """
         had = Counter(turn.visitor for turn in self._turns if turn.goes_on)
-        rounds: list[tuple[int, Turn]] = []
-        for turn in self._turns:
+        ran = Counter(start.session for start in self._recent())
+        rounds: list[tuple[int, int, Turn]] = []
+        for index, turn in sorted(enumerate(self._turns), key=lambda one: (ran[one[1].session], one[0])):
             if not turn.goes_on:
-                rounds.append((had[turn.visitor], turn))
+                rounds.append((had[turn.visitor], index, turn))
                 had[turn.visitor] += 1
-        return [turn for _, turn in sorted(rounds, key=lambda one: one[0])]
+        return [turn for *_, turn in sorted(rounds, key=lambda one: one[:2])]
 
-    def _check(self, session: str) -> None:
+    def _check(self, session: str, visitor: str) -> None:
         limits = self.limits
         own = sum(turn.session == session for turn in self._turns)
         if limits.runs_per_session is not None and own >= limits.runs_per_session:
             raise LimitError("a run of this page is going on already", "Press Stop, or wait for its end.")
-        if limits.waiting_runs is not None and len(self._turns) >= limits.runs_at_once + limits.waiting_runs:
-            message = f"{len(self._turns)} runs of other visitors are in line"
-            raise LimitError(message, "Try again in a minute, or run the program on your own machine.")
-        self._check_minute(self._recent(self._starts_by_session.get(session)), limits.runs_per_minute, "this page has")
-        self._check_minute(self._recent(self._starts), limits.total_per_minute, "all visitors together have")
-
-    def _check_minute(self, starts: deque[float], most: int | None, whose: str) -> None:
-        if most is None or len(starts) < most:
+        starts = self._recent()
+        of_page = [start for start in starts if start.session == session]
+        if limits.runs_per_minute is not None and len(of_page) >= limits.runs_per_minute:
+            raise self._too_many("this page has", of_page)
+        if limits.total_per_minute is None:
             return
-        wait_s = max(1, round(starts[0] + _MINUTE_S - self._clock()))
+        of_visitor = [start for start in starts if start.visitor == visitor]
+        if not leaves_enough(len(of_visitor), len(starts), limits.total_per_minute):
+            is_own = len(of_visitor) > len(starts) / 2
+            raise self._too_many("your address has" if is_own else "all visitors together have", of_visitor or starts)
+
+    def _too_many(self, whose: str, starts: Sequence[_Start]) -> LimitError:
+        wait_s = max(1, round(starts[0].at_s + _MINUTE_S - self._clock()))
         message = f"{whose} started {len(starts)} runs within a minute, as many as are allowed here"
-        raise LimitError(message, f"Run again in {wait_s} s, or run the program on your own machine.")
+        return LimitError(message, f"Run again in {wait_s} s, or run the program on your own machine.")
 
-    def _recent(self, starts: deque[float] | None) -> deque[float]:
+    def _recent(self) -> deque[_Start]:
         """Return the starts of the last minute, the older ones dropped."""
-        starts = deque() if starts is None else starts
-        while starts and starts[0] <= self._clock() - _MINUTE_S:
-            starts.popleft()
-        return starts
-
-    def _count_start(self, session: str) -> None:
-        now = self._clock()
-        self._starts.append(now)
-        self._starts_by_session.setdefault(session, deque()).append(now)
-        self._starts_by_session.move_to_end(session)
-        while len(self._starts_by_session) > _MAX_SESSIONS:
-            self._starts_by_session.popitem(last=False)
+        while self._starts and self._starts[0].at_s <= self._clock() - _MINUTE_S:
+            self._starts.popleft()
+        return self._starts

@@ -169,6 +169,7 @@ class Handlers:
         """
         view = RunView(run=next(_run_numbers))
         try:
+            check_length(text, self.limits)  # before it waits, and is held as long
             with self.gate.enter(session, VISITOR.get().partition("/")[0]) as turn:
                 async for payloads in self._wait(view, turn):
                     yield Update(payloads)
@@ -194,7 +195,6 @@ class Handlers:
             await asyncio.sleep(TICK_S)
 
     async def _run(self, view: RunView, text: str, fields: TargetFields) -> AsyncGenerator[Update, None]:
-        check_length(text, self.limits)
         request = await room_of().run(read_pasted, text, self.limits, hides_keys=self.settings.public)
         try:
             target = choose_target(self.settings, self.labs, **fields._asdict())

@@ -18,10 +18,10 @@ class Limits:
 
     Attributes:
         runs_at_once: Runs of all visitors that go on at the same time; further ones wait for their turn.
-        waiting_runs: Runs that may wait.
+        most_at_once: Runs that go on at the same time if some of them are slow, or of visitors who have no other.
         runs_per_session: Runs of one session that go on or wait at the same time.
         runs_per_minute: Runs that one session may start in a minute.
-        total_per_minute: Runs that all sessions together may start in a minute.
+        total_per_minute: Runs that all sessions together may start in a minute; one visitor as many as stay free.
         request_chars: Length of the pasted text.
         max_tokens: Tokens that a request may ask for, per answer.
         max_choices: Answers that a request may ask for (`n`).
@@ -30,7 +30,7 @@ class Limits:
     """
 
     runs_at_once: int = 4
-    waiting_runs: int | None = None
+    most_at_once: int | None = None
     runs_per_session: int | None = None
     runs_per_minute: int | None = None
     total_per_minute: int | None = None
@@ -42,10 +42,10 @@ class Limits:
 
 
 PUBLIC_LIMITS = Limits(
-    waiting_runs=32,
+    most_at_once=12,
     runs_per_session=1,
     runs_per_minute=10,
-    total_per_minute=120,
+    total_per_minute=240,
     request_chars=200_000,
     max_tokens=2_048,
     max_choices=2,

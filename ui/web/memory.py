@@ -8,17 +8,19 @@ link route is closed, and a pasted curl command may hold a key. The trace of the
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import gradio as gr
-from gradio.queueing import Event
+from gradio.queueing import Event, Queue
 from gradio.state_holder import SessionState
 
 from prompt_debugger.core.room import VISITOR as ROOM_VISITOR
+from prompt_debugger.core.room.turns import TURN, Turn
 from prompt_debugger.ui.web.door.counts import Use
-from prompt_debugger.ui.web.door.events import VISITOR
+from prompt_debugger.ui.web.door.events import SIZE, VISITOR
 from prompt_debugger.ui.web.door.kinds import kind_of
 
 
@@ -53,13 +55,22 @@ class PageMemory:
         return any(event.session_hash == page for event in self._events())
 
     def forget(self, page: str) -> None:
-        """Drop all that is kept of a page; what it has waiting goes, what goes on ends at its next step."""
+        """Drop all that is kept of a page, and end what it has waiting and going on."""
         queue = self._blocks._queue
         self._sessions().pop(page, None)
         self._blocks.state_holder.time_last_used.pop(page, None)
         queue.pending_messages_per_session.pop(page, None)
         queue.pending_event_ids_session.pop(page, None)
-        task = asyncio.ensure_future(queue.clean_events(session_hash=page))
+        self._end(page)
+
+    def end_old(self, page: str, age_s: float) -> None:
+        """End what a page has waiting and going on if that began so long ago."""
+        since_s = time.monotonic() - age_s
+        if any(event.enqueue_time < since_s for event in self._events() if event.session_hash == page):
+            self._end(page)
+
+    def _end(self, page: str) -> None:
+        task = asyncio.ensure_future(self._blocks._queue.clean_events(session_hash=page))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -70,6 +81,7 @@ class PageMemory:
                 kind_of(str(event.fn.api_name), is_queued=True),
                 event.session_hash,
                 str(event.request.scope.get(VISITOR, "")),
+                int(event.request.scope.get(SIZE, 0)),
             )
             for event in self._events()
         ]
@@ -100,13 +112,55 @@ def line_up_fairly(blocks: gr.Blocks) -> None:
             queue.create_event_queue_for_fn(function)
     for line in queue.event_queue_per_concurrency_id.values():
         line.queue = FairLine(going_on)
-    process_events = queue.process_events
+    Work(queue).watch()
 
-    async def process_as_visitor(events: list[Event], *more: Any) -> None:  # noqa: ANN401  # passed on
-        ROOM_VISITOR.set(f"{events[0].request.scope.get(VISITOR, '')}/{events[0].session_hash}")
-        await process_events(events, *more)  # a task of its own, and what it starts in threads knows its context
 
-    queue.process_events = process_as_visitor  # type: ignore[assignment, method-assign]  # gradio has no hook for it
+class Work:
+    """What goes on for visitors, in their name, and ended when they leave.
+
+    Gradio notes that a visitor left and asks nobody to stop: a function that it runs in a thread goes on.
+
+    Args:
+        queue: Gradio's queue.
+    """
+
+    def __init__(self, queue: Queue) -> None:
+        self._queue = queue
+        self._under_way: dict[asyncio.Task[Any], tuple[list[Event], Turn]] = {}
+
+    def watch(self) -> None:
+        """Stand before two methods of the queue: gradio has no hook for it."""
+        process_events, clean_events = self._queue.process_events, self._queue.clean_events
+
+        async def process_as_visitor(events: list[Event], *more: Any) -> None:  # noqa: ANN401  # passed on
+            visitor = f"{events[0].request.scope.get(VISITOR, '')}/{events[0].session_hash}"
+            ROOM_VISITOR.set(visitor)  # a task of its own, and what it starts in threads knows its context
+            turn, task = Turn(), asyncio.current_task()
+            TURN.set(turn)
+            assert task is not None
+            self._under_way[task] = events, turn
+            try:
+                await process_events(events, *more)
+            finally:
+                self._under_way.pop(task, None)
+                turn.end()  # after Stop, a thread may still ask
+
+        async def clean_and_end(**names: str | None) -> None:
+            try:
+                await clean_events(**names)
+            finally:
+                self._end_left()
+
+        self._queue.process_events = process_as_visitor  # type: ignore[assignment, method-assign]
+        self._queue.clean_events = clean_and_end  # type: ignore[method-assign]
+
+    def _end_left(self) -> None:
+        """End, as Stop does, what goes on for nobody."""
+        for task, (events, turn) in list(self._under_way.items()):
+            if not any(event.alive for event in events):
+                del self._under_way[task]
+                turn.end()
+                task.cancel()
 
 
 class FairLine(list[Any]):

@@ -150,6 +150,7 @@ def close_doors(
 async def _forget_closed_pages(events: EventDoor) -> None:
     while True:
         await asyncio.sleep(FORGET_EVERY_S)
+        events.sessions.end_unheard()
         events.sessions.forget_closed()
 
 

@@ -1,11 +1,12 @@
 """Whose turn it is, by a clock that the test sets."""
 
 from contextlib import ExitStack
+from dataclasses import replace
 
 import pytest
 
-from prompt_debugger.ui.web.gate import RunGate
-from prompt_debugger.ui.web.limits import LimitError, Limits
+from prompt_debugger.ui.web.gate import SLOW_S, RunGate
+from prompt_debugger.ui.web.limits import PUBLIC_LIMITS, LimitError, Limits
 
 
 class Clock:
@@ -78,13 +79,67 @@ def test_one_page_has_one_run_and_another_page_its_own(stack):
         pass
 
 
-def test_a_line_that_is_full_takes_nobody_more(stack):
-    gate = RunGate(Limits(runs_at_once=1, waiting_runs=2))
-    for number in range(3):
-        stack.enter_context(gate.enter(str(number)))
+PUBLIC = Limits(runs_at_once=2, most_at_once=6)
 
-    with pytest.raises(LimitError, match="3 runs of other visitors are in line"), gate.enter("late"):
-        pass
+
+def goes_on(gate, turns):
+    return [gate.runs_ahead(turn) == 0 for turn in turns]
+
+
+def enter_all(gate, stack, visitor, count):
+    return [stack.enter_context(gate.enter(f"{visitor} {number}", visitor)) for number in range(count)]
+
+
+def test_a_visitor_who_has_no_run_finds_a_place_whatever_others_do(stack):
+    gate = RunGate(PUBLIC)
+    flood = enter_all(gate, stack, "hostile", 40)
+    honest = enter_all(gate, stack, "honest", 2)
+
+    assert goes_on(gate, flood[:3]) == [True, True, False]
+    assert goes_on(gate, honest) == [True, False]
+
+
+def test_slow_runs_hold_no_place_that_others_could_use(stack, clock):
+    gate = RunGate(PUBLIC, clock)
+    runs = enter_all(gate, stack, "class", 5)
+    clock.now += SLOW_S - 0.5
+    before = goes_on(gate, runs)
+    clock.now += 1
+
+    assert before == [True, True, False, False, False]
+    assert goes_on(gate, runs) == [True, True, True, False, False]
+
+
+@pytest.mark.parametrize("floods", [1, 2, 3, 5])
+def test_slow_runs_of_few_never_take_the_last_place(stack, clock, floods):
+    gate = RunGate(replace(PUBLIC_LIMITS, total_per_minute=None), clock)
+    for number in range(floods):
+        enter_all(gate, stack, f"hostile {number}", 20)
+    for _ in range(10):
+        clock.now += SLOW_S + 1
+        assert not all(goes_on(gate, gate._turns))
+
+    assert goes_on(gate, enter_all(gate, stack, "honest", 1)) == [True]
+
+
+def test_without_a_greatest_number_slow_runs_hold_their_places(stack, clock):
+    gate = RunGate(Limits(runs_at_once=1), clock)
+    turns = enter_all(gate, stack, "me", 2)
+    clock.now += 60
+
+    assert goes_on(gate, turns) == [True, False]
+
+
+def test_of_one_visitors_pages_the_one_that_ran_least_is_first(stack):
+    gate = RunGate(Limits(runs_at_once=1))
+    for _ in range(3):
+        with gate.enter("greedy", "school"):
+            pass
+    stack.enter_context(gate.enter("somebody", "else"))
+    greedy = stack.enter_context(gate.enter("greedy", "school"))
+    late = stack.enter_context(gate.enter("modest", "school"))
+
+    assert [gate.runs_ahead(turn) for turn in (greedy, late)] == [2, 1]
 
 
 def test_too_many_runs_in_a_minute_are_refused_until_the_minute_is_over(clock):
@@ -104,13 +159,25 @@ def test_too_many_runs_in_a_minute_are_refused_until_the_minute_is_over(clock):
     assert "Run again in 40 s" in caught.value.hint
 
 
+def test_one_visitor_with_many_pages_leaves_runs_of_this_minute_to_others(clock):
+    gate = RunGate(Limits(total_per_minute=6), clock)
+    for number in range(3):
+        with gate.enter(str(number), "hostile"):
+            pass
+
+    with pytest.raises(LimitError, match="your address has started 3"), gate.enter("new", "hostile"):
+        pass
+    with gate.enter("page", "honest"):
+        pass
+
+
 def test_all_visitors_together_have_a_limit_too(clock):
     gate = RunGate(Limits(total_per_minute=3), clock)
     for number in range(3):
-        with gate.enter(str(number)):
+        with gate.enter(str(number), str(number)):
             pass
 
-    with pytest.raises(LimitError, match="all visitors together"), gate.enter("fourth"):
+    with pytest.raises(LimitError, match="all visitors together"), gate.enter("fourth", "fourth"):
         pass
 
 
@@ -133,10 +200,10 @@ def test_without_limits_nothing_is_refused(stack):
         stack.enter_context(gate.enter("me"))
 
 
-def test_sessions_that_came_and_went_do_not_pile_up():
+def test_starts_do_not_pile_up():
     gate = RunGate(Limits(runs_per_minute=1))
     for number in range(5_000):
         with gate.enter(str(number)):
             pass
 
-    assert len(gate._starts_by_session) <= 2_000
+    assert len(gate._starts) <= 2_000

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
+import time
 from types import SimpleNamespace
 
+import gradio as gr
 import httpx
 import pytest
 
+from prompt_debugger.core.errors import RoomError
+from prompt_debugger.core.room import room_of
 from prompt_debugger.ui.web.door.counts import Use
 from prompt_debugger.ui.web.door.events import VISITOR
 from prompt_debugger.ui.web.door.kinds import Kind
 from prompt_debugger.ui.web.launch import build_app, serve_app
-from prompt_debugger.ui.web.memory import FairLine, PageMemory
+from prompt_debugger.ui.web.memory import FairLine, PageMemory, line_up_fairly
 from prompt_debugger.ui.web.settings import PageSettings
+from tests.core.room import hostile
 from tests.patience import PATIENCE_S
 from tests.ui.web.test_visitors import Visitor
 
@@ -112,3 +118,75 @@ def test_an_event_is_counted_by_its_kind_its_page_and_its_visitor(served):
     del blocks._queue.event_ids_to_events["x"]
 
     assert found == [Use(Kind.TEMPLATE, "p", "v")]
+
+
+class Endless:
+    """A page whose one button asks the room for something that never ends, in a thread or step by step."""
+
+    def __init__(self, *, is_async):
+        self.began, self.ended, self.limits = threading.Event(), threading.Event(), []
+        with gr.Blocks() as self.blocks:
+            button = gr.Button()
+            button.click(self.ask_in_steps if is_async else self.ask, None, None, api_name="ask")
+
+    def ask(self):
+        self.began.set()
+        for _ in range(2):  # what comes after the question that was ended is refused
+            try:
+                room_of().call(hostile.search_for_ever)
+            except RoomError as error:
+                self.limits.append(error.limit)
+        self.ended.set()
+
+    async def ask_in_steps(self):
+        self.began.set()
+        try:
+            await room_of().run(hostile.search_for_ever)
+        except asyncio.CancelledError:
+            self.limits.append("cancelled")
+            raise
+        finally:
+            self.ended.set()
+
+
+@pytest.fixture(params=[False, True], ids=["in a thread", "awaited"])
+def endless(request):
+    page = Endless(is_async=request.param)
+    _, url, _ = page.blocks.launch(prevent_thread_lock=True, quiet=True, server_port=None)
+    line_up_fairly(page.blocks)
+    yield page, url.rstrip("/"), ["cancelled"] if request.param else ["stopped", "stopped"]
+    page.blocks.close(verbose=False)
+
+
+async def begin(client, url):
+    body = {"data": [], "fn_index": 0, "session_hash": "leaver", "trigger_id": None}
+    assert (await client.post(f"{url}/gradio_api/queue/join", json=body)).status_code == 200
+
+
+async def test_work_of_a_visitor_who_leaves_is_ended(endless):
+    page, url, ends = endless
+    async with httpx.AsyncClient(timeout=PATIENCE_S) as client:
+        await begin(client, url)
+        async with client.stream("GET", f"{url}/gradio_api/queue/data?session_hash=leaver") as stream:
+            await anext(stream.aiter_lines())
+            assert await asyncio.to_thread(page.began.wait, PATIENCE_S)
+
+        assert await asyncio.to_thread(page.ended.wait, PATIENCE_S)
+    assert page.limits == ends
+
+
+async def test_work_that_nobody_listens_for_is_ended_once_it_is_old(endless):
+    page, url, ends = endless
+    memory = PageMemory(page.blocks)
+    async with httpx.AsyncClient(timeout=PATIENCE_S) as client:
+        await begin(client, url)
+        assert await asyncio.to_thread(page.began.wait, PATIENCE_S)
+        [event] = page.blocks._queue.event_ids_to_events.values()
+        memory.end_old("leaver", age_s=time.monotonic())
+        assert event.alive
+        memory.end_old("somebody else", age_s=0.0)
+        assert event.alive
+        memory.end_old("leaver", age_s=0.0)
+
+        assert await asyncio.to_thread(page.ended.wait, PATIENCE_S)
+    assert page.limits == ends

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Iterable
+from collections import OrderedDict, deque
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from prompt_debugger.ui.web.door.kinds import DoorLimits, Kind
@@ -22,11 +22,29 @@ class Use(NamedTuple):
         kind: What it is.
         page: Session of the page it came from.
         visitor: Who opened that page.
+        size_bytes: Length of its body, which is held as long.
     """
 
     kind: Kind
     page: str
     visitor: str
+    size_bytes: int = 0
+
+
+def leaves_enough(own: float, of_all: float, total: float, more: float = 1) -> bool:
+    """Say whether a visitor may have more of something: at most as much as then stays free for others.
+
+    One visitor gets half of it, and of two, five or ten who take all they can there is always room for one more;
+    who has nothing yet gets some as long as there is any.
+
+    Args:
+        own: What the visitor has.
+        of_all: What all have, the visitor included.
+        total: What there is.
+        more: What the visitor asks for.
+    """
+    free = total - of_all - more
+    return free >= 0 and (own == 0 or own + more <= free)
 
 
 class Counts:
@@ -40,7 +58,7 @@ class Counts:
         self.limits = limits
         self._starts = _Starts(clock)
 
-    def check(self, use: Use, in_use: Iterable[Use]) -> None:
+    def check(self, use: Use, in_use: Sequence[Use]) -> None:
         """Let one more event in and count it.
 
         Args:
@@ -56,12 +74,20 @@ class Counts:
             raise PayloadError(
                 f"This page has {share.per_page} {use.kind} going on: wait for an end, or stop one.", 429
             )
-        if Counter(one.visitor for one in same)[use.visitor] >= share.per_visitor:
-            raise PayloadError(f"Your address has {share.per_visitor} {use.kind} in line. {_LATER}", 429)
-        if len(same) >= share.total:
-            raise PayloadError(f"{len(same)} {use.kind} of other visitors are in line. {_LATER}", 429)
+        own = sum(one.visitor == use.visitor for one in same)
+        if not leaves_enough(own, len(same), share.total):
+            raise PayloadError(f"{_whose(own)} {use.kind} in line, {len(same)} of all visitors. {_LATER}", 429)
+        self._check_bytes(use, in_use)
         self._starts.count((use.kind, "page", use.page), share.page_minute, f"{use.kind} of this page")
         self._starts.count((use.kind, "visitor", use.visitor), share.visitor_minute, f"{use.kind} of your address")
+
+    def _check_bytes(self, use: Use, in_use: Sequence[Use]) -> None:
+        own = sum(one.size_bytes for one in in_use if one.visitor == use.visitor)
+        of_all = sum(one.size_bytes for one in in_use)
+        if not leaves_enough(own, of_all, self.limits.waiting_bytes, use.size_bytes):
+            raise PayloadError(
+                f"What waits in line is {of_all / 1e6:,.0f} MB long, {own / 1e6:,.0f} MB of it yours. {_LATER}", 429
+            )
 
     def check_new_page(self, visitor: str) -> None:
         """Count one more page of a visitor.
@@ -70,6 +96,10 @@ class Counts:
             PayloadError: Too many were opened within a minute.
         """
         self._starts.count(("pages", "visitor", visitor), self.limits.new_pages_minute, "pages of your address")
+
+
+def _whose(own: int) -> str:
+    return f"Your address has {own}" if own else "There are too many"
 
 
 class _Starts:

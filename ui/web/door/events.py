@@ -28,6 +28,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 VISITOR = "prompt_debugger.visitor"  # in the scope of a request: who asks
+SIZE = "prompt_debugger.size"  # likewise: how long its body is
 _HEARTBEAT = "/gradio_api/heartbeat/"
 _LISTENING = "/gradio_api/queue/data"
 
@@ -105,7 +106,8 @@ class EventDoor:
         event = judge_event(raw, self._table, is_queued=is_queued)
         if not self.sessions.is_known(event.session):
             self._counts.check_new_page(visitor)
-        use = Use(kind_of(event.rule.name, is_queued=is_queued), event.session, visitor)
+        scope[SIZE] = len(event.body)
+        use = Use(kind_of(event.rule.name, is_queued=is_queued), event.session, visitor, len(event.body))
         self._counts.check(use, (*self._memory.in_use(), *self._passing))
         self.sessions.use(event.session, visitor)
         self._passing.append(use)

@@ -29,14 +29,12 @@ class Share:
 
     Attributes:
         per_page: Events of one open page that go on or wait at the same time.
-        per_visitor: The same for all pages of a visitor.
-        total: The same for all visitors.
+        total: The same for all visitors; one has at most as many as stay free, which is half for one alone.
         page_minute: Events that one page may start in a minute.
         visitor_minute: The same for all pages of a visitor.
     """
 
     per_page: int
-    per_visitor: int
     total: int
     page_minute: int | None = None
     visitor_minute: int | None = None
@@ -49,6 +47,7 @@ class DoorLimits:
     Attributes:
         shares: By kind.
         max_bytes: Length of a body.
+        waiting_bytes: Length of all bodies of events that go on or wait; shared like their number.
         pages_per_visitor: Open pages that are remembered of one visitor.
         pages: Open pages that are remembered in all.
         streams_per_page: Connections over which one page listens at the same time.
@@ -59,6 +58,7 @@ class DoorLimits:
 
     shares: Mapping[Kind, Share]
     max_bytes: int
+    waiting_bytes: int
     pages_per_visitor: int
     pages: int
     streams_per_page: int
@@ -69,15 +69,16 @@ class DoorLimits:
 
 PUBLIC_DOOR = DoorLimits(
     shares={
-        Kind.RUN: Share(2, 96, 128, 30, 600),  # one goes on; the other may come while gradio still clears up after it
-        Kind.EXPERIMENT: Share(2, 48, 64, 30, 300),
-        Kind.PARSERS: Share(2, 48, 64, 30, 300),
-        Kind.TEMPLATE: Share(3, 72, 96, 240, 2_400),
-        Kind.SHARE: Share(2, 48, 64, 60, 600),
-        Kind.EDIT: Share(4, 96, 128, 600, 6_000),
-        Kind.CLICK: Share(8, 96, 128, 600, 6_000),
+        Kind.RUN: Share(2, 192, 30, 600),  # one goes on; the other may come while gradio still clears up after it
+        Kind.EXPERIMENT: Share(2, 128, 30, 300),
+        Kind.PARSERS: Share(2, 128, 30, 300),
+        Kind.TEMPLATE: Share(3, 144, 240, 2_400),
+        Kind.SHARE: Share(2, 128, 60, 600),
+        Kind.EDIT: Share(4, 192, 600, 6_000),
+        Kind.CLICK: Share(8, 192, 600, 6_000),
     },
     max_bytes=4_000_000,
+    waiting_bytes=256_000_000,
     pages_per_visitor=64,
     pages=256,
     streams_per_page=4,
@@ -87,8 +88,9 @@ PUBLIC_DOOR = DoorLimits(
 )
 # On one's own machine: nothing that a hand can reach, but no script fills the memory either.
 OWN_DOOR = DoorLimits(
-    shares={kind: Share(16, 128, 128) for kind in Kind},
+    shares={kind: Share(16, 128) for kind in Kind},
     max_bytes=12_000_000,  # 2 M characters of request, each up to 4 bytes and escaped
+    waiting_bytes=1_000_000_000,
     pages_per_visitor=128,
     pages=128,
     streams_per_page=8,

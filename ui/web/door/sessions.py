@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from prompt_debugger.ui.web.door.kinds import DoorLimits
 
 EMPTY_KEEP_S = 20.0  # for a page that is closed and of which nothing is kept
+UNHEARD_S = 20.0  # so long an event goes on although its page does not listen for the answer
 
 
 class Memory(Protocol):
@@ -30,6 +31,10 @@ class Memory(Protocol):
 
     def forget(self, page: str) -> None:
         """Drop all that is kept of a page, and end what it has going on."""
+        ...
+
+    def end_old(self, page: str, age_s: float) -> None:
+        """End what a page has waiting and going on if that began so long ago."""
         ...
 
 
@@ -108,6 +113,12 @@ class Sessions:
             keep_s = self._limits.keep_s if self._memory.holds(page) else EMPTY_KEEP_S
             if seen.used_s < now - keep_s and not self._memory.is_busy(page):
                 self._forget(page)
+
+    def end_unheard(self) -> None:
+        """End what goes on for pages that do not listen for the answer."""
+        for page, seen in self._pages.items():
+            if not seen.streams:
+                self._memory.end_old(page, UNHEARD_S)
 
     def _forget_one(self, pages: list[str]) -> None:
         def worth(page: str) -> tuple[Any, ...]:

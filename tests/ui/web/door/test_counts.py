@@ -1,5 +1,7 @@
 """How much of each kind one page, one visitor and all together may use; and what docs/public-mode.md says of it."""
 
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,9 @@ from prompt_debugger.ui.web.door.payloads import PayloadError, read_table
 from prompt_debugger.ui.web.launch import build_app
 from prompt_debugger.ui.web.settings import PageSettings
 
+WITHOUT_MINUTE = {
+    kind: replace(share, page_minute=None, visitor_minute=None) for kind, share in PUBLIC_DOOR.shares.items()
+}
 DOCS = (Path(__file__).resolve().parents[4] / "docs" / "public-mode.md").read_text(encoding="utf-8")
 
 
@@ -43,25 +48,61 @@ def test_one_page_has_so_many_of_a_kind_and_another_page_its_own(kind):
     assert caught.value.status == 429
 
 
+def fill(counts, kind, visitors):
+    """Let visitors take in turns all that they are given, each event from another page."""
+    going_on = []
+    while True:
+        before = len(going_on)
+        for visitor in visitors:
+            asked = use(kind, f"{visitor} {before}", visitor)
+            with suppress(PayloadError):
+                counts.check(asked, going_on)
+                going_on.append(asked)
+        if len(going_on) == before:
+            return going_on
+
+
 @pytest.mark.parametrize("kind", Kind)
-def test_one_visitor_with_many_pages_leaves_places_to_others(kind):
+@pytest.mark.parametrize("floods", [1, 2, 5])
+def test_visitors_with_many_pages_leave_places_to_others(kind, floods):
+    counts = Counts(replace(PUBLIC_DOOR, shares=WITHOUT_MINUTE))
+    going_on = fill(counts, kind, [f"hostile {number}" for number in range(floods)])
+    places = PUBLIC_DOOR.shares[kind].total
+
+    with pytest.raises(PayloadError, match="Your address has"):
+        counts.check(use(kind, "new", "hostile 0"), going_on)
+    for number in range(8):
+        going_on.append(use(kind, f"new {number}", f"honest {number}"))
+        counts.check(going_on[-1], going_on[:-1])
+    assert len(going_on) - 8 == pytest.approx(places * floods / (floods + 1), abs=floods)
+
+
+def test_a_class_behind_one_address_has_a_place_each():
     counts = Counts(PUBLIC_DOOR)
-    share = PUBLIC_DOOR.shares[kind]
-    going_on = [use(kind, f"p{number}") for number in range(share.per_visitor)]
-
-    with pytest.raises(PayloadError, match="Your address"):
-        counts.check(use(kind, "new"), going_on)
-    counts.check(use(kind, "new", "other"), going_on)
-
-    assert share.per_visitor < share.total
+    for kind in Kind:
+        going_on = [use(kind, f"page {number}") for number in range(49)]
+        counts.check(use(kind, "the 50th"), going_on)
 
 
 def test_all_together_have_a_limit():
     share = PUBLIC_DOOR.shares[Kind.RUN]
     going_on = [use(Kind.RUN, f"p{number}", f"v{number}") for number in range(share.total)]
 
-    with pytest.raises(PayloadError, match="of other visitors are in line"):
+    Counts(PUBLIC_DOOR).check(use(Kind.RUN, "new", "new"), going_on[1:])
+    with pytest.raises(PayloadError, match="192 of all visitors"):
         Counts(PUBLIC_DOOR).check(use(Kind.RUN, "new", "new"), going_on)
+
+
+def test_bodies_that_wait_are_counted_by_their_length():
+    counts = Counts(PUBLIC_DOOR)
+    big = PUBLIC_DOOR.max_bytes
+    most = PUBLIC_DOOR.waiting_bytes // big // 2
+    going_on = [Use(Kind.SHARE, f"p{number}", "hostile", big) for number in range(most)]
+
+    counts.check(Use(Kind.SHARE, "new", "hostile", big), going_on[1:])
+    with pytest.raises(PayloadError, match="128 MB long, 128 MB of it yours"):
+        counts.check(Use(Kind.EDIT, "new", "hostile", big), going_on)
+    counts.check(Use(Kind.SHARE, "new", "honest", big), going_on)
 
 
 def test_one_kind_does_not_count_for_another():
@@ -124,15 +165,14 @@ def test_the_limits_are_documented(kind):
 
     said = [cell.strip().replace(",", "") for cell in line.strip("|").split("|")]
     assert said[1:] == [
-        str(number)
-        for number in (share.per_page, share.per_visitor, share.total, share.page_minute, share.visitor_minute)
+        str(number) for number in (share.per_page, share.total, share.page_minute, share.visitor_minute)
     ]
 
 
 def test_the_limits_of_pages_and_bytes_are_documented():
     for number in (
         PUBLIC_DOOR.pages_per_visitor, PUBLIC_DOOR.pages, PUBLIC_DOOR.streams_per_page, PUBLIC_DOOR.streams_per_visitor,
-        PUBLIC_DOOR.new_pages_minute,
+        PUBLIC_DOOR.new_pages_minute, PUBLIC_DOOR.waiting_bytes // 1_000_000,
     ):  # fmt: skip
         assert f" {number} " in DOCS
 

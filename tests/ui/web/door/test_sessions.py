@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 
 from prompt_debugger.ui.web.door.kinds import PUBLIC_DOOR
-from prompt_debugger.ui.web.door.sessions import EMPTY_KEEP_S, Sessions
+from prompt_debugger.ui.web.door.sessions import EMPTY_KEEP_S, UNHEARD_S, Sessions
 
 LIMITS = replace(PUBLIC_DOOR, pages=6, pages_per_visitor=3, keep_s=100.0)
 
 
 class Kept:
     def __init__(self):
-        self.full, self.busy, self.forgotten = set(), set(), []
+        self.full, self.busy, self.forgotten, self.ended = set(), set(), [], []
 
     def holds(self, page):
         return page in self.full
@@ -22,6 +22,10 @@ class Kept:
 
     def forget(self, page):
         self.forgotten.append(page)
+
+    def end_old(self, page, age_s):
+        assert age_s == UNHEARD_S
+        self.ended.append(page)
 
 
 class Clock:
@@ -129,3 +133,15 @@ def test_connections_are_counted_by_page_and_by_visitor(sessions):
     sessions.listen("unknown", +1)
 
     assert (sessions.streams_of("p"), sessions.streams_of_visitor("me"), sessions.streams_of("unknown")) == (1, 2, 0)
+
+
+def test_only_pages_that_do_not_listen_lose_what_goes_on(sessions, kept):
+    for page in ("listens", "never did", "listened"):
+        sessions.use(page, "me")
+    sessions.listen("listens", +1)
+    sessions.listen("listened", +1)
+    sessions.listen("listened", -1)
+
+    sessions.end_unheard()
+
+    assert kept.ended == ["never did", "listened"]
