@@ -10,8 +10,10 @@ import threading
 from contextlib import suppress
 
 from prompt_debugger.ui.web.settings import PageSettings, launch_arguments, prepare_environment
+from prompt_debugger.ui.web.start_gradio import start_gradio
 
 prepare_environment()
+start_gradio()
 
 import gradio as gr  # noqa: E402  # reads its settings from the environment at import
 
