@@ -57,6 +57,27 @@
     return row;
   }
 
+  // A sentence with a bar where something goes on: {text, fraction}.
+  pd.builders.words = (root) => {
+    root.classList.add("pd-words");
+    return {
+      show(decoded) {
+        root.replaceChildren();
+        if (!decoded) return;
+        root.append(prose("p", "", decoded.header.text));
+        if (decoded.header.fraction !== null) root.append(labMeter(decoded.header.fraction, "Progress of the installation"));
+      },
+    };
+  };
+
+  function labMeter(fraction, label) {
+    const meter = make("progress", "pd-meter");
+    meter.setAttribute("aria-label", label);
+    meter.max = 1;
+    meter.value = fraction;
+    return meter;
+  }
+
   pd.builders.lab = (root) => {
     root.classList.add("pd-labline");
     const line = make("span", "pd-labline-text");
@@ -70,11 +91,7 @@
         if (lab.state === "ready") return;
         line.append(prose("span", "pd-lab-text", lab.sentence));
         if (lab.fraction === null) return;
-        const meter = make("progress", "pd-meter");
-        meter.setAttribute("aria-label", "Boot of the lab");
-        meter.max = 1;
-        meter.value = lab.fraction;
-        line.append(meter);
+        line.append(labMeter(lab.fraction, lab.state === "installing" ? "Installation of the lab" : "Boot of the lab"));
       },
     };
   };

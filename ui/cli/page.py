@@ -12,6 +12,7 @@ from prompt_debugger.ui.cli.output import log
 from prompt_debugger.ui.cli.run import add_target_arguments, target_from_options
 
 ENDPOINTS_VARIABLE = "PROMPT_DEBUGGER_ENDPOINTS"
+INSTALL_VARIABLE = "PROMPT_DEBUGGER_INSTALL_LAB"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +44,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a proxy, or network of proxies, that is believed about whom it speaks for, repeatable (default: none; "
         "in a Space the Hub's)",
     )
+    parser.add_argument(
+        "--install-lab",
+        action=argparse.BooleanOptionalAction,
+        default=_installs_by_itself(),
+        help="install vLLM in the background if there is none (docs/lab.md); visitors of a public page never can "
+        f"(default: in a Space, and where {INSTALL_VARIABLE} is 1)",
+    )
     parser.set_defaults(run=_run)
+
+
+def _installs_by_itself() -> bool:
+    return os.environ.get(INSTALL_VARIABLE, "1" if is_on_space() else "0") == "1"
 
 
 def is_on_space() -> bool:
@@ -85,5 +97,6 @@ def _run(options: argparse.Namespace) -> int:
         host_names=tuple(host_names),
         proxies=proxies,
         lab=lab,
+        installs_lab=lab and options.install_lab,
     )
     return 0

@@ -19,12 +19,14 @@ import gradio as gr  # noqa: E402  # reads its settings from the environment at 
 
 from prompt_debugger.core.egress import door, know_own_name, lock  # noqa: E402
 from prompt_debugger.core.lab import LabPool  # noqa: E402
+from prompt_debugger.core.lab.environment import is_supported  # noqa: E402
 from prompt_debugger.core.pipeline import Target  # noqa: E402
 from prompt_debugger.core.render.tokenizers.hub import DOOR as HUB_DOOR  # noqa: E402
 from prompt_debugger.core.render.worker.jobs import ROOM as RENDER_ROOM  # noqa: E402
 from prompt_debugger.core.room import close_rooms, room_of  # noqa: E402
 from prompt_debugger.ui.web.discretion import keep_words_out_of_log  # noqa: E402
 from prompt_debugger.ui.web.head import page_head  # noqa: E402
+from prompt_debugger.ui.web.lab_install import LabInstall  # noqa: E402
 from prompt_debugger.ui.web.labs import PageLabs  # noqa: E402
 from prompt_debugger.ui.web.layout import place_panels  # noqa: E402
 from prompt_debugger.ui.web.memory import keep_no_values, line_up_fairly  # noqa: E402
@@ -35,6 +37,14 @@ from prompt_debugger.ui.web.work import check_pasted  # noqa: E402
 _PATIENCE_S = 4.0  # from the signal to the end of the program
 
 
+def labs_of(settings: PageSettings) -> PageLabs:
+    """Return the labs of a page; whether one may be installed is the operator's decision, never a stranger's."""
+    installs = LabInstall(
+        is_offered=settings.lab and not settings.public and is_supported(), at_start=settings.installs_lab
+    )
+    return PageLabs(LabPool(), enabled=settings.lab, installs=installs)
+
+
 def build_app(settings: PageSettings, labs: PageLabs | None = None) -> gr.Blocks:
     """Return the page.
 
@@ -42,7 +52,7 @@ def build_app(settings: PageSettings, labs: PageLabs | None = None) -> gr.Blocks
         settings: What it is served with.
         labs: Labs it may boot; `None` makes a pool of its own.
     """
-    labs = labs or PageLabs(LabPool(), enabled=settings.lab)
+    labs = labs or labs_of(settings)
     keep_no_values()
     app = gr.Blocks(title="Prompt Debugger", analytics_enabled=False, delete_cache=(3600, 3600), fill_width=True)
     with app:
@@ -62,6 +72,7 @@ def launch_app(
     host_names: tuple[str, ...] = (),
     proxies: tuple[str, ...] = (),
     lab: bool = True,
+    installs_lab: bool = False,
 ) -> None:
     """Serve the page until it is interrupted; the lab boots behind it.
 
@@ -74,6 +85,7 @@ def launch_app(
         host_names: Names under which the page is reached, besides `host`.
         proxies: Addresses and networks of proxies that are believed about whom they speak for.
         lab: Whether the lab may be booted.
+        installs_lab: Whether vLLM is installed in the background if it is not there.
     """
     settings = PageSettings(
         target=target or Target(),
@@ -84,11 +96,12 @@ def launch_app(
         trusted_hosts=host_names,
         proxies=proxies,
         lab=lab,
+        installs_lab=installs_lab,
     )
     if public:
         lock(HUB_DOOR)
     room_of().warm_up()  # it starts while the page is built
-    labs = PageLabs(LabPool(), enabled=settings.lab)
+    labs = labs_of(settings)
     app = build_app(settings, labs)
     done = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -100,6 +113,8 @@ def launch_app(
         if public:
             keep_words_out_of_log()
         labs.warm_up(settings.target)
+        if settings.installs_lab:
+            labs.install(settings.target)
         if public:
             room_of(RENDER_ROOM).warm_up(is_all=True)  # nobody waits for a process to start because others render
         done.wait()

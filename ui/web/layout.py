@@ -16,6 +16,7 @@ from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.comparison import build_comparison, wire_comparison
 from prompt_debugger.ui.web.panels.experiments import build_experiments, wire_experiments
+from prompt_debugger.ui.web.panels.lab_install import build_install_row, wire_lab
 from prompt_debugger.ui.web.panels.parse_tools import wire_parse_tools
 from prompt_debugger.ui.web.panels.request import build_request_panel
 from prompt_debugger.ui.web.panels.results import build_header, build_results
@@ -35,6 +36,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     first = handlers.load_case(examples[0].name)
     sharing = Sharing(settings)
     views = build_header(first.payloads, handlers.describe_lab()[0], sharing.first_payload())
+    install_row = build_install_row(labs)
     with gr.Row(elem_id="pd-main"):
         with gr.Column(elem_id="pd-left", scale=0, min_width=260):
             panel = build_request_panel(settings, examples, first.payloads["notices"])
@@ -55,7 +57,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     _wire_cases(page)
     ended = _wire_run(page)
     wire_comparison(page, comparison, Comparing(sharing), ended=ended, opened=opened)
-    _wire_lab(page, is_waited_for=labs.enabled and settings.target.base_url is None)
+    wire_lab(page, install_row, is_waited_for=labs.is_coming and settings.target.base_url is None)
 
 
 def _wire_cases(page: Page) -> None:
@@ -120,13 +122,3 @@ def _wire_run(page: Page) -> Dependency:
     # Another case ends the run: what it would still say belongs to another request.
     panel.case.input(end, None, buttons, api_name="end_switched", queue=False, cancels=[running], **quiet())
     return running
-
-
-def _wire_lab(page: Page, *, is_waited_for: bool) -> None:
-    timer = gr.Timer(1.0, active=is_waited_for)
-
-    def tick() -> tuple[str, Any]:
-        payload, goes_on = page.handlers.describe_lab()
-        return payload, gr.Timer(active=goes_on)
-
-    timer.tick(tick, None, [page.views["lab"], timer], api_name="describe_lab", queue=False, **quiet())

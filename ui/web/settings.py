@@ -26,6 +26,7 @@ class PageSettings:
         host: Address to listen on.
         port: Port to listen on; 0 takes a free one.
         lab: Whether the lab may be booted, and is when the page starts.
+        installs_lab: Whether vLLM is installed when the page starts, if it is not there.
         public: Settings for a page that strangers use: endpoints of a list only, limits per visitor.
         endpoints: Addresses of servers that visitors of a public page may name.
         trusted_hosts: Further values of the Host header to answer to.
@@ -36,6 +37,7 @@ class PageSettings:
     host: str = "127.0.0.1"
     port: int = 7860
     lab: bool = True
+    installs_lab: bool = False
     public: bool = False
     endpoints: tuple[str, ...] = ()
     trusted_hosts: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ A folder that is ours holds `OWNER_NAME` from the first moment on: nothing else 
 """
 
 from prompt_debugger.core.lab.environment.install import Installation, InstallProgress
+from prompt_debugger.core.lab.environment.packages import is_supported
 from prompt_debugger.core.lab.environment.plan import InstallPlan, plan_install
 from prompt_debugger.core.lab.environment.removal import folder_bytes, link_home, remove_environment
 
@@ -16,6 +17,7 @@ __all__ = [
     "InstallProgress",
     "Installation",
     "folder_bytes",
+    "is_supported",
     "link_home",
     "plan_install",
     "remove_environment",
