@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -147,3 +148,17 @@ def test_a_private_page_for_the_network_is_warned_of(monkeypatch, capsys, option
     _launched(monkeypatch, *options)
 
     assert ("add --public" in capsys.readouterr().err) == is_warned
+
+
+def test_the_image_is_made_of_what_is_there_runs_as_nobody_special_and_is_watched():
+    lines = (ROOT / "Dockerfile").read_text().splitlines()
+    copied = [line.split()[2:-1] for line in lines if line.startswith("COPY")]
+    allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text().split() if line.startswith("!")}
+    user, lab = lines.index("USER debugger"), lines.index("RUN python app.py lab --install")
+
+    assert {name for names in copied for name in names} == allowed
+    assert [name for name in allowed if not (ROOT / name).exists()] == []
+    assert user < lab, "whoever installs the lab is whoever runs it"
+    assert [line for line in lines if line.startswith("HEALTHCHECK")]
+    assert json.loads(lines[-1].removeprefix("ENTRYPOINT "))[:3] == ["python", "app.py", "ui"]
+    assert build_parser().parse_args(json.loads(lines[-1].removeprefix("ENTRYPOINT "))[2:]).public
