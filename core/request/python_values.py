@@ -1,18 +1,17 @@
 """Python expressions → JSON values, by reading them; nothing is ever executed.
 
-Understood: literals, names that were given such a value before, `+` on text,
-lists and numbers, `*`, f-strings, `**`/`*` unpacking, subscripts, `dict(…)`,
-`list(…)`, `json.dumps(…)`, `json.loads(…)`, `os.getenv(…, default)`, and a few
-methods of text. Every container remembers where its members were written.
+Understood are literals and names: what JSON has, names that were given such a
+value before and members of them, unpacked with `*` and `**`, texts and lists put
+together with `+`, f-strings of them, and the spellings `dict(…)`, `json.dumps(…)`
+and `os.getenv(…, default)`. Nothing is computed: not a sum, not a method of text.
+Every container remembers where its members were written.
 """
 
 from __future__ import annotations
 
 import ast
-import inspect
 import json
 import re
-import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -80,7 +79,7 @@ class Values:
             case ast.JoinedStr():
                 return self._joined(node, depth)
             case ast.BinOp():
-                return self._operation(node, depth)
+                return self._together(node, depth)
             case ast.UnaryOp():
                 return self._sign(node, depth)
             case ast.Subscript():
@@ -176,61 +175,24 @@ class Values:
             parts.append(self._text(part.value, repr(value) if part.conversion == ord("r") else str(value)))
         return "".join(parts)
 
-    def _operation(self, node: ast.BinOp, depth: int) -> JSON:
-        left, right = self.value_of(node.left, depth + 1), self.value_of(node.right, depth + 1)
-        match node.op, left, right:
-            case ast.Add(), str(), str():
-                return self._text(node, left + right)
-            case ast.Add(), list(), list():
-                items: list[JSON] = []
-                self.extend(items, left, node.left)
-                self.extend(items, right, node.right)
-                return items
-            case ast.BitOr(), dict(), dict():
-                members: dict[str, JSON] = {}
-                self.merge(members, node.left, depth + 1)
-                self.merge(members, node.right, depth + 1)
-                return members
-            case ast.Mult(), str(), int():
-                self._grow(node, len(left) * max(right, 0))
-                return left * right
-            case ast.Mult(), int(), str():
-                self._grow(node, len(right) * max(left, 0))
-                return left * right
-            case _, int() | float(), int() | float():
-                return self._arithmetic(node, left, right)
-            case _:
-                raise self._unknown(node)
-
-    def _arithmetic(self, node: ast.BinOp, left: float, right: float) -> JSON:
-        try:
-            match node.op:
-                case ast.Add():
-                    value: JSON = left + right
-                case ast.Sub():
-                    value = left - right
-                case ast.Mult():
-                    value = left * right
-                case ast.Div():
-                    value = left / right
-                case ast.FloorDiv():
-                    value = left // right
-                case ast.Pow() if isinstance(left, int) and isinstance(right, int) and abs(left) < 1e6 and right < 64:
-                    value = left**right
-                case _:
-                    raise self._unknown(node)
-        except (ArithmeticError, ValueError):
-            raise self._unknown(node) from None
-        if isinstance(value, int) and value.bit_length() > MAX_BITS:
+    def _together(self, node: ast.BinOp, depth: int) -> JSON:
+        """Put two texts or two lists together; no other operator is followed."""
+        if not isinstance(node.op, ast.Add):
             raise self._unknown(node)
-        return value
+        left, right = self.value_of(node.left, depth + 1), self.value_of(node.right, depth + 1)
+        if isinstance(left, str) and isinstance(right, str):
+            return self._text(node, left + right)
+        if not (isinstance(left, list) and isinstance(right, list)):
+            raise self._unknown(node)
+        items: list[JSON] = []
+        self.extend(items, left, node.left)
+        self.extend(items, right, node.right)
+        return items
 
     def _sign(self, node: ast.UnaryOp, depth: int) -> JSON:
         value = self.value_of(node.operand, depth + 1)
-        if isinstance(node.op, ast.Not):
-            return not value
-        if isinstance(value, (int, float)) and isinstance(node.op, (ast.USub, ast.UAdd)):
-            return -value if isinstance(node.op, ast.USub) else +value
+        if isinstance(value, (int, float)) and isinstance(node.op, ast.USub):
+            return -value
         raise self._unknown(node)
 
     def _subscript(self, node: ast.Subscript, depth: int) -> JSON:
@@ -248,22 +210,13 @@ class Values:
         match name, node.args:
             case "dict", []:
                 return self.keywords(node, depth)
-            case "list" | "tuple" | "dict" | "copy.deepcopy" | "deepcopy" | "copy.copy", [only]:
-                return self.value_of(only, depth + 1)
             case "json.dumps", [only]:
                 return self._dumped(node, self.value_of(only, depth + 1), self._options(keywords, depth))
-            case "json.loads", [only]:
-                return self._loaded(node, self.value_of(only, depth + 1))
             case "os.getenv" | "os.environ.get" | "getenv" | "environ.get", [variable, default]:
                 self.defaults_used.append(str(self.value_of(variable, depth + 1)))
                 return self.value_of(default, depth + 1)
-            case "str" | "textwrap.dedent" | "dedent" | "inspect.cleandoc", [only]:
-                return self._text_function(node, name, self.value_of(only, depth + 1))
             case _:
-                pass
-        if isinstance(node.func, ast.Attribute):
-            return self._method(node, node.func, depth)
-        raise self._unknown(node)
+                raise self._unknown(node)
 
     def keywords(self, node: ast.Call, depth: int = 0) -> dict[str, JSON]:
         """Return the keyword arguments of a call; those that say "not given" are left out."""
@@ -290,40 +243,6 @@ class Values:
             sort_keys=bool(options.get("sort_keys", False)),
         )
         return self._text(node, text)
-
-    def _loaded(self, node: ast.Call, text: JSON) -> JSON:
-        try:
-            value: JSON = json.loads(text) if isinstance(text, str) else None
-        except (ValueError, RecursionError):
-            raise Unreadable(node, "`json.loads` is given text that is no JSON.") from None
-        if not isinstance(text, str):
-            raise self._unknown(node)
-        self._checked_text(node, json.dumps(value, ensure_ascii=False))
-        return value
-
-    def _text_function(self, node: ast.Call, name: str, value: JSON) -> JSON:
-        if isinstance(value, (dict, list)) or (name != "str" and not isinstance(value, str)):
-            raise self._unknown(node)
-        text = str(value)
-        if name.endswith("dedent"):
-            return textwrap.dedent(text)
-        return inspect.cleandoc(text) if name.endswith("cleandoc") else text
-
-    def _method(self, node: ast.Call, function: ast.Attribute, depth: int) -> JSON:
-        owner = self.value_of(function.value, depth + 1)
-        arguments = [self.value_of(argument, depth + 1) for argument in node.args]
-        match function.attr, owner, arguments:
-            case "strip" | "lstrip" | "rstrip" | "upper" | "lower", str(), []:
-                return str(getattr(owner, function.attr)())
-            case "join", str(), [list(items)] if all(isinstance(item, str) for item in items):
-                self._grow(node, sum(len(str(item)) + len(owner) for item in items))
-                return owner.join(str(item) for item in items)
-            case "copy", dict() | list(), []:
-                return owner.copy()
-            case "get", dict(), [str(key), *_]:
-                return owner[key] if key in owner else (arguments[1] if len(arguments) > 1 else None)
-            case _:
-                raise self._unknown(node)
 
     def _text(self, node: ast.expr, text: str) -> str:
         self._grow(node, len(text))

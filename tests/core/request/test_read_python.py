@@ -18,13 +18,13 @@ client = OpenAI(
 )
 SYSTEM = "Be " "brief."
 messages = [{"role": "system", "content": SYSTEM}]
-messages.append({"role": "user", "content": f"What is {6 * 7}?"})
+messages.append({"role": "user", "content": f"What is {42}?"})
 messages += [{"role": "assistant", "content": "42"}]
 tools = [{"type": "function", "function": {"name": "f", "parameters": dict(type="object")}}]
 
 def main():
     return client.chat.completions.create(
-        model="m", messages=messages, tools=tools, temperature=0.5, max_tokens=4 * 256,
+        model="m", messages=messages, tools=tools, temperature=0.5, max_tokens=1_024,
         extra_body={"chat_template_kwargs": {"thinking": False}, "temperature": 0.1},
         extra_headers={"Authorization": "Bearer SECRET"},
     )
@@ -83,7 +83,6 @@ def test_a_snippet_is_not_executed(tmp_path: Path) -> None:
         "!pip install openai\nr = await c.chat.completions.create(messages=[MESSAGE], stream=True)",
         '    b = {}\n    b["messages"] = []\n    b["messages"].append(MESSAGE)\n    b.update(stream=True)',
         'o = {"stream": True}\nc.chat.completions.create(messages=[MESSAGE], n=NOT_GIVEN, **o)',
-        'import json\nd = json.dumps({"messages": [MESSAGE], "stream": True})\nrequests.post("h", data=json.loads(d))',
         'd = {"messages": [MESSAGE], "stream": True}\nrequests.post("h/v1/chat/completions", data=json.dumps(d))',
     ],
 )
@@ -98,23 +97,27 @@ def test_the_ways_to_write_one_request_read_alike(snippet: str) -> None:
 @pytest.mark.parametrize(
     ("expression", "value"),
     [
-        ('"a" + "b" * 2', "abb"),
+        ('"a" + "b" "c"', "abc"),
         ('"""\n  a\n"""', "\n  a\n"),
-        ('textwrap.dedent("""\n  a\n""").strip()', "a"),
-        ('", ".join(["a", "b"])', "a, b"),
         ('json.dumps({"city": "Zürich"}, ensure_ascii=False)', '{"city": "Zürich"}'),
         ('names["b"][-1]', "z"),
         ('f"{names!r}"', None),
         ('os.getenv("X", "default")', "default"),
         ('os.getenv("X")', None),
+        ('textwrap.dedent("a")', None),
+        ('"a".strip()', None),
+        ('", ".join(["a", "b"])', None),
+        ('json.loads("1")', None),
+        ('"a" * 2', None),
+        ("2 ** 2", None),
+        ("1 + 1", None),
+        ("not 1", None),
         ("lambda: 1", None),
         ("b'bytes'", None),
         ("1j", None),
         ('"%s" % x', None),
         ('"\\ud83d"', None),
         ("-" * 300 + "1", None),
-        ('"a" * 10**9', None),
-        ("2 ** 64 ** 64", None),
     ],
 )
 def test_expressions_are_read_or_refused_by_place(expression: str, value: str | None) -> None:
@@ -164,8 +167,8 @@ def test_only_the_first_of_several_calls_is_read() -> None:
 @pytest.mark.parametrize(
     "snippet",
     [
-        "a = ['x' * 1000]\n" + "a = [a, a]\n" * 60 + "messages = a",
-        "a = ['x' * 1000]\n" + "a = [a, a]\n" * 40 + "messages = json.dumps(a)",
+        "a = ['" + "x" * 1000 + "']\n" + "a = [a, a]\n" * 60 + "messages = a",
+        "a = ['" + "x" * 1000 + "']\n" + "a = [a, a]\n" * 40 + "messages = json.dumps(a)",
         "a = []\na.append(a)\nmessages = a",
         "a = [1]\n" + "a.extend(a)\n" * 60 + "messages = a",
         'a = "x"\n' + 'a = f"{a}{a}"\n' * 60 + "messages = a",
