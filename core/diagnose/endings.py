@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import re
 
+from prompt_debugger.core.types import ChatResult
+
+_NATIVE = re.compile(r"(?<!\\)\"native_finish_reason\"\s*:\s*\"([^\"\\]{1,80})\"")
 _WORD = re.compile(r"[a-z_]+")
 _FILTER = frozenset(
     {"content_filter", "safety", "recitation", "prohibited_content", "blocklist", "spii", "image_safety", "sensitive"}
 )
 _MALFORMED = frozenset({"malformed_function_call", "unexpected_tool_call"})
 _NORMAL = frozenset({"stop", "eos", "eos_token", "end_turn"})
+
+
+def words_of_end(chat: ChatResult) -> tuple[str, ...]:
+    """Return finish_reason and, where a router gives it beside its own word, the provider's."""
+    native = _NATIVE.findall(chat.body)
+    return tuple(word for word in (chat.finish_reason, *native[-1:]) if word)
 
 
 def is_malformed_call(finish_reason: str | None) -> bool:

@@ -32,6 +32,26 @@ def written_calls(trace: Trace, text: str) -> Iterator[ToolCallAttempt]:
             yield call
 
 
+def bare_calls(trace: Trace, text: str) -> tuple[ToolCallAttempt, ...]:
+    """Return the calls that a text is made of and nothing else, all of them whole, of offered tools and not asked for.
+
+    Where the request wants JSON, or no call, JSON is an answer.
+    """
+    body = body_of(trace)
+    if body.get("response_format") or body.get("tool_choice") == "none":
+        return ()
+    offered = {tool.name for tool in request_tools(trace.request)}
+    context = ReadContext(tools=trace.request.tools, finish_reason="stop")
+    parsed = pick_format(text, context).read(text, context)
+    is_all = not (parsed.content or "").strip() and parsed.reasoning is None
+    are_whole = all(
+        call.status is CallStatus.COMPLETE and call.arguments_json is not None and call.name in offered
+        for call in parsed.calls
+    )
+    is_asked = text.strip() in "\n".join(texts_inside(body))
+    return parsed.calls if is_all and are_whole and not is_asked else ()
+
+
 def _marked_sections(segments: Sequence[Segment], markers: Sequence[Span]) -> Iterator[Span]:
     """Yield the stretches of calls without text between them whose markup, around or inside a call, has a marker."""
     for is_section, group in groupby(segments, key=lambda segment: segment.kind in _OF_CALLS):

@@ -47,6 +47,9 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
     elif (lacks := _what_is_absent(result)) is not None:
         title = f"The {name} holds no {lacks}, and no error."
         fix = "Run again; if it stays so, ask whoever runs the server: a proxy may have taken it out."
+    elif _is_stream_without_error(result):
+        title = f"The {name} ended before it held anything."
+        fix = "Run again; if it stays so, read the log of the server and of what stands before it."
     else:
         title = f"The server gave no {name}, but an error."
         fix = "Do what the server's words ask for; where they name nothing, read its log."
@@ -57,6 +60,15 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
         fix=fix,
         severity=Severity.NOTE if is_ours and not has_begun else None,
     )
+
+
+def _is_stream_without_error(result: ChatResult) -> bool:
+    """Say whether a stream began that tells of no error."""
+    lines = result.body.splitlines()
+    data = [line.partition(":")[2] for line in lines if line.startswith("data:")]
+    has_begun = bool(data) or (result.elapsed_s is not None and not result.body.strip())
+    says_error = any(line.startswith("event: error") for line in lines)
+    return has_begun and not says_error and not any(as_object(decode_json(text)).get("error") for text in data)
 
 
 def _what_is_absent(result: ChatResult) -> str | None:

@@ -4,8 +4,9 @@ What it finds:
     Where no whole raw output is known: a complete call of one of the request's
     tools, with its markup, in content, outside code and quotation marks, which
     the request does not hold and `tool_calls` lacks. A conclusion and a warning:
-    a content that is nothing but what is left of a call without its control
-    tokens, and a complete call in the reasoning of a message without anything
+    a content that is nothing but calls in a notation without control tokens
+    (bare JSON, Python), where the request asks for no JSON, or what is left of
+    a call without its control tokens, and a complete call in the reasoning of a message without anything
     else.
 
 Why it matters:
@@ -30,7 +31,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, request_tools, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_message
-from prompt_debugger.core.diagnose.written_calls import written_calls
+from prompt_debugger.core.diagnose.written_calls import bare_calls, written_calls
 from prompt_debugger.core.formats import find_stripped_calls
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Certainty, Severity, Span, Stage, ToolCallAttempt, Trace
@@ -52,7 +53,8 @@ def find(trace: Trace) -> Iterator[Report]:
     if left:
         yield _report_written(left, content)
     elif not returned and not calls:
-        yield from _stripped(trace, content)
+        bare = bare_calls(trace, content) if content.strip() else ()
+        yield from [_report_bare(bare, content)] if bare else _stripped(trace, content)
         if not content.strip():
             yield from _in_reasoning(trace)
 
@@ -68,6 +70,19 @@ def _report_written(calls: list[ToolCallAttempt], content: str) -> Report:
         f"{'it' if one else 'them'}.",
         evidence=tuple(in_message("content", content[slice(*call.char_span)], call.char_span) for call in calls),
         fix=_FIX,
+    )
+
+
+def _report_bare(calls: tuple[ToolCallAttempt, ...], content: str) -> Report:
+    names = ", ".join(f"`{call.name}`" for call in calls[:6])
+    return Report(
+        title=f"Content is nothing but {'a call' if len(calls) == 1 else 'calls'} to {names}.",
+        detail="It reads as this family of models writes its calls, without control tokens, and the answer has no "
+        "call: the server did not parse it, or the model answers with an example.",
+        evidence=tuple(in_message("content", content[slice(*call.char_span)], call.char_span) for call in calls),
+        fix=_FIX,
+        certainty=Certainty.INFERRED,
+        severity=Severity.WARNING,
     )
 
 

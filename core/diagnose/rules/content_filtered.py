@@ -1,7 +1,8 @@
 """The server's content filter cut the answer or withheld it.
 
 What it finds:
-    finish_reason `content_filter`, or a provider's own word for it such as
+    finish_reason `content_filter`, or a provider's own word for it, there or in
+    a router's `native_finish_reason`, such as
     `SAFETY`, `RECITATION` or `PROHIBITED_CONTENT`: an error where the message
     holds nothing, a warning where something is left.
 
@@ -23,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prompt_debugger.core.diagnose.endings import is_filter_word
+from prompt_debugger.core.diagnose.endings import is_filter_word, words_of_end
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_message
@@ -33,17 +34,20 @@ from prompt_debugger.core.types import Severity, Stage, Trace
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report an answer that was filtered."""
-    if trace.chat is None or trace.chat.error or not is_filter_word(trace.chat.finish_reason):
+    if trace.chat is None or trace.chat.error:
         return
-    word = trace.chat.finish_reason or ""
+    word = next(filter(is_filter_word, words_of_end(trace.chat)), None)
+    if word is None:
+        return
+    field = "finish_reason" if word == trace.chat.finish_reason else "native_finish_reason"
     message = trace.chat.message
     is_empty = not content_of(message) and not message.get("tool_calls") and reasoning_of(message) is None
     yield Report(
         title="The server's content filter withheld the answer."
         if is_empty
         else "The server's content filter cut the answer.",
-        detail=f"finish_reason is `{word}`" + (", and the message is empty." if is_empty else "."),
-        evidence=(in_message("finish_reason", word),),
+        detail=f"{field} is `{word}`" + (", and the message is empty." if is_empty else "."),
+        evidence=(in_message(field, word),),
         fix="See what the provider says of its filter, often in a field beside the message; change the text that trips "
         "it, or the filter's setting.",
         severity=None if is_empty else Severity.WARNING,

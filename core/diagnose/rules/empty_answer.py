@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prompt_debugger.core.diagnose.endings import is_malformed_call, is_normal_end
+from prompt_debugger.core.diagnose.endings import is_malformed_call, is_normal_end, words_of_end
 from prompt_debugger.core.diagnose.fields import returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_message
@@ -38,12 +38,13 @@ def find(trace: Trace) -> Iterator[Report]:
     chat = trace.chat
     if chat is None or chat.error:
         return
-    if is_malformed_call(chat.finish_reason) and not returned_calls(trace):
+    word = next(filter(is_malformed_call, words_of_end(chat)), None)
+    if word is not None and not returned_calls(trace):
         yield Report(
-            title=f"The server returned no call and says `{chat.finish_reason}`.",
+            title=f"The server returned no call and says `{word}`.",
             detail="By this word the model tried to call a tool, and what it wrote could not be read or was not "
             "allowed as a call. The message does not hold it.",
-            evidence=(in_message("finish_reason", chat.finish_reason),),
+            evidence=(in_message("finish_reason" if word == chat.finish_reason else "native_finish_reason", word),),
             fix="Run again; if it stays so, give the tools simpler schemas and names, or offer fewer of them.",
         )
     elif trace.raw is None and is_normal_end(chat.finish_reason) and _is_blank(chat.message):

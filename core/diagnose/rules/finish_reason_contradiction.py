@@ -47,8 +47,8 @@ def find(trace: Trace) -> Iterator[Report]:
                 f"{counted(len(calls_of_message(result.message)), 'tool call')}.",
                 evidence=(in_message("finish_reason", reason), in_message("tool_calls")),
                 fix="Branch on `message.tool_calls` and on the last token, not on finish_reason.",
-                # TGI, Gemini and others say `stop` behind whole calls: nothing is lost by it.
-                severity=Severity.WARNING if result.finish_reason == "stop" else None,
+                # TGI, Gemini and others say `stop` behind whole calls, some say nothing: no part is lost by it.
+                severity={"stop": Severity.NOTE, None: Severity.WARNING}.get(result.finish_reason),
             )
             return
     yield from _hidden_limit(trace)
@@ -71,7 +71,8 @@ def _hidden_limit(trace: Trace) -> Iterator[Report]:
     chat = trace.chat
     if chat is None or chat.finish_reason in ("length", None) or comparison(trace) is not Certainty.OBSERVED:
         return
-    if trace.parse is not None and any(call.status is CallStatus.TRUNCATED for call in trace.parse.parsed.calls):
+    calls = () if trace.parse is None else trace.parse.parsed.calls
+    if any(call.status is CallStatus.TRUNCATED for call in calls) or _ends_with_call(trace):
         return
     reason = why_cut(trace)
     if reason is not None and max_tokens_of(trace) is not None:
@@ -82,6 +83,14 @@ def _hidden_limit(trace: Trace) -> Iterator[Report]:
             fix="Compare the number of output tokens with max_tokens before trusting the answer to be whole.",
             severity=Severity.WARNING,
         )
+
+
+def _ends_with_call(trace: Trace) -> bool:
+    """Say whether the output ends with a whole call: nothing that was to come is missed."""
+    if trace.parse is None or not trace.parse.parsed.calls:
+        return False
+    last = trace.parse.parsed.calls[-1]
+    return last.status is CallStatus.COMPLETE and not trace.parse.raw[last.char_span.stop :].strip()
 
 
 RULE: Rule = TraceRule(
