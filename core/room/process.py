@@ -13,7 +13,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -41,7 +40,7 @@ _ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "MALLOC_ARENA_MAX": "2",
 }
-_OUT_OF_MEMORY = (b"memory allocation of", b"MemoryError", b"bad_alloc", b"Cannot allocate memory")
+_OUT_OF_MEMORY = (b"memory allocation", b"MemoryError", b"bad_alloc", b"Cannot allocate memory")
 
 
 class RoomProcess:
@@ -56,7 +55,7 @@ class RoomProcess:
         self.modules = tuple(modules)
         self._room = room
         self._data = bytearray()
-        self._tail: deque[bytes] = deque(maxlen=4)
+        self._tail = b""
         self._is_ready = False
         self._is_mute = False
         self._is_killed = False
@@ -140,7 +139,7 @@ class RoomProcess:
             self.kill()
             if problem.limit == "stopped":
                 raise RoomError("the work was stopped", limit="stopped") from None
-            said = b"".join(self._tail).decode("utf-8", "replace").strip().splitlines()
+            said = self._tail.decode("utf-8", "replace").strip().splitlines()
             last = f": {said[-1]}" if said else ""
             raise RoomError(
                 f"the process to work in did not start, it {problem}{last}", _CANNOT_START, limit="start"
@@ -192,10 +191,12 @@ class RoomProcess:
         return unsent
 
     def _keep_tail(self) -> None:
+        """Keep the end of what it said; libraries write their last words in many small pieces."""
         with suppress(BlockingIOError):
-            data = os.read(self._stderr.fileno(), _CHUNK_BYTES)
-            self._is_mute = not data
-            self._tail.append(data[-_TAIL_BYTES:])
+            while not self._is_mute:
+                data = os.read(self._stderr.fileno(), _CHUNK_BYTES)
+                self._is_mute = not data
+                self._tail = (self._tail + data)[-_TAIL_BYTES:]
 
     def _death(self, limits: Limits) -> _TooMuchError:
         """Return how it died, as the limit that it hit."""
@@ -207,7 +208,7 @@ class RoomProcess:
         status = self._process.returncode
         if status == -signal.SIGPROF:
             return _TooMuchError(f"took more than {limits.cpu_s:g} s of processor time", "cpu")
-        if any(word in b"".join(self._tail) for word in _OUT_OF_MEMORY):
+        if any(word in self._tail for word in _OUT_OF_MEMORY):
             return _TooMuchError(f"needed more than {limits.memory_mb:,} MB of memory", "memory")
         return _TooMuchError(f"crashed its process (status {status})", "crash")
 

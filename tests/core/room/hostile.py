@@ -76,6 +76,15 @@ def crash() -> None:
     os.abort()
 
 
+@job("running out of memory as libraries do", SHORT)
+def abort_for_memory(pieces: tuple[str, ...]) -> None:
+    """Write last words piece by piece, as compiled libraries do, and abort."""
+    for piece in pieces:
+        os.write(2, piece.encode())
+        threading.Event().wait(0.01)  # the reader takes each piece by itself
+    os.abort()
+
+
 @job("failing", SHORT)
 def fail(*, ours: bool) -> None:
     raise RequestError("no such field", "Give one.", field="a", line=3) if ours else ZeroDivisionError("by zero")

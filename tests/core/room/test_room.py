@@ -68,6 +68,26 @@ def test_each_limit_has_a_name_and_the_next_job_works(room, job, args, limit):
     assert room.call(hostile.echo, "fine") == "fine"
 
 
+RUST = ("memory allocation of ", "167", "108", "864", " bytes failed\n", "note: run with ", "`RUST_BACKTRACE=1`", "\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "limit"),
+    [
+        (RUST, "memory"),
+        (("Onig: Regex search error: fail to memory allocation\n",), "memory"),
+        (("terminate called\n", "  what():  std::bad_alloc\n"), "memory"),
+        (("corrupted unsorted chunks\n",), "crash"),
+        ((), "crash"),
+    ],
+)
+def test_how_a_library_ends_at_the_memory_limit_is_told_from_a_crash(room, words, limit):
+    with pytest.raises(RoomError) as caught:
+        room.call(hostile.abort_for_memory, words)
+
+    assert caught.value.limit == limit
+
+
 def test_memory_within_the_limit_is_had(room):
     assert room.call(hostile.eat_memory, 100 << 20) == 100 << 20
 
