@@ -25,6 +25,8 @@ from prompt_debugger.core.render.tokenizers.hub import DOOR as HUB_DOOR  # noqa:
 from prompt_debugger.core.render.worker.jobs import ROOM as RENDER_ROOM  # noqa: E402
 from prompt_debugger.core.room import close_rooms, room_of  # noqa: E402
 from prompt_debugger.ui.web.discretion import keep_words_out_of_log  # noqa: E402
+from prompt_debugger.ui.web.door.connections import Connections, guard_connections  # noqa: E402
+from prompt_debugger.ui.web.door.visitors import read_networks  # noqa: E402
 from prompt_debugger.ui.web.head import page_head  # noqa: E402
 from prompt_debugger.ui.web.lab_install import LabInstall  # noqa: E402
 from prompt_debugger.ui.web.labs import PageLabs  # noqa: E402
@@ -144,6 +146,7 @@ def serve_app(app: gr.Blocks, settings: PageSettings) -> tuple[object, str, str]
             prevent_thread_lock=True,
             inbrowser=False,
         )
+    guard_connections(app.server, Connections(read_networks(settings.proxies)))
     line_up_fairly(app)
     return served
 

@@ -3,6 +3,7 @@
 Everything here acts on a request before gradio sees it, and nothing here reads what a visitor's text says.
 
     visitors   who asks: the address that counts, behind a proxy too
+    connections  bytes and time for a head, and how many connections there are: beneath all others
     bodies     a body read within bounds of time and room
     payloads   what an event may carry, by a table made from the built page
     kinds      which events there are, and how much of each one may use

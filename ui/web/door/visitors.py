@@ -52,6 +52,12 @@ def visitor_of(peer: str | None, forwarded: Iterable[str], proxies: tuple[Networ
     return _home(address)
 
 
+def is_trusted(peer: str | None, proxies: tuple[Network, ...]) -> bool:
+    """Say whether a connection comes from a proxy whose word is believed."""
+    address = _address(peer or "")
+    return address is not None and _is_proxy(address, proxies)
+
+
 def _is_proxy(address: Address, proxies: tuple[Network, ...]) -> bool:
     return any(address.version == network.version and address in network for network in proxies)
 
