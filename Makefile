@@ -13,7 +13,7 @@ TORCH_INDEX := https://download.pytorch.org/whl/cpu
 HEAVY := lab or vllm or browser
 CODE := app.py core ui prompt_debugger tests scripts benchmarks
 
-.PHONY: help run lab test test-fast check fix setup browser goldens screens bench docs clean
+.PHONY: help run lab test test-fast mutants check fix setup browser goldens screens bench docs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -33,8 +33,11 @@ else
 	$(PY) -m pytest -m "$(HEAVY)"
 endif
 
-test-fast: setup ## tests of the core that start no server and no browser
-	$(PY) -m pytest tests/core -m "not lab and not vllm and not browser and not network" $(ARGS)
+test-fast: setup ## while editing: tests of the core that start no server and take a moment each, on every core
+	$(PY) -m pytest tests/core -n logical --dist loadfile -q -m "not ($(HEAVY) or servers or network or corpus or slow)" $(ARGS)
+
+mutants: setup ## change the code in small ways and see whether a test notices (ARGS="--group ledger --sample 50")
+	nice -n 10 $(PY) scripts/mutants.py $(ARGS)
 
 check: setup lint ## style, types, imports, and the tests that start no server and no browser
 	$(PY) -m pytest -m "not lab and not vllm and not browser and not network" $(ARGS)

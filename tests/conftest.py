@@ -11,16 +11,19 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from prompt_debugger.core.lab import LabPool, LabSpec
+from tests.examples import ASKED, examples
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
-# How long an example takes says how busy the machine is, nothing of the code; in CI the same examples every time.
+# How long an example takes says how busy the machine is, nothing of the code; in CI the same examples every time,
+# unless more are asked for.
 settings.register_profile(
     "project",
     deadline=None,
+    max_examples=examples(100),
     suppress_health_check=[HealthCheck.too_slow],
-    derandomize=bool(os.environ.get("CI")),
+    derandomize=bool(os.environ.get("CI")) and not ASKED,
 )
 settings.load_profile("project")
 

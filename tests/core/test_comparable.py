@@ -58,6 +58,24 @@ def test_a_text_that_is_not_whole_is_never_compared(completeness: Completeness, 
 
 
 @pytest.mark.parametrize(
+    ("completeness", "reason"),
+    [
+        (Completeness.STRIPPED, "The raw text lacks control tokens"),
+        (Completeness.UNKNOWN, "The raw text may lack control tokens"),
+    ],
+)
+def test_a_text_that_is_not_whole_is_said_to_lack_no_more_than_is_known(
+    completeness: Completeness, reason: str
+) -> None:
+    assert PAIR.raw is not None
+
+    found = compare_outputs(replace(PAIR, raw=replace(PAIR.raw, completeness=completeness)))
+
+    assert found is not None
+    assert found.reason == reason
+
+
+@pytest.mark.parametrize(
     "body",
     [
         {},

@@ -15,6 +15,7 @@ from prompt_debugger.core.formats import FORMATS, TABLES
 from prompt_debugger.core.render import render_local
 from prompt_debugger.core.types import Certainty, Finding, JSONObject, Severity, Stage
 from tests.core.diagnose.cases import build_trace
+from tests.examples import examples
 
 CUT = "They ask about the weather in Paris.\n\nI should look it up, so"
 HEADERS = {"harmony", "inkling", "muse_glimmer"}
@@ -77,7 +78,7 @@ def test_a_text_cut_inside_reasoning_that_the_prompt_opened_is_no_swallowed_answ
     assert errors(found) == {"PD302"}  # the budget is used up, and that is all
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     case=st.sampled_from(opened()),
     words=st.lists(st.sampled_from(["the", "So,", "Paris", "天气", "1.5", "x = [1]", "\n\n", "é"]), min_size=1),

@@ -11,8 +11,9 @@ from prompt_debugger.core.diagnose.blame import worst_first
 from prompt_debugger.core.diagnose.sight import sights_of
 from prompt_debugger.core.types import Severity, Stage, Trace
 from tests.core.diagnose.strategies import traces
+from tests.examples import examples
 
-slow = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+slow = settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @slow

@@ -18,6 +18,7 @@ from prompt_debugger.core.render import load_tokenizer
 from prompt_debugger.core.render.tokenizers.fast import FastTokenizer
 from prompt_debugger.core.types import JSONObject
 from tests.core.experiments.setups import CHATML, STRIPPING, chat
+from tests.examples import examples
 
 MARKERS = ("<|a|>", "<|a|><|b|>", "<|b|>", "<s>")
 PARTS = [*MARKERS, "<|a", "|>", " ", "\n", "  ", "a", "b", "ab", "é", "e\u0301", "▁", "日", "<|a|", "\ud800"]
@@ -72,7 +73,7 @@ def build(kind: Kind, folder: Path) -> FastTokenizer:
     return load_tokenizer(folder)
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(texts, min_size=1, max_size=4))
 def test_pieces_have_the_ids_of_the_whole(tokenizer: FastTokenizer, several: list[str]) -> None:
     encoder = SharedEncoder(tokenizer)

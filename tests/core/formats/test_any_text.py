@@ -14,6 +14,7 @@ from prompt_debugger.core.protocols import ReadContext
 from prompt_debugger.core.types import SegmentKind
 from tests import strategies
 from tests.core.formats.renderers import RENDERERS
+from tests.examples import examples
 
 TOOLS = (strategies.tool_for("get_weather", {"city": "x", "days": 1}),)
 TAILS = ("", "<think>\n", "<think>\n\n</think>\n\n", "<|im_assistant|>assistant<|im_middle|>", "<|start|>assistant")
@@ -41,7 +42,7 @@ def _check(name, raw, context):
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(
     raw=strategies.raw_texts(),
     tail=st.sampled_from(TAILS),
@@ -123,7 +124,7 @@ def test_the_end_of_ordinary_text_is_no_half_marker(text, finish_reason):
     assert pick_format(text, context).read(text, context).content == text
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(raw=strategies.raw_texts(), other=strategies.raw_texts(), data=st.data())
 def test_the_ledger_tiles_any_text_against_any_message(raw, other, data):
     name = data.draw(st.sampled_from(sorted(FORMATS)))
@@ -159,7 +160,7 @@ def test_the_ledger_tiles_any_text_against_any_message(raw, other, data):
     assert all(entry.char_span.start < entry.char_span.stop for entry in ledger.entries)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(raw=strategies.raw_texts())
 def test_scores_lie_between_nothing_and_certainty_best_first(raw):
     scores = score_formats(raw, ReadContext(TOOLS))

@@ -14,6 +14,7 @@ from prompt_debugger.core.protocols import ReadContext
 from prompt_debugger.core.types import CallStatus, Fate, Place
 from tests import strategies
 from tests.core.formats.renderers import RENDERERS
+from tests.examples import examples
 
 _SCALARS_ONLY = {"minimax_m3"}  # nested values need nested schemas there
 
@@ -31,7 +32,7 @@ def _tools(calls):
 
 
 @pytest.mark.parametrize("name", sorted(RENDERERS))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(data=st.data())
 def test_a_written_message_is_read_back(name, data):
     renderer = RENDERERS[name]
@@ -50,7 +51,7 @@ def test_a_written_message_is_read_back(name, data):
 
 
 @pytest.mark.parametrize("name", sorted(RENDERERS))
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=examples(6), deadline=None)
 @given(data=st.data())
 def test_a_faithful_message_leaves_nothing_lost(name, data):
     renderer = RENDERERS[name]

@@ -6,11 +6,12 @@ from hypothesis import strategies as st
 
 from prompt_debugger.core.grammar import GrammarStatus, first_illegal_token, verdict_to_json
 from tests.core.grammar.outputs import JSON_FAMILIES, TOOLS, kimi, kimi_call, tool, written
+from tests.examples import examples
 
 pytestmark = pytest.mark.vllm
 
 _shared = settings(
-    max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 _text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 _name = st.from_regex(r"[a-zA-Zé北][a-zA-Z0-9_-]{0,12}", fullmatch=True)

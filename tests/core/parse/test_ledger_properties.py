@@ -14,6 +14,7 @@ from prompt_debugger.core.json_values import same_json_text
 from prompt_debugger.core.parse import build_ledger
 from prompt_debugger.core.protocols import ReadContext
 from prompt_debugger.core.types import JSON, CallOutcome, CallStatus, Fate, JSONObject, Ledger, ParsedMessage, Place
+from tests.examples import examples
 
 OPEN, CLOSE = "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"
 BEGIN, ARGUMENTS, END = "<|tool_call_begin|>", "<|tool_call_argument_begin|>", "<|tool_call_end|>"
@@ -82,7 +83,7 @@ def accounts(draw: st.DrawFn) -> tuple[str, ParsedMessage, JSONObject, Ledger]:
     return raw, parsed, message, build_ledger(raw, parsed, message)
 
 
-many = settings(max_examples=150, deadline=None, derandomize=True)
+many = settings(max_examples=examples(150), deadline=None)
 
 
 @many

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from prompt_debugger.core.render.trace.dumps import expand
 from prompt_debugger.core.render.trace.runs import BUDGET, Budget, Field, Run, RunBudgetError, RunKind, total_length
 from prompt_debugger.core.render.trace.strings import TracedStr, literal, plain, traced
+from tests.examples import examples
 
 ALPHABET = "aAbB ßİ\n\t,.é日👩\u0301<|>"
 TEXTS = st.text(ALPHABET, max_size=12)
@@ -69,7 +70,7 @@ def assert_true(text: TracedStr) -> None:
         position += run.length
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.data())
 def test_every_operation_gives_the_text_of_str_and_true_runs(data: st.DataObject) -> None:
     text = field_text(data.draw(TEXTS, label="text"))

@@ -17,6 +17,7 @@ from prompt_debugger.core.render.tokenizers.pieces import PieceStyle, bytes_of_e
 from prompt_debugger.core.render.tokenizers.tiktoken import find_pattern
 from prompt_debugger.core.types import TokenKind
 from tests.core.render.vocabularies import byte_level
+from tests.examples import examples
 
 tiktoken = pytest.importorskip("tiktoken", reason="tiktoken is not installed")
 
@@ -66,7 +67,7 @@ def ours(folder: Path) -> FastTokenizer:
     return load_tokenizer(folder)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(text=TEXTS)
 def test_ids_are_those_of_tiktoken(ours: FastTokenizer, text: str) -> None:
     special = {entry: token_id for token_id, entry in ours.vocabulary.special.items()}

@@ -19,6 +19,7 @@ from prompt_debugger.core.render.tokenizers.tiles import align_pieces, decode_pi
 from prompt_debugger.core.types import Token, TokenKind
 from tests.conftest import ROOT
 from tests.core.render.vocabularies import KINDS, byte_level, write
+from tests.examples import examples
 
 TEXTS = [
     "",
@@ -75,7 +76,7 @@ def test_tokens_of_ids_tile_what_they_decode_to(tokenizer: FastTokenizer, text: 
     assert_tiles(decoded, tokens)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(text=st.text("ab <|>\n日é\u0301👩\u200d!", max_size=30))
 def test_lab_tokens_tile_any_text_and_give_it_back(lab: FastTokenizer, text: str) -> None:
     tokens = lab.tokens_of_text(text)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.types import Request
+from tests.examples import examples
 
 SEEDS = (
     '{"messages": [{"role": "user", "content": "hi"}], "tools": [{"type": "function", "function": {"name": "f"}}]}',
@@ -35,7 +36,7 @@ def read(text: str) -> Request | None:
         return None
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @example("curl -d")
 @example("[0")
 @given(st.text(max_size=60) | st.lists(PIECES, max_size=30).map("".join))
@@ -43,7 +44,7 @@ def test_arbitrary_text(text: str) -> None:
     read(text)
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(400), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(SEEDS), st.lists(st.tuples(st.integers(0, 200), st.integers(0, 6), PIECES), max_size=4))
 def test_damaged_requests(text: str, edits: list[tuple[int, int, str]]) -> None:
     for at, removed, piece in edits:
@@ -52,7 +53,7 @@ def test_damaged_requests(text: str, edits: list[tuple[int, int, str]]) -> None:
     read(text)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.dictionaries(st.sampled_from(["messages", "tools", "stop", "n", "temperature", "x"]), JSON_VALUES))
 def test_any_body_is_read_unchanged_or_refused(body: dict[str, object]) -> None:
     text = json.dumps(body)
@@ -63,7 +64,7 @@ def test_any_body_is_read_unchanged_or_refused(body: dict[str, object]) -> None:
         assert text == json.dumps(request.body)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["user", "system"]), st.text(max_size=20)), max_size=4))
 def test_one_body_in_every_form_is_the_same_body(messages: list[tuple[str, str]]) -> None:
     body = {"model": "m", "messages": [{"role": role, "content": text} for role, text in messages]}

@@ -16,6 +16,7 @@ from prompt_debugger.core.report import trace_to_json, trace_to_markdown, trace_
 from prompt_debugger.core.types import CallOutcome, Conclusion, Trace
 from prompt_debugger.ui.present import ledger_payload, stages_payload, unpack_payload, verdict_payload
 from tests.core.diagnose.cases import build_trace
+from tests.examples import examples
 
 CALLS = ('functions.get_weather:0<|tool_call_argument_begin|>{"city": "Paris"}', "search<|tool_call_argument_begin|>{}")
 BLOCKS = [f"<|tool_call_begin|>{call}<|tool_call_end|>" for call in CALLS]
@@ -68,7 +69,7 @@ def header(payload: str | None) -> dict[str, Any]:
     return found
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=examples(150), deadline=None)
 @given(cases())
 def test_every_face_tells_the_same_counts(case: dict[str, Any]) -> None:
     trace = judged(case)

@@ -22,6 +22,7 @@ from prompt_debugger.ui.present.experiments import (
     turns_payload,
 )
 from prompt_debugger.ui.present.template import edit_error_payload, edited_payload, probes_payload
+from tests.examples import examples
 from tests.ui.present.strategies import hostile_texts
 
 CHATML = (
@@ -209,7 +210,7 @@ def test_probes_are_counted_by_their_answers():
     assert shown["probes"][1]["template_line"] == 4
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(hostile_texts, hostile_texts)
 def test_no_text_breaks_a_payload(setup, text, other):
     body = {"messages": [{"role": "user", "content": text}, {"role": "assistant", "content": other}, *BODY["messages"]]}

@@ -15,6 +15,7 @@ from prompt_debugger.core.report import curl_of, redact_text
 from prompt_debugger.core.types import Notice, Refusal, Request, Trace
 from prompt_debugger.ui.present import VIEWS, unpack_payload
 from prompt_debugger.ui.report import trace_to_html
+from tests.examples import examples
 from tests.ui.present.strategies import HOSTILE, hostile_texts
 from tests.ui.present.traces import RAW_TEXT, TEMPLATE, dropped_call_trace, tokens_of
 from tests.ui.report.test_mask import KEYS, planted, strings
@@ -61,7 +62,7 @@ def test_it_names_no_outside_file():
     assert re.findall(r"@import|url\(", html) == []
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(hostile_texts)
 def test_no_text_of_a_run_becomes_markup(text):
     trace = dropped_call_trace()

@@ -1,0 +1,209 @@
+"""Change the code in small ways, one at a time, and see whether a test notices.
+
+    python scripts/mutants.py                       the sample that docs/testing.md reports
+    python scripts/mutants.py --sample 40 --group ledger
+
+Mutmut makes the changes and finds the tests for each. Here is decided what is
+changed, by which tests it may be caught, and which of the thousands of changes
+are tried: a sample drawn with a seed, so that two runs try the same ones while
+the code stays the same. Everything happens in a copy of the checkout.
+
+Left out are changes to the words of a sentence (a text that holds a space):
+tests hold what a sentence tells, not how it is put.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = "prompt_debugger"
+
+
+class Group(NamedTuple):
+    """Files that belong together.
+
+    Attributes:
+        files: What is changed; a star takes folders, too.
+        tests: What has to notice.
+        spared: What of `files` is left alone.
+    """
+
+    files: tuple[str, ...]
+    tests: str
+    spared: tuple[str, ...] = ()
+
+
+GROUPS = {
+    "ledger": Group(
+        ("core/parse/ledger.py", "core/parse/matching.py", "core/account.py", "core/comparable.py"),
+        "parse/test_ledger.py parse/test_ledger_properties.py test_account.py test_comparable.py",
+    ),
+    "reading": Group(
+        ("core/parse/reading.py", "core/parse/mentions.py"),
+        "formats/test_goldens.py formats/test_kimi_k2.py formats/test_readings.py",
+    ),
+    "evidence": Group(
+        ("core/complete/evidence.py", "core/complete/completeness.py"),
+        "complete/test_completeness.py complete/test_evidence.py complete/test_ladder.py",
+    ),
+    "verdict": Group(
+        ("core/diagnose/*.py",),
+        "diagnose/test_advice.py diagnose/test_diagnose.py diagnose/test_markers.py diagnose/test_rules.py "
+        "diagnose/test_schemas.py diagnose/test_sight.py diagnose/test_verdict.py diagnose/test_written_calls.py",
+        spared=("core/diagnose/rules/*.py",),
+    ),
+    "rules": Group(("core/diagnose/rules/*.py",), "diagnose/test_diagnose.py diagnose/test_rules.py"),
+}
+NOT_HEAVY = "not lab and not vllm and not browser and not network and not servers"
+KILLED = (1, 3, 24, -24, 36, 152, 255)  # a test failed, or the change made it run for ever (mutmut's codes)
+
+
+def main() -> int:
+    """Run the sample and print the score and the changes that no test noticed."""
+    options = _options()
+    top = Path(options.folder or tempfile.mkdtemp(prefix="mutants-"))
+    groups = options.group or list(GROUPS)
+    found = {group: _changes(top / group, group, options.jobs) for group in groups}
+    draw = random.Random(options.seed)
+    chosen = {group: sorted(draw.sample(names, min(options.sample, len(names)))) for group, names in found.items()}
+    possible, tried = (sum(map(len, names.values())) for names in (found, chosen))
+    print(f"{possible} changes could be made, {tried} are tried in {top}.", flush=True)
+    codes: dict[str, int | None] = {}
+    for group in groups:
+        mine = chosen[group]
+        for start in range(0, len(mine), 100):
+            _mutmut(top / group, "run", "--max-children", str(options.jobs), *mine[start : start + 100])
+        told = _exit_codes(top / group)
+        codes |= {name: told[name] for name in mine}
+        for name in mine:
+            if told[name] not in KILLED:
+                _show(top / group, name)
+    _print_score(codes)
+    return 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sample", type=int, default=100, help="how many changes to try in each group (100)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the sample (1)")
+    parser.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
+    parser.add_argument("--group", action="append", choices=GROUPS, help="change only these files; may be repeated")
+    parser.add_argument("--folder", help="where to put the copy; default: a new temporary folder, which stays")
+    return parser.parse_args()
+
+
+def _changes(folder: Path, group: str, jobs: int) -> list[str]:
+    """Copy the checkout, let mutmut make all changes of a group, and return their names."""
+    files, tests, spared = GROUPS[group]
+    _copy_checkout(folder)
+    others = (path.name for path in folder.iterdir() if path.name not in ("pyproject.toml", PACKAGE, "tests"))
+    values = {
+        "source_paths": [PACKAGE],
+        "only_mutate": [f"{PACKAGE}/{file}" for file in files],
+        "do_not_mutate": [f"{PACKAGE}/{file}" for file in spared],
+        "also_copy": sorted(others),
+        "pytest_add_cli_args_test_selection": [f"tests/core/{test}" for test in tests.split()],
+        "pytest_add_cli_args": ["-m", NOT_HEAVY, "-p", "no:cacheprovider", "-p", "no:xdist"],
+    }
+    lines = (f"{key} = {json.dumps(value)}" for key, value in values.items())
+    with (folder / "pyproject.toml").open("a", encoding="utf-8") as settings:
+        settings.write("\n".join(["", "[tool.mutmut]", *lines, ""]))
+    first = files[0].removesuffix(".py").replace("/", ".")
+    _mutmut(folder, "run", "--max-children", str(jobs), f"{PACKAGE}.{first}*__mutmut_1")
+    return [name for name in sorted(_exit_codes(folder)) if not _is_wording(folder, name)]
+
+
+def _copy_checkout(folder: Path) -> None:
+    """Copy what git knows of, with the package's folders in it instead of links to them."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    for name in filter(None, listed.split("\0")):
+        source, target = ROOT / name, folder / name
+        if source.is_file() and not source.is_symlink():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target)
+    for link in (ROOT / PACKAGE).iterdir():
+        if link.is_symlink():
+            shutil.copytree(folder / link.name, folder / PACKAGE / link.name, dirs_exist_ok=True)
+
+
+def _mutmut(folder: Path, *arguments: str) -> str:
+    # In CI's way, properties try the same examples every time: a change is caught always or never.
+    environment = {**os.environ, "CI": "true"}
+    command = [sys.executable, "-m", "mutmut", *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"mutmut {arguments[0]} failed:\n{(done.stdout + done.stderr)[-4000:]}")
+    return done.stdout
+
+
+def _exit_codes(folder: Path) -> dict[str, int | None]:
+    """Return mutmut's exit codes by name of the change; `None` for what was not tried."""
+    codes: dict[str, int | None] = {}
+    for path in (folder / "mutants").rglob("*.py.meta"):
+        codes |= json.loads(path.read_text(encoding="utf-8"))["exit_code_by_key"]
+    return codes
+
+
+def _show(folder: Path, name: str) -> None:
+    lines = _mutmut(folder, "show", name).splitlines()
+    changed = [line for line in lines if line[:1] in ("-", "+") and line[:3] not in ("---", "+++")]
+    print("\n".join(["", f"not noticed: {name}", *changed]), flush=True)
+
+
+_FUNCTIONS: dict[Path, dict[str, ast.AST]] = {}
+
+
+def _is_wording(folder: Path, name: str) -> bool:
+    """Say whether a change is one of words alone: nothing but a text with a space in it differs."""
+    module, _, function = name.rpartition(".")
+    path = folder / "mutants" / Path(*module.split(".")).with_suffix(".py")
+    if path not in _FUNCTIONS:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        found = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+        _FUNCTIONS[path] = {node.name: node for node in found}
+    functions = _FUNCTIONS[path]
+    changed, original = functions[function], functions[function.rpartition("__mutmut_")[0] + "__mutmut_orig"]
+    return _without_sentences(changed) == _without_sentences(original)
+
+
+def _without_sentences(function: ast.AST) -> str:
+    parts = []
+    for node in ast.walk(function):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+            parts.append("…")
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            parts.append("def" if node is function else node.name)
+        else:
+            fields = [value for _, value in ast.iter_fields(node) if isinstance(value, str | int | float | None)]
+            parts.append(f"{type(node).__name__}{fields}")
+    return "\n".join(parts)
+
+
+def _print_score(codes: dict[str, int | None]) -> None:
+    killed, tried = Counter[str](), Counter[str]()
+    for name, code in codes.items():
+        module = name.rpartition(".")[0].removeprefix(f"{PACKAGE}.")
+        module = "core.diagnose.rules" if module.startswith("core.diagnose.rules.") else module
+        tried[module] += 1
+        killed[module] += code in KILLED
+    print("\n| module | tried | killed | |\n|---|---|---|---|")
+    for module in [*sorted(tried), "all"]:
+        tried_here = tried.total() if module == "all" else tried[module]
+        killed_here = killed.total() if module == "all" else killed[module]
+        print(f"| `{module}` | {tried_here} | {killed_here} | {100 * killed_here / tried_here:.0f} % |")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,201 @@
+"""The ledger to the character: what exactly is altered, lost, moved or invented, and what is an accident."""
+
+from __future__ import annotations
+
+import pytest
+
+from prompt_debugger.core.account import outcomes_of_calls
+from prompt_debugger.core.formats import FORMATS
+from prompt_debugger.core.parse import build_ledger
+from prompt_debugger.core.parse.align import Match
+from prompt_debugger.core.parse.ledger import _telling_matches
+from prompt_debugger.core.protocols import ReadContext
+from prompt_debugger.core.types import CallOutcome, Fate, JSONObject, Ledger, Parse
+from tests.core.diagnose.cases import build_trace
+
+OPEN, CLOSE = "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"
+BEGIN, ARGUMENTS, END = "<|tool_call_begin|>", "<|tool_call_argument_begin|>", "<|tool_call_end|>"
+TARGET = "tool_calls[0].function.arguments"
+
+
+def kimi(header: str, arguments: str) -> str:
+    return f"{OPEN}{BEGIN}{header}{ARGUMENTS}{arguments}{END}{CLOSE}"
+
+
+def entry(name: str, arguments: str, call_id: str | None = "x") -> JSONObject:
+    return {"id": call_id, "function": {"name": name, "arguments": arguments}}
+
+
+def keep(raw: str, message: JSONObject | None, name: str = "kimi_k2") -> Ledger:
+    return build_ledger(raw, FORMATS[name].read(raw, ReadContext()), message)
+
+
+def told(raw: str, ledger: Ledger, *fates: Fate) -> list[tuple[str, Fate, str | None]]:
+    return [
+        (raw[slice(*one.char_span)], one.fate, one.target)
+        for one in ledger.entries
+        if one.fate in (fates or (Fate.LOST, Fate.ALTERED, Fate.CONTENT, Fate.REASONING))
+    ]
+
+
+def test_without_a_message_reasoning_should_go_where_reasoning_goes() -> None:
+    raw = f"<think>Hm. {kimi('functions.f:0', '{}')}</think>Yes."
+
+    assert told(raw, keep(raw, None)) == [
+        (raw[7 : raw.index("</think>")], Fate.REASONING, "reasoning"),
+        ("Yes.", Fate.CONTENT, "content"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("returned", "expected"),
+    [
+        (
+            '{"city": "QQQQ", "n": 1}',
+            [
+                ('{"city": "', Fate.CALL_ARGUMENTS, TARGET),
+                ("Beijing", Fate.ALTERED, TARGET),
+                ('", "n": 1}', Fate.CALL_ARGUMENTS, TARGET),
+            ],
+        ),
+        (
+            '{"city": "", "n": 1}',
+            [
+                ('{"city": "', Fate.CALL_ARGUMENTS, TARGET),
+                ("Beijing", Fate.LOST, None),
+                ('", "n": 1}', Fate.CALL_ARGUMENTS, TARGET),
+            ],
+        ),
+        ('{"city": "Beijing", "n": 1, "more": 2}', [('{"city": "Beijing", "n": 1}', Fate.CALL_ARGUMENTS, TARGET)]),
+        ("{}", [('{"city": "Beijing", "n": 1}', Fate.LOST, None)]),
+        ("null", [('{"city": "Beijing", "n": 1}', Fate.LOST, None)]),
+        ("", [('{"city": "Beijing", "n": 1}', Fate.LOST, None)]),
+    ],
+)
+def test_of_changed_arguments_only_what_changed_is_altered_or_lost(
+    returned: str, expected: list[tuple[str, Fate, str | None]]
+) -> None:
+    raw = "One moment." + kimi("functions.f:0", '{"city": "Beijing", "n": 1}')
+
+    ledger = keep(raw, {"content": "One moment.", "tool_calls": [entry("f", returned, "functions.f:0")]})
+
+    assert told(raw, ledger, Fate.CALL_ARGUMENTS, Fate.ALTERED, Fate.LOST) == expected
+
+
+def test_every_piece_that_nothing_explains_is_invented() -> None:
+    raw = "Hello there. Bye now."
+
+    ledger = keep(raw, {"content": "QQQQ Hello there. ZZZZ Bye now. WWWW"})
+
+    assert ledger.invented == ("content[0:5]", "content[18:23]", "content[31:36]")
+    assert told(raw, ledger) == [(raw, Fate.CONTENT, "content")]
+
+
+def test_white_space_around_text_that_moved_is_not_invented() -> None:
+    raw = "<think>The thought.</think>Answer."
+
+    ledger = keep(raw, {"content": "Answer.\n\n The thought."})
+
+    assert ledger.invented == ()
+    assert told(raw, ledger) == [("The thought.", Fate.CONTENT, "content"), ("Answer.", Fate.CONTENT, "content")]
+
+
+def test_what_moved_does_not_excuse_what_was_made_up_before_it() -> None:
+    raw = "<think>The thought.</think>Answer."
+
+    ledger = keep(raw, {"content": "QQQQ ZZZZ Answer.\n\n The thought."})
+
+    assert ledger.invented == ("content[0:10]",)
+
+
+def test_what_of_a_call_stands_between_made_up_words_is_found_piece_by_piece() -> None:
+    raw = "Fine. " + kimi("functions.search:0", '{"query": "green tea"}')
+    content = 'XX functions.search:0 YY Fine. ZZ {"query": "green tea"} WW'
+
+    ledger = keep(raw, {"content": content})
+
+    found = "".join(text for text, _, _ in told(raw, ledger, Fate.CONTENT))
+    assert found == 'Fine. functions.search:0{"query": "green tea"}'
+    assert told(raw, ledger, Fate.LOST, Fate.ALTERED) == []
+    spans = [tuple(map(int, name[8:-1].split(":"))) for name in ledger.invented]
+    assert ["".join(content[a:b].split()) for a, b in spans] == ["XX", "YY", "ZZ", "WW"]
+
+
+@pytest.mark.parametrize(
+    ("matches", "text", "kept"),
+    [
+        ([Match(0, 0, 4)], "abcd efghij", [0]),
+        ([Match(0, 0, 3)], "abcd efghij", []),
+        ([Match(0, 0, 4), Match(9, 4, 2)], "abcd efghij", [0, 1]),
+        ([Match(0, 0, 4), Match(9, 5, 2)], "abcd efghij", [0]),
+        ([Match(0, 0, 2), Match(9, 2, 4)], "abcd efghij", [0, 1]),
+        ([Match(0, 0, 2), Match(9, 3, 4)], "abcd efghij", [1]),
+        ([Match(0, 0, 2), Match(9, 2, 3)], "abcd efghij", []),
+        ([Match(0, 0, 2), Match(5, 2, 4), Match(20, 6, 3)], "abcd efghij", [0, 1, 2]),
+        ([Match(0, 0, 4), Match(5, 5, 3), Match(20, 8, 3)], "abcd efghij", [0]),
+        ([Match(0, 2, 2)], "  ab ", [0]),
+        ([Match(0, 0, 2)], "ab c", []),
+    ],
+)
+def test_short_agreements_count_where_they_join_a_long_one_or_are_all_there_is(
+    matches: list[Match], text: str, kept: list[int]
+) -> None:
+    assert _telling_matches(matches, text, 0, len(text)) == [matches[index] for index in kept]
+
+
+def test_what_is_all_there_is_is_measured_within_its_own_gap() -> None:
+    match = Match(0, 5, 2)
+
+    assert _telling_matches([match], "abcd\x00ef\x00ghij", 5, 7) == [match]
+    assert _telling_matches([match], "abcd\x00ef\x00ghij", 4, 9) == []
+
+
+@pytest.mark.parametrize(
+    ("written", "returned", "is_paired"),
+    [
+        (("f", '{"query": green'), ("other", '{"query": "green"}'), True),
+        (("f", '{"query"'), ("other", '{"query": 1}'), True),
+        (("f", '{"quer"'), ("other", '{"quer": 1}'), False),
+        (("f", ' {"query": green'), ("other", '  {"query": "green"}'), True),
+        (("f", '{"query": green'), ("other", ' "{"query": "green"}'), False),
+        (("search", "{}"), ("web_search_tool", '{"q": 1}'), True),
+        (("web_search_tool", "{}"), ("search", '{"q": 1}'), True),
+        (("search", "{}"), ("find", '{"q": 1}'), False),
+        (("search", "{}"), ("", '{"q": 1}'), False),
+    ],
+)
+def test_calls_that_are_alike_are_paired_last(
+    written: tuple[str, str], returned: tuple[str, str], is_paired: bool
+) -> None:
+    raw = kimi(f"functions.{written[0]}:0", written[1])
+
+    ledger = keep(raw, {"content": None, "tool_calls": [entry(*returned, call_id=None)]})
+
+    assert [match.outcome for match in ledger.matches] == (
+        [CallOutcome.ALTERED] if is_paired else [CallOutcome.DROPPED, CallOutcome.INVENTED]
+    )
+
+
+def test_marks_around_citations_may_be_taken_out() -> None:
+    raw = "<|START_RESPONSE|>Tea is <co>green</co: 0:[1]>, mostly.<|END_RESPONSE|>"
+
+    ledger = keep(raw, {"content": "Tea is green, mostly."}, "cohere_command")
+
+    assert told(raw, ledger, Fate.LOST, Fate.ALTERED) == []
+    assert [text for text, _, _ in told(raw, ledger, Fate.MARKUP) if not text.startswith("<|")] == [
+        "<co>",
+        "</co: 0:[1]>",
+    ]
+    assert "".join(text for text, _, _ in told(raw, ledger, Fate.CONTENT)) == "Tea is green, mostly."
+
+
+def test_outcomes_are_told_by_call() -> None:
+    call = kimi("functions.f:0", "{}") + kimi("functions.g:1", "{}")
+    message = {"content": None, "calls": [["g", "{}", "functions.g:1"]]}
+    parse = build_trace({"raw": call, "message": message}).parse
+    alone = build_trace({"raw": call}).parse
+
+    assert isinstance(parse, Parse)
+    assert isinstance(alone, Parse)
+    assert outcomes_of_calls(parse) == {0: CallOutcome.DROPPED, 1: CallOutcome.KEPT}
+    assert outcomes_of_calls(alone) == {0: CallOutcome.UNKNOWN, 1: CallOutcome.UNKNOWN}
