@@ -1,1 +1,64 @@
-"""See what a chat request becomes: prompt, completion, message, and where it got lost."""
+"""See what a chat request becomes: prompt, completion, message, and where it got lost.
+
+    from prompt_debugger import parse, render, run
+
+`docs/python.md` shows how. What is imported here is loaded when it is first used: the
+program's helper processes import this package, too, and should start at once.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from prompt_debugger.core.api import (
+        Parsed,
+        Rendered,
+        parse,
+        parse_async,
+        render,
+        render_async,
+        run,
+        run_async,
+        to_json,
+    )
+    from prompt_debugger.core.errors import DebuggerError
+    from prompt_debugger.core.lab import LabPool
+    from prompt_debugger.core.pipeline import Progress, Target
+    from prompt_debugger.core.types import Finding, Parse, Prompt, Trace, Verdict
+
+__version__ = "0.2.0"
+
+__all__ = [
+    "DebuggerError",
+    "Finding",
+    "LabPool",
+    "Parse",
+    "Parsed",
+    "Progress",
+    "Prompt",
+    "Rendered",
+    "Target",
+    "Trace",
+    "Verdict",
+    "parse",
+    "parse_async",
+    "render",
+    "render_async",
+    "run",
+    "run_async",
+    "to_json",
+]
+
+_MODULES = {"DebuggerError": "errors", "LabPool": "lab", "Progress": "pipeline", "Target": "pipeline"} | dict.fromkeys(
+    ("Finding", "Parse", "Prompt", "Trace", "Verdict"), "types"
+)
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.core.{_MODULES.get(name, 'api')}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

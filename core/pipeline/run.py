@@ -41,7 +41,7 @@ class Progress:
     chat_text: str = ""
 
 
-async def debug_request(request: Request, target: Target, labs: LabPool) -> AsyncIterator[Progress]:
+async def debug_request(request: Request, target: Target, labs: LabPool | None = None) -> AsyncIterator[Progress]:
     """Run a request and yield the trace as it fills; the last one is complete.
 
     Closing the iterator cancels the run and its connections.
@@ -49,7 +49,7 @@ async def debug_request(request: Request, target: Target, labs: LabPool) -> Asyn
     Args:
         request: What to run.
         target: Where to.
-        labs: Labs that may be booted for it.
+        labs: Labs that may be booted for it; not needed for an endpoint.
 
     Yields:
         Progress, at least once per stage.
@@ -71,7 +71,10 @@ async def debug_request(request: Request, target: Target, labs: LabPool) -> Asyn
 
 
 async def run_request(
-    request: Request, target: Target, labs: LabPool, on_progress: Callable[[Progress], None] | None = None
+    request: Request,
+    target: Target,
+    labs: LabPool | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
 ) -> Trace:
     """Run a request to its end and return the complete trace.
 
@@ -118,7 +121,7 @@ class _Run:
 
     request: Request
     target: Target
-    labs: LabPool
+    labs: LabPool | None
     tell: Callable[[Progress], None]
     now: Progress = field(init=False)
     lab: Lab | None = None
@@ -160,6 +163,8 @@ class _Run:
         target = self.target
         base_url = target.base_url
         if base_url is None:
+            if self.labs is None:
+                raise LabError("no server is named, and no lab may be booted", "Name an endpoint.")
             lab = await stack.enter_async_context(self.labs.lease(target.lab, self.on_lab_progress))
             self.lab, base_url = lab, lab.base_url
             target = replace(target, tokenizer=target.tokenizer or Path(target.lab.model_dir), model=lab.model)

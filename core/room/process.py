@@ -18,14 +18,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-import prompt_debugger
 from prompt_debugger.core.errors import RoomError
 from prompt_debugger.core.room.frames import HEADER, frame_size, pack, unpack
 from prompt_debugger.core.room.jobs import Limits
 from prompt_debugger.core.room.values import UnknownValueError
 
 _CHILD = Path(__file__).parent / "child.py"
-_ROOT = Path(str(prompt_debugger.__file__)).resolve().parents[1]
+_ROOT = Path(__file__).absolute().parents[3]  # where `prompt_debugger` lies
 _START_S = 120.0  # imports on a busy machine
 _CHUNK_BYTES = 1 << 20
 _TAIL_BYTES = 2_000

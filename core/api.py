@@ -1,0 +1,284 @@
+"""The program as a library: `render` a request, `parse` a raw output, `run` both against a server.
+
+    from prompt_debugger import parse, render, run
+
+Each has a twin for `async` code (`render_async`, …). What is worked on may come from
+strangers: it is worked on in the killable room, as on the page. The values that come
+back are those of `core.types`; `to_json` makes of them what the commands print with `--json`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.pipeline import CaseParser, Progress, Target, render_case, run_request
+from prompt_debugger.core.report import parse_to_json, prompt_to_json, trace_to_json
+from prompt_debugger.core.request import read_request
+from prompt_debugger.core.room import in_thread
+from prompt_debugger.core.types import JSON, Finding, JSONObject, Parse, Prompt, Request, Trace
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """What `render` returns.
+
+    Attributes:
+        prompt: Text, tokens and where each character came from.
+        findings: What there is to say about it, worst first.
+    """
+
+    prompt: Prompt
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What `parse` returns.
+
+    Attributes:
+        parse: The census of the output, the ledger against the message, and what parsers made of it.
+        findings: What there is to say about it, worst first.
+    """
+
+    parse: Parse
+    findings: tuple[Finding, ...]
+
+
+def render(
+    request: str | Mapping[str, JSON],
+    *,
+    tokenizer: str | Path | None = None,
+    chat_template: str | None = None,
+    template_kwargs: Mapping[str, JSON] | None = None,
+    special_tokens: Mapping[str, str] | None = None,
+    add_generation_prompt: bool | None = None,
+) -> Rendered:
+    """Render a request with a chat template, as an inference engine would.
+
+    Args:
+        request: Body of a chat completion, or a text that holds one: JSON, a curl command, an `openai` call.
+        tokenizer: Folder or `org/model[@revision]`; `"lab-model"` is the lab's own. Without one there are no tokens.
+        chat_template: Jinja source that wins over the tokenizer's own.
+        template_kwargs: Further variables of the template.
+        special_tokens: Such as `{"bos_token": "<s>"}`, for a template without a tokenizer.
+        add_generation_prompt: Whether the assistant's turn is opened; `None` takes the request's word, else yes.
+
+    Raises:
+        RequestError: The request is none.
+        RenderError: There is no template, it failed, or the tokenizer cannot be loaded.
+    """
+    case: JSONObject = {
+        "request": _request(request).body,
+        "tokenizer": None if tokenizer is None else str(tokenizer),
+        "chat_template": chat_template,
+        "template_kwargs": dict(template_kwargs or {}),
+        "special_tokens": dict(special_tokens or {}),
+        "add_generation_prompt": add_generation_prompt,
+    }
+    return Rendered(*render_case(case))
+
+
+def parse(
+    raw: str,
+    *,
+    tools: Sequence[Mapping[str, JSON]] = (),
+    message: Mapping[str, JSON] | None = None,
+    prompt_tail: str = "",
+    finish_reason: str | None = None,
+    format: str = "auto",  # the contract's name for it
+    parsers: Sequence[str] = (),
+    token_ids: Sequence[int] | None = None,
+    tokenizer: str | Path | None = None,
+) -> Parsed:
+    """Read a raw output: its calls, and what became of every character.
+
+    Args:
+        raw: What the model wrote, special tokens included.
+        tools: Those of the request.
+        message: What the server returned; the ledger is against it.
+        prompt_tail: End of the prompt, which tells whether reasoning was open.
+        finish_reason: The server's word.
+        format: Family to read it with; `auto` takes the one that fits best.
+        parsers: Parsers to ask as well, such as `vllm:hermes`; they need vLLM installed.
+        token_ids: Of `raw`, where they are known.
+        tokenizer: For token spans, and for the parsers.
+
+    Raises:
+        RequestError: A value is of the wrong kind.
+        RenderError: The tokenizer cannot be loaded.
+        EngineError: A parser was asked for and vLLM is not there.
+    """
+    case: JSONObject = {
+        "raw": raw,
+        "tools": [dict(tool) for tool in tools],
+        "message": None if message is None else dict(message),
+        "prompt_tail": prompt_tail,
+        "finish_reason": finish_reason,
+        "format": format,
+        "parsers": list(parsers),
+        "token_ids": None if token_ids is None else list(token_ids),
+        "tokenizer": None if tokenizer is None else str(tokenizer),
+    }
+    return _outside_a_loop(lambda: _parse_case(case))
+
+
+def run(
+    request: str | Mapping[str, JSON],
+    endpoint: str | Target | None = None,
+    *,
+    model: str | None = None,
+    api_key: str | None = None,
+    tokenizer: str | Path | None = None,
+    chat_template: str | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Trace:
+    """Run a request through all stages against a server; see `run_async`."""
+    return _wait(
+        run_async(
+            request,
+            endpoint,
+            model=model,
+            api_key=api_key,
+            tokenizer=tokenizer,
+            chat_template=chat_template,
+            on_progress=on_progress,
+        )
+    )
+
+
+async def render_async(
+    request: str | Mapping[str, JSON],
+    *,
+    tokenizer: str | Path | None = None,
+    chat_template: str | None = None,
+    template_kwargs: Mapping[str, JSON] | None = None,
+    special_tokens: Mapping[str, str] | None = None,
+    add_generation_prompt: bool | None = None,
+) -> Rendered:
+    """Render a request beside other work; see `render`. Cancelling ends the work itself."""
+    return await in_thread(
+        render,
+        request,
+        tokenizer=tokenizer,
+        chat_template=chat_template,
+        template_kwargs=template_kwargs,
+        special_tokens=special_tokens,
+        add_generation_prompt=add_generation_prompt,
+    )
+
+
+async def parse_async(
+    raw: str,
+    *,
+    tools: Sequence[Mapping[str, JSON]] = (),
+    message: Mapping[str, JSON] | None = None,
+    prompt_tail: str = "",
+    finish_reason: str | None = None,
+    format: str = "auto",  # the contract's name for it
+    parsers: Sequence[str] = (),
+    token_ids: Sequence[int] | None = None,
+    tokenizer: str | Path | None = None,
+) -> Parsed:
+    """Read a raw output beside other work; see `parse`. Cancelling ends the work itself."""
+    return await in_thread(
+        parse,
+        raw,
+        tools=tools,
+        message=message,
+        prompt_tail=prompt_tail,
+        finish_reason=finish_reason,
+        format=format,
+        parsers=parsers,
+        token_ids=token_ids,
+        tokenizer=tokenizer,
+    )
+
+
+async def run_async(
+    request: str | Mapping[str, JSON],
+    endpoint: str | Target | None = None,
+    *,
+    model: str | None = None,
+    api_key: str | None = None,
+    tokenizer: str | Path | None = None,
+    chat_template: str | None = None,
+    labs: LabPool | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Trace:
+    """Run a request through all stages against a server: render, complete, parse, diagnose.
+
+    Args:
+        request: Body of a chat completion, or a text that holds one: JSON, a curl command, an `openai` call.
+        endpoint: Base URL, up to and including `/v1`, or a whole `Target`, which the next four then do not change.
+            `None` takes the one that the pasted text names, else boots the lab, which needs vLLM.
+        model: Name to send; `None` keeps the request's own, else takes the server's first.
+        api_key: Sent as bearer token; never in the result.
+        tokenizer: Folder or hub id; `None` means what the server says of its model.
+        chat_template: Jinja source that wins over the tokenizer's own.
+        labs: Labs to use and to leave running; `None` stops the one that it boots.
+        on_progress: Told what is known so far, in this thread.
+
+    Returns:
+        The complete trace: prompt, raw output, message, ledger, findings, verdict.
+
+    Raises:
+        DebuggerError: The run could not be done. What a server or a model did wrong is no exception but a finding.
+    """
+    read = _request(request)
+    target = endpoint
+    if not isinstance(target, Target):
+        target = Target(target or read.base_url, model, api_key, tokenizer, chat_template)
+    if target.base_url is not None or labs is not None:
+        return await run_request(read, target, labs, on_progress)
+    pool = LabPool()
+    try:
+        return await run_request(read, target, pool, on_progress)
+    finally:
+        await asyncio.to_thread(pool.stop_all)
+
+
+def to_json(result: Rendered | Parsed | Trace) -> JSONObject:
+    """Return what the commands print with `--json`."""
+    if isinstance(result, Rendered):
+        return prompt_to_json(result.prompt, findings=result.findings)
+    if isinstance(result, Parsed):
+        return parse_to_json(result.parse, findings=result.findings)
+    return trace_to_json(result)
+
+
+def _request(request: str | Mapping[str, JSON]) -> Request:
+    if isinstance(request, str):
+        return read_request(request)
+    try:
+        return read_request(json.dumps(request, ensure_ascii=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RequestError(f"the request is no JSON: {error}") from None
+
+
+def _parse_case(case: JSONObject) -> Parsed:
+    with CaseParser() as parser:
+        return Parsed(*parser.parse(case))
+
+
+def _wait(work: Coroutine[None, None, T]) -> T:
+    return _outside_a_loop(lambda: asyncio.run(work))
+
+
+def _outside_a_loop(function: Callable[[], T]) -> T:
+    """Call what runs an event loop of its own; where one is running already, as in a notebook, in a thread."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return function()
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(function).result()
