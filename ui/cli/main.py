@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from prompt_debugger.core.errors import DebuggerError
 from prompt_debugger.ui.cli import lab, page, parse, render, run
-from prompt_debugger.ui.cli.output import report_error
+from prompt_debugger.ui.cli.output import OK, print_text, report_error
+from prompt_debugger.ui.cli.versions import versions
 
 _COMMANDS = {"ui": page, "render": render, "parse": parse, "run": run, "lab": lab}
 
@@ -23,7 +24,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit status.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if not arguments or (arguments[0].startswith("-") and arguments[0] not in ("-h", "--help", "--version")):
+    if arguments == ["--version"]:
+        print_text(versions())
+        return OK
+    if not arguments or (arguments[0].startswith("-") and arguments[0] not in ("-h", "--help")):
         arguments.insert(0, "ui")
     options = build_parser().parse_args(arguments)
     try:
@@ -43,6 +47,7 @@ def build_parser() -> argparse.ArgumentParser:
         prog="prompt-debugger",
         description="See what a chat request becomes: prompt, completion, message, and where it got lost.",
     )
+    parser.add_argument("--version", action="store_true", help="print the versions that a bug report needs")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, command in _COMMANDS.items():
         summary = (command.__doc__ or "").splitlines()[0]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 
+from prompt_debugger import __version__
 from prompt_debugger.core.report import curl_of, template_sha256, trace_to_markdown
 from prompt_debugger.core.types import JSON, JSONObject, Server, Trace
 from prompt_debugger.ui.present import pack_payload
@@ -59,20 +58,11 @@ def again_payload(trace: Trace) -> str:
 
 def markdown_of(trace: Trace) -> str:
     """Return the run as Markdown, with the version of this program."""
-    return trace_to_markdown(trace, program_version())
-
-
-@cache
-def program_version() -> str:
-    """Return the version of this program; "" in a checkout that is not installed."""
-    try:
-        return version("prompt-debugger")
-    except PackageNotFoundError:
-        return ""
+    return trace_to_markdown(trace, __version__)
 
 
 def _facts(trace: Trace) -> Iterator[tuple[str, str]]:
-    yield "Prompt Debugger", program_version() or "from a checkout"
+    yield "Prompt Debugger", __version__
     if trace.server is not None:
         yield from _server_facts(trace.server)
     if trace.evidence is not None:

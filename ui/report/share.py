@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from prompt_debugger import __version__
 from prompt_debugger.core.report import Bundle, write_bundle
 from prompt_debugger.core.types import Trace
 from prompt_debugger.ui.report.document import trace_to_html
 from prompt_debugger.ui.report.mask import mask_trace
-from prompt_debugger.ui.report.sections import markdown_of, program_version
+from prompt_debugger.ui.report.sections import markdown_of
 
 
 class SharedRun:
@@ -32,7 +33,7 @@ class SharedRun:
     @property
     def bundle(self) -> str:
         """The JSON file that opens again as the whole run."""
-        return write_bundle(self.trace, program_version())
+        return write_bundle(self.trace, __version__)
 
 
 def share_trace(trace: Trace) -> SharedRun:
