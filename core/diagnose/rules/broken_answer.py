@@ -3,8 +3,9 @@
 What it finds:
     An error that the server or the connection gave after the first part of the
     answer, streamed or whole, or in place of an answer; and an answer without a
-    choice or without a message. A note where the request does not ask to stream
-    and only our streamed repetition failed.
+    choice or without a message; and one JSON document where a stream was asked
+    for. A note where the request does not ask to stream and only our streamed
+    repetition failed.
 
 Why it matters:
     What was received is a beginning, and must not be judged as an answer.
@@ -42,9 +43,13 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
     """Tell an answer that broke off from one that never began, and our own question from the request."""
     has_begun = any(value for key, value in result.message.items() if key != "role") or bool(result.token_ids)
     is_ours = result is trace.chat_stream and trace.request.body.get("stream") is not True
-    if has_begun:
+    is_whole = result is trace.chat_stream and _what_is_absent(result) == ""
+    if is_whole:
+        title = "The server answers a request to stream with one JSON document."
+        fix = "Leave `stream` out, or look for a proxy that gathers what the server streams."
+    elif has_begun:
         title, fix = f"The {name} broke off.", "Run again; if it breaks at the same place, read the server's log there."
-    elif (lacks := _what_is_absent(result)) is not None:
+    elif lacks := _what_is_absent(result):
         title = f"The {name} holds no {lacks}, and no error."
         fix = "Run again; if it stays so, ask whoever runs the server: a proxy may have taken it out."
     elif _is_stream_without_error(result):
@@ -58,7 +63,7 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
         detail=result.error or "",
         evidence=(FindingEvidence("server", quote=result.body[-120:] or None),),
         fix=fix,
-        severity=Severity.NOTE if is_ours and not has_begun else None,
+        severity=Severity.NOTE if is_ours and (is_whole or not has_begun) else None,
     )
 
 
@@ -72,14 +77,14 @@ def _is_stream_without_error(result: ChatResult) -> bool:
 
 
 def _what_is_absent(result: ChatResult) -> str | None:
-    """Return what an answer that tells of no error should hold and does not; `None` if it tells of one."""
+    """Return what an answer in one document should hold and does not; "" if it is whole, `None` if it tells an error."""
     answer = as_object(decode_json(result.body))
     choices = answer.get("choices")
     if "choices" not in answer or answer.get("error"):
         return None
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         return "choice"
-    return None if isinstance(choices[0].get("message"), dict) else "message"
+    return "" if isinstance(choices[0].get("message"), dict) else "message"
 
 
 RULE: Rule = TraceRule(

@@ -15,7 +15,7 @@ calls as `calls: [[name, arguments, id], …]`.
     raw                 raw output, special tokens spelled out; `ids: false` leaves its ids out
     raw_finish_reason, stop_reason, raw_usage, raw_again
     message             the assistant message; finish_reason, chat_stop_reason, chat_error, chat_body, usage
-    stream              {message, finish_reason, same_tokens, deltas}
+    stream              {message, finish_reason, same_tokens, deltas, error, body}
     server              fields of `Server`
     evidence            default: same-run
     completeness        of raw; default: whole
@@ -341,6 +341,7 @@ def _stream(case: Case, raw: Completion | None) -> ChatResult | None:
         token_ids=ids,
         deltas=deltas,
         error=stream.get("error"),
+        body=stream.get("body", ""),
     )
 
 
