@@ -55,7 +55,7 @@ class Parsed:
 
 
 def render(
-    request: str | Mapping[str, JSON],
+    request: str | Mapping[str, JSON] | Request,
     *,
     tokenizer: str | Path | None = None,
     chat_template: str | None = None,
@@ -133,7 +133,7 @@ def parse(
 
 
 def run(
-    request: str | Mapping[str, JSON],
+    request: str | Mapping[str, JSON] | Request,
     endpoint: str | Target | None = None,
     *,
     model: str | None = None,
@@ -157,7 +157,7 @@ def run(
 
 
 async def render_async(
-    request: str | Mapping[str, JSON],
+    request: str | Mapping[str, JSON] | Request,
     *,
     tokenizer: str | Path | None = None,
     chat_template: str | None = None,
@@ -205,7 +205,7 @@ async def parse_async(
 
 
 async def run_async(
-    request: str | Mapping[str, JSON],
+    request: str | Mapping[str, JSON] | Request,
     endpoint: str | Target | None = None,
     *,
     model: str | None = None,
@@ -256,7 +256,9 @@ def to_json(result: Rendered | Parsed | Trace) -> JSONObject:
     return trace_to_json(result)
 
 
-def _request(request: str | Mapping[str, JSON]) -> Request:
+def _request(request: str | Mapping[str, JSON] | Request) -> Request:
+    if isinstance(request, Request):
+        return request
     if isinstance(request, str):
         return read_request(request)
     try:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 
+from prompt_debugger.core.api import run_async
 from prompt_debugger.core.complete import may_carry_key
 from prompt_debugger.core.errors import DebuggerError, RequestError
 from prompt_debugger.core.experiments import compare_runs, comparison_of_runs_to_json
@@ -20,7 +21,6 @@ from prompt_debugger.core.pipeline import (
     ask_parsers,
     find_example,
     load_examples,
-    run_request,
 )
 from prompt_debugger.core.report import trace_to_json, trace_to_terminal
 from prompt_debugger.core.request import read_request
@@ -161,14 +161,14 @@ async def _run_one(options: argparse.Namespace, labs: LabPool) -> Trace:
     if options.example:
         return await _run_example(find_example(options.example), options, labs)
     request = read_request(read_input(options.request or "-"))
-    return await run_request(request, target_from_options(options, request.base_url), labs, _say())
+    return await run_async(request, target_from_options(options, request.base_url), labs=labs, on_progress=_say())
 
 
 async def _run_example(example: Example, options: argparse.Namespace, labs: LabPool) -> Trace:
     target = target_from_options(options)
     if target.base_url is None:
         target = replace(target, lab=example.lab)
-    return await run_request(read_request(example.request_text), target, labs, _say())
+    return await run_async(example.request_text, target, labs=labs, on_progress=_say())
 
 
 async def _run_examples(options: argparse.Namespace, labs: LabPool) -> int:

@@ -77,7 +77,7 @@ def _is_stream_without_error(result: ChatResult) -> bool:
 
 
 def _what_is_absent(result: ChatResult) -> str | None:
-    """Return what an answer in one document should hold and does not; "" if it is whole, `None` if it tells an error."""
+    """Return what an answer in one document lacks; "" if it is whole, `None` if it tells an error."""
     answer = as_object(decode_json(result.body))
     choices = answer.get("choices")
     if "choices" not in answer or answer.get("error"):
