@@ -15,7 +15,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.lab import LabPool
@@ -23,7 +23,7 @@ from prompt_debugger.core.pipeline import CaseParser, Progress, Target, render_c
 from prompt_debugger.core.report import parse_to_json, prompt_to_json, trace_to_json
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.room import in_thread
-from prompt_debugger.core.types import JSON, Finding, JSONObject, Parse, Prompt, Request, Trace
+from prompt_debugger.core.types import Finding, JSONObject, Parse, Prompt, Request, Trace
 
 T = TypeVar("T")
 
@@ -55,11 +55,11 @@ class Parsed:
 
 
 def render(
-    request: str | Mapping[str, JSON] | Request,
+    request: str | Mapping[str, object] | Request,
     *,
     tokenizer: str | Path | None = None,
     chat_template: str | None = None,
-    template_kwargs: Mapping[str, JSON] | None = None,
+    template_kwargs: Mapping[str, object] | None = None,
     special_tokens: Mapping[str, str] | None = None,
     add_generation_prompt: bool | None = None,
 ) -> Rendered:
@@ -81,7 +81,7 @@ def render(
         "request": _request(request).body,
         "tokenizer": None if tokenizer is None else str(tokenizer),
         "chat_template": chat_template,
-        "template_kwargs": dict(template_kwargs or {}),
+        "template_kwargs": _object(template_kwargs or {}),
         "special_tokens": dict(special_tokens or {}),
         "add_generation_prompt": add_generation_prompt,
     }
@@ -91,8 +91,8 @@ def render(
 def parse(
     raw: str,
     *,
-    tools: Sequence[Mapping[str, JSON]] = (),
-    message: Mapping[str, JSON] | None = None,
+    tools: Sequence[Mapping[str, object]] = (),
+    message: Mapping[str, object] | None = None,
     prompt_tail: str = "",
     finish_reason: str | None = None,
     format: str = "auto",  # the contract's name for it
@@ -120,8 +120,8 @@ def parse(
     """
     case: JSONObject = {
         "raw": raw,
-        "tools": [dict(tool) for tool in tools],
-        "message": None if message is None else dict(message),
+        "tools": [_object(tool) for tool in tools],
+        "message": None if message is None else _object(message),
         "prompt_tail": prompt_tail,
         "finish_reason": finish_reason,
         "format": format,
@@ -133,7 +133,7 @@ def parse(
 
 
 def run(
-    request: str | Mapping[str, JSON] | Request,
+    request: str | Mapping[str, object] | Request,
     endpoint: str | Target | None = None,
     *,
     model: str | None = None,
@@ -157,11 +157,11 @@ def run(
 
 
 async def render_async(
-    request: str | Mapping[str, JSON] | Request,
+    request: str | Mapping[str, object] | Request,
     *,
     tokenizer: str | Path | None = None,
     chat_template: str | None = None,
-    template_kwargs: Mapping[str, JSON] | None = None,
+    template_kwargs: Mapping[str, object] | None = None,
     special_tokens: Mapping[str, str] | None = None,
     add_generation_prompt: bool | None = None,
 ) -> Rendered:
@@ -180,8 +180,8 @@ async def render_async(
 async def parse_async(
     raw: str,
     *,
-    tools: Sequence[Mapping[str, JSON]] = (),
-    message: Mapping[str, JSON] | None = None,
+    tools: Sequence[Mapping[str, object]] = (),
+    message: Mapping[str, object] | None = None,
     prompt_tail: str = "",
     finish_reason: str | None = None,
     format: str = "auto",  # the contract's name for it
@@ -205,7 +205,7 @@ async def parse_async(
 
 
 async def run_async(
-    request: str | Mapping[str, JSON] | Request,
+    request: str | Mapping[str, object] | Request,
     endpoint: str | Target | None = None,
     *,
     model: str | None = None,
@@ -256,7 +256,12 @@ def to_json(result: Rendered | Parsed | Trace) -> JSONObject:
     return trace_to_json(result)
 
 
-def _request(request: str | Mapping[str, JSON] | Request) -> Request:
+def _object(value: Mapping[str, object]) -> JSONObject:
+    """Take what a caller calls a JSON object for one; what is none is refused where it is used."""
+    return cast(JSONObject, dict(value))
+
+
+def _request(request: str | Mapping[str, object] | Request) -> Request:
     if isinstance(request, Request):
         return request
     if isinstance(request, str):
