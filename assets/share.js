@@ -182,6 +182,7 @@
       if (found.request !== undefined) {
         values[5] = null;
         values[6] = await packPayload({ state: "ok", summary: "From a link; it is read when you press Run.", items: [] });
+        values.splice(7, verdict - 7, ...pd.sharePage.empty); // a recorded run that was shown belongs to another request
       }
       const from = state.from ? "This came with a link of the chat template playground." : "This request came with a link.";
       const detail = [taken.length ? "Taken: " + taken.join(", ") + "." : "", left.length ? "Left out: " + left.join(", ") + "." : ""];

@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.types import Trace
 from tests.browser.page import DebuggerPage
 from tests.browser.static_page import build_static_page
@@ -91,6 +92,18 @@ def bare_url() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def unrun_url() -> Iterator[str]:
+    """The page aimed at a server of somebody's: nothing has run, and nothing recorded is shown."""
+    from prompt_debugger.ui.web.launch import build_app, serve_app
+    from prompt_debugger.ui.web.settings import PageSettings
+
+    settings = PageSettings(target=Target(base_url="http://127.0.0.1:9/v1"), port=0, lab=False)
+    app = build_app(settings)
+    yield serve_app(app, settings)[1].rstrip("/")
+    app.close(verbose=False)
+
+
+@pytest.fixture(scope="session")
 def lab_url() -> Iterator[str]:
     """The program's page with its lab, which boots at the first run; stopped at the end."""
     from prompt_debugger.ui.web.labs import PageLabs
@@ -110,6 +123,13 @@ def lab_url() -> Iterator[str]:
 @pytest.fixture
 def bare(watched: Any, bare_url: str) -> DebuggerPage:
     page = DebuggerPage(watched, bare_url)
+    page.load()
+    return page
+
+
+@pytest.fixture
+def unrun(watched: Any, unrun_url: str) -> DebuggerPage:
+    page = DebuggerPage(watched, unrun_url)
     page.load()
     return page
 

@@ -48,10 +48,13 @@ def dead_endpoint() -> str:
         return f"http://127.0.0.1:{free.getsockname()[1]}/v1"
 
 
-def test_the_page_opens_on_a_case_that_is_ready_to_run(bare: DebuggerPage) -> None:
-    assert bare.state() == "idle"
+def test_without_a_lab_the_page_opens_on_a_recorded_run(bare: DebuggerPage) -> None:
+    assert (bare.state(), bare.badge()) == ("recorded", "DROPPED")
+    assert "Recorded run: vLLM 0.32.0" in bare.page.inner_text(".pd-detail")
+    assert "recorded" in bare.page.inner_text("#pd-header")
     assert '"messages"' in bare.request_text()
-    assert bare.opened_stage() == "render"
+    assert bare.opened_stage() == "parse"
+    assert '{"city": "Paris"}' in bare.lost_text()
     assert bare.page.inner_text("#pd-notices .pd-counts") == "5 messages, 2 tools"
 
 
@@ -64,6 +67,20 @@ def test_every_worked_case_is_one_click_away(bare: DebuggerPage) -> None:
 
     expect(bare.page.locator(".pd-detail")).to_contain_text("Nothing is wrong here")
     assert bare.request_text() != before
+    assert (bare.state(), bare.badge()) == ("recorded", "NOTHING LOST")
+
+
+def test_run_without_a_lab_shows_the_recording_of_a_case_and_renders_anything_else(bare: DebuggerPage) -> None:
+    bare.run()
+    assert (bare.state(), bare.badge()) == ("done", "DROPPED")
+
+    bare.paste(REQUEST)
+    bare.page.click("#pd-run")
+    expect(bare.page.locator(".pd-badge")).to_have_text("NO SERVER")
+
+    assert bare.sentence().startswith("Rendered, not run")
+    assert bare.opened_stage() == "render"
+    assert "<|im_end|>" in bare.tokens()
 
 
 def test_an_error_names_its_place_and_keeps_the_request(bare: DebuggerPage) -> None:

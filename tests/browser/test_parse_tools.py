@@ -38,16 +38,16 @@ def ask(page: DebuggerPage, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_before_a_run_each_tool_says_what_it_will_show(bare: DebuggerPage, name: str) -> None:
-    bare.open_stage("parse")
-    open_tool(bare, name)
+def test_before_a_run_each_tool_says_what_it_will_show(unrun: DebuggerPage, name: str) -> None:
+    unrun.open_stage("parse")
+    open_tool(unrun, name)
 
-    hint = bare.page.locator(f"#pd-{VIEWS[name]} .pd-empty")
+    hint = unrun.page.locator(f"#pd-{VIEWS[name]} .pd-empty")
     expect(hint).to_be_visible()
     assert len(hint.inner_text()) > 100
 
-    ask(bare, name)
-    expect(bare.page.locator(f"#pd-{VIEWS[name]}")).to_contain_text("There is no raw output yet")
+    ask(unrun, name)
+    expect(unrun.page.locator(f"#pd-{VIEWS[name]}")).to_contain_text("There is no raw output yet")
 
 
 @pytest.mark.lab

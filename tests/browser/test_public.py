@@ -154,9 +154,11 @@ def test_two_pages_side_by_side_show_their_own_words(watched: Any, context: Any,
 def test_a_page_without_a_server_says_so_before_and_after_run(watched: Any, lonely_url: str) -> None:
     page = _open(watched, lonely_url)
     expect(page.page.locator("#pd-lab")).to_contain_text("No lab on this page")
-    page.run()
+    assert (page.state(), page.badge()) == ("recorded", "DROPPED")
+    page.paste(REQUEST % "hello")
+    page.page.click("#pd-run")
+    expect(page.page.locator(".pd-badge")).to_have_text("NO SERVER")
 
-    assert page.badge() == "NO SERVER"
     assert "on your own machine" in page.page.inner_text(".pd-detail")
 
 

@@ -82,6 +82,7 @@ def test_a_link_brings_the_request_and_sends_nothing(bare: DebuggerPage) -> None
     assert bare.request_text() == request
     assert "Nothing was run or sent" in bare.sentence()
     assert bare.state() == "idle"
+    assert bare.lost_text() == [], "the recorded run that was shown belongs to another request"
     assert [text for text in sent if "#pd" in text or "中文" in text or "\\u4e2d" in text] == []
     assert [text for text in sent if "queue/join" in text and "messages" in text] == []
 
@@ -153,10 +154,10 @@ def test_a_playground_link_says_what_was_taken(bare: DebuggerPage) -> None:
 # --- files ------------------------------------------------------------------------
 
 
-def test_before_a_run_the_menu_says_so(bare: DebuggerPage) -> None:
-    menu(bare).get_by_role("button", name="JSON bundle").click()
+def test_before_a_run_the_menu_says_so(unrun: DebuggerPage) -> None:
+    menu(unrun).get_by_role("button", name="JSON bundle").click()
 
-    expect(bare.page.locator(".pd-share-status")).to_contain_text("Nothing has been run yet")
+    expect(unrun.page.locator(".pd-share-status")).to_contain_text("Nothing has been run yet")
 
 
 def test_every_form_is_saved_by_the_browser(opened: DebuggerPage, tmp_path: Path) -> None:
@@ -219,7 +220,7 @@ def test_what_is_no_bundle_is_one_message_and_changes_nothing(bare: DebuggerPage
     bare.page.get_by_role("button", name="Open", exact=True).click()
 
     expect(bare.page.locator(".pd-share-status")).to_contain_text(words, ignore_case=True)
-    assert (bare.state(), bare.request_text()) == ("idle", before)
+    assert (bare.state(), bare.request_text()) == ("recorded", before)
 
 
 def test_a_hostile_bundle_does_nothing(bare: DebuggerPage, tmp_path: Path) -> None:

@@ -16,13 +16,14 @@ from prompt_debugger.core.errors import DebuggerError, RequestError
 from prompt_debugger.core.report import Bundle
 from prompt_debugger.core.room import room_of
 from prompt_debugger.core.types import JSONObject, Trace
-from prompt_debugger.ui.present import pack_payload
+from prompt_debugger.ui.present import VIEWS, empty_payloads, pack_payload
 from prompt_debugger.ui.web.handlers import Payloads, TargetFields
 from prompt_debugger.ui.web.security import MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS
 from prompt_debugger.ui.web.work import make_link, read_packed, reopen, share_as
 
+RESULT_VIEWS = tuple(name for name in VIEWS if name != "verdict")  # a link empties them
 MAX_BUNDLE_CHARS = 100_000_000
 MAX_PUBLIC_BUNDLE_CHARS = 12_000_000
 
@@ -57,12 +58,14 @@ class Sharing:
 
     def first_payload(self) -> str:
         """Return what the menu is drawn with: the choices of this page, for links that name some."""
+        empty = empty_payloads("", [])
         return pack_payload(
             {
                 "kind": "page",
                 "tool_parsers": [*TOOL_PARSERS],
                 "reasoning_parsers": [*REASONING_PARSERS],
                 "takes_model": not self.settings.public,
+                "empty": [empty[name] or "" for name in RESULT_VIEWS],
                 "most_packed": (MAX_PUBLIC_BODY_BYTES if self.settings.public else MAX_BODY_BYTES) - _EVENT_BYTES,
             }
         )

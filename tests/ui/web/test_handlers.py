@@ -33,7 +33,7 @@ def strip(steps):
 def test_every_worked_case_loads_with_its_story_and_no_complaint(handlers, name):
     case = handlers.load_case(name)
 
-    assert unpack_payload(case.payloads["verdict"])[0]["detail"] == handlers.examples[name].story
+    assert unpack_payload(case.payloads["verdict"])[0]["detail"].endswith(handlers.examples[name].story)
     assert unpack_payload(handlers.check_request(case.text))[0]["state"] == "ok"
     assert set(case.payloads) >= set(VIEWS)
 

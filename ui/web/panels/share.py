@@ -10,7 +10,7 @@ from gradio.events import Dependency
 from prompt_debugger.core.types import Trace
 from prompt_debugger.ui.web.handlers import TargetFields
 from prompt_debugger.ui.web.page import Changes, Page, quiet
-from prompt_debugger.ui.web.sharing import Sharing
+from prompt_debugger.ui.web.sharing import RESULT_VIEWS, Sharing
 
 SHARE_LIMIT = 4
 
@@ -50,7 +50,7 @@ def wire_share(page: Page, sharing: Sharing) -> Dependency:
     opened = menu.submit(open_bundle, None, outputs, api_name="open_bundle", concurrency_limit=SHARE_LIMIT, **quiet())
     changed = [
         request.editor, request.tool_parser, request.reasoning_parser, request.model, request.tokenizer, request.case,
-        page.views["notices"], page.views["verdict"],
+        page.views["notices"], *(page.views[name] for name in RESULT_VIEWS), page.views["verdict"],
     ]  # fmt: skip
     # In the browser alone: what a link holds is not sent anywhere by opening it.
     menu.change(None, changed, changed, js="(...values) => globalThis.PromptDebugger.applyLink(...values)", **quiet())

@@ -1,0 +1,93 @@
+"""A page without a lab: worked cases as they once ran, marked; everything else says what is missing."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.pipeline import EXAMPLE_NAMES, Target
+from prompt_debugger.ui.present import unpack_payload
+from prompt_debugger.ui.web.handlers import Handlers, TargetFields
+from prompt_debugger.ui.web.labs import PageLabs
+from prompt_debugger.ui.web.settings import PageSettings
+
+
+def page(*, enabled: bool = False, **settings) -> Handlers:
+    labs = PageLabs(LabPool(), enabled=False)
+    labs.enabled = enabled  # whether vLLM is installed is another question
+    return Handlers(PageSettings(lab=enabled, **settings), labs)
+
+
+def strip_of(payloads):
+    return unpack_payload(payloads["verdict"])[0]
+
+
+async def run(handlers, text, tool_parser="kimi_k2", reasoning_parser="none", endpoint=""):
+    fields = TargetFields(endpoint, "", "", tool_parser, reasoning_parser)
+    return [update async for update in handlers.run(text, fields)][-1]
+
+
+@pytest.mark.parametrize("public", [False, True])
+@pytest.mark.parametrize("name", EXAMPLE_NAMES)
+def test_a_worked_case_opens_as_recorded_and_says_so(name, public):
+    case = page(public=public).load_case(name)
+
+    strip = strip_of(case.payloads)
+    assert strip["state"] == "recorded"
+    assert strip["sentence"] == case.trace.verdict.sentence
+    assert strip["detail"].startswith("Recorded run: vLLM 0.32.0")
+    assert "2026" in strip["detail"]
+    assert "nothing was run now" in strip["detail"]
+    assert unpack_payload(case.payloads["header"])[0]["facts"][0][1] == "recorded"
+    assert bool(case.payloads["ledger"]) == (name != "tutorial-tool-types")  # which the server refused
+    assert case.payloads["prompt_tokens"]
+
+
+async def test_run_on_a_worked_case_shows_its_recording_and_no_server_of_it_may_be_asked():
+    handlers = page()
+    case = handlers.load_case("dropped-call")
+
+    update = await run(handlers, case.text)
+
+    assert strip_of(update.payloads)["badge"] == "DROPPED"
+    assert strip_of(update.payloads)["state"] == "done"
+    assert update.trace == case.trace
+    assert not update.is_own
+
+
+async def test_the_same_request_written_otherwise_is_the_same_case():
+    handlers = page()
+    text = json.dumps(json.loads(handlers.load_case("dropped-call").text), indent=None)
+
+    assert not (await run(handlers, text)).is_own
+
+
+@pytest.mark.parametrize("change", ["parser", "request"])
+async def test_whatever_was_changed_is_not_answered_by_the_recording(change):
+    handlers = page()
+    body = json.loads(handlers.load_case("dropped-call").text)
+    if change == "request":
+        body["temperature"] = 0.5
+
+    update = await run(handlers, json.dumps(body), tool_parser="hermes" if change == "parser" else "kimi_k2")
+
+    assert strip_of(update.payloads)["badge"] == "NO SERVER"
+    assert update.trace.raw is None
+    assert update.trace.local_prompt is not None
+
+
+@pytest.mark.parametrize(
+    "handlers",
+    [
+        lambda: page(enabled=True),
+        lambda: page(target=Target(base_url="http://127.0.0.1:9/v1")),
+    ],
+    ids=["with a lab", "with an endpoint"],
+)
+def test_where_there_is_something_to_run_on_nothing_recorded_is_shown(handlers):
+    case = handlers().load_case("dropped-call")
+
+    assert strip_of(case.payloads)["state"] == "idle"
+    assert case.trace is None
