@@ -13,7 +13,7 @@ TORCH_INDEX := https://download.pytorch.org/whl/cpu
 HEAVY := lab or vllm or browser
 CODE := app.py core ui prompt_debugger tests scripts benchmarks
 
-.PHONY: help run lab test test-fast mutants check fix setup browser goldens screens bench docs clean
+.PHONY: help run lab test test-fast mutants check fix setup browser goldens screens bench bench-all docs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -84,8 +84,12 @@ goldens: setup ## rewrite golden files, then show what changed
 screens: setup browser ## rewrite the screenshots of the browser tests
 	$(PY) -m pytest tests/browser --update-screens
 
-bench: setup ## run benchmarks/ and print a table
-	$(PY) -m benchmarks
+bench: setup ## measure, and write docs/benchmarks.md with its curves
+	$(PY) -m benchmarks.figures
+	$(PY) scripts/benchmark_page.py
+
+bench-all: setup ## run every file of benchmarks/ and print what they say (ARGS="scan bulk" picks some)
+	$(PY) -m benchmarks $(ARGS)
 
 docs: setup ## regenerate docs/rules
 	$(PY) scripts/rule_docs.py
