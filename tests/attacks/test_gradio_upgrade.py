@@ -15,7 +15,7 @@ from typing import Any
 
 import gradio as gr
 import pytest
-from gradio import data_classes, processing_utils, queueing, route_utils, state_holder
+from gradio import data_classes, networking, processing_utils, queueing, route_utils, state_holder
 from gradio.blocks import Blocks
 from gradio_client import utils as client_utils  # type: ignore[import-untyped]  # it ships no types
 
@@ -107,3 +107,14 @@ def test_the_door_knows_every_field_by_which_gradio_knows_a_file(found: dict[str
     telling = set(found["file_fields"]) - {"size"}
 
     assert telling <= payloads.FILE_KEYS
+
+
+def test_a_page_opens_though_its_first_answer_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gradio asks the page five times, 3 s each, and gives up where localhost "is not accessible"."""
+    monkeypatch.setattr(networking, "url_ok", lambda _: False)
+    settings = PageSettings(port=0, lab=False)
+    app = build_app(settings)
+    try:
+        assert serve_app(app, settings)[1].startswith("http://127.0.0.1:")
+    finally:
+        app.close(verbose=False)

@@ -89,6 +89,7 @@ def launch_arguments(settings: PageSettings) -> dict[str, Any]:
         "allowed_paths": [],
         "footer_links": [],
         "quiet": True,
+        "_frontend": False,  # else gradio 6.31 gives up where a busy machine takes 3 s for the first answer
         "app_kwargs": {
             "docs_url": None,
             "redoc_url": None,
