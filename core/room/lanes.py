@@ -28,7 +28,7 @@ _CLOSED = "the room was closed"
 MOST_EVER = 8  # lanes, further ones included
 _MOST_OF_ADDRESS = 3  # which it holds when one of its pages gets a further one
 _PATIENCE_S = 0.5  # most jobs end sooner
-_MOST_CHARGED_S = 0.5  # for a job that ended well: it may have waited for its process to start
+_MOST_CHARGED_S = 0.5  # for a job that ended well
 
 
 class Lane:
@@ -45,7 +45,8 @@ class Lane:
         self.owner = ""
         self.is_further = is_further
         self.was_lost = False
-        self._begun_s: float | None = None
+        self._has_begun = False
+        self._used_s = 0.0
         self.job_number = 0
         self._start = start
         self._process: RoomProcess | None = None
@@ -72,20 +73,22 @@ class Lane:
                 raise RoomError(_CLOSED if self._is_closed else "the work was stopped", limit="stopped")
             if self._process is None:
                 self._process = self._start()
-            if self._begun_s is None:  # the start of a process is on nobody's account
-                self._begun_s = time.monotonic()
+            self._has_begun = True
             return self._process
 
     def hold(self, owner: str) -> None:
         """Begin a job of this visitor."""
         with self._changing:
             self.owner, self.job_number, self._is_stopped = owner, self.job_number + 1, False
-            self.was_lost, self._begun_s = False, None
+            self.was_lost, self._has_begun, self._used_s = False, False, 0.0
+
+    def note_use(self, used_s: object) -> None:
+        """Remember the processor time of a job that ended well; how long it took says how busy the machine is."""
+        self._used_s = used_s if isinstance(used_s, float) and used_s > 0 else 0.0
 
     def cost_s(self) -> float:
         """Return what the job that holds it is charged."""
-        used_s = 0.0 if self._begun_s is None else min(time.monotonic() - self._begun_s, _MOST_CHARGED_S)
-        return used_s + (RESTART_S if self.was_lost else 0.0)
+        return min(self._used_s, _MOST_CHARGED_S) + (RESTART_S if self.was_lost else 0.0)
 
     def stop(self, job_number: int | None = None) -> None:
         """End the job that holds it, without waiting; the holder hears of it. Another's job is left alone."""
@@ -100,7 +103,7 @@ class Lane:
         """End its process and wait for that; only by its holder."""
         with self._changing:
             process, self._process = self._process, None
-            self.was_lost = self.was_lost or self._begun_s is not None
+            self.was_lost = self.was_lost or self._has_begun
         if process is not None:
             process.close()
 

@@ -150,8 +150,10 @@ class Room:
             for end in process.exchange(ask.job.what, ask.job.limits, ask.question, ask.job.hint):
                 if end[0] == "step":
                     on_step(end[1])
-            is_good = end[-1] is False
-            return _value(ask.job, *end)
+            kind, value, was_spent, used_s = end
+            is_good = was_spent is False
+            lane.note_use(used_s)
+            return _value(ask.job, kind, value)
         finally:
             if not is_good:
                 lane.drop()
@@ -192,7 +194,7 @@ _ROOMS: list[Room] = []
 _OVER = object()
 
 
-def _value(job: _AnyJob, kind: object, value: object, _: object) -> object:
+def _value(job: _AnyJob, kind: object, value: object) -> object:
     """Return the value of a job's end, or raise the error that it says."""
     if kind == "value":
         return value

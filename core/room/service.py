@@ -10,6 +10,7 @@ import gc
 import importlib
 import os
 import signal
+import time
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from typing import BinaryIO, TypeAlias, cast
@@ -51,9 +52,10 @@ def serve(modules: Sequence[str]) -> None:
     while (question := _next(questions)) is not None:
         name, arguments, keywords, cpu_s, memory_mb = question
         memory.allow(memory_mb)
+        begun_s = time.process_time()
         allow_cpu(cpu_s)
         for answer in _answers(jobs[name], arguments, keywords):
-            frame = _packed((*answer, memory.is_spent()))
+            frame = _packed(answer, (memory.is_spent(), time.process_time() - begun_s))
             allow_cpu(0)  # a client that is slow to read costs nothing
             _write(answers, frame)
             allow_cpu(cpu_s)
@@ -100,13 +102,14 @@ def _answers(job: _AnyJob, arguments: Sequence[object], keywords: Mapping[str, o
         yield ("fault", f"{type(error).__name__}: {str(error)[:_MAX_MESSAGE]} ({places})")
 
 
-def _packed(answer: tuple[object, ...]) -> bytes:
+def _packed(answer: tuple[object, ...], account: tuple[bool, float]) -> bytes:
+    """Return the frame of an answer, then whether memory was left behind, and how much processor time was used."""
     try:
-        return pack(answer)
+        return pack((*answer, *account))
     except UnknownValueError as error:
-        return pack(("fault", f"the answer cannot travel: {error}", True))
+        return pack(("fault", f"the answer cannot travel: {error}", True, account[1]))
     except MemoryError:
-        return pack(("memory", "", True))
+        return pack(("memory", "", True, account[1]))
 
 
 def _write(answers: BinaryIO, frame: bytes) -> None:

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,6 +51,18 @@ def search_for_ever() -> bool:
 @job("sleeping", Limits(cpu_s=5.0, wall_s=0.2))
 def sleep() -> None:
     threading.Event().wait(600)
+
+
+@job("working", Limits(cpu_s=20.0))
+def work_for(cpu_s: float) -> None:
+    until_s = time.process_time() + cpu_s
+    while time.process_time() < until_s:
+        pass
+
+
+@job("waiting", Limits())
+def rest_for(seconds: float) -> None:
+    threading.Event().wait(seconds)
 
 
 @job("eating memory", Limits(cpu_s=20.0, memory_mb=256))

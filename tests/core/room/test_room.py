@@ -234,6 +234,15 @@ async def test_further_processes_go_when_nobody_needs_them(room):
     assert await asked_by("honest", room, hostile.echo, "fine") == "fine"
 
 
+async def test_visitors_are_charged_what_they_used_not_how_long_it_took(room):
+    for visitor, job, seconds in (("worker/1", hostile.work_for, 0.1), ("rester/1", hostile.rest_for, 0.4)):
+        VISITOR.set(visitor)
+        await room.run(job, seconds)
+    [worked, _], [rested, _] = (room._lanes._fairness.used(visitor) for visitor in ("worker/1", "rester/1"))
+
+    assert rested < worked
+
+
 async def test_work_of_nobody_in_particular_gets_no_further_process(room):
     tasks = [asyncio.create_task(room.run(hostile.echo, [number] * 100_000)) for number in range(20)]
 
