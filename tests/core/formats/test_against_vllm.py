@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from prompt_debugger.core.formats import FORMATS, TABLES
+from prompt_debugger.core.formats import FORMATS, TABLES, pick_format
 from prompt_debugger.core.parse.engines import RawOutput, VllmEngine, VllmOutcome, write_parser_name
+from prompt_debugger.core.protocols import ReadContext
 from prompt_debugger.core.types import JSONObject
 from tests.core.formats.renderers import RENDERERS
 
@@ -32,19 +34,33 @@ NOT_ASKED = {
     "cohere_command4": "needs a package that vLLM does not bring",
     "openai": "reads token ids of its own vocabulary",
     "openai_gptoss": "reads token ids of its own vocabulary",
-    "minimax_m2_append_think": "leaves reasoning in content on purpose",
-    "poolside_v1": "needs the tokens of its own template",
-    "mistral": "the stand-in vocabulary makes it a later version's",
-    "deepseek_v41": "the renderer writes the wrapper of V3.2",
-    "gigachat3": "needs control tokens that the renderer leaves to the server",
-    "hy_v4": "the renderer writes the body of version 3",
-    "functiongemma": "keeps the first argument alone",
+    "minimax_m2_append_think": "leaves reasoning in content on purpose; it has a test of its own",
 }
+
+
+def as_v41(raw: str) -> str:
+    """Write DeepSeek V4.1's tags, which have a space and another wrapper."""
+    return re.sub(r"｜DSML｜(?=invoke|parameter)", "｜DSML｜ ", raw).replace("｜DSML｜function_calls", "｜DSML｜ calls")
+
+
+def as_hy_v4(raw: str) -> str:
+    """Write a call of Hunyuan V4: that of V3 without its separator and line breaks."""
+    return raw.replace("<tool_sep>", "").replace("\n", "")
+
+
+# What a parser of the family reads that is written a little otherwise than the renderer writes it.
+SPELLINGS: dict[str, Callable[[str], str]] = {
+    "deepseek_v41": as_v41,
+    "hy_v4": as_hy_v4,
+    "gigachat3": lambda raw: raw.split("<|message_sep|>")[0],  # the server ends generation before its end token
+}
+# Those that keep one argument alone.
+ONE_ARGUMENT = {"functiongemma"}
 SPLITTERS = [
     (name, parser)
     for name, parsers in sorted(TABLES.reasoning_parsers.items())
     for parser in parsers
-    if parser not in NOT_ASKED and RENDERERS[name].has_reasoning
+    if parser not in NOT_ASKED and RENDERERS[name].has_reasoning and name != "mistral"  # its parser knows [THINK] alone
 ]
 READERS = [
     (name, parser)
@@ -98,10 +114,23 @@ async def test_the_switch_of_the_family_tells_its_parser_that_nothing_is_thought
 
 @pytest.mark.parametrize(("name", "parser"), READERS, ids=str)
 async def test_a_tool_parser_of_the_family_reads_what_it_writes(engine: VllmEngine, name: str, parser: str) -> None:
-    raw = RENDERERS[name].render(None, "", [("get_weather", ARGUMENTS)])
+    arguments = {"city": "Paris"} if parser in ONE_ARGUMENT else ARGUMENTS
+    raw = SPELLINGS.get(parser, str)(RENDERERS[name].render(None, "", [("get_weather", arguments)]))
+    context = ReadContext((TOOL,))
 
     outcome = await ask(engine, write_parser_name(parser, None), raw, {"tools": [TOOL]})
+    census = pick_format(raw, context).read(raw, context)
 
     functions = [call["function"] for call in outcome.tool_calls]
     got = [(one["name"], json.loads(str(one["arguments"]))) for one in functions if isinstance(one, dict)]
-    assert got == [("get_weather", ARGUMENTS)]
+    assert got == [("get_weather", arguments)]
+    assert got == [(call.name, call.arguments_json) for call in census.calls]
+
+
+async def test_a_parser_that_leaves_reasoning_in_content_says_so_by_its_opening_tag(engine: VllmEngine) -> None:
+    raw = f"{THOUGHT}</think>\n\n{ANSWER}"
+
+    outcome = await ask(engine, write_parser_name(None, "minimax_m2_append_think"), raw, {})
+
+    assert outcome.reasoning is None
+    assert outcome.content == f"<think>{raw}"
