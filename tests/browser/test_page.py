@@ -5,10 +5,12 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
+from prompt_debugger.core.pipeline import find_example
 from tests.browser.axe import violations
 from tests.browser.page import DebuggerPage
 from tests.ui.present.strategies import HOSTILE
@@ -16,6 +18,7 @@ from tests.ui.present.strategies import HOSTILE
 pytestmark = pytest.mark.browser
 
 REQUEST = '{"messages": [{"role": "user", "content": "PASTED BY ME"}]}'
+WRONG_PARSER = find_example("wrong-parser").title
 # Of gradio's own parts: its editor scrolls without a tab stop of its own, and its status boxes carry no label.
 GRADIO_RULES = frozenset({"scrollable-region-focusable"})
 
@@ -123,6 +126,53 @@ def test_stop_ends_a_run_that_hangs(bare: DebuggerPage, silent_endpoint: str) ->
     expect(bare.page.locator("#pd-run")).to_be_enabled()
     assert bare.page.locator(".pd-stage-running").count() == 0
     assert bare.request_text() == REQUEST
+
+
+def test_stop_tells_what_had_come_and_the_next_run_goes_on(bare: DebuggerPage, silent_endpoint: str) -> None:
+    bare.paste(REQUEST)
+    bare.aim_at(silent_endpoint)
+    for _ in range(2):
+        bare.page.click("#pd-run")
+        expect(bare.page.locator(".pd-verdict")).to_have_attribute("data-state", "running")
+        bare.page.click("#pd-stop")
+        expect(bare.page.locator(".pd-verdict")).to_have_attribute("data-state", "stopped")
+        expect(bare.page.locator("#pd-run")).to_be_enabled()
+
+        assert bare.badge() == "STOPPED"
+        assert bare.sentence().startswith("Stopped before the end.")
+
+
+def test_run_waits_for_a_case_that_is_on_its_way(bare: DebuggerPage) -> None:
+    """Pressed while the case is being loaded, Run used to run the old request, and was cancelled by the new one."""
+    held: list[Any] = []
+
+    def hold_case(route: Any) -> None:
+        is_case = "wrong-parser" in (route.request.post_data or "")
+        held.append(route) if is_case else route.continue_()
+
+    bare.page.route("**/gradio_api/queue/join*", hold_case)
+    with bare.page.expect_request(lambda request: "wrong-parser" in (request.post_data or "")):
+        bare.page.click("#pd-case input")
+        bare.page.get_by_role("option", name=WRONG_PARSER, exact=True).click()
+    expect(bare.page.locator("#pd-run")).to_be_disabled()
+
+    held[0].continue_()
+    expect(bare.page.locator("#pd-run")).to_be_enabled()
+    bare.run()
+
+    assert bare.badge() != "ERROR", "the run began and ended by itself"
+
+
+def test_choosing_a_case_ends_the_run_of_the_one_before(bare: DebuggerPage, silent_endpoint: str) -> None:
+    bare.paste(REQUEST)
+    bare.aim_at(silent_endpoint)
+    bare.page.click("#pd-run")
+    expect(bare.page.locator(".pd-verdict")).to_have_attribute("data-state", "running")
+
+    bare.choose("A healthy tool call")
+
+    expect(bare.page.locator("#pd-run")).to_be_enabled()
+    assert bare.state() in ("idle", "recorded")
 
 
 def test_control_enter_runs_from_inside_the_editor(bare: DebuggerPage) -> None:

@@ -15,7 +15,7 @@ from prompt_debugger.ui.present.prompt import difference_payload, template_paylo
 from prompt_debugger.ui.present.run import VIEWS, RunView, empty_payloads
 from prompt_debugger.ui.present.stages import stages_payload
 from prompt_debugger.ui.present.tokens import tokens_payload
-from prompt_debugger.ui.present.verdict import idle_payload, running_payload, stopped_payload, verdict_payload
+from prompt_debugger.ui.present.verdict import idle_payload, running_payload, verdict_payload
 
 __all__ = [
     "VIEWS",
@@ -33,7 +33,6 @@ __all__ = [
     "pack_payload",
     "running_payload",
     "stages_payload",
-    "stopped_payload",
     "target_facts",
     "template_payload",
     "tokens_payload",

@@ -17,7 +17,7 @@ from prompt_debugger.ui.present.parsers import matrix_payload
 from prompt_debugger.ui.present.prompt import difference_payload, template_payload
 from prompt_debugger.ui.present.stages import stages_payload
 from prompt_debugger.ui.present.tokens import tokens_payload
-from prompt_debugger.ui.present.verdict import idle_payload, running_payload, verdict_payload
+from prompt_debugger.ui.present.verdict import idle_payload, running_payload, stopped_payload, verdict_payload
 
 VIEWS = (
     "header",
@@ -42,11 +42,13 @@ class RunView:
         run: Number of the run; tells the page a new one from a change of the old.
         facts: Facts of the target to show until the server says more.
         trace: What is known so far.
+        texts: Raw and chat text that has streamed so far.
     """
 
     run: int = 0
     facts: list[JSON] = field(default_factory=list)
     trace: Trace | None = None
+    texts: tuple[str, str] = ("", "")
     _keys: dict[str, object] = field(default_factory=dict)
 
     def update(
@@ -60,7 +62,7 @@ class RunView:
         elapsed_s: float = 0.0,
     ) -> dict[str, str | None]:
         """Return the payloads that changed; a tick without news changes the clock alone."""
-        self.trace = trace
+        self.trace, self.texts = trace, (raw_text, chat_text)
         running = running_payload(sentence, run=self.run, fraction=fraction, elapsed_s=elapsed_s)
         changed = self._stage_views(trace, raw_text, chat_text, running=True)
         self._take(changed, "verdict", (sentence, fraction, int(elapsed_s)), lambda: running)
@@ -82,6 +84,19 @@ class RunView:
             changed = self._stage_views(self.trace, "", "", running=False)
         changed["verdict"] = error_payload(error, run=self.run)
         return changed
+
+    def stop(self) -> dict[str, str | None]:
+        """Return the payloads of a run that was stopped: all that had come, made anew; a verdict that was out stays."""
+        if self.trace is None:
+            changed = empty_payloads("", self.facts)
+            del changed["header"]
+            return {**changed, "verdict": stopped_payload(run=self.run, has_found=False)}
+        if self.trace.verdict is not None:
+            return RunView(self.run, self.facts).finish(self.trace)
+        # By a view of its own: a thread may still be at work with this one.
+        changed = RunView(self.run, self.facts)._stage_views(self.trace, *self.texts, running=False)
+        has_found = any(self.texts) or _has_found(self.trace)
+        return {**changed, "verdict": stopped_payload(run=self.run, has_found=has_found)}
 
     def _stage_views(self, trace: Trace, raw_text: str, chat_text: str, *, running: bool) -> dict[str, str | None]:
         prompt = trace.prompt or trace.local_prompt
@@ -127,6 +142,10 @@ class RunView:
         if self._keys.get(name, _NEVER) != key:
             self._keys[name] = key
             changed[name] = build()
+
+
+def _has_found(trace: Trace) -> bool:
+    return any(part is not None for part in (trace.prompt, trace.local_prompt, trace.raw, trace.chat))
 
 
 _NEVER = object()

@@ -56,9 +56,15 @@ def running_payload(sentence: str, *, run: int, fraction: float | None = None, e
     return verdict_strip("running", "RUNNING", sentence, fraction=fraction, detail=detail, run=run)
 
 
-def stopped_payload() -> str:
-    """Return the strip after Stop."""
-    return verdict_strip("stopped", "STOPPED", "Stopped before the end. What was found so far is below.")
+def stopped_payload(*, run: int = 0, has_found: bool = True) -> str:
+    """Return the strip after Stop.
+
+    Args:
+        run: Number of the run.
+        has_found: Whether anything had come before.
+    """
+    rest = "What had come is below." if has_found else "Nothing had come yet."
+    return verdict_strip("stopped", "STOPPED", f"Stopped before the end. {rest}", run=run)
 
 
 def verdict_payload(trace: Trace, *, run: int = 0) -> str:

@@ -32,7 +32,6 @@ from prompt_debugger.ui.present import (
     lab_payload,
     notices_payload,
     running_payload,
-    stopped_payload,
     target_facts,
     unserved_payload,
 )
@@ -41,6 +40,7 @@ from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.limits import LimitError, Limits, bounded_request, check_length
 from prompt_debugger.ui.web.recorded import RecordedCases
 from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.stops import Stops, until_asked
 from prompt_debugger.ui.web.targets import NoServerError, choose_target, target_without_server
 from prompt_debugger.ui.web.work import check_pasted, read_pasted
 
@@ -97,6 +97,7 @@ class Handlers:
         labs: The labs of all visitors.
         limits: What one visitor may use.
         gate: Whose run may go on; times and counts by session.
+        stops: Whose run is to end before its end.
         examples: The worked cases by name.
         recorded: Runs of them to show where there is no lab.
     """
@@ -106,6 +107,7 @@ class Handlers:
         self.labs = labs
         self.limits = limits or settings.limits
         self.gate = RunGate(self.limits)
+        self.stops = Stops()
         self.engine = VllmEngine()
         self.examples = {example.name: example for example in load_examples()}
         self.recorded = RecordedCases(self.examples)
@@ -153,10 +155,6 @@ class Handlers:
             line = line._replace(sentence="The lab of this page is not there: worked cases open as recorded runs")
         return lab_payload(*line), line.state in ("installing", "starting")
 
-    def stopped(self) -> str:
-        """Return the verdict strip after Stop."""
-        return stopped_payload()
-
     def not_started(self) -> str:
         """Return the verdict strip of a run that the server's door did not let in: too long, or too many wait."""
         return error_payload(DebuggerError("the run did not start", "The message at the edge of the page says why."))
@@ -164,12 +162,25 @@ class Handlers:
     async def run(self, text: str, fields: TargetFields, session: str = "") -> AsyncGenerator[Update, None]:
         """Run what stands in the editor; yield what changes, and the trace at the end.
 
+        A run that is stopped ends with what had come, and one whose request has left the page ends without a word.
+
         Args:
             text: What stands there.
             fields: The fields under Target.
             session: Which open page asks.
         """
         view = RunView(run=next(_run_numbers))
+        with self.stops.follow(session) as sign:
+            async with aclosing(until_asked(self._whole_run(view, text, fields, session), sign)) as updates:
+                async for update in updates:
+                    yield update
+            if sign.asked.is_set() and not sign.is_silent:
+                yield Update(await asyncio.to_thread(view.stop), view.trace)
+
+    async def _whole_run(
+        self, view: RunView, text: str, fields: TargetFields, session: str
+    ) -> AsyncGenerator[Update, None]:
+        """Yield what a run changes, from its place in the line to its end; every error is a message."""
         try:
             check_length(text, self.limits)  # before it waits, and is held as long
             with self.gate.enter(session, VISITOR.get().partition("/")[0]) as turn:

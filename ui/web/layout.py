@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
@@ -63,18 +64,27 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
 def _wire_cases(page: Page) -> None:
     panel = page.request
 
-    def load_case(name: str) -> Changes:
-        case = page.handlers.load_case(name)
+    async def load_case(visitor: gr.Request, name: str) -> Changes:
+        # What a run would still say belongs to another request; its own end gives the buttons back.
+        has_run = await page.handlers.stops.silence(visitor.session_hash or "")
+        case = await asyncio.to_thread(page.handlers.load_case, name)
         fields: Changes = {
             panel.editor: case.text,
             panel.tool_parser: case.tool_parser,
             panel.reasoning_parser: case.reasoning_parser,
             page.trace: case.trace,
+            panel.run: gr.skip() if has_run else gr.Button(interactive=True),
         }
         return {**fields, **page.changes(case.payloads)}
 
-    outputs = [panel.editor, panel.tool_parser, panel.reasoning_parser, page.trace, *page.views.values()]
-    panel.case.input(load_case, panel.case, outputs, api_name="load_case", **quiet())
+    outputs = [panel.editor, panel.tool_parser, panel.reasoning_parser, panel.run, page.trace, *page.views.values()]
+    # Run waits for the case: pressed before it has come, it would run the request that is about to go.
+    hold = "() => ({ __type__: 'update', interactive: false })"
+    panel.case.input(None, None, panel.run, js=hold, **quiet())
+    loaded = panel.case.input(load_case, panel.case, outputs, api_name="load_case", **quiet())
+    loaded.failure(
+        lambda: gr.Button(interactive=True), None, panel.run, api_name="case_refused", queue=False, **quiet()
+    )
     panel.editor.input(
         page.handlers.check_request,
         panel.editor,
@@ -89,11 +99,22 @@ def _wire_run(page: Page) -> Dependency:
     """Wire Run and Stop; returns the event at whose end the trace is there."""
     panel = page.request
 
-    def begin() -> tuple[Any, Any, None]:
+    stops = page.handlers.stops
+
+    async def begin(visitor: gr.Request) -> tuple[Any, Any, None]:
+        stops.expect(visitor.session_hash or "")
         return gr.Button(interactive=False), gr.Button(interactive=True), None
 
     def end() -> tuple[Any, Any]:
         return gr.Button(interactive=True), gr.Button(interactive=False)
+
+    async def refuse(visitor: gr.Request) -> tuple[Any, Any, str]:
+        stops.forget(visitor.session_hash or "")
+        return *end(), page.handlers.not_started()
+
+    async def stop(visitor: gr.Request) -> Any:  # noqa: ANN401  # a button that changes
+        stops.stop(visitor.session_hash or "")
+        return gr.Button(interactive=False)
 
     async def run(visitor: gr.Request, text: str, *more: Any) -> AsyncGenerator[Changes, None]:  # noqa: ANN401  # fields, and the state
         session = visitor.session_hash or ""
@@ -113,12 +134,6 @@ def _wire_run(page: Page) -> Dependency:
     started = panel.run.click(begin, None, [*buttons, page.trace], api_name="begin", queue=False, **quiet())
     running: Dependency = started.then(run, inputs, outputs, api_name="run", concurrency_limit=None, **quiet())
     running.then(end, None, buttons, api_name="end", queue=False, **quiet())
-    refused = running.failure(end, None, buttons, api_name="end_refused", queue=False, **quiet())
-    refused.then(page.handlers.not_started, None, page.views["verdict"], api_name="not_started", queue=False, **quiet())
-    stopped = panel.stop.click(
-        page.handlers.stopped, None, page.views["verdict"], api_name="stop", queue=False, cancels=[running], **quiet()
-    )
-    stopped.then(end, None, buttons, api_name="end_stopped", queue=False, **quiet())
-    # Another case ends the run: what it would still say belongs to another request.
-    panel.case.input(end, None, buttons, api_name="end_switched", queue=False, cancels=[running], **quiet())
+    running.failure(refuse, None, [*buttons, page.views["verdict"]], api_name="end_refused", queue=False, **quiet())
+    panel.stop.click(stop, None, panel.stop, api_name="stop", queue=False, **quiet())
     return running
