@@ -149,7 +149,7 @@ def test_nothing_on_the_page_cancels_a_run(served):
 
 
 @pytest.mark.parametrize(
-    ("asked", "state"), [("stop", "stopped"), ("load_case", "idle")], ids=["Stop", "another worked case"]
+    ("asked", "state"), [("stop", "stopped"), ("load_case", "recorded")], ids=["Stop", "another worked case"]
 )
 async def test_what_ends_a_run_on_the_page_is_no_failure(served, asked, state):
     url, blocks = served
