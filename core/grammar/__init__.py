@@ -10,6 +10,7 @@ from prompt_debugger.core.grammar.enforcement import LEVELS, Enforcement, enforc
 from prompt_debugger.core.grammar.engine import GrammarEngine, GrammarLimits
 from prompt_debugger.core.grammar.families import FAMILIES, GrammarFamily, find_family
 from prompt_debugger.core.grammar.first_illegal import first_illegal_token
+from prompt_debugger.core.grammar.output import Exhibit
 from prompt_debugger.core.grammar.verdict import (
     Cause,
     GrammarStatus,
@@ -26,6 +27,7 @@ __all__ = [
     "LEVELS",
     "Cause",
     "Enforcement",
+    "Exhibit",
     "GrammarEngine",
     "GrammarFamily",
     "GrammarLimits",

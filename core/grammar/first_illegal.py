@@ -17,13 +17,12 @@ from prompt_debugger.core.grammar.explain import Explanation, Stop, explain_stop
 from prompt_debugger.core.grammar.families import GrammarFamily, find_family
 from prompt_debugger.core.grammar.locate import has_call
 from prompt_debugger.core.grammar.opinion import second_opinion
-from prompt_debugger.core.grammar.output import Output, prepare_output
+from prompt_debugger.core.grammar.output import Exhibit, Output, prepare_output
 from prompt_debugger.core.grammar.repair import Repair, find_repair, original_place
 from prompt_debugger.core.grammar.token_reading import read_by_tokens
 from prompt_debugger.core.grammar.verdict import GrammarStatus, GrammarVerdict, Intervention
 from prompt_debugger.core.grammar.words import describe_cause, describe_verdict
 from prompt_debugger.core.parse.tools import tool_names
-from prompt_debugger.core.protocols import Tokenizer
 from prompt_debugger.core.structural_tag import GrammarPlan
 from prompt_debugger.core.types import JSONObject
 
@@ -34,29 +33,21 @@ _THEN = {
 
 
 def first_illegal_token(
-    raw: str,
-    token_ids: Sequence[int] | None,
-    tokenizer: Tokenizer | None,
+    exhibit: Exhibit,
     tools: Sequence[JSONObject],
     family: str,
     level: str | Enforcement = "auto",
     *,
     engine: GrammarEngine,
-    prompt_tail: str = "",
-    finish_reason: str | None = None,
 ) -> GrammarVerdict:
     """Hold an output against the grammar that vLLM would enforce.
 
     Args:
-        raw: Raw output, special tokens spelled out, the end token included where there was one.
-        token_ids: Ids of `raw`; `None` to judge the text alone.
-        tokenizer: Goes with the ids.
+        exhibit: The output, and how it came about.
         tools: Tool specs of the request.
         family: Name of the format, as in `FAMILIES`.
         level: A level of enforcement or its name, as in `LEVELS`, or `forced:TOOL`.
         engine: XGrammar.
-        prompt_tail: End of the prompt; tells whether a reasoning block was open.
-        finish_reason: The server's word; `stop` means the model ended the output.
 
     Returns:
         The verdict; an output that is odd in any way is judged, not refused.
@@ -65,35 +56,34 @@ def first_illegal_token(
         EngineError: There is no XGrammar, the level is unknown, or a grammar was too much for it.
     """
     enforcement = enforcement_named(level) if isinstance(level, str) else level
-    known = find_family(family, raw)
-    has_ids = token_ids is not None and tokenizer is not None
+    known = find_family(family, exhibit.raw)
     blank = GrammarVerdict(
         GrammarStatus.OFF,
         "",
         known.name if known else family,
         known.grammar.structural_tag if known else None,
         enforcement.name,
-        "tokens" if has_ids else "text",
+        "tokens" if exhibit.has_ids else "text",
     )
     if known is None:
         return replace(blank, sentence=f"vLLM 0.32 has no structural tag that is known here for `{family}`.")
     plan = plan_grammar(known, tools, enforcement)
     if plan is None:
         return replace(blank, sentence=_why_off(known, enforcement, tools))
-    output = prepare_output(raw, token_ids, tokenizer, known, prompt_tail, finish_reason)
+    output = prepare_output(exhibit, known)
     blank = replace(blank, constrains=describe_plan(plan))
     if output is None:
         return replace(blank, sentence="The reasoning never ends; a grammar sets in only after it.")
-    if has_ids and output.text != raw:
+    if exhibit.has_ids and output.text != exhibit.raw:
         blank = replace(blank, notes=("The text of the ids differs from the raw text; the ids are judged.",))
     case = _Case(Court(engine, known), known, plan, output, tuple(sorted(tool_names(tools))), engine)
     try:
         verdict = _judge(case, replace(blank, starts_at=output.start_char))
     except GrammarRefusedError as refusal:
         return replace(blank, status=GrammarStatus.REFUSED, sentence=_refusal(case, str(refusal)))
-    if tokenizer is None or not output.tokens:
+    if exhibit.tokenizer is None or not output.tokens:
         return verdict
-    return replace(verdict, token_reading=read_by_tokens(case.court, plan, output, tokenizer, verdict))
+    return replace(verdict, token_reading=read_by_tokens(case.court, plan, output, exhibit.tokenizer, verdict))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,30 @@ MAX_BYTES = 400_000
 _SHOWN_CHARS = 24
 
 
+@dataclass(frozen=True, slots=True)
+class Exhibit:
+    """A raw output to be judged, and what is known of how it came about.
+
+    Attributes:
+        raw: Raw output, special tokens spelled out, the end token included where there was one.
+        token_ids: Ids of `raw`; `None` to judge the text alone.
+        tokenizer: Goes with the ids.
+        prompt_tail: End of the prompt; tells whether a reasoning block was open.
+        finish_reason: The server's word; `stop` means the model ended the output.
+    """
+
+    raw: str
+    token_ids: Sequence[int] | None = None
+    tokenizer: Tokenizer | None = None
+    prompt_tail: str = ""
+    finish_reason: str | None = None
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether ids are judged, and not the text alone."""
+        return self.token_ids is not None and self.tokenizer is not None
+
+
 class TokenPlace(NamedTuple):
     """A token by its place; number, its index from 0, and id are `None` without ids."""
 
@@ -72,14 +96,7 @@ class Output:
         return TokenPlace(None, None, self.text[self.end_char : self.end_char + _SHOWN_CHARS], len(self.data))
 
 
-def prepare_output(
-    raw: str,
-    token_ids: Sequence[int] | None,
-    tokenizer: Tokenizer | None,
-    family: GrammarFamily,
-    prompt_tail: str = "",
-    finish_reason: str | None = None,
-) -> Output | None:
+def prepare_output(exhibit: Exhibit, family: GrammarFamily) -> Output | None:
     """Return the output with the part that a grammar would see; `None` if it never sets in.
 
     vLLM lets the grammar set in where the reasoning parser says that reasoning has ended.
@@ -87,10 +104,11 @@ def prepare_output(
     Raises:
         EngineError: The output is too long.
     """
+    raw, tokenizer = exhibit.raw, exhibit.tokenizer
     tokens: tuple[Token, ...] = ()
-    if token_ids is not None and tokenizer is not None:
-        raw, tokens = tokenizer.tokens_of_ids(token_ids)
-    start = _find_start(raw, family, prompt_tail)
+    if exhibit.token_ids is not None and tokenizer is not None:
+        raw, tokens = tokenizer.tokens_of_ids(exhibit.token_ids)
+    start = _find_start(raw, family, exhibit.prompt_tail)
     if start is None:
         return None
     ends = family.ends
@@ -108,7 +126,7 @@ def prepare_output(
         position += len(token.piece)
     if tokens and position != len(_bytes(raw)):
         tokens, starts = (), []  # bytes that are no text: the table does not tile it
-    is_ended = bool(found) or finish_reason in ("stop", "tool_calls")
+    is_ended = bool(found) or exhibit.finish_reason in ("stop", "tool_calls")
     return Output(raw, data, start, is_ended, end_char, tokens, tuple(starts), len(_bytes(raw[:start])))
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 from prompt_debugger.core.errors import EngineError
 from prompt_debugger.core.grammar import (
+    Exhibit,
     GrammarEngine,
     GrammarVerdict,
     enforcement_of_request,
@@ -42,18 +43,15 @@ def judge_constrained(case: JSONObject, parse: Parse, level: str, engine: Gramma
         EngineError: XGrammar is not installed, or the level is unknown.
     """
     source, tools, ids = case.get("tokenizer"), case.get("tools"), case.get("token_ids")
-    verdict = first_illegal_token(
+    exhibit = Exhibit(
         parse.raw,
         [item for item in ids if isinstance(item, int)] if isinstance(ids, list) else None,
         cached_tokenizer(source) if isinstance(source, str) else None,
-        [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else [],
-        parse.parsed.format,
-        level,
-        engine=engine,
-        prompt_tail=_text(case.get("prompt_tail")) or "",
-        finish_reason=_text(case.get("finish_reason")),
+        _text(case.get("prompt_tail")) or "",
+        _text(case.get("finish_reason")),
     )
-    return verdict_to_json(verdict)
+    declared = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
+    return verdict_to_json(first_illegal_token(exhibit, declared, parse.parsed.format, level, engine=engine))
 
 
 def judge_trace(trace: Trace, level: str, engine: GrammarEngine, tokenizer: str | Path | None = None) -> GrammarVerdict:
@@ -75,17 +73,14 @@ def judge_trace(trace: Trace, level: str, engine: GrammarEngine, tokenizer: str 
     known = level in REQUEST_LEVELS
     enforcement = enforcement_of_request(trace.request.body, REQUEST_LEVELS[level]) if known else level
     ids = trace.raw.token_ids
-    return first_illegal_token(
+    exhibit = Exhibit(
         trace.parse.raw,
         ids,
         None if ids is None or tokenizer is None else cached_tokenizer(str(tokenizer)),
-        trace.request.tools,
-        trace.parse.parsed.format,
-        enforcement,
-        engine=engine,
-        prompt_tail="" if trace.prompt is None else trace.prompt.text[-PROMPT_TAIL_CHARS:],
-        finish_reason=trace.raw.finish_reason,
+        "" if trace.prompt is None else trace.prompt.text[-PROMPT_TAIL_CHARS:],
+        trace.raw.finish_reason,
     )
+    return first_illegal_token(exhibit, trace.request.tools, trace.parse.parsed.format, enforcement, engine=engine)
 
 
 def _text(value: JSON) -> str | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from prompt_debugger.core.errors import EngineError
-from prompt_debugger.core.grammar import GrammarEngine, GrammarLimits, GrammarStatus, first_illegal_token
+from prompt_debugger.core.grammar import Exhibit, GrammarEngine, GrammarLimits, GrammarStatus, first_illegal_token
 from tests.core.grammar.outputs import TOOLS, kimi, kimi_call, tool
 
 _LEGAL = kimi(kimi_call("get_weather", {"city": "x"}))
@@ -59,12 +59,12 @@ def test_a_hostile_schema_ends_in_a_verdict_or_an_error_and_the_engine_goes_on(w
     raw = kimi(kimi_call("get_weather", '{"x": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"}'))
 
     try:
-        outcome = first_illegal_token(raw, None, None, tools, "kimi_k2", engine=wary_engine).sentence
+        outcome = first_illegal_token(Exhibit(raw), tools, "kimi_k2", engine=wary_engine).sentence
     except EngineError as error:
         outcome = f"{error.message} {error.hint}"
 
     assert outcome
-    after = first_illegal_token(_LEGAL, None, None, TOOLS, "kimi_k2", engine=wary_engine)
+    after = first_illegal_token(Exhibit(_LEGAL), TOOLS, "kimi_k2", engine=wary_engine)
     assert after.status is GrammarStatus.LEGAL
 
 
@@ -72,7 +72,7 @@ def test_a_hostile_schema_ends_in_a_verdict_or_an_error_and_the_engine_goes_on(w
 def test_a_schema_that_the_compiler_refuses_is_named(engine):
     tools = [*TOOLS, tool("count", {"type": "object", "properties": {"n": {"type": "int"}}})]
 
-    verdict = first_illegal_token(_LEGAL, None, None, tools, "kimi_k2", engine=engine)
+    verdict = first_illegal_token(Exhibit(_LEGAL), tools, "kimi_k2", engine=engine)
 
     assert verdict.status is GrammarStatus.REFUSED
     assert "`tools[2]` (count)" in verdict.sentence
@@ -83,7 +83,7 @@ def test_a_schema_that_the_compiler_refuses_is_named(engine):
 @pytest.mark.vllm
 def test_an_output_too_long_is_refused_at_once(engine):
     with pytest.raises(EngineError, match="at most"):
-        first_illegal_token("x" * 1_000_000, None, None, TOOLS, "kimi_k2", engine=engine)
+        first_illegal_token(Exhibit("x" * 1_000_000), TOOLS, "kimi_k2", engine=engine)
 
 
 @pytest.mark.vllm
@@ -119,7 +119,7 @@ def test_without_xgrammar_the_error_says_what_to_install(tmp_path):
     bare.chmod(0o755)
 
     with GrammarEngine(bare) as running, pytest.raises(EngineError) as caught:
-        first_illegal_token(_LEGAL, None, None, TOOLS, "kimi_k2", engine=running)
+        first_illegal_token(Exhibit(_LEGAL), TOOLS, "kimi_k2", engine=running)
 
     assert "XGrammar is not installed" in caught.value.message
     assert "make setup" in caught.value.hint
@@ -127,6 +127,6 @@ def test_without_xgrammar_the_error_says_what_to_install(tmp_path):
 
 def test_an_unknown_level_is_told_with_those_that_there_are():
     with GrammarEngine() as idle, pytest.raises(EngineError) as caught:
-        first_illegal_token(_LEGAL, None, None, TOOLS, "kimi_k2", "strict", engine=idle)
+        first_illegal_token(Exhibit(_LEGAL), TOOLS, "kimi_k2", "strict", engine=idle)
 
     assert "required+strict" in caught.value.hint

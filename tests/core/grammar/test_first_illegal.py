@@ -2,7 +2,7 @@
 
 import pytest
 
-from prompt_debugger.core.grammar import Cause, GrammarStatus, first_illegal_token, verdict_to_json
+from prompt_debugger.core.grammar import Cause, Exhibit, GrammarStatus, first_illegal_token, verdict_to_json
 from tests.core.grammar.outputs import (
     HELD_AT_AUTO,
     HELD_TO_SCHEMAS,
@@ -24,7 +24,7 @@ _GOOD = {"city": "Paris", "days": 3}
 def judge(engine, tokenizer):
     def run(raw, level="auto", tools=TOOLS, **more):
         return first_illegal_token(
-            raw, tokenizer.encode(raw), tokenizer, tools, "kimi_k2", level, engine=engine, **more
+            Exhibit(raw, tokenizer.encode(raw), tokenizer, **more), tools, "kimi_k2", level, engine=engine
         )
 
     return run
@@ -33,7 +33,7 @@ def judge(engine, tokenizer):
 @pytest.fixture
 def judge_text(engine):
     def run(family, raw, level="auto", tools=TOOLS, **more):
-        return first_illegal_token(raw, None, None, tools, family, level, engine=engine, **more)
+        return first_illegal_token(Exhibit(raw, **more), tools, family, level, engine=engine)
 
     return run
 
@@ -325,7 +325,7 @@ def test_a_marker_spelled_with_ordinary_tokens_is_no_marker_to_who_reads_ids(eng
     spelled = [token for char in marker for token in tokenizer.encode(char)]
     ids = [*tokenizer.encode(before), *spelled, *tokenizer.encode(after)]
 
-    verdict = first_illegal_token(raw, ids, tokenizer, TOOLS, "kimi_k2", engine=engine)
+    verdict = first_illegal_token(Exhibit(raw, ids, tokenizer), TOOLS, "kimi_k2", engine=engine)
 
     assert (verdict.status, verdict.token_reading.status) == (GrammarStatus.LEGAL, GrammarStatus.STEERED)
     assert verdict.token_reading.char_offset == raw.index(marker)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from prompt_debugger.core.grammar import Cause, GrammarStatus, find_family, first_illegal_token
+from prompt_debugger.core.grammar import Cause, Exhibit, GrammarStatus, find_family, first_illegal_token
 from prompt_debugger.core.types import JSONObject
 from tests.core.grammar.outputs import tool, written
 
@@ -27,7 +27,7 @@ MANY = "required+strict"
 def judge(engine):
     def run(family, arguments, level="auto", raw=None, tools=TOOLS):
         text = written(family, "get_weather", arguments) if raw is None else raw
-        return first_illegal_token(text, None, None, tools, family, level, engine=engine)
+        return first_illegal_token(Exhibit(text), tools, family, level, engine=engine)
 
     return run
 
