@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import logging
 import threading
 from pathlib import Path
 from typing import NamedTuple
 
+from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.pipeline import Example, Target, load_recording
 from prompt_debugger.core.types import Request, Trace
 from prompt_debugger.ui.web.work import Payloads, marked_payloads
+
+
+_log = logging.getLogger(__name__)
 
 
 class RecordedRun(NamedTuple):
@@ -58,7 +63,11 @@ class RecordedCases:
 
 
 def _read(example: Example) -> tuple[Trace, str] | None:
-    recording = load_recording(example.name)
+    try:
+        recording = load_recording(example.name)
+    except RequestError as error:  # written by another version: the page goes without it
+        _log.warning("the recorded run of %s cannot be read: %s", example.name, error.message)
+        return None
     if recording is None:
         return None
     trace, day = recording

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.lab import LabPool
 from prompt_debugger.core.pipeline import EXAMPLE_NAMES, Target
 from prompt_debugger.ui.present import unpack_payload
@@ -88,6 +89,18 @@ async def test_whatever_was_changed_is_not_answered_by_the_recording(change):
 )
 def test_where_there_is_something_to_run_on_nothing_recorded_is_shown(handlers):
     case = handlers().load_case("dropped-call")
+
+    assert strip_of(case.payloads)["state"] == "idle"
+    assert case.trace is None
+
+
+def test_a_recording_of_another_version_is_gone_without_and_the_page_lives(monkeypatch):
+    def refuse(name):
+        raise RequestError("`bundle.version` is 7")
+
+    monkeypatch.setattr("prompt_debugger.ui.web.recorded.load_recording", refuse)
+
+    case = page().load_case("dropped-call")
 
     assert strip_of(case.payloads)["state"] == "idle"
     assert case.trace is None
