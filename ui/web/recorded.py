@@ -13,7 +13,6 @@ from prompt_debugger.core.pipeline import Example, Target, load_recording
 from prompt_debugger.core.types import Request, Trace
 from prompt_debugger.ui.web.work import Payloads, marked_payloads
 
-
 _log = logging.getLogger(__name__)
 
 
