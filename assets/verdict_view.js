@@ -70,7 +70,8 @@
         const isResult = verdict.state === "done" || verdict.state === "recorded";
         if (isResult && verdict.open && !pd.panelChosen) {
           pd.open(verdict.open);
-          if (verdict.evidence && pd.panelOf(verdict.evidence) === verdict.open) pd.jump({ ...verdict.evidence, quiet: true });
+          const isNew = verdict.state === "done"; // a case that was merely chosen scrolls nothing
+          if (isNew && verdict.evidence && pd.panelOf(verdict.evidence) === verdict.open) pd.jump({ ...verdict.evidence, quiet: true });
         }
         shownRun = verdict.run;
       },

@@ -83,7 +83,7 @@ def with_server(servers: tuple[str, ...], trace: Trace) -> tuple[str, ...]:
 
 def _lab_target(base: Target, labs: PageLabs, tool_parser: str | None, reasoning_parser: str | None) -> Target:
     if not labs.enabled:
-        raise NoServerError("there is no server to run against", "Name an endpoint under Target.")
+        raise NoServerError("there is no server to run against", _no_lab_words(labs))
     spec = replace(base.lab, tool_parser=tool_parser, reasoning_parser=reasoning_parser)
     return replace(base, base_url=None, api_key=None, lab=spec)
 
@@ -96,7 +96,7 @@ def _public_target(
     own = base.base_url
     if not endpoint and own is None:
         if not labs.enabled:
-            raise NoServerError("this public page has no server to run requests on", _no_lab_hint(settings))
+            raise NoServerError("this public page has no server to run requests on", _no_lab_hint(settings, labs))
         for name in (tool_parser, reasoning_parser):
             if name not in _PARSER_NAMES:
                 raise RequestError(f"the lab of this page has no parser {shorten(name)}", "Choose one of the list.")
@@ -111,8 +111,17 @@ def _public_target(
     return Target(base_url=listed, lab=base.lab, guard=guard)
 
 
-def _no_lab_hint(settings: PageSettings) -> str:
+def _no_lab_words(labs: PageLabs) -> str:
+    """Return what a person without a lab can do."""
+    if labs.installs.progress is not None:
+        return "Run again once the lab is installed, or name an endpoint under Target."
+    return "Name an endpoint under Target" + (", or install the lab." if labs.offers_install else ".")
+
+
+def _no_lab_hint(settings: PageSettings, labs: PageLabs) -> str:
     """Return what a visitor of a public page without a lab can do."""
+    if labs.installs.progress is not None:
+        return "Its lab is being installed, the line at the top says how far: run again once it is there."
     if settings.endpoints:
         return f"Name one of these under Target: {', '.join(settings.endpoints)}."
     return (

@@ -8,7 +8,7 @@ import pytest
 
 from prompt_debugger.core.errors import LabError
 from prompt_debugger.core.lab import LabPool
-from prompt_debugger.core.lab.environment import InstallProgress, plan_install
+from prompt_debugger.core.lab.environment import Installation, InstallProgress, plan_install
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.ui.cli.main import build_parser
 from prompt_debugger.ui.present import unpack_payload
@@ -17,6 +17,7 @@ from prompt_debugger.ui.web.lab_install import LabInstall, progress_words
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.launch import build_app, labs_of
 from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import NoServerError, choose_target
 from tests.core.lab.environment.conftest import PACKAGES, home, wheels  # noqa: F401  # fixtures
 
 ELSEWHERE = Target(base_url="http://127.0.0.1:9/v1")  # nothing is booted for it
@@ -117,3 +118,20 @@ def test_the_operator_decides_and_a_space_installs_by_itself(monkeypatch, enviro
 
     assert parsed.run(parsed) == 0
     assert seen["installs_lab"] is expected
+
+
+@pytest.mark.parametrize("public", [False, True])
+def test_a_run_before_the_lab_is_there_says_that_it_is_coming(public):
+    installs = LabInstall(is_offered=not public)
+    labs = labs_without_vllm(installs)
+    fields = {"endpoint": "", "model": "", "tokenizer": "", "tool_parser": "kimi_k2", "reasoning_parser": "none"}
+
+    with pytest.raises(NoServerError) as before:
+        choose_target(PageSettings(public=public), labs, **fields)
+    installs._running = Installation(plan_install(packages=PACKAGES))
+    with pytest.raises(NoServerError) as during:
+        choose_target(PageSettings(public=public), labs, **fields)
+
+    assert ("install the lab" in before.value.hint) != public
+    assert "install" in during.value.hint
+    assert "again" in during.value.hint
