@@ -23,7 +23,6 @@ from prompt_debugger.core.pipeline.recordings import Recording, load_recording
 from prompt_debugger.core.pipeline.render_only import render_request
 from prompt_debugger.core.pipeline.run import Progress, debug_request, run_request
 from prompt_debugger.core.pipeline.server_parsers import (
-    ServerOutcome,
     ask_server_parsers,
     is_server_parser,
     server_parsers_of,
@@ -39,7 +38,6 @@ __all__ = [
     "MatrixStep",
     "Progress",
     "Recording",
-    "ServerOutcome",
     "Target",
     "account_of",
     "ask_parsers",

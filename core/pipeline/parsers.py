@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from prompt_debugger.core.errors import EngineError
-from prompt_debugger.core.parse.engines import RawOutput, VllmEngine, VllmOutcome, write_parser_name
+from prompt_debugger.core.parse.engines import RawOutput, VllmEngine, write_parser_name
 from prompt_debugger.core.pipeline.cases import tokenizer_source
 from prompt_debugger.core.pipeline.diagnosis import checked_steps
 from prompt_debugger.core.pipeline.reading import Diagnosis, account_outcomes, judge_outcomes
 from prompt_debugger.core.room import room_of
-from prompt_debugger.core.types import ParserOutcome, Trace
+from prompt_debugger.core.types import ParserOutcome, Trace, VllmOutcome
 
 # Parsers asked at a time where people wait: the next step comes, and can be stopped, within a second or two.
 PARSERS_PER_STEP = 4

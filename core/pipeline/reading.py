@@ -19,13 +19,18 @@ from prompt_debugger.core.diagnose import diagnose_trace, reach_verdict
 from prompt_debugger.core.diagnose.schema_uses import SchemaUse, left_out_note, schema_uses
 from prompt_debugger.core.diagnose.schemas import CheckKey, Violation, check_key, find_violations, knowing
 from prompt_debugger.core.parse import TOGETHER, build_ledger
-from prompt_debugger.core.parse.engines import Parting, SplitTrial, VllmOutcome
 from prompt_debugger.core.pipeline.accounts import with_accounts
 from prompt_debugger.core.pipeline.census import take_census
-from prompt_debugger.core.pipeline.server_parsers import ServerOutcome
 from prompt_debugger.core.room import Limits, job, limit_cpu
 from prompt_debugger.core.room.values import admit
-from prompt_debugger.core.types import ChatResult, Finding, Parse, ParserOutcome, Trace, Verdict
+from prompt_debugger.core.types import (
+    ChatResult,
+    Finding,
+    Parse,
+    ParserOutcome,
+    Trace,
+    Verdict,
+)
 
 MOST_LEFT_OUT = 3  # schemas that end a process; after them no schema of the run is checked
 
@@ -150,7 +155,7 @@ def _seconds_for(use: SchemaUse) -> float:
     return round(min(_MOST_CHECK_S, _CHECK_S + len(json.dumps(use.schema)) / _CHARS_PER_S), 1)
 
 
-for _traveller in (Checking, Diagnosis, VllmOutcome, SplitTrial, Parting, ServerOutcome):
+for _traveller in (Checking, Diagnosis):
     admit(_traveller)
 
 

@@ -9,13 +9,13 @@ sglang:-+REASONING       the reasoning parser alone
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from prompt_debugger.core.complete import ServerClient
 from prompt_debugger.core.errors import BackendError, EngineError, shorten
 from prompt_debugger.core.parse.engines import RawOutput
-from prompt_debugger.core.types import JSON, JSONObject, Parse, ParserOutcome, SegmentKind, Server
+from prompt_debugger.core.types import JSON, JSONObject, Parse, ParserOutcome, SegmentKind, Server, ServerOutcome
 
 DERENDER = "derender"
 _SGLANG = "sglang:"
@@ -26,17 +26,6 @@ class SglangName(NamedTuple):
 
     tool: str | None
     reasoning: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class ServerOutcome(ParserOutcome):
-    """What a server's own parser made of an output.
-
-    Attributes:
-        base_url: The server.
-    """
-
-    base_url: str = ""
 
 
 def is_server_parser(name: str) -> bool:

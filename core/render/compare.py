@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from prompt_debugger.core.render.server import PROVED
 from prompt_debugger.core.text import excerpt, first_divergence
 from prompt_debugger.core.types import Prompt, PromptDifference
 
@@ -32,7 +31,7 @@ def compare_prompts(server: Prompt, local: Prompt) -> PromptDifference | None:
         first_char=first_char,
         server=excerpt(server.text, first_char, min(len(server.text), first_char + _AROUND)),
         local=excerpt(local.text, first_char, min(len(local.text), first_char + _AROUND)),
-        cause=_cause(server),
+        cause="; ".join(server.proof) if server.proof else None,
     )
 
 
@@ -44,7 +43,3 @@ def _token_at(prompt: Prompt, char: int) -> int:
 def _char_at(prompt: Prompt, token: int) -> int:
     tokens = prompt.tokens or ()
     return tokens[token].char_span.start if token < len(tokens) else len(prompt.text)
-
-
-def _cause(server: Prompt) -> str | None:
-    return server.note.removeprefix(PROVED).removesuffix(".") if server.note.startswith(PROVED) else None

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from prompt_debugger.core.render.job import RenderOutcome, Variable
 from prompt_debugger.core.render.request_variables import NOT_VARIABLES, REQUEST_KWARGS, Variables, is_unset
-from prompt_debugger.core.types import JSON, JSONObject, KwargSource, TemplateKwarg
+from prompt_debugger.core.types import JSON, JSONObject, KwargSource, TemplateKwarg, WeakerValue
 
 _TOP_LEVEL = ("add_generation_prompt", "continue_final_message", "documents", "reasoning_effort")
 _NOT_KWARGS = frozenset({"messages", "tools"})
@@ -79,7 +79,7 @@ def _top_level(body: JSONObject) -> Iterator[tuple[str, JSON]]:
 def _effective(one: Variable, layers: dict[KwargSource, dict[str, JSON]]) -> TemplateKwarg:
     source = _source(one, layers[KwargSource.TOKENIZER])
     weaker = [
-        (layer, layers[layer][one.name])
+        WeakerValue(layer, layers[layer][one.name])
         for layer in reversed(layers)
         if layer is not source and one.name in layers[layer] and not is_unset(layers[layer][one.name])
     ]

@@ -26,7 +26,7 @@ from prompt_debugger.core.render.worker import shared_worker
 from prompt_debugger.core.text import excerpt, first_divergence
 from prompt_debugger.core.types import JSON, JSONObject, Prompt, PromptSpan, Span, SpanKind, Token
 
-PROVED = "Equal to our render after what the server does to the request: "
+_PROVED = "Equal to our render after what the server does to the request: "
 _AS_PASTED = "Equal to our own render of the request as pasted."
 _SHOWN = 60  # characters of a template line that a sentence quotes
 
@@ -59,7 +59,7 @@ def explain_server_prompt(
         renderer: Runs the jobs; the shared worker process if not given.
 
     Returns:
-        A prompt with `source="server"`, whose `note` says how far the attribution is proved.
+        A prompt with `source="server"`, whose `proof` and `note` say how far the attribution is proved.
 
     Raises:
         RenderError: Neither the text nor a way to it is known.
@@ -71,10 +71,9 @@ def explain_server_prompt(
     templates = [one for one in dict.fromkeys((template, server_template)) if one is not None]
     made = replace(prompt, spans=find_fields(shown, body), note=_NOT_PROVED) if not templates else prompt
     for one in templates:
-        made = context.attributed(replace(prompt, template=one))
-        if is_proved(made):
-            if one != templates[0]:
-                made = replace(made, note=_other_template(made.note, templates[0], one))
+        assumed = () if one == templates[0] else (_other_template(templates[0], one),)
+        made = context.attributed(replace(prompt, template=one), assumed)
+        if made.proof is not None:
             break
     if made.tokens is None:
         return made
@@ -82,11 +81,6 @@ def explain_server_prompt(
 
 
 _NOT_PROVED = "No template at hand: request texts were looked up in the prompt, not proved."
-
-
-def is_proved(prompt: Prompt) -> bool:
-    """Return whether a server's prompt was made again, character by character."""
-    return prompt.note.startswith((PROVED, _AS_PASTED))
 
 
 def _server_text(
@@ -113,14 +107,17 @@ def _unknown(text: str) -> tuple[PromptSpan, ...]:
     return (PromptSpan(Span(0, len(text)), SpanKind.UNKNOWN),) if text else ()
 
 
-def _other_template(note: str, ours: str, theirs: str) -> str:
-    """Return the note with the template as the first thing that has to be assumed."""
+def _other_template(ours: str, theirs: str) -> str:
+    """Return that the server uses another template, as the first thing that has to be assumed."""
     here, there = ours.split("\n"), theirs.split("\n")
     line = first_divergence(here, there) or 0
     quoted = [repr(excerpt(lines[line], 0, _SHOWN)) if line < len(lines) else "no such line" for lines in (there, here)]
-    change = f"the server uses another template than the one at hand; line {line + 1} is {quoted[0]}, not {quoted[1]}"
-    rest = note.removeprefix(PROVED) if note.startswith(PROVED) else "."
-    return f"{PROVED}{change}{'; ' if rest != '.' else ''}{rest}"
+    return f"the server uses another template than the one at hand; line {line + 1} is {quoted[0]}, not {quoted[1]}"
+
+
+def _note(assumed: Sequence[str]) -> str:
+    """Return the sentence that says what a proof assumes."""
+    return f"{_PROVED}{'; '.join(assumed)}." if assumed else _AS_PASTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,14 +130,14 @@ class _Context:
     renderer: Renderer | None
     server_kind: str
 
-    def attributed(self, prompt: Prompt) -> Prompt:
-        """Return the prompt with its origins, as far as they can be told with its template."""
+    def attributed(self, prompt: Prompt, assumed: tuple[str, ...]) -> Prompt:
+        """Return the prompt with its origins, as far as its template tells them; to have it takes what is `assumed`."""
         tokens, defaults = self.special_tokens, self.template_kwargs
         try:
             variables = read_variables(
                 self.body, special_tokens=tokens, template_kwargs=defaults, add_generation_prompt=None
             )
-            search = _Search(prompt, variables, self)
+            search = _Search(prompt, variables, self, assumed)
             kwargs = explain_kwargs(variables, self.body, special_tokens=tokens, server_defaults=defaults)
             return replace(
                 search.explain(),
@@ -156,9 +153,10 @@ class _Context:
 class _Search:
     """Looks for the assumptions under which our render equals the server's text."""
 
-    def __init__(self, prompt: Prompt, variables: Variables, context: _Context) -> None:
+    def __init__(self, prompt: Prompt, variables: Variables, context: _Context, assumed: tuple[str, ...]) -> None:
         template = prompt.template or ""
         self.prompt = prompt
+        self.assumed = assumed
         self.body = context.body
         self.render = context.renderer or shared_worker().render
         facts = _facts(template, context.renderer)
@@ -169,14 +167,30 @@ class _Search:
     def explain(self) -> Prompt:
         """Return the prompt with the spans of the first attempt that gives its text."""
         if self.pasted.fault is None and self.pasted.text == self.prompt.text:
-            return _explained(self.prompt, self.pasted, _AS_PASTED)
+            return self._explained(self.pasted, ())
         for attempt in self.suspect.attempts(self.as_pasted):
             if self._gives_text(attempt):
                 needed = self._needed(attempt)
                 best = self._outcome(needed)
-                note = _proof(best, needed, self.pasted)
-                return _explained(self.prompt, replace(best, unread=self.pasted.unread), note)
+                assumed = _assumed(best, needed, self.pasted)
+                return self._explained(replace(best, unread=self.pasted.unread), assumed)
         return self._truncated() or self._aligned()
+
+    def _explained(self, outcome: RenderOutcome, assumed: tuple[str, ...]) -> Prompt:
+        """Return the prompt with the spans of a render that gives its text, and what that takes."""
+        proof = (*self.assumed, *assumed)
+        note = _note(proof)
+        if not outcome.is_identical:
+            note = f"{note} Without attribution: {outcome.doubt}."
+        return replace(
+            self.prompt,
+            spans=outcome.spans,
+            identical=outcome.is_identical,
+            unread=outcome.unread,
+            note=note,
+            proof=proof,
+            branches=outcome.branches,
+        )
 
     def _gives_text(self, attempt: Attempt) -> bool:
         """Return whether an attempt gives the server's text."""
@@ -231,7 +245,7 @@ class _Search:
                 continue
             cut = replace(outcome, text=text, spans=tuple(_within(outcome.spans, start, start + len(text))))
             said = f"the server kept only the {side} {limit} tokens, as `truncate_prompt_tokens` asks"
-            return _explained(self.prompt, cut, _proof(cut, replace(attempt, sentences=(said,)), self.pasted))
+            return self._explained(cut, _assumed(cut, replace(attempt, sentences=(said,)), self.pasted))
         return None
 
     def _aligned(self) -> Prompt:
@@ -256,26 +270,12 @@ def _facts(template: str, renderer: Renderer | None) -> TemplateFacts:
     return inspect_template(template) if renderer else facts_from_json(shared_worker().inspect(template))
 
 
-def _explained(prompt: Prompt, outcome: RenderOutcome, note: str) -> Prompt:
-    if not outcome.is_identical:
-        note = f"{note} Without attribution: {outcome.doubt}."
-    return replace(
-        prompt,
-        spans=outcome.spans,
-        identical=outcome.is_identical,
-        unread=outcome.unread,
-        note=note,
-        branches=outcome.branches,
-    )
-
-
-def _proof(outcome: RenderOutcome, attempt: Attempt, pasted: RenderOutcome) -> str:
-    """Return the note that names what has to be assumed, the change at the first difference first."""
+def _assumed(outcome: RenderOutcome, attempt: Attempt, pasted: RenderOutcome) -> tuple[str, ...]:
+    """Return what has to be assumed, a clause each, the change at the first difference first."""
     at = first_divergence(outcome.text, pasted.text) if pasted.fault is None else None
     here = next((span.field for span in outcome.spans if at is not None and span.char_span.stop > at), None)
-    sentences = [f"the server {_most_telling(changes, here)}" for changes in outcome.applied.values()]
-    sentences.extend(attempt.sentences)
-    return PROVED + "; ".join(sentences) + "." if sentences else _AS_PASTED
+    applied = (f"the server {_most_telling(changes, here)}" for changes in outcome.applied.values())
+    return (*applied, *attempt.sentences)
 
 
 def _most_telling(changes: Sequence[str], field: str | None) -> str:

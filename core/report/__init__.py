@@ -1,9 +1,9 @@
 """6 · `Trace` → documents.
 
 `write_report` turns a trace into one shareable text; the writers are in
-`core.report.writers`, one file per form; `bundle` is the form that can be
-opened again. `redact` is the only way out: every writer gets a trace whose
-secrets are gone.
+`core.report.writers`, one file per form; `wire` is the JSON of the outside
+contract, `bundle` the form of it that can be opened again. `redact` is the only
+way out: every writer gets a trace whose secrets are gone.
 """
 
 from prompt_debugger.core.report.bundle import Bundle, is_bundle, read_bundle, write_bundle
@@ -11,14 +11,7 @@ from prompt_debugger.core.report.counts import calls_words, characters_words
 from prompt_debugger.core.report.readers import parsers_sentence, reading_words
 from prompt_debugger.core.report.redact import redact_body, redact_json, redact_text
 from prompt_debugger.core.report.repeat import curl_of, template_sha256
-from prompt_debugger.core.report.writers.json import (
-    finding_to_json,
-    parse_to_json,
-    prompt_to_json,
-    request_to_json,
-    trace_to_json,
-    verdict_to_json,
-)
+from prompt_debugger.core.report.wire import parse_to_json, prompt_to_json, trace_to_json
 from prompt_debugger.core.report.writers.markdown import trace_to_markdown
 from prompt_debugger.core.report.writers.terminal import parse_to_terminal, prompt_to_terminal, trace_to_terminal
 
@@ -27,7 +20,6 @@ __all__ = [
     "calls_words",
     "characters_words",
     "curl_of",
-    "finding_to_json",
     "is_bundle",
     "parse_to_json",
     "parse_to_terminal",
@@ -39,11 +31,9 @@ __all__ = [
     "redact_body",
     "redact_json",
     "redact_text",
-    "request_to_json",
     "template_sha256",
     "trace_to_json",
     "trace_to_markdown",
     "trace_to_terminal",
-    "verdict_to_json",
     "write_bundle",
 ]

@@ -1,28 +1,26 @@
 """A whole run in one JSON file that can be opened again: `write_bundle` and `read_bundle`.
 
-The file is the `run --json` document of the contract with one field more:
+The file is the `run --json` document of the contract, nothing left out (`core.report.wire`), and its header:
 
     {"schema_version": 1, "evidence": …, "request": …, …,
-     "bundle": {"version": 1, "program": "0.1.0", "sha256": "…", "trace": …}}
+     "bundle": {"version": 2, "program": "0.1.0", "sha256": "…"}}
 
-Scripts read the contract, this program reads `bundle.trace`: the trace as
-`core.report.codec` writes it, nothing left out. Secrets are not looked for
-here; who shares a trace takes them out of it first.
+Scripts and this program read the same fields. Version 1 said everything twice, the
+second time in `bundle.trace`. Secrets are not looked for here; who shares a trace
+takes them out of it first.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
 from typing import NamedTuple
 
 from prompt_debugger.core.errors import RequestError, shorten
-from prompt_debugger.core.report.codec import DamageError, decode_value, encode_value
-from prompt_debugger.core.report.writers.json import trace_to_json
+from prompt_debugger.core.report.wire import DamageError, trace_from_json, trace_to_json
 from prompt_debugger.core.types import JSON, SCHEMA_VERSION, JSONObject, Trace
 
-BUNDLE_VERSION = 1
+BUNDLE_VERSION = 2
 
 _AGAIN = "Take the file as it was written: attached, not pasted into a text that changes quotes or line ends."
 _HOW = "A bundle is written by Share, JSON bundle on the page, and by `run --report DIR`."
@@ -49,9 +47,8 @@ def write_bundle(trace: Trace, program: str = "") -> str:
         trace: Stages that have not run stay absent.
         program: Version of this program, told to whoever opens it.
     """
-    document = _strict(trace_to_json(trace))
-    assert isinstance(document, dict)
-    more: JSONObject = {"version": BUNDLE_VERSION, "program": program, "trace": encode_value(trace, Trace)}
+    document = trace_to_json(trace, whole=True)
+    more: JSONObject = {"version": BUNDLE_VERSION, "program": program}
     document["bundle"] = more
     document["bundle"] = {**more, "sha256": _digest(document)}
     lines = (f"{json.dumps(name)}: {json.dumps(value, separators=(',', ':'))}" for name, value in document.items())
@@ -76,19 +73,18 @@ def read_bundle(text: str, *, max_chars: int | None = None) -> Bundle:
         )
     document = _read_json(text)
     more = _checked_header(document)
-    program = more.get("program")
+    program, digest = more.get("program"), more.pop("sha256", None)
+    is_edited = digest != _digest(document)
+    del document["bundle"]
     written_by = program if isinstance(program, str) else ""
     try:
-        trace = decode_value(more.get("trace"), Trace)
+        return Bundle(trace_from_json(document), written_by, is_edited)
     except DamageError as damage:
-        place = ".".join(part for part in ("bundle.trace", damage.place) if part)
         by = f" It was written by version {written_by}." if written_by else ""
-        raise RequestError(f"the bundle is damaged at `{place}`: {damage.problem}", _AGAIN + by, field=place) from None
-    except RecursionError:
-        raise RequestError("the bundle is nested too deep to be read", _AGAIN) from None
-    assert isinstance(trace, Trace)
-    digest = more.pop("sha256", None)
-    return Bundle(trace, written_by, digest != _digest(document))
+        where = f" at `{damage.place}`" if damage.place else ""
+        raise RequestError(
+            f"the bundle is damaged{where}: {damage.problem}", _AGAIN + by, field=damage.place or None
+        ) from None
 
 
 def is_bundle(value: JSON) -> bool:
@@ -130,21 +126,19 @@ def _checked_header(document: JSONObject) -> JSONObject:
         ("schema_version", document.get("schema_version"), SCHEMA_VERSION),
     ):
         if type(found) is not int or found != known:
-            is_newer = type(found) is int and found > known
-            hint = "Update this program to open it." if is_newer else _AGAIN
+            hint = _AGAIN
+            if type(found) is int:
+                hint = "Update this program to open it." if found > known else _older(more)
             raise RequestError(f"`{name}` is {shorten(found)}; this program reads {known}", hint, field=name)
     return more
+
+
+def _older(more: JSONObject) -> str:
+    by = more.get("program")
+    writer = f"version {by}" if isinstance(by, str) and by else "the version that wrote it"
+    return f"Open it with {writer}, or run its `request` again."
 
 
 def _digest(document: JSONObject) -> str:
     text = json.dumps(document, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()
-
-
-def _strict(value: JSON) -> JSON:
-    """Return `value` with the numbers that JSON cannot say left empty; `bundle.trace` has them."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _strict(item) for key, item in value.items()}
-    return [_strict(item) for item in value] if isinstance(value, list) else value

@@ -20,6 +20,7 @@ from prompt_debugger.core.types.completion import (
     Usage,
 )
 from prompt_debugger.core.types.finding import Certainty, Conclusion, Finding, FindingEvidence, Severity, Verdict
+from prompt_debugger.core.types.outcomes import Parting, ServerOutcome, SplitTrial, VllmOutcome
 from prompt_debugger.core.types.prompt import (
     Branch,
     KwargSource,
@@ -30,6 +31,7 @@ from prompt_debugger.core.types.prompt import (
     TemplateKwarg,
     Token,
     TokenKind,
+    WeakerValue,
 )
 from prompt_debugger.core.types.reading import (
     CallMatch,
@@ -79,6 +81,7 @@ __all__ = [
     "ParsedMessage",
     "ParserAccount",
     "ParserOutcome",
+    "Parting",
     "Place",
     "Prompt",
     "PromptDifference",
@@ -88,9 +91,11 @@ __all__ = [
     "Segment",
     "SegmentKind",
     "Server",
+    "ServerOutcome",
     "Severity",
     "Span",
     "SpanKind",
+    "SplitTrial",
     "Stage",
     "StreamDelta",
     "TemplateKwarg",
@@ -101,5 +106,7 @@ __all__ = [
     "Trace",
     "Usage",
     "Verdict",
+    "VllmOutcome",
     "Vocabulary",
+    "WeakerValue",
 ]

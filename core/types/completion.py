@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
-from prompt_debugger.core.types.base import JSON, Evidence, JSONObject
+from prompt_debugger.core.types.base import JSON, LEFT_OUT_IF_EMPTY, LEFT_OUT_IF_NONE, Evidence, JSONObject
 from prompt_debugger.core.types.prompt import Token
 
 
@@ -36,7 +36,7 @@ class TokenLogprob:
     token_id: int | None
     logprob: float
     top: tuple[tuple[str, float], ...] = ()
-    piece: bytes | None = None
+    piece: bytes | None = field(default=None, metadata={"alias": "bytes"})
 
 
 class Completeness(StrEnum):
@@ -75,7 +75,7 @@ class Completion:
     usage: Usage | None = None
     logprobs: tuple[TokenLogprob, ...] | None = None
     constraint: str | None = None
-    body: str = ""
+    body: str = field(default="", metadata=LEFT_OUT_IF_EMPTY)
     elapsed_s: float | None = None
     tokens: tuple[Token, ...] | None = None
     completeness: Completeness = Completeness.WHOLE
@@ -127,9 +127,9 @@ class ChatResult:
     prompt_text: str | None = None
     usage: Usage | None = None
     logprobs: tuple[TokenLogprob, ...] | None = None
-    prompt_logprobs: tuple[tuple[TokenLogprob, ...], ...] | None = None
+    prompt_logprobs: tuple[tuple[TokenLogprob, ...], ...] | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
     deltas: tuple[StreamDelta, ...] = ()
-    body: str = ""
+    body: str = field(default="", metadata=LEFT_OUT_IF_EMPTY)
     elapsed_s: float | None = None
     error: str | None = None
 

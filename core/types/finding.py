@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from prompt_debugger.core.types.base import Span, Stage
+from prompt_debugger.core.types.base import LEFT_OUT_IF_NONE, Span, Stage
 
 
 class Severity(StrEnum):
@@ -36,11 +37,11 @@ class FindingEvidence:
         quote: The text itself, shortened.
     """
 
-    where: Literal["request", "prompt", "raw", "message", "server"]
-    char_span: Span | None = None
-    token_span: Span | None = None
-    field: str | None = None
-    quote: str | None = None
+    where: Literal["request", "prompt", "raw", "message", "server"] = dataclasses.field(metadata={"alias": "in"})
+    char_span: Span | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    token_span: Span | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    field: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    quote: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -72,7 +73,7 @@ class Token:
     text: str
     char_span: Span
     kind: TokenKind
-    piece: bytes
+    piece: bytes = dataclasses.field(metadata={"alias": "bytes"})
     field: str | None = None
     template_line: int | None = None
     injected: bool = False
@@ -110,6 +111,14 @@ class KwargSource(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class WeakerValue:
+    """A value of a template variable that a stronger one won over."""
+
+    source: KwargSource
+    value: JSON
+
+
+@dataclass(frozen=True, slots=True)
 class TemplateKwarg:
     """A template variable besides messages and tools, by the precedence of vLLM.
 
@@ -121,7 +130,7 @@ class TemplateKwarg:
         read: Whether this render read it; `None` where that is not known.
         mentioned: Whether the template has a variable of this name; `None` where that is not known.
         reaches_parser: Whether vLLM hands it to the reasoning parser.
-        overrides: The weaker values it won over, as source and value, strongest first.
+        overrides: The weaker values it won over, strongest first.
     """
 
     name: str
@@ -132,7 +141,7 @@ class TemplateKwarg:
     read: bool | None = None
     mentioned: bool | None = None
     reaches_parser: bool = False
-    overrides: tuple[tuple[KwargSource, JSON], ...] = ()
+    overrides: tuple[WeakerValue, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +158,8 @@ class Prompt:
         unread: Request field paths that the template never read.
         template: Jinja source used, if known.
         note: How this prompt was come by, one sentence.
+        proof: What the server does to the request, by which our render equals its text; `()` for nothing at all,
+            `None` where that is not proved, or the prompt is our own.
         branches: Where the template went and where not, in order of appearance; empty if not traced.
         kwargs: The effective kwargs with their sources, and those that were set and had no effect.
     """
@@ -164,6 +175,7 @@ class Prompt:
     note: str = ""
     branches: tuple[Branch, ...] = ()
     kwargs: tuple[TemplateKwarg, ...] = ()
+    proof: tuple[str, ...] | None = None
 
     @property
     def token_ids(self) -> tuple[int, ...] | None:

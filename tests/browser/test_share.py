@@ -211,7 +211,7 @@ def test_a_pasted_bundle_opens_too(bare: DebuggerPage, bundle: Path) -> None:
         ("", "Nothing was pasted"),
         ("{]", "no whole JSON"),
         (REQUEST, "this is a request"),
-        ('{"bundle": {"version": 7}}', "this program reads 1"),
+        ('{"bundle": {"version": 7}}', "this program reads 2"),
     ],
 )
 def test_what_is_no_bundle_is_one_message_and_changes_nothing(bare: DebuggerPage, text: str, words: str) -> None:

@@ -10,10 +10,10 @@ from functools import partial
 
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.grammar import GrammarEngine
-from prompt_debugger.core.parse.engines import ReleaseTable, VllmOutcome, splits_to_json, table_to_json
+from prompt_debugger.core.parse.engines import ReleaseTable, splits_to_json, table_to_json
 from prompt_debugger.core.pipeline import CaseParser, Target, judge_constrained
 from prompt_debugger.core.report import parse_to_json, parse_to_terminal
-from prompt_debugger.core.types import JSONObject
+from prompt_debugger.core.types import JSONObject, VllmOutcome
 from prompt_debugger.ui.cli.case_lines import Answer
 from prompt_debugger.ui.cli.cases import run_bulk
 from prompt_debugger.ui.cli.further_questions import releases_to_terminal, splits_to_terminal

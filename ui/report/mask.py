@@ -99,7 +99,13 @@ def _without_folders(trace: Trace) -> Trace:
         return text.replace(root, name)
 
     def prompt_named(prompt: Prompt | None) -> Prompt | None:
-        return None if prompt is None else replace(prompt, note=named(prompt.note))
+        return (
+            None
+            if prompt is None
+            else replace(
+                prompt, note=named(prompt.note), proof=None if prompt.proof is None else tuple(map(named, prompt.proof))
+            )
+        )
 
     return replace(
         trace,

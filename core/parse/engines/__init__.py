@@ -9,7 +9,7 @@ bisect_releases which release takes which calls of an output
 from prompt_debugger.core.parse.engines.client import EngineLimits, VllmEngine, VllmParsers
 from prompt_debugger.core.parse.engines.fetch import fetch_release, find_release
 from prompt_debugger.core.parse.engines.names import ParserPair, read_parser_name, write_parser_name
-from prompt_debugger.core.parse.engines.outcome import Parting, SplitTrial, VllmOutcome, splits_to_json
+from prompt_debugger.core.parse.engines.outcome import splits_to_json
 from prompt_debugger.core.parse.engines.raw_output import RawOutput
 from prompt_debugger.core.parse.engines.release_table import (
     CallHistory,
@@ -25,13 +25,10 @@ __all__ = [
     "CallHistory",
     "EngineLimits",
     "ParserPair",
-    "Parting",
     "RawOutput",
     "ReleaseRow",
     "ReleaseTable",
-    "SplitTrial",
     "VllmEngine",
-    "VllmOutcome",
     "VllmParsers",
     "VllmReleases",
     "bisect_releases",

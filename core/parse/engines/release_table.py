@@ -11,10 +11,9 @@ from itertools import pairwise
 
 from prompt_debugger.core.errors import EngineError
 from prompt_debugger.core.parse.engines.names import read_parser_name, write_parser_name
-from prompt_debugger.core.parse.engines.outcome import VllmOutcome
 from prompt_debugger.core.parse.engines.raw_output import RawOutput
 from prompt_debugger.core.parse.engines.releases import VllmReleases
-from prompt_debugger.core.types import JSONObject, ParserOutcome
+from prompt_debugger.core.types import JSONObject, ParserOutcome, VllmOutcome
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prompt_debugger.core.render.local import render_local
-from prompt_debugger.core.types import JSON, JSONObject, KwargSource, TemplateKwarg
+from prompt_debugger.core.types import JSON, JSONObject, KwargSource, TemplateKwarg, WeakerValue
 
 TEMPLATE = "{{ bos_token }}{% if enable_thinking %}think{% endif %}{% if mode == 'x' and style %}{% endif %}"
 
@@ -41,17 +41,17 @@ def test_a_value_names_the_weaker_ones_it_won_over() -> None:
     )
 
     assert made["reasoning_effort"].value == "high"
-    assert made["reasoning_effort"].overrides == ((KwargSource.REQUEST, "low"),)
+    assert made["reasoning_effort"].overrides == (WeakerValue(KwargSource.REQUEST, "low"),)
     thinking = made["enable_thinking"]
     assert (thinking.value, thinking.source, thinking.field) == (True, KwargSource.TOP_LEVEL, "reasoning_effort")
-    assert thinking.overrides == ((KwargSource.SERVER_DEFAULT, False),)
+    assert thinking.overrides == (WeakerValue(KwargSource.SERVER_DEFAULT, False),)
 
 
 def test_the_generation_prompt_switch_of_the_kwargs_is_overridden_by_the_default() -> None:
     made = kwargs_of({"chat_template_kwargs": {"add_generation_prompt": False}})["add_generation_prompt"]
 
     assert (made.value, made.source) == (True, KwargSource.DEFAULT)
-    assert made.overrides == ((KwargSource.REQUEST, False),)
+    assert made.overrides == (WeakerValue(KwargSource.REQUEST, False),)
 
 
 def test_read_mentioned_and_unknown_are_told_apart() -> None:

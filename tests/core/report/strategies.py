@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING
+from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import Enum
+from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
-from prompt_debugger.core.report.codec import AnyJson, JsonObject, defaults_of, hints_of
-from prompt_debugger.core.types import Span
+from prompt_debugger.core.types import JSON, JSONObject, Span
 from tests.strategies import raw_texts
 
 texts = st.one_of(raw_texts(3), st.text(max_size=4), st.just("$json"))
@@ -28,8 +28,8 @@ _LEAVES: dict[object, st.SearchStrategy[Any]] = {
     bool: st.booleans(),
     bytes: st.binary(max_size=4),
     NoneType: st.none(),
-    AnyJson: jsons,
-    JsonObject: objects,
+    JSON: jsons,
+    JSONObject: objects,
     Span: st.lists(st.integers(0, 99), min_size=2, max_size=2).map(sorted).map(lambda ends: Span(*ends)),
 }
 
@@ -61,6 +61,20 @@ def instances(cls: type) -> st.SearchStrategy[Any]:
     for name, default in defaults_of(cls).items():
         (required if default is MISSING else optional)[name] = _later(hints_of(cls)[name])
     return st.fixed_dictionaries(required, optional=optional).map(lambda given: cls(**given))
+
+
+hints_of = cache(get_type_hints)
+
+
+def defaults_of(cls: Any) -> dict[str, object]:
+    """Return the fields of a record in order, each with its default, `MISSING` if it has none."""
+    if is_dataclass(cls):
+        return {field.name: _default(field) for field in fields(cls)}
+    return {name: cls._field_defaults.get(name, MISSING) for name in cls._fields}
+
+
+def _default(field: Field[object]) -> object:
+    return field.default if field.default_factory is MISSING else field.default_factory()
 
 
 def _later(hint: Any) -> st.SearchStrategy[Any]:

@@ -7,9 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prompt_debugger.core.parse.engines.outcome import SplitTrial, VllmOutcome
 from prompt_debugger.core.report import redact_text
-from prompt_debugger.core.types import Completion, Span, StreamDelta, Token, TokenKind, TokenLogprob
+from prompt_debugger.core.types import (
+    Completion,
+    Span,
+    SplitTrial,
+    StreamDelta,
+    Token,
+    TokenKind,
+    TokenLogprob,
+    VllmOutcome,
+)
 from prompt_debugger.ui.report.cover import COVER
 from prompt_debugger.ui.report.mask import REMOVED_ID, mask_text, mask_trace
 from tests.ui.present.traces import RAW_TEXT, dropped_call_trace, prompt_of, tokens_of

@@ -125,7 +125,7 @@ def test_a_request_with_half_a_character_can_be_shown(sharing):
         ("no base64 at all!", "arrive whole"),
         (pack("{}")[:-8], "arrive whole"),
         (pack(TEXT), "this is a request"),
-        (pack(write_bundle(dropped_call_trace()).replace("same-run", "hearsay")), "`bundle.trace.evidence`"),
+        (pack(write_bundle(dropped_call_trace()).replace("same-run", "hearsay")), "`evidence`"),
     ],
 )
 def test_what_is_no_bundle_changes_nothing_and_says_why(sharing, packed, words):
@@ -147,7 +147,7 @@ def test_a_small_file_that_unpacks_to_very_much_is_stopped():
 
 def test_a_bundle_whose_parts_do_not_fit_is_refused_in_words(sharing):
     document = json.loads(write_bundle(dropped_call_trace()))
-    document["bundle"]["trace"]["parse"]["ledger"]["matches"]["columns"]["raw_index"] = [99]
+    document["parse"]["matches"][0]["raw_index"] = 99
 
     header = unpack_payload(sharing.open(pack(json.dumps(document))).answer)[0]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from prompt_debugger.core.parse.engines import ReleaseRow, VllmOutcome
+from prompt_debugger.core.parse.engines import ReleaseRow
 from prompt_debugger.core.parse.engines.release_table import histories
-from prompt_debugger.core.types import JSONObject
+from prompt_debugger.core.types import JSONObject, VllmOutcome
 
 
 def row(version: str, *calls: tuple[str, str]) -> ReleaseRow:

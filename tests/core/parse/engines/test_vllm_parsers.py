@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from prompt_debugger.core.errors import EngineError
-from prompt_debugger.core.parse.engines import RawOutput, VllmEngine, VllmOutcome
-from prompt_debugger.core.types import JSONObject, ParserOutcome
+from prompt_debugger.core.parse.engines import RawOutput, VllmEngine
+from prompt_debugger.core.types import JSONObject, ParserOutcome, VllmOutcome
 
 pytestmark = pytest.mark.vllm
 

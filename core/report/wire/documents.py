@@ -1,0 +1,310 @@
+"""The outside contract: the documents of `render`, `parse` and `run`, field by field.
+
+Scripts and trackers rely on them: add fields freely, rename and remove none, and raise
+`SCHEMA_VERSION` if a meaning must change. A field with a default of `None` that is marked
+as left out stands in bundles alone, or where there is something to say.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Discriminator, Tag
+
+from prompt_debugger.core.types import (
+    JSON,
+    SCHEMA_VERSION,
+    Branch,
+    CallMatch,
+    CallOutcome,
+    ChatResult,
+    Comparability,
+    Completion,
+    Evidence,
+    Finding,
+    JSONObject,
+    LedgerEntry,
+    Notice,
+    ParserOutcome,
+    PromptDifference,
+    PromptSpan,
+    Refusal,
+    Segment,
+    Server,
+    ServerOutcome,
+    Span,
+    TemplateKwarg,
+    Token,
+    ToolCallAttempt,
+    Verdict,
+    VllmOutcome,
+    Vocabulary,
+)
+from prompt_debugger.core.types.base import LEFT_OUT_IF_NONE
+
+# A field that nobody knows is an error of whoever wrote it; bytes are hex, and what no number is, is its name.
+WIRE = ConfigDict(
+    extra="forbid", ser_json_bytes="hex", val_json_bytes="hex", json_schema_serialization_defaults_required=True
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorDocument:
+    """Why something could not be done: `error` of every document, and alone if there is nothing else to say.
+
+    Attributes:
+        type: Whose fault it is: `RequestError`, `RenderError`, `BackendError`, `LabError`, `EngineError`, `RoomError`.
+        message: What happened, one sentence.
+        hint: The next step.
+        line: Line of what was given, from 1.
+        column: Column of it, from 1.
+        field: Path of the field at fault.
+        template_line: Line of the template, from 1.
+        template_column: Column of the template, from 1.
+        kind: What kind of failure a server's is.
+        status: The server's HTTP status.
+        stage: What the lab was doing.
+    """
+
+    __pydantic_config__ = WIRE
+
+    type: str
+    message: str
+    hint: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    line: int | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    column: int | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    field: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    template_line: int | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    template_column: int | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    kind: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    status: int | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    stage: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderDocument:
+    """What `render` prints: a prompt, its tokens, and where every character came from.
+
+    Attributes:
+        schema_version: Raised if a meaning changes.
+        id: The case's own, `null` if it has none.
+        source: Who made the prompt: our render, or the server.
+        text: The text that the model reads.
+        identical: Whether the traced render equals the plain one of the reference library.
+        effective_kwargs: Template variables besides messages and tools, as they reached the template.
+        kwargs: The same with their sources, and those that were set and had no effect.
+        parser_kwargs: Those that vLLM hands to the reasoning parser.
+        unread: Paths of the request's fields that the template never read.
+        branches: Where the template went, and where not.
+        spans: Tile the text in order; none empty.
+        tokens: Tile the ids in order; `null` without a tokenizer.
+        note: How the prompt was come by, one sentence.
+        proof: What the server does to the request, by which our render equals its prompt, a clause each; `null` if
+            that is not proved.
+        findings: What is wrong, worst first.
+        template: The Jinja source; in bundles.
+        error: Why there is no prompt.
+    """
+
+    __pydantic_config__ = WIRE
+
+    schema_version: int = SCHEMA_VERSION
+    id: JSON = None
+    source: Literal["local", "server"]
+    text: str
+    identical: bool
+    effective_kwargs: Mapping[str, JSON]
+    kwargs: tuple[TemplateKwarg, ...]
+    parser_kwargs: Mapping[str, JSON]
+    unread: tuple[str, ...]
+    branches: tuple[Branch, ...]
+    spans: tuple[PromptSpan, ...]
+    tokens: tuple[Token, ...] | None
+    note: str
+    proof: tuple[str, ...] | None = None
+    findings: tuple[Finding, ...] = ()
+    template: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    error: ErrorDocument | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRecord(ToolCallAttempt):
+    """A tool call that the raw text holds, and what became of it.
+
+    Attributes:
+        outcome: What became of it.
+    """
+
+    outcome: CallOutcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CharactersRecord:
+    """Where the characters of a raw output ended up, in numbers.
+
+    Attributes:
+        total: All of them.
+        lost: In no field of the message; a stretch of white space alone does not count.
+        altered: Replaced by something else; a stretch of white space alone does not count.
+        blank: White space that is lost or altered as a whole stretch.
+        accounted: Where they belong, or what servers take out: markup, end tokens.
+    """
+
+    total: int
+    lost: int
+    altered: int
+    blank: int
+    accounted: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TallyRecord:
+    """How other parsers fared on one raw output.
+
+    Attributes:
+        asked: All that were asked.
+        ran: Those that gave a result.
+        reading: Names of those that give every call as it was written, and no other.
+    """
+
+    asked: int
+    ran: int
+    reading: tuple[str, ...]
+
+
+def _kind_of_outcome(outcome: object) -> str:
+    """Return who gave a parser's outcome, by the fields that only one of them has."""
+    if isinstance(outcome, Mapping):
+        return "vllm" if "vllm_version" in outcome else "server" if "base_url" in outcome else "any"
+    return "vllm" if isinstance(outcome, VllmOutcome) else "server" if isinstance(outcome, ServerOutcome) else "any"
+
+
+OutcomeRecord = Annotated[
+    Annotated[VllmOutcome, Tag("vllm")]
+    | Annotated[ServerOutcome, Tag("server")]
+    | Annotated[ParserOutcome, Tag("any")],
+    Discriminator(_kind_of_outcome),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParseDocument:
+    """What `parse` prints: what a raw output holds, and what became of it.
+
+    Attributes:
+        schema_version: Raised if a meaning changes.
+        id: The case's own, `null` if it has none.
+        raw: The raw output.
+        format: Name of the format that read it.
+        format_scores: How well each format explains it, from 0 to 1.
+        format_evidence: Why, for those that explain anything.
+        reasoning: Our reading of the hidden thinking; `null` if there is no block, "" if it is empty.
+        content: Our reading of the visible text.
+        calls: Every tool call that the text holds, whatever any parser did with it.
+        compared: Whether output and message were held against each other, and why not; `null` without a message.
+        characters: What became of the characters; `null` where nothing was compared.
+        ledger: Tiles the raw text: where each stretch ended up.
+        matches: Every call of output and message, once.
+        invented: Fields of the message that no raw character explains.
+        stream_ledger: The ledger of the streamed message; `null` without one.
+        stream_matches: Every call of output and streamed message, once.
+        stream_invented: Fields of the streamed message that no raw character explains.
+        stream_compared: As `compared`, for the streamed message.
+        parsers: What other parsers made of it, by name.
+        parser_tally: How they fared.
+        findings: What is wrong, worst first.
+        segments: Tile the raw text: what each stretch is by the format's own rules; in bundles.
+        strippable: Marks inside content that a server may show or take out; in bundles.
+        error: Why there is no reading.
+    """
+
+    __pydantic_config__ = WIRE
+
+    schema_version: int = SCHEMA_VERSION
+    id: JSON = None
+    raw: str
+    format: str
+    format_scores: Mapping[str, float]
+    format_evidence: Mapping[str, str]
+    reasoning: str | None
+    content: str | None
+    calls: tuple[CallRecord, ...]
+    compared: Comparability | None
+    characters: CharactersRecord | None
+    ledger: tuple[LedgerEntry, ...]
+    matches: tuple[CallMatch, ...]
+    invented: tuple[str, ...]
+    stream_ledger: tuple[LedgerEntry, ...] | None
+    stream_matches: tuple[CallMatch, ...] = ()
+    stream_invented: tuple[str, ...] = ()
+    stream_compared: Comparability | None = None
+    parsers: Mapping[str, OutcomeRecord]
+    parser_tally: TallyRecord
+    findings: tuple[Finding, ...] = ()
+    segments: tuple[Segment, ...] | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    strippable: tuple[Span, ...] | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    error: ErrorDocument | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunDocument:
+    """What `run` prints, and what a bundle is: one request through all stages, `null` where a stage has not run.
+
+    Attributes:
+        schema_version: Raised if a meaning changes.
+        evidence: What the run rests on.
+        server: The server under test.
+        request: The request as it was pasted.
+        request_notices: Fields that a server would ignore, and repairs made while reading.
+        sent: The body that went to the server.
+        prompt: The prompt that the server used.
+        local_prompt: Our render of the request as pasted.
+        prompt_difference: Where the two part.
+        generation_prompt: Text that opens the assistant turn by the template; "" if it has none.
+        notes: What could not be had or checked, and why.
+        refusal: The server would not take the request.
+        raw: Raw output.
+        raw_again: Output of raw completion on the same prompt ids, run beside the chat.
+        chat: The chat answer.
+        chat_stream: The streamed chat answer.
+        parse: What the raw output holds, and what became of it.
+        findings: What is wrong, worst first.
+        verdict: The run in one sentence.
+        request_text: What was pasted; in bundles.
+        request_source: The form it was pasted in; in bundles.
+        request_base_url: The server's address in a pasted command; in bundles.
+        vocabulary: What is known of the tokenizer; in bundles.
+        error: Why there is no run.
+    """
+
+    __pydantic_config__ = WIRE
+
+    schema_version: int = SCHEMA_VERSION
+    evidence: Evidence | None
+    server: Server | None
+    request: JSONObject
+    request_notices: tuple[Notice, ...]
+    sent: JSONObject
+    prompt: RenderDocument | None
+    local_prompt: RenderDocument | None
+    prompt_difference: PromptDifference | None
+    generation_prompt: str | None = None
+    notes: tuple[str, ...]
+    refusal: Refusal | None
+    raw: Completion | None
+    raw_again: Completion | None
+    chat: ChatResult | None
+    chat_stream: ChatResult | None
+    parse: ParseDocument | None
+    findings: tuple[Finding, ...]
+    verdict: Verdict | None
+    request_text: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    request_source: Literal["json", "curl", "python"] | None = dataclasses.field(
+        default=None, metadata=LEFT_OUT_IF_NONE
+    )
+    request_base_url: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    vocabulary: Vocabulary | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    error: ErrorDocument | None = None

@@ -1,0 +1,254 @@
+"""Values of `core.types` → the documents of the outside contract, and back."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import cast
+
+from prompt_debugger.core.account import count_characters, outcomes_of_calls, tally_parsers
+from prompt_debugger.core.report.wire.documents import (
+    CallRecord,
+    CharactersRecord,
+    ParseDocument,
+    RenderDocument,
+    RunDocument,
+    TallyRecord,
+)
+from prompt_debugger.core.report.wire.form import dump_document, load_document
+from prompt_debugger.core.types import (
+    JSON,
+    ChatResult,
+    Completion,
+    Finding,
+    FormatScore,
+    JSONObject,
+    Ledger,
+    Parse,
+    ParsedMessage,
+    ParserOutcome,
+    Prompt,
+    Request,
+    Server,
+    ToolCallAttempt,
+    Trace,
+    VllmOutcome,
+)
+
+
+def trace_to_json(trace: Trace, *, whole: bool = False) -> JSONObject:
+    """Return the `run` document of the contract.
+
+    Args:
+        trace: Stages that have not run stay absent.
+        whole: Also what scripts have no use for and a bundle needs to give the equal trace back.
+    """
+    return dump_document(_run_document(trace, whole=whole))
+
+
+def prompt_to_json(prompt: Prompt, *, case_id: JSON = None, findings: tuple[Finding, ...] = ()) -> JSONObject:
+    """Return the `render` document of the contract."""
+    return dump_document(replace(_render_document(prompt, whole=False), id=case_id, findings=findings))
+
+
+def parse_to_json(parse: Parse, *, case_id: JSON = None, findings: tuple[Finding, ...] = ()) -> JSONObject:
+    """Return the `parse` document of the contract."""
+    return dump_document(replace(_parse_document(parse, whole=False), id=case_id, findings=findings))
+
+
+def trace_from_json(document: JSON) -> Trace:
+    """Return the trace that a whole `run` document was made from; trusts nothing in it.
+
+    Raises:
+        DamageError: It is no such document; says where.
+    """
+    return _trace(load_document(document, RunDocument))
+
+
+# --- value → document --------------------------------------------------------------
+
+
+def _run_document(trace: Trace, *, whole: bool) -> RunDocument:
+    request, parse = trace.request, trace.parse
+    return RunDocument(
+        evidence=trace.evidence,
+        server=trace.server if whole else _without_folder(trace.server),
+        request=request.body,
+        request_notices=request.notices,
+        sent=trace.sent,
+        prompt=None if trace.prompt is None else _render_document(trace.prompt, whole=whole),
+        local_prompt=None if trace.local_prompt is None else _render_document(trace.local_prompt, whole=whole),
+        prompt_difference=trace.prompt_difference,
+        generation_prompt=trace.generation_prompt,
+        notes=trace.notes,
+        refusal=trace.refusal,
+        raw=trace.raw if whole else _without_body(trace.raw),
+        raw_again=trace.raw_again if whole else _without_body(trace.raw_again),
+        chat=trace.chat if whole else _without_received(trace.chat),
+        chat_stream=trace.chat_stream if whole else _without_received(trace.chat_stream),
+        parse=None if parse is None else replace(_parse_document(parse, whole=whole), findings=trace.findings),
+        findings=trace.findings,
+        verdict=trace.verdict,
+        request_text=request.text if whole else None,
+        request_source=request.source if whole else None,
+        request_base_url=request.base_url if whole else None,
+        vocabulary=trace.vocabulary if whole else None,
+    )
+
+
+def _render_document(prompt: Prompt, *, whole: bool) -> RenderDocument:
+    return RenderDocument(
+        source=prompt.source,
+        text=prompt.text,
+        identical=prompt.identical,
+        effective_kwargs=prompt.effective_kwargs,
+        kwargs=prompt.kwargs,
+        parser_kwargs={one.name: one.value for one in prompt.kwargs if one.reaches_parser},
+        unread=prompt.unread,
+        branches=prompt.branches,
+        spans=prompt.spans,
+        tokens=prompt.tokens,
+        note=prompt.note,
+        proof=prompt.proof,
+        template=prompt.template if whole else None,
+    )
+
+
+def _parse_document(parse: Parse, *, whole: bool) -> ParseDocument:
+    parsed, ledger, stream = parse.parsed, parse.ledger, parse.stream_ledger
+    characters, tally = count_characters(parse.raw, ledger), tally_parsers(parse.parsers)
+    return ParseDocument(
+        raw=parse.raw,
+        format=parsed.format,
+        format_scores={name: score.score for name, score in parse.format_scores.items()},
+        format_evidence={
+            name: score.evidence for name, score in parse.format_scores.items() if whole or score.score > 0
+        },
+        reasoning=parsed.reasoning,
+        content=parsed.content,
+        calls=_calls(parse),
+        compared=ledger.comparability,
+        characters=None
+        if characters is None
+        else CharactersRecord(**characters._asdict(), accounted=characters.accounted),
+        ledger=ledger.entries,
+        matches=ledger.matches,
+        invented=ledger.invented,
+        stream_ledger=None if stream is None else stream.entries,
+        stream_matches=() if stream is None else stream.matches,
+        stream_invented=() if stream is None else stream.invented,
+        stream_compared=None if stream is None else stream.comparability,
+        parsers=parse.parsers if whole else {name: _without_trials(one) for name, one in parse.parsers.items()},
+        parser_tally=TallyRecord(**tally._asdict()),
+        segments=parsed.segments if whole else None,
+        strippable=parsed.strippable if whole else None,
+    )
+
+
+_CALL_FIELDS = tuple(field.name for field in fields(ToolCallAttempt))
+
+
+def _calls(parse: Parse) -> tuple[CallRecord, ...]:
+    outcomes = outcomes_of_calls(parse)
+    return tuple(
+        CallRecord(**{name: getattr(call, name) for name in _CALL_FIELDS}, outcome=outcomes[index])
+        for index, call in enumerate(parse.parsed.calls)
+    )
+
+
+def _without_body(raw: Completion | None) -> Completion | None:
+    return None if raw is None else replace(raw, body="")
+
+
+def _without_received(chat: ChatResult | None) -> ChatResult | None:
+    return None if chat is None else replace(chat, body="", prompt_logprobs=None)
+
+
+def _without_trials(outcome: ParserOutcome) -> ParserOutcome:
+    if not isinstance(outcome, VllmOutcome):
+        return outcome
+    return replace(outcome, smallest_split=(), trials=(), parting=None)  # `splits` of the command line has them
+
+
+def _without_folder(server: Server | None) -> Server | None:
+    """Return the lab's server without the place of its model: where that lies is nobody's business."""
+    if server is None or not server.is_lab or server.model_root is None:
+        return server
+    return replace(server, model_root=server.model_root.rstrip("/").rsplit("/", 1)[-1])
+
+
+# --- document → value --------------------------------------------------------------
+
+
+def _trace(document: RunDocument) -> Trace:
+    source = document.request_source or "json"
+    return Trace(
+        request=Request(
+            document.request,
+            document.request_text or "",
+            source,
+            document.request_base_url,
+            document.request_notices,
+        ),
+        sent=document.sent,
+        server=document.server,
+        evidence=document.evidence,
+        prompt=None if document.prompt is None else _prompt(document.prompt),
+        local_prompt=None if document.local_prompt is None else _prompt(document.local_prompt),
+        prompt_difference=document.prompt_difference,
+        generation_prompt=document.generation_prompt,
+        vocabulary=document.vocabulary,
+        notes=document.notes,
+        refusal=document.refusal,
+        raw=document.raw,
+        raw_again=document.raw_again,
+        chat=document.chat,
+        chat_stream=document.chat_stream,
+        parse=None if document.parse is None else _parse(document.parse),
+        findings=document.findings,
+        verdict=document.verdict,
+    )
+
+
+def _prompt(document: RenderDocument) -> Prompt:
+    return Prompt(
+        source=document.source,
+        text=document.text,
+        spans=document.spans,
+        tokens=document.tokens,
+        identical=document.identical,
+        effective_kwargs=document.effective_kwargs,
+        unread=document.unread,
+        template=document.template,
+        note=document.note,
+        branches=document.branches,
+        kwargs=document.kwargs,
+        proof=document.proof,
+    )
+
+
+def _parse(document: ParseDocument) -> Parse:
+    stream = None
+    if document.stream_ledger is not None:
+        stream = Ledger(
+            document.stream_ledger, document.stream_matches, document.stream_invented, document.stream_compared
+        )
+    evidence = document.format_evidence
+    return Parse(
+        raw=document.raw,
+        format_scores={
+            name: FormatScore(score, evidence.get(name, "")) for name, score in document.format_scores.items()
+        },
+        parsed=ParsedMessage(
+            format=document.format,
+            reasoning=document.reasoning,
+            content=document.content,
+            calls=tuple(
+                ToolCallAttempt(**{name: getattr(call, name) for name in _CALL_FIELDS}) for call in document.calls
+            ),
+            segments=document.segments or (),
+            strippable=document.strippable or (),
+        ),
+        ledger=Ledger(document.ledger, document.matches, document.invented, document.compared),
+        stream_ledger=stream,
+        parsers=cast("dict[str, ParserOutcome]", document.parsers),
+    )

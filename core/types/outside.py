@@ -1,0 +1,77 @@
+"""What spans and JSON are outside: the part of the wire format that annotations cannot say. Imported when it is needed.
+
+A value of JSON stands for itself. What a JSON document cannot say, or readers of JSON
+do not take, stands as its own text: `{"$json": "[NaN]"}`. That is NaN and the infinite
+numbers, halves of a surrogate pair in a key, and what is nested deeper than any request
+may be; and an object that has the one key `$json` itself.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import cast
+
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from prompt_debugger.core.types.base import JSON, Span
+
+MAX_DEPTH = 100  # of a value inside a document; also what a request may have
+
+_WRAPPED = "$json"
+
+
+def span_schema() -> CoreSchema:
+    """Return the schema of a span: `[start, stop]`, 0 ≤ start ≤ stop."""
+    number = core_schema.int_schema(ge=0)
+    return core_schema.no_info_after_validator_function(_span, core_schema.tuple_positional_schema([number, number]))
+
+
+def json_schema() -> CoreSchema:
+    """Return the schema of any JSON value."""
+    return core_schema.no_info_before_validator_function(_unwrapped, core_schema.any_schema(), serialization=_WRAPS)
+
+
+def object_schema() -> CoreSchema:
+    """Return the schema of a JSON object."""
+    inner = core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema())
+    return core_schema.no_info_before_validator_function(_unwrapped, inner, serialization=_WRAPS)
+
+
+def _span(ends: tuple[int, int]) -> Span:
+    if ends[0] > ends[1]:
+        raise PydanticCustomError("span", "[start, stop]")
+    return Span(*ends)
+
+
+def _wrapped(value: JSON) -> JSON:
+    """Return a value as it stands in a document."""
+    if _is_plain(value, MAX_DEPTH) and not (isinstance(value, dict) and [*value] == [_WRAPPED]):
+        return value
+    return {_WRAPPED: json.dumps(value)}
+
+
+def _is_plain(value: JSON, depth: int) -> bool:
+    """Return whether a document can say a value that is nested at most so deep."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, dict):
+        return depth > 0 and all(_is_key(key) and _is_plain(item, depth - 1) for key, item in value.items())
+    return depth > 0 and all(_is_plain(item, depth - 1) for item in value) if isinstance(value, list) else True
+
+
+def _is_key(key: str) -> bool:
+    return key.isascii() or not any("\ud800" <= character <= "\udfff" for character in key)
+
+
+def _unwrapped(raw: JSON) -> JSON:
+    """Return the value that something in a document stands for."""
+    if not isinstance(raw, dict) or [*raw] != [_WRAPPED]:
+        return raw
+    try:
+        return cast("JSON", json.loads(cast("str", raw[_WRAPPED])))
+    except (TypeError, ValueError, RecursionError):
+        raise PydanticCustomError("wrapped_json", "the text of a JSON value") from None
+
+
+_WRAPS = core_schema.plain_serializer_function_ser_schema(_wrapped)
