@@ -93,6 +93,7 @@ bench-all: setup ## run every file of benchmarks/ and print what they say (ARGS=
 
 docs: setup ## regenerate docs/rules
 	$(PY) scripts/rule_docs.py
+	$(PY) scripts/json_schemas.py
 
 clean: ## remove the virtual environment and caches
 	rm -rf .venv .venv-litellm .mypy_cache .ruff_cache .pytest_cache .hypothesis

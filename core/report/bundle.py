@@ -17,7 +17,7 @@ import json
 from typing import NamedTuple
 
 from prompt_debugger.core.errors import RequestError, shorten
-from prompt_debugger.core.report.wire import DamageError, trace_from_json, trace_to_json
+from prompt_debugger.core.report.wire import DamageError, trace_from_json, trace_to_json, write_json
 from prompt_debugger.core.types import JSON, SCHEMA_VERSION, JSONObject, Trace
 
 BUNDLE_VERSION = 2
@@ -51,7 +51,7 @@ def write_bundle(trace: Trace, program: str = "") -> str:
     more: JSONObject = {"version": BUNDLE_VERSION, "program": program}
     document["bundle"] = more
     document["bundle"] = {**more, "sha256": _digest(document)}
-    lines = (f"{json.dumps(name)}: {json.dumps(value, separators=(',', ':'))}" for name, value in document.items())
+    lines = (f"{json.dumps(name)}: {write_json(value, is_dense=True)}" for name, value in document.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
@@ -140,5 +140,5 @@ def _older(more: JSONObject) -> str:
 
 
 def _digest(document: JSONObject) -> str:
-    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    text = write_json(document, is_dense=True, is_sorted=True)
     return hashlib.sha256(text.encode("ascii")).hexdigest()

@@ -13,7 +13,13 @@ from prompt_debugger.core.types.prompt import Token
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Token accounting by the server."""
+    """Token accounting by the server.
+
+    Attributes:
+        prompt_tokens: Tokens that the model read.
+        completion_tokens: Tokens that it wrote.
+        total_tokens: Both.
+    """
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None

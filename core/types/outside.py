@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable, Mapping
 from typing import cast
 
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
@@ -38,6 +39,13 @@ def object_schema() -> CoreSchema:
     return core_schema.no_info_before_validator_function(_unwrapped, inner, serialization=_WRAPS)
 
 
+def mapping_schema(inner: CoreSchema) -> CoreSchema:
+    """Return the schema of a mapping from texts to anything: an object, unless no document can say its keys."""
+    keeps = core_schema.wrap_serializer_function_ser_schema(_mapping_to_json)
+    # The serializer that the function is given is the inner schema's own.
+    return core_schema.no_info_before_validator_function(_unwrapped, {**inner, "serialization": keeps})
+
+
 def _span(ends: tuple[int, int]) -> Span:
     if ends[0] > ends[1]:
         raise PydanticCustomError("span", "[start, stop]")
@@ -49,6 +57,12 @@ def _wrapped(value: JSON) -> JSON:
     if _is_plain(value, MAX_DEPTH) and not (isinstance(value, dict) and [*value] == [_WRAPPED]):
         return value
     return {_WRAPPED: json.dumps(value)}
+
+
+def _mapping_to_json(value: Mapping[str, object], dump: Callable[[Mapping[str, object]], Mapping[str, JSON]]) -> JSON:
+    if all(map(_is_key, value)) and [*value] != [_WRAPPED]:
+        return cast("JSON", dump(value))
+    return {_WRAPPED: json.dumps({key: dump({"": item})[""] for key, item in value.items()})}
 
 
 def _is_plain(value: JSON, depth: int) -> bool:

@@ -112,7 +112,12 @@ class KwargSource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WeakerValue:
-    """A value of a template variable that a stronger one won over."""
+    """A value of a template variable that a stronger one won over.
+
+    Attributes:
+        source: Who gave it.
+        value: The value.
+    """
 
     source: KwargSource
     value: JSON

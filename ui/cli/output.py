@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from prompt_debugger.core.errors import DebuggerError, RequestError
+from prompt_debugger.core.report.wire import write_json
 from prompt_debugger.core.text import printable
 from prompt_debugger.core.types import JSON, Finding, Severity
 
@@ -23,7 +24,7 @@ def print_json(document: JSON) -> None:
 
 def dump_json(document: JSON) -> str:
     """Return `document` as JSON text that any terminal encoding can carry."""
-    return json.dumps(document, ensure_ascii=True)
+    return write_json(document)
 
 
 def print_text(text: str) -> None:

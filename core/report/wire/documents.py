@@ -45,10 +45,8 @@ from prompt_debugger.core.types import (
 )
 from prompt_debugger.core.types.base import LEFT_OUT_IF_NONE
 
-# A field that nobody knows is an error of whoever wrote it; bytes are hex, and what no number is, is its name.
-WIRE = ConfigDict(
-    extra="forbid", ser_json_bytes="hex", val_json_bytes="hex", json_schema_serialization_defaults_required=True
-)
+# A field that nobody knows is an error of whoever wrote it; bytes are hex; what is no number gets its name last.
+WIRE = ConfigDict(extra="forbid", ser_json_bytes="hex", val_json_bytes="hex", ser_json_inf_nan="constants")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +64,9 @@ class ErrorDocument:
         template_column: Column of the template, from 1.
         kind: What kind of failure a server's is.
         status: The server's HTTP status.
-        stage: What the lab was doing.
+        body: What the server said.
+        log_tail: The last lines of the lab's log.
+        limit: Which limit work on a text hit.
     """
 
     __pydantic_config__ = WIRE
@@ -81,7 +81,9 @@ class ErrorDocument:
     template_column: int | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
     kind: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
     status: int | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
-    stage: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    body: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    log_tail: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    limit: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

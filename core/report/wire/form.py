@@ -11,6 +11,7 @@ pydantic-core's own may not.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Hashable, Mapping
 from functools import cache
@@ -21,6 +22,7 @@ from pydantic_core import CoreSchema, SchemaSerializer, SchemaValidator, Validat
 
 from prompt_debugger.core.report.wire.damage import damage_of
 from prompt_debugger.core.types import JSON, JSONObject
+from prompt_debugger.core.types.outside import mapping_schema
 
 T = TypeVar("T")
 
@@ -41,6 +43,15 @@ def load_document(raw: JSON, cls: type[T]) -> T:
         return cast("T", _validator(cast("Hashable", cls)).validate_python(raw))
     except ValidationError as error:
         raise damage_of(error, raw) from None
+
+
+def write_json(document: JSON, *, is_dense: bool = False, is_sorted: bool = False) -> str:
+    """Return a JSON value as text that every reader takes: ASCII alone, and no `NaN`."""
+    separators = (",", ":") if is_dense else None
+    try:
+        return json.dumps(document, separators=separators, sort_keys=is_sorted, allow_nan=False)
+    except ValueError:
+        return json.dumps(_named(document), separators=separators, sort_keys=is_sorted, allow_nan=False)
 
 
 @cache
@@ -78,21 +89,30 @@ def _quick(node: dict[str, object]) -> object:
     return {**node, "fail_fast": True}
 
 
+def _mapping(node: dict[str, object]) -> object:
+    keys, values = (
+        cast("dict[str, object]", node.get(name, {})).get("type") for name in ("keys_schema", "values_schema")
+    )
+    return mapping_schema(cast("CoreSchema", node)) if keys == "str" and values != "any" else node  # that is JSON's own
+
+
 def _number(node: dict[str, object]) -> object:
     named = core_schema.no_info_after_validator_function(float, core_schema.literal_schema([*_NAMED.values()]))
-    return core_schema.union_schema(
-        [cast("CoreSchema", {**node, "strict": True, "allow_inf_nan": False}), named],
-        mode="left_to_right",
-        serialization=core_schema.plain_serializer_function_ser_schema(_number_to_json),
-    )
+    plain = cast("CoreSchema", {**node, "strict": True, "allow_inf_nan": False})
+    return core_schema.union_schema([plain, named], mode="left_to_right", serialization={"type": "float"})
 
 
 def _sorted(node: dict[str, object]) -> object:
     return {**node, "serialization": core_schema.plain_serializer_function_ser_schema(sorted)}
 
 
-def _number_to_json(number: float) -> JSON:
-    return number if math.isfinite(number) else _NAMED[str(number)]
+def _named(value: JSON) -> JSON:
+    """Return a value with names for what is no number."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else _NAMED[str(value)]
+    if isinstance(value, dict):
+        return {key: _named(item) for key, item in value.items()}
+    return [_named(item) for item in value] if isinstance(value, list) else value
 
 
 _NAMED = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
@@ -101,6 +121,7 @@ _RULES: Mapping[str, Callable[[dict[str, object]], object]] = {
     "int": _strict,
     "bool": _strict,
     "float": _number,
+    "dict": _mapping,
     "tuple": _quick,
     "frozenset": _sorted,
 }

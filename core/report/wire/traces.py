@@ -47,12 +47,12 @@ def trace_to_json(trace: Trace, *, whole: bool = False) -> JSONObject:
 
 def prompt_to_json(prompt: Prompt, *, case_id: JSON = None, findings: tuple[Finding, ...] = ()) -> JSONObject:
     """Return the `render` document of the contract."""
-    return dump_document(replace(_render_document(prompt, whole=False), id=case_id, findings=findings))
+    return dump_document(_render_document(prompt, case_id, findings))
 
 
 def parse_to_json(parse: Parse, *, case_id: JSON = None, findings: tuple[Finding, ...] = ()) -> JSONObject:
     """Return the `parse` document of the contract."""
-    return dump_document(replace(_parse_document(parse, whole=False), id=case_id, findings=findings))
+    return dump_document(_parse_document(parse, case_id, findings))
 
 
 def trace_from_json(document: JSON) -> Trace:
@@ -85,7 +85,7 @@ def _run_document(trace: Trace, *, whole: bool) -> RunDocument:
         raw_again=trace.raw_again if whole else _without_body(trace.raw_again),
         chat=trace.chat if whole else _without_received(trace.chat),
         chat_stream=trace.chat_stream if whole else _without_received(trace.chat_stream),
-        parse=None if parse is None else replace(_parse_document(parse, whole=whole), findings=trace.findings),
+        parse=None if parse is None else _parse_document(parse, None, trace.findings, whole=whole),
         findings=trace.findings,
         verdict=trace.verdict,
         request_text=request.text if whole else None,
@@ -95,8 +95,11 @@ def _run_document(trace: Trace, *, whole: bool) -> RunDocument:
     )
 
 
-def _render_document(prompt: Prompt, *, whole: bool) -> RenderDocument:
+def _render_document(
+    prompt: Prompt, case_id: JSON = None, findings: tuple[Finding, ...] = (), *, whole: bool = False
+) -> RenderDocument:
     return RenderDocument(
+        id=case_id,
         source=prompt.source,
         text=prompt.text,
         identical=prompt.identical,
@@ -109,14 +112,18 @@ def _render_document(prompt: Prompt, *, whole: bool) -> RenderDocument:
         tokens=prompt.tokens,
         note=prompt.note,
         proof=prompt.proof,
+        findings=findings,
         template=prompt.template if whole else None,
     )
 
 
-def _parse_document(parse: Parse, *, whole: bool) -> ParseDocument:
+def _parse_document(
+    parse: Parse, case_id: JSON = None, findings: tuple[Finding, ...] = (), *, whole: bool = False
+) -> ParseDocument:
     parsed, ledger, stream = parse.parsed, parse.ledger, parse.stream_ledger
     characters, tally = count_characters(parse.raw, ledger), tally_parsers(parse.parsers)
     return ParseDocument(
+        id=case_id,
         raw=parse.raw,
         format=parsed.format,
         format_scores={name: score.score for name, score in parse.format_scores.items()},
@@ -139,6 +146,7 @@ def _parse_document(parse: Parse, *, whole: bool) -> ParseDocument:
         stream_compared=None if stream is None else stream.comparability,
         parsers=parse.parsers if whole else {name: _without_trials(one) for name, one in parse.parsers.items()},
         parser_tally=TallyRecord(**tally._asdict()),
+        findings=findings,
         segments=parsed.segments if whole else None,
         strippable=parsed.strippable if whole else None,
     )
