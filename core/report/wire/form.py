@@ -61,7 +61,7 @@ def _validator(cls: Hashable) -> SchemaValidator:
 
 @cache
 def _serializer(cls: Hashable) -> SchemaSerializer:
-    return SchemaSerializer(strict_schema(cls))
+    return SchemaSerializer(strict_schema(cls), {"ser_json_inf_nan": "constants"})  # `write_json` names them
 
 
 @cache
@@ -98,7 +98,7 @@ def _mapping(node: dict[str, object]) -> object:
 
 def _number(node: dict[str, object]) -> object:
     named = core_schema.no_info_after_validator_function(float, core_schema.literal_schema([*_NAMED.values()]))
-    plain = cast("CoreSchema", {**node, "strict": True, "allow_inf_nan": False})
+    plain = cast("CoreSchema", {**node, "strict": True})
     return core_schema.union_schema([plain, named], mode="left_to_right", serialization={"type": "float"})
 
 
