@@ -24,9 +24,10 @@ from prompt_debugger.core.lab.installation import require_vllm, vllm_version
 from prompt_debugger.core.lab.pool import LabPool
 from prompt_debugger.core.lab.progress import LabProgress, LabState
 from prompt_debugger.core.lab.server import Lab
-from prompt_debugger.core.lab.spec import LabSpec, packaged_model_dir
+from prompt_debugger.core.lab.spec import LAB_MODEL_NAME, LabSpec, packaged_model_dir
 
 __all__ = [
+    "LAB_MODEL_NAME",
     "Lab",
     "LabPool",
     "LabProgress",

@@ -87,7 +87,7 @@ def _run(options: argparse.Namespace) -> int:
             f"Warning: the page listens on {options.host}, so others on the network can use it with your rights: "
             "add --public if strangers may reach it (docs/public-mode.md)."
         )
-    options.lab = options.lab or options.public  # a public page goes without any server and says so
+    options.lab = True  # a page goes without any server and says so; `lab` above says whether it may boot one
     launch_app(
         target=target_from_options(options),
         host=options.host,

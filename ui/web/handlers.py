@@ -41,7 +41,7 @@ from prompt_debugger.ui.web.limits import LimitError, Limits, bounded_request, c
 from prompt_debugger.ui.web.recorded import RecordedCases
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.stops import Stops, until_asked
-from prompt_debugger.ui.web.targets import NoServerError, choose_target, target_without_server
+from prompt_debugger.ui.web.targets import NoServerError, choose_target, request_for, target_without_server
 from prompt_debugger.ui.web.work import check_pasted, read_pasted
 
 TICK_S = 0.5  # a closed tab is noticed at the next tick
@@ -159,7 +159,9 @@ class Handlers:
         """Return the verdict strip of a run that the server's door did not let in: too long, or too many wait."""
         return error_payload(DebuggerError("the run did not start", "The message at the edge of the page says why."))
 
-    async def run(self, text: str, fields: TargetFields, session: str = "") -> AsyncGenerator[Update, None]:
+    async def run(
+        self, text: str, fields: TargetFields, session: str = "", key: str = ""
+    ) -> AsyncGenerator[Update, None]:
         """Run what stands in the editor; yield what changes, and the trace at the end.
 
         A run that is stopped ends with what had come, and one whose request has left the page ends without a word.
@@ -168,17 +170,18 @@ class Handlers:
             text: What stands there.
             fields: The fields under Target.
             session: Which open page asks.
+            key: For the endpoint among the fields; it goes into no trace.
         """
         view = RunView(run=next(_run_numbers))
         with self.stops.follow(session) as sign:
-            async with aclosing(until_asked(self._whole_run(view, text, fields, session), sign)) as updates:
+            async with aclosing(until_asked(self._whole_run(view, text, fields, session, key), sign)) as updates:
                 async for update in updates:
                     yield update
             if sign.asked.is_set() and not sign.is_silent:
                 yield Update(await asyncio.to_thread(view.stop), view.trace)
 
     async def _whole_run(
-        self, view: RunView, text: str, fields: TargetFields, session: str
+        self, view: RunView, text: str, fields: TargetFields, session: str, key: str
     ) -> AsyncGenerator[Update, None]:
         """Yield what a run changes, from its place in the line to its end; every error is a message."""
         try:
@@ -186,7 +189,7 @@ class Handlers:
             with self.gate.enter(session, VISITOR.get().partition("/")[0]) as turn:
                 async for payloads in self._wait(view, turn):
                     yield Update(payloads)
-                async with aclosing(self._run(view, text, fields)) as updates:
+                async with aclosing(self._run(view, text, fields, key)) as updates:
                     async for update in updates:
                         yield update
         except DebuggerError as error:
@@ -207,15 +210,15 @@ class Handlers:
             said = ahead
             await asyncio.sleep(TICK_S)
 
-    async def _run(self, view: RunView, text: str, fields: TargetFields) -> AsyncGenerator[Update, None]:
+    async def _run(self, view: RunView, text: str, fields: TargetFields, key: str) -> AsyncGenerator[Update, None]:
         request = await room_of().run(read_pasted, text, self.limits, hides_keys=self.settings.public)
         try:
-            target = choose_target(self.settings, self.labs, **fields._asdict())
+            target = choose_target(self.settings, self.labs, **fields._asdict(), key=key)
         except NoServerError as error:
             yield await self._without_server(view, request, fields, error)
             return
         if target.base_url is not None:
-            request = bounded_request(request, self.limits)
+            request = bounded_request(request_for(request, target), self.limits)
         yield Update({"notices": notices_payload(request, is_public=self.settings.public)})
         view.facts = target_facts(target)
         async with aclosing(self._follow(view, request, target)) as updates:

@@ -118,8 +118,8 @@ def _wire_run(page: Page) -> Dependency:
 
     async def run(visitor: gr.Request, text: str, *more: Any) -> AsyncGenerator[Changes, None]:  # noqa: ANN401  # fields, and the state
         session = visitor.session_hash or ""
-        *fields, servers = more
-        async with aclosing(page.handlers.run(text, TargetFields(*fields), session)) as updates:
+        *fields, key, servers = more
+        async with aclosing(page.handlers.run(text, TargetFields(*fields), session, str(key or ""))) as updates:
             async for update in updates:
                 kept: Changes = {}
                 if update.trace is not None:
@@ -129,7 +129,7 @@ def _wire_run(page: Page) -> Dependency:
                 yield {**kept, **page.changes(update.payloads)}
 
     buttons = [panel.run, panel.stop]
-    inputs = [panel.editor, *panel.target_fields, page.servers]
+    inputs = [panel.editor, *panel.target_fields, panel.key, page.servers]
     outputs = [page.trace, page.servers, *page.views.values()]
     started = panel.run.click(begin, None, [*buttons, page.trace], api_name="begin", queue=False, **quiet())
     running: Dependency = started.then(run, inputs, outputs, api_name="run", concurrency_limit=None, **quiet())

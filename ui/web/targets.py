@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 from prompt_debugger.core.complete import guard_of
 from prompt_debugger.core.errors import BackendError, DebuggerError, RequestError, shorten
+from prompt_debugger.core.lab import LAB_MODEL_NAME
 from prompt_debugger.core.pipeline import Target
-from prompt_debugger.core.types import Server, Trace
+from prompt_debugger.core.types import Notice, Request, Server, Trace
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.settings import PageSettings
 
@@ -29,10 +31,12 @@ def choose_target(
     tokenizer: str,
     tool_parser: str,
     reasoning_parser: str,
+    key: str = "",
 ) -> Target:
     """Return what the page's fields aim at.
 
-    The key of the operator goes to the operator's endpoint and to no other.
+    The key of the operator goes to the operator's endpoint and to no other; one typed into the page goes to the
+    endpoint beside it. A public page takes none.
 
     Raises:
         NoServerError: There is nothing to run against.
@@ -50,8 +54,36 @@ def choose_target(
             f"the endpoint is {endpoint!r}, expected an address such as `http://localhost:8000/v1`", field="endpoint"
         )
     is_own = endpoint.rstrip("/") == (base.base_url or "").rstrip("/")
-    target = replace(base, base_url=endpoint, api_key=base.api_key if is_own else None)
+    target = replace(base, base_url=endpoint, api_key=read_key(key) or (base.api_key if is_own else None))
     return replace(target, model=model.strip() or None, tokenizer=tokenizer.strip() or None)
+
+
+def read_key(text: str) -> str | None:
+    """Return the key that was typed, or the one in the variable that `$NAME` names; `None` if neither.
+
+    Raises:
+        RequestError: There is no such variable.
+    """
+    text = text.strip()
+    if not text.startswith("$"):
+        return text or None
+    key = os.environ.get(text.removeprefix("$"), "").strip()
+    if not key:
+        raise RequestError(
+            "the program was started without the variable that the key field names",
+            "Set it where the program is started, or type the key itself.",
+            field="key",
+        )
+    return key
+
+
+def request_for(request: Request, target: Target) -> Request:
+    """Return a request as another server can answer it: the lab's model, which worked cases name, is nobody else's."""
+    if target.base_url is None or target.model or request.body.get("model") != LAB_MODEL_NAME:
+        return request
+    body = {name: value for name, value in request.body.items() if name != "model"}
+    said = Notice("model", f"`{LAB_MODEL_NAME}` is the lab's: the server's own first model is asked.")
+    return replace(request, body=body, notices=(*request.notices, said))
 
 
 def target_without_server(settings: PageSettings, *, tokenizer: str, tool_parser: str, reasoning_parser: str) -> Target:

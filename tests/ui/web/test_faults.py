@@ -224,3 +224,20 @@ async def test_after_every_fault_the_next_run_works(lab_url):
         strips = await run(handlers, lab_url)
 
         assert strips[-1]["state"] == "done"
+
+
+async def test_a_typed_key_opens_the_server_and_stands_nowhere_else(caplog):
+    key = "sk-typed-into-the-page-0123456789"
+    text = json.dumps({"model": "lab-model", "messages": [{"role": "user", "content": "hi"}]})
+    whole = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "hello"}, "finish_reason": "stop"}]}
+    behaviours = {"/v1/models": MODELS, "/v1/chat/completions": answer(200, whole), "*": answer(404)}
+    async with faulty_server(behaviours) as server:
+        updates = [one async for one in page().run(text, fields(server.base_url), "me", key)]
+        asked = [one for one in server.received if one.path == "/v1/chat/completions"]
+
+    assert {one.headers.get("authorization") for one in asked} == {f"Bearer {key}"}
+    assert {one.json["model"] for one in asked} == {"m"}, "the lab's model is nobody else's"
+    assert key not in repr([update.trace for update in updates]) + caplog.text
+    assert not any(
+        key in str(unpack_payload(payload)) for update in updates for payload in update.payloads.values() if payload
+    )

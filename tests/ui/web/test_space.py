@@ -162,3 +162,9 @@ def test_the_image_is_made_of_what_is_there_runs_as_nobody_special_and_is_watche
     assert [line for line in lines if line.startswith("HEALTHCHECK")]
     assert json.loads(lines[-1].removeprefix("ENTRYPOINT "))[:3] == ["python", "app.py", "ui"]
     assert build_parser().parse_args(json.loads(lines[-1].removeprefix("ENTRYPOINT "))[2:]).public
+
+
+def test_a_page_without_a_lab_and_without_a_server_starts_too(monkeypatch):
+    started = _launched(monkeypatch, "--no-lab")
+
+    assert (started["lab"], started["target"].base_url, started["public"]) == (False, None, False)

@@ -3,10 +3,10 @@ import pytest
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.lab import LabPool
 from prompt_debugger.core.pipeline import Target
-from prompt_debugger.core.types import Server
+from prompt_debugger.core.types import Request, Server
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.settings import PageSettings
-from prompt_debugger.ui.web.targets import NoServerError, choose_target, target_of_server
+from prompt_debugger.ui.web.targets import NoServerError, choose_target, request_for, target_of_server
 
 OWN = "http://own.example/v1"
 
@@ -39,6 +39,57 @@ def test_the_key_goes_to_the_operators_endpoint_and_to_no_other(labs):
     assert choose(labs, settings, endpoint=OWN + "/").api_key == "secret"
     assert choose(labs, settings, endpoint="http://other.example/v1").api_key is None
     assert choose(labs, settings, endpoint="").api_key is None
+
+
+def test_a_typed_key_goes_to_the_endpoint_beside_it(labs):
+    settings = PageSettings(target=Target(base_url=OWN, api_key="secret"))
+
+    assert choose(labs, settings, endpoint="http://other.example/v1", key=" typed ").api_key == "typed"
+    assert choose(labs, settings, endpoint=OWN, key="typed").api_key == "typed"
+    assert choose(labs, settings, endpoint="", key="typed").api_key is None, "the lab needs none"
+
+
+def test_a_key_may_be_named_by_its_variable(labs, monkeypatch):
+    monkeypatch.setenv("MY_SERVER_KEY", "from-environment")
+
+    assert choose(labs, endpoint=OWN, key="$MY_SERVER_KEY").api_key == "from-environment"
+
+
+def test_a_variable_that_is_not_set_is_said_without_its_name(labs):
+    with pytest.raises(RequestError) as caught:
+        choose(labs, endpoint=OWN, key="$sk-perhaps-a-key")
+
+    assert caught.value.field == "key"
+    assert "perhaps" not in str(caught.value) + caught.value.hint
+
+
+@pytest.mark.parametrize("key", ["typed", "$HOME"])
+def test_a_public_page_takes_no_key(labs, key):
+    assert choose(labs, PUBLIC, endpoint=LISTED, key=key).api_key is None
+    assert choose(labs, PUBLIC, endpoint=OWN, key=key).api_key == "secret"
+
+
+def test_the_labs_model_is_asked_of_no_other_server():
+    request = Request(body={"model": "lab-model", "messages": []}, text="{}")
+    asked = request_for(request, Target(base_url=OWN))
+
+    assert asked.body == {"messages": []}
+    assert [notice.field for notice in asked.notices] == ["model"]
+
+
+@pytest.mark.parametrize(
+    ("model", "target"),
+    [
+        ("lab-model", Target()),
+        ("lab-model", Target(base_url=OWN, model="lab-model")),
+        ("another", Target(base_url=OWN)),
+    ],
+    ids=["the lab", "a model that was typed", "a model of one's own"],
+)
+def test_any_other_model_is_asked_as_it_stands(model, target):
+    request = Request(body={"model": model, "messages": []}, text="{}")
+
+    assert request_for(request, target) is request
 
 
 LISTED = "https://listed.example/v1"

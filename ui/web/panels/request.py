@@ -26,6 +26,7 @@ class RequestPanel(NamedTuple):
     tokenizer: gr.Textbox
     tool_parser: gr.Dropdown
     reasoning_parser: gr.Dropdown
+    key: gr.Textbox
 
     @property
     def target_fields(self) -> list[gr.components.Component]:
@@ -57,14 +58,16 @@ def build_request_panel(settings: PageSettings, examples: Sequence[Example], not
     with gr.Row(elem_id="pd-buttons"):
         run = gr.Button("Run  Ctrl+↵", variant="primary", elem_id="pd-run", min_width=80)
         stop = gr.Button("Stop", elem_id="pd-stop", interactive=False, min_width=60)
-    with gr.Accordion("Target", open=False, elem_id="pd-target"):
+    with gr.Accordion(
+        "Target: the lab, or your server" if not settings.public else "Target", open=False, elem_id="pd-target"
+    ):
         target = _build_target(settings, first)
     return RequestPanel(case, editor, notices_view, run, stop, *target)
 
 
 def _build_target(
     settings: PageSettings, first: Example
-) -> tuple[gr.Textbox, gr.Textbox, gr.Textbox, gr.Dropdown, gr.Dropdown]:
+) -> tuple[gr.Textbox, gr.Textbox, gr.Textbox, gr.Dropdown, gr.Dropdown, gr.Textbox]:
     target = settings.target
     shown = not settings.public
     endpoint = gr.Textbox(
@@ -73,9 +76,19 @@ def _build_target(
         placeholder=" or ".join(settings.endpoints) or "http://localhost:8000/v1 (empty: the lab)",
         visible=shown or bool(settings.endpoints),
     )
-    model = gr.Textbox(target.model or "", label="Model", placeholder="the request's own", visible=shown)
+    model = gr.Textbox(
+        target.model or "", label="Model", placeholder="the request's own, or the server's", visible=shown
+    )
     tokenizer = gr.Textbox(
         str(target.tokenizer or ""), label="Tokenizer", placeholder="folder or hub id", visible=shown
+    )
+    key = gr.Textbox(
+        "",
+        label="Key",
+        type="password",
+        placeholder="for this endpoint, or $NAME of a variable; kept in this open page alone",
+        visible=shown,
+        elem_id="pd-key",
     )
     with gr.Row():
         tool_parser = gr.Dropdown(
@@ -90,7 +103,7 @@ def _build_target(
             label="Reasoning parser of the lab",
             min_width=90,
         )
-    return endpoint, model, tokenizer, tool_parser, reasoning_parser
+    return endpoint, model, tokenizer, tool_parser, reasoning_parser, key
 
 
 def _choices(known: Sequence[str], own: str | None) -> list[str]:
