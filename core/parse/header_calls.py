@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from prompt_debugger.core.parse.arguments import Arguments, read_arguments
 from prompt_debugger.core.parse.call_object import CallKeys, call_from_object
@@ -58,7 +59,7 @@ def plain_header(text: str, span: Span, names: frozenset[str]) -> Header | None:
     return Header(written or None, name if written else None, problem=None if written else "the name is missing")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class HeaderCalls:
     """A scanner for one family's markers.
 
@@ -80,6 +81,17 @@ class HeaderCalls:
     reads_headless: bool = False
     needs_separator: bool = True
 
+    @cached_property
+    def markers(self) -> tuple[str, ...]:
+        """Markers at which something begins or ends."""
+        headless = self.separators if self.reads_headless else ()
+        return tuple(dict.fromkeys((self.opener, *headless, *self.closers, *self.wrappers)))
+
+    @cached_property
+    def stops(self) -> tuple[str, ...]:
+        """Markers that end a call without closing it."""
+        return tuple(marker for marker in (*self.markers, *_STOPS) if marker not in self.closers)
+
     def scan(self, text: str, region: Span, context: ReadContext) -> Scan:
         """Find the calls in `text[region]`; never raises."""
         return _HeaderScan(self, text, region, context).run()
@@ -89,9 +101,7 @@ class _HeaderScan(StretchScan):
     def __init__(self, calls: HeaderCalls, text: str, region: Span, context: ReadContext) -> None:
         super().__init__(text, region, context)
         self._family = calls
-        headless = calls.separators if calls.reads_headless else ()
-        self._markers = tuple(dict.fromkeys((calls.opener, *headless, *calls.closers, *calls.wrappers)))
-        self._stops = tuple(marker for marker in (*self._markers, *_STOPS) if marker not in calls.closers)
+        self._markers, self._stops = calls.markers, calls.stops
 
     def run(self) -> Scan:
         position = self._region.start

@@ -109,6 +109,7 @@ class QuoteGuard:
         self._position = start
         self._fence = ""
         self._fences = Finder(text, stop)
+        self._has_fences = any(text.find(ticks, start, stop) != -1 for ticks in ("```", "~~~"))
         self._floor = start
 
     def skip(self, position: int) -> None:
@@ -129,6 +130,8 @@ class QuoteGuard:
         return is_quoted_inline(self._text, span, self._stop, floor=self._floor, in_sentence=in_sentence)
 
     def _advance(self, position: int) -> None:
+        if not self._has_fences:
+            return
         for match in _FENCE.finditer(self._text, self._position, max(self._position, position)):
             ticks, rest = match.group(1), match.group(2)
             if not self._fence:
