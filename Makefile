@@ -13,7 +13,7 @@ TORCH_INDEX := https://download.pytorch.org/whl/cpu
 HEAVY := lab or vllm or browser
 CODE := app.py core ui prompt_debugger tests scripts benchmarks
 
-.PHONY: help run lab test test-fast mutants check fix setup browser goldens screens bench bench-all docs clean
+.PHONY: help run lab test test-fast mutants check fix setup browser goldens recordings screens bench bench-all docs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -80,6 +80,9 @@ browser: ## Chromium for the browser tests, through apt-get if it is missing
 goldens: setup ## rewrite golden files, then show what changed
 	$(PY) -m pytest tests/core --update-goldens -q || true
 	git diff --stat tests/cases
+
+recordings: setup ## run the worked cases on real labs and store the runs in assets/recordings
+	$(PY) scripts/record_worked_cases.py
 
 screens: setup browser ## rewrite the screenshots of the browser tests
 	$(PY) -m pytest tests/browser --update-screens

@@ -71,7 +71,7 @@ class LabInstall:
                 return
             self.failure = None
             try:
-                self._running = Installation(self._plan(), **({"check": self._check} if self._check else {}))
+                self._running = Installation(self._plan(), check=self._check)
             except LabError as error:
                 self._fail(error)
                 return

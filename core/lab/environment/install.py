@@ -31,6 +31,7 @@ from prompt_debugger.core.lab.process import SupervisedProcess
 # PyTorch's CPU build is on no general package index: pip as configured is asked first, then PyTorch's own.
 TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 
+DEFAULT_CHECK: Sequence[str] = ("import vllm",)
 _MADE_NAME = ".environment-made"  # the environment has its pip
 _WATCH_S = 0.25
 _TAIL_LINES = 30
@@ -71,16 +72,16 @@ class Installation:
         progress: The latest report.
     """
 
-    def __init__(self, plan: InstallPlan, *, check: Sequence[str] = ("import vllm",)) -> None:
+    def __init__(self, plan: InstallPlan, *, check: Sequence[str] = ()) -> None:
         """Prepare it; nothing is done yet.
 
         Args:
             plan: What is to be made.
-            check: Statements that the new environment must be able to run.
+            check: Statements that the new environment must be able to run; `DEFAULT_CHECK` if not given.
         """
         self.plan = plan
         self.progress = InstallProgress("About to install the lab", 0.0)
-        self._check = "; ".join(check)
+        self._check = "; ".join(check or DEFAULT_CHECK)
         self._cancelled = threading.Event()
         self._process: SupervisedProcess | None = None
         self._lock = threading.Lock()
