@@ -8,7 +8,8 @@ r"""Hunyuan 3 and 4 (Hy3): GLM's keys and values in a section, every tag with a 
     </tool_call:SUFFIX>
     </tool_calls:SUFFIX>
 
-The suffix may be empty; then `<tool_sep>` tells this family from others.
+The suffix may be empty; then `<tool_sep>` tells this family from others, or in
+version 4, which writes none, the section around the calls.
 Values are exact and typed by the tool's schema; other white space is framing.
 
 Source: the chat template of Hy3, 2026; vLLM 0.32 `tool_parsers/hy_v3_tool_parser.py`.
@@ -105,6 +106,7 @@ FORMAT: ModelFormat = _HunyuanV3(
     tails=("<｜hy_Assistant",),
     marks=(
         Mark("<tool_sep", 0.97, r"<tool_sep(?::[^\s<>]{1,40})?>"),
+        Mark("<tool_calls>", 0.97, r"<tool_calls>\s*<tool_call>[^<]{1,256}<(?:arg_key|/tool_call)>"),
         Mark("<tool_calls:", STRONG, r"<tool_calls:[^\s<>]{1,40}>"),
         Mark("<arg_key:", STRONG, r"<arg_key:[^\s<>]{1,40}>"),
         Mark("<think:", STRONG, r"<think:[^\s<>]{1,40}>"),
@@ -125,7 +127,7 @@ FORMAT: ModelFormat = _HunyuanV3(
     ),
     scan=TagCalls(
         opener=re.compile(
-            rf"<tool_call{_SUFFIX}>\s*+(?P<name>[^<\n]{{0,256}}?)\s*+(?:<tool_sep{_SUFFIX}>|(?=<arg_key)|\Z)"
+            rf"<tool_call{_SUFFIX}>\s*+(?P<name>[^<\n]{{0,256}}?)\s*+(?:<tool_sep{_SUFFIX}>|(?=<arg_key)|(?<=[\w.\-])(?=</tool_call)|\Z)"
         ),
         closer=re.compile(rf"</tool_call{_SUFFIX}>"),
         parameter=re.compile(rf"<arg_key{_SUFFIX}>(?P<key>[^<\n]{{0,200}})</arg_key{_SUFFIX}>\s*<arg_value{_SUFFIX}>"),

@@ -32,6 +32,7 @@ COMMON_ENDS = frozenset({
     "<|end_of_sentence|>", "<|END_OF_TURN_TOKEN|>", "<|END_OF_RESPONSE|>", "<|endofprompt|>", "<|im_sep|>",
     "[e~[", "<seed:eos>", "<eoa>", "<|user|>", "<|observation|>", "<|end_of_role|>", "<|message_sep|>", "<|eos|>",
     "</longcat_s>", "<SPECIAL_12>", "<|end_of_msg|>",
+    "[|endofturn|]",
     "<|endofresponse|>", "<|assistant_end|>", "<|role_end|>", "<|hy_eos|>", "<|hy_end|>", "<|tool_response>",
 })  # fmt: skip
 _MAX_SPACE_AFTER_END = 8
