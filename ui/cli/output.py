@@ -17,14 +17,22 @@ OK, FOUND, COULD_NOT_RUN = 0, 1, 2
 
 
 def print_json(document: JSON) -> None:
-    """Print one JSON document on one line; any text survives, lone surrogates included."""
-    sys.stdout.write(dump_json(document) + "\n")
+    """Print one JSON document on one line, on a terminal in colours; any text survives, lone surrogates included."""
+    sys.stdout.write(_shown(dump_json(document)) + "\n")
     sys.stdout.flush()
 
 
 def dump_json(document: JSON) -> str:
     """Return `document` as JSON text that any terminal encoding can carry."""
     return write_json(document)
+
+
+def _shown(text: str) -> str:
+    if not sys.stdout.isatty():
+        return text  # nor is pygments imported
+    from prompt_debugger.ui.cli.colour import coloured_json
+
+    return coloured_json(text, sys.stdout)
 
 
 def print_text(text: str) -> None:
