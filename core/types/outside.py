@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import cast
 
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
@@ -60,7 +60,7 @@ def _wrapped(value: JSON) -> JSON:
 
 
 def _mapping_to_json(value: Mapping[str, object], dump: Callable[[Mapping[str, object]], Mapping[str, JSON]]) -> JSON:
-    if all(map(_is_key, value)) and [*value] != [_WRAPPED]:
+    if _are_keys(value) and [*value] != [_WRAPPED]:
         return cast("JSON", dump(value))
     return {_WRAPPED: json.dumps({key: dump({"": item})[""] for key, item in value.items()})}
 
@@ -70,12 +70,14 @@ def _is_plain(value: JSON, depth: int) -> bool:
     if isinstance(value, float):
         return math.isfinite(value)
     if isinstance(value, dict):
-        return depth > 0 and all(_is_key(key) and _is_plain(item, depth - 1) for key, item in value.items())
+        return depth > 0 and _are_keys(value) and all(_is_plain(item, depth - 1) for item in value.values())
     return depth > 0 and all(_is_plain(item, depth - 1) for item in value) if isinstance(value, list) else True
 
 
-def _is_key(key: str) -> bool:
-    return key.isascii() or not any("\ud800" <= character <= "\udfff" for character in key)
+def _are_keys(keys: Iterable[str]) -> bool:
+    """Return whether a document can say these keys: none holds half a surrogate pair."""
+    joined = " ".join(keys)
+    return joined.isascii() or not any("\ud800" <= character <= "\udfff" for character in joined)
 
 
 def _unwrapped(raw: JSON) -> JSON:
