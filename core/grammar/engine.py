@@ -8,13 +8,13 @@ starts a new helper.
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from prompt_debugger.core.errors import EngineError
 from prompt_debugger.core.interpreter import python_with
+from prompt_debugger.core.parse.engines.line import HelperLine
 from prompt_debugger.core.parse.engines.process import HelperProcess
 from prompt_debugger.core.types import JSONObject
 
@@ -57,8 +57,7 @@ class GrammarEngine:
         self._python = python
         self._helper: HelperProcess | None = None
         self._version = ""
-        # One thread for all: it orders the questions, and the kernel ties the helper's life to the thread it began in.
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="grammar")
+        self._line = HelperLine("grammar", self._kill)
 
     @property
     def pid(self) -> int | None:
@@ -72,7 +71,7 @@ class GrammarEngine:
         Raises:
             EngineError: There is no XGrammar, or it cannot be loaded.
         """
-        self._thread.submit(self._warm).result()
+        self._line.call(self._warm)
         return self._version
 
     def ask(self, question: JSONObject) -> JSONObject:
@@ -81,12 +80,11 @@ class GrammarEngine:
         Raises:
             EngineError: There is no XGrammar, or the question was too much for it.
         """
-        return self._thread.submit(self._ask, question).result()
+        return self._line.call(lambda: self._ask(question))
 
     def close(self) -> None:
         """End the helper; the engine can be used no more."""
-        self._thread.submit(self._drop)
-        self._thread.shutdown(wait=True)
+        self._line.close(self._drop)
 
     def __enter__(self) -> Self:
         return self
@@ -124,6 +122,10 @@ class GrammarEngine:
             raise _cannot_start(hello)
         self._helper, self._version = helper, str(hello.get("version"))
         return helper
+
+    def _kill(self) -> None:
+        if self._helper is not None:
+            self._helper.kill()
 
     def _drop(self) -> None:
         if self._helper is not None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
+from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from typing import ParamSpec, TypeVar
 
@@ -28,6 +29,7 @@ class Turn:
     def __init__(self) -> None:
         self._waiting: set[Future[Lane]] = set()
         self._held: dict[Lane, int] = {}
+        self._others: list[Callable[[], None]] = []
         self._is_over = False
         self._changing = threading.Lock()
 
@@ -64,15 +66,31 @@ class Turn:
         with self._changing:
             self._held.pop(lane, None)
 
+    @contextmanager
+    def also_ending(self, end: Callable[[], None]) -> Iterator[None]:
+        """Within the block, end something else with the turn: a question to a helper that is not of a room."""
+        with self._changing:
+            self._others.append(end)
+            is_over = self._is_over
+        try:
+            if is_over:
+                end()
+            yield
+        finally:
+            with self._changing:
+                self._others.remove(end)
+
     def end(self) -> None:
         """Stop the questions under way, and refuse those to come."""
         with self._changing:
             self._is_over = True
-            waiting, held = tuple(self._waiting), tuple(self._held.items())
+            waiting, held, others = tuple(self._waiting), tuple(self._held.items()), tuple(self._others)
         for future in waiting:
             future.cancel()
         for lane, job_number in held:
             lane.stop(job_number)
+        for end in others:
+            end()
 
 
 TURN: ContextVar[Turn | None] = ContextVar("turn of the work under way", default=None)

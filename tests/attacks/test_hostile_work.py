@@ -7,11 +7,13 @@ import base64
 import gzip
 import json
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
 
 import pytest
 
+from prompt_debugger.core.pipeline.reading import read_run
 from prompt_debugger.core.report import write_bundle
-from prompt_debugger.core.types import JSON, JSONObject, Request, Trace
+from prompt_debugger.core.types import JSON, ChatResult, Completion, JSONObject, Parse, Request, Trace
 from tests.attacks.conftest import start
 from tests.attacks.listener import listening
 from tests.attacks.page import RunningPage, Visitor
@@ -119,6 +121,93 @@ async def test_another_visitor_is_answered_and_the_page_goes_on(
     assert told in received
     assert "ECHO AGAIN" in after
     assert attacked.faults() == []
+
+
+@pytest.fixture(scope="module")
+def serverless(endpoint: str) -> Iterator[RunningPage]:
+    """A public page without any server: what strangers wrote comes in bundles and templates."""
+    page = start("public without a lab", endpoint)
+    yield page
+    page.end()
+
+
+def packed(schema: JSONObject, arguments: JSONObject) -> str:
+    """Return a bundle of a run whose one call is to be held against a schema."""
+    body: JSONObject = {"messages": [{"role": "user", "content": "hi"}], "tools": tools(schema)}
+    function: JSONObject = {"name": "f", "arguments": json.dumps(arguments)}
+    message: JSONObject = {"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": function}]}
+    written = f'<tool_call>\n{{"name": "f", "arguments": {json.dumps(arguments)}}}\n</tool_call>'
+    trace = Trace(
+        Request(body, json.dumps(body)), raw=Completion(written, None, "stop"), chat=ChatResult(message, "tool_calls")
+    )
+    for step in read_run(replace(trace, request=Request({"messages": []}, "{}")), frozenset()):
+        if isinstance(step, Parse):
+            trace = replace(trace, parse=step)
+    return base64.urlsafe_b64encode(gzip.compress(write_bundle(trace).encode())).decode()
+
+
+async def open_a_pattern(visitor: Visitor) -> str:
+    schema: JSONObject = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}
+    opened = await visitor.ask("open_bundle", event_data={"packed": packed(schema, {"a": NO_END})})
+    return opened + await visitor.ask("judge_constrained", None, "", "auto+strict")
+
+
+async def open_a_doubling_schema(visitor: Visitor) -> str:
+    opened = await visitor.ask("open_bundle", event_data={"packed": packed(doubling(), {"a": 1})})
+    return opened + await visitor.ask("judge_constrained", None, "", "auto+strict")
+
+
+async def open_deep_nesting(visitor: Visitor) -> str:
+    deep = base64.urlsafe_b64encode(gzip.compress(b'{"a":' * 2_000_000)).decode()
+    return await visitor.ask("open_bundle", event_data={"packed": deep})
+
+
+async def open_endless_zeros(visitor: Visitor) -> str:
+    return await visitor.ask("open_bundle", event_data={"packed": ZEROS})
+
+
+ZEROS = base64.urlsafe_b64encode(gzip.compress(bytes(400_000_000), 1)).decode()
+SERVERLESS: list[tuple[Attack, str]] = [
+    (open_a_pattern, "opened"),
+    (open_a_doubling_schema, "opened"),
+    (open_deep_nesting, "failure"),
+    (open_endless_zeros, "longer than"),
+    (render_a_long_text, "Tokenizing the text "),
+    (share_what_looks_like_keys, "process_completed"),
+    (share_long_passwords, "prompt-debugger.json"),
+]
+
+
+@pytest.mark.parametrize(("attack", "told"), SERVERLESS, ids=[attack.__name__ for attack, _ in SERVERLESS])
+async def test_a_page_without_a_server_goes_on_too(serverless: RunningPage, attack: Attack, told: str) -> None:
+    async with Visitor(serverless, HOSTILE) as hostile, Visitor(serverless, HONEST) as honest:
+        under_way = asyncio.ensure_future(attack(hostile))
+        meanwhile = [await honest.ask("check_request", "{}") for _ in range(2)]
+        received = await under_way
+        after = await hostile.ask("check_request", "{}")
+
+    assert all("process_completed" in one for one in (*meanwhile, after))
+    assert told in received
+    assert serverless.faults() == []
+
+
+async def test_a_tool_list_of_a_bundle_that_refers_elsewhere_is_not_followed(serverless: RunningPage) -> None:
+    """A `$ref` of a bundle made the page GET a loopback address and read a file."""
+    with listening() as listener:
+        reference: JSONObject = {"$ref": listener.url}
+        schema: JSONObject = {
+            "type": "object",
+            "properties": {"a": reference, "b": {"$ref": "file:///etc/passwd"}},
+            "dependentSchemas": {"a": reference},
+        }
+        async with Visitor(serverless, HOSTILE) as visitor:
+            opened = await visitor.ask("open_bundle", event_data={"packed": packed(schema, {"a": 1, "b": 2})})
+            judged = [await visitor.ask("judge_constrained", None, "", level) for level in ("request", "auto+strict")]
+
+        assert listener.requests() == []
+    assert "opened" in opened
+    assert all("root:" not in one for one in judged)
+    assert serverless.faults() == []
 
 
 async def test_a_tool_list_that_refers_elsewhere_is_followed_by_no_event(attacked: RunningPage) -> None:

@@ -11,13 +11,13 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Collection, Coroutine, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, TypeVar
 
 from prompt_debugger.core.errors import EngineError
 from prompt_debugger.core.interpreter import vllm_python
+from prompt_debugger.core.parse.engines.line import HelperLine
 from prompt_debugger.core.parse.engines.names import read_parser_name
 from prompt_debugger.core.parse.engines.outcome import outcome_from_json
 from prompt_debugger.core.parse.engines.process import HelperProcess
@@ -105,8 +105,7 @@ class VllmEngine:
         self._limits = limits or EngineLimits()
         self._helper: HelperProcess | None = None
         self._parsers: VllmParsers | None = None
-        # One thread for all: it orders the requests, and the kernel ties the helper's life to the thread that began it.
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="vllm-parsers")
+        self._line = HelperLine("vllm-parsers", self._kill)
 
     @property
     def pid(self) -> int | None:
@@ -175,8 +174,7 @@ class VllmEngine:
 
     def close(self) -> None:
         """End the helper; the engine can be used no more."""
-        self._thread.submit(self._drop)
-        self._thread.shutdown(wait=True)
+        self._line.close(self._drop)
 
     async def __aenter__(self) -> Self:
         return self
@@ -185,7 +183,7 @@ class VllmEngine:
         await asyncio.to_thread(self.close)
 
     async def _run(self, job: Callable[[], _T]) -> _T:
-        return await asyncio.wrap_future(self._thread.submit(job))
+        return await self._line.run(job)
 
     def _order(self, output: RawOutput) -> JSONObject:
         return output.order() | {
@@ -231,6 +229,10 @@ class VllmEngine:
             str(hello.get("layer")),
         )
         return self._helper, self._parsers
+
+    def _kill(self) -> None:
+        if self._helper is not None:
+            self._helper.kill()
 
     def _drop(self) -> None:
         if self._helper is not None:
