@@ -9,7 +9,7 @@ from prompt_debugger.ui.present.error import error_payload, unserved_payload
 from prompt_debugger.ui.present.findings import findings_payload
 from prompt_debugger.ui.present.header import header_payload, lab_payload, target_facts
 from prompt_debugger.ui.present.ledger import ledger_payload
-from prompt_debugger.ui.present.notices import notices_payload
+from prompt_debugger.ui.present.notices import notices_payload, too_long_payload
 from prompt_debugger.ui.present.payload import pack_payload, unpack_payload
 from prompt_debugger.ui.present.prompt import difference_payload, template_payload
 from prompt_debugger.ui.present.run import VIEWS, RunView, empty_payloads
@@ -36,6 +36,7 @@ __all__ = [
     "target_facts",
     "template_payload",
     "tokens_payload",
+    "too_long_payload",
     "unpack_payload",
     "unserved_payload",
     "verdict_payload",

@@ -44,9 +44,9 @@ def evidence_to_json(item: FindingEvidence) -> JSONObject:
 
 def _card(finding: Finding) -> JSONObject:
     meta = [f"stage: {STAGE_WORDS[finding.stage]}"]
-    meta.append("seen" if finding.certainty is Certainty.OBSERVED else "concluded")
+    meta.append("observed" if finding.certainty is Certainty.OBSERVED else "concluded")
     if finding.follows:
-        meta.append(f"may follow from {finding.follows}")
+        meta.append(f"probably caused by {finding.follows}")
     return {
         "code": finding.code,
         "name": finding.name,

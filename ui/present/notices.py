@@ -42,3 +42,8 @@ def _notice(notice: Notice) -> JSONObject:
 
 def _item(message: str, field: str, line: int | None, column: int | None) -> JSONObject:
     return {"message": message, "field": field, "line": line, "column": column}
+
+
+def too_long_payload(count: int) -> str:
+    """Return the line for a text that is too long to be read while typing."""
+    return pack_payload({"state": "ok", "summary": f"{count:,} characters: read when you press Run", "items": []})

@@ -129,8 +129,10 @@ def _matrix_source(outcomes: Mapping[str, ParserOutcome], version: str) -> str:
     seen = [outcome for outcome in outcomes.values() if isinstance(outcome, VllmOutcome)]
     version = version or next((outcome.vllm_version for outcome in seen), "")
     stand_ins = sum(outcome.stand_in is not None for outcome in seen)
-    note = f"{stand_ins} of them with a stand-in vocabulary" if stand_ins else None
-    return joined(f"vLLM {version}" if version else None, "held against the census of the raw output", note)
+    note = (
+        f"{stand_ins} of them with an approximate vocabulary (the model's own was not available)" if stand_ins else None
+    )
+    return joined(f"vLLM {version}" if version else None, "compared with the calls found in the raw output", note)
 
 
 def _stream_word(outcome: ParserOutcome) -> str:
@@ -150,7 +152,7 @@ def row_note(outcome: ParserOutcome) -> str:
 
 def vocabulary_note(outcome: VllmOutcome) -> str | None:
     """Return why the parser had a stand-in vocabulary, `None` if it had the model's own."""
-    return None if outcome.stand_in is None else f"stand-in vocabulary: {outcome.stand_in}"
+    return None if outcome.stand_in is None else f"approximate vocabulary: {outcome.stand_in}"
 
 
 def _short(name: str) -> str:

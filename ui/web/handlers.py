@@ -33,6 +33,7 @@ from prompt_debugger.ui.present import (
     notices_payload,
     running_payload,
     target_facts,
+    too_long_payload,
     unserved_payload,
 )
 from prompt_debugger.ui.web.gate import RunGate, Turn
@@ -46,7 +47,7 @@ from prompt_debugger.ui.web.work import check_pasted, read_pasted
 
 TICK_S = 0.5  # a closed tab is noticed at the next tick
 MIN_GAP_S = 0.05  # at most 20 updates per second
-MAX_LIVE_CHARS = 100_000
+MAX_LIVE_CHARS = 1_000_000
 MAX_STREAMED_CHARS = 20_000  # of a text that streams its end is shown; all of it once it has come
 
 Payloads = dict[str, str | None]
@@ -138,9 +139,11 @@ class Handlers:
         return target.base_url is None and target.lab.is_lab_model and not self.labs.enabled
 
     def check_request(self, text: str) -> str | None:
-        """Return the lines under the editor for a text as it stands; `None` if it is too long to read at every key."""
-        if len(text) > MAX_LIVE_CHARS or not text.strip():
+        """Return the lines under the editor for a text as it stands; if it is too long for that, say so."""
+        if not text.strip():
             return None
+        if len(text) > min(MAX_LIVE_CHARS, self.limits.request_chars or MAX_LIVE_CHARS):
+            return too_long_payload(len(text))
         try:
             return room_of().call(check_pasted, text, is_public=self.settings.public)
         except RoomError as error:
