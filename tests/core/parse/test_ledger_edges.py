@@ -9,8 +9,9 @@ from prompt_debugger.core.formats import FORMATS
 from prompt_debugger.core.parse import build_ledger
 from prompt_debugger.core.parse.align import Match
 from prompt_debugger.core.parse.ledger import _telling_matches
+from prompt_debugger.core.parse.matching import MessageCall, message_calls
 from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import CallOutcome, Fate, JSONObject, Ledger, Parse
+from prompt_debugger.core.types import JSON, CallOutcome, Fate, JSONObject, Ledger, Parse
 from tests.core.diagnose.cases import build_trace
 
 OPEN, CLOSE = "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"
@@ -66,6 +67,7 @@ def test_without_a_message_reasoning_should_go_where_reasoning_goes() -> None:
                 ('", "n": 1}', Fate.CALL_ARGUMENTS, TARGET),
             ],
         ),
+        ('{"n":1,"city":"Beijing"}', [('{"city": "Beijing", "n": 1}', Fate.CALL_ARGUMENTS, TARGET)]),
         ('{"city": "Beijing", "n": 1, "more": 2}', [('{"city": "Beijing", "n": 1}', Fate.CALL_ARGUMENTS, TARGET)]),
         ("{}", [('{"city": "Beijing", "n": 1}', Fate.LOST, None)]),
         ("null", [('{"city": "Beijing", "n": 1}', Fate.LOST, None)]),
@@ -80,6 +82,31 @@ def test_of_changed_arguments_only_what_changed_is_altered_or_lost(
     ledger = keep(raw, {"content": "One moment.", "tool_calls": [entry("f", returned, "functions.f:0")]})
 
     assert told(raw, ledger, Fate.CALL_ARGUMENTS, Fate.ALTERED, Fate.LOST) == expected
+
+
+def test_a_draft_that_reasoning_shows_stays_reasoning_even_if_it_was_returned() -> None:
+    thought = f"Maybe {kimi('functions.f:0', '{}')}."
+    raw = f"<think>{thought}</think>No."
+
+    ledger = keep(raw, {"content": "No.", "reasoning": thought, "tool_calls": [entry("f", "{}", "functions.f:0")]})
+
+    assert told(raw, ledger) == [(thought, Fate.REASONING, "reasoning"), ("No.", Fate.CONTENT, "content")]
+    assert [match.outcome for match in ledger.matches] == [CallOutcome.KEPT]
+
+
+@pytest.mark.parametrize(
+    ("returned", "expected"),
+    [
+        ({"function": {"name": "f"}}, MessageCall("f", "", None, None)),
+        ({"function": {"name": "f", "arguments": None}}, MessageCall("f", "", None, None)),
+        ({"function": {"name": 1, "arguments": {"a": 1}}, "id": 2}, MessageCall("", '{"a": 1}', {"a": 1}, None)),
+        ({"function": {"arguments": "{"}, "id": "x"}, MessageCall("", "{", None, "x")),
+        ({"function": "f"}, MessageCall("", "", None, None)),
+        ("f", MessageCall("", "", None, None)),
+    ],
+)
+def test_a_returned_call_is_read_as_far_as_it_has_the_usual_shape(returned: JSON, expected: MessageCall) -> None:
+    assert message_calls({"tool_calls": [returned]}) == (expected,)
 
 
 def test_every_piece_that_nothing_explains_is_invented() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from itertools import pairwise
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -92,6 +93,7 @@ def test_no_character_is_claimed_for_kept_that_is_not_in_the_message(
     account: tuple[str, ParsedMessage, JSONObject, Ledger],
 ) -> None:
     raw, _, message, ledger = account
+    assert all((one.fate, one.target) != (other.fate, other.target) for one, other in pairwise(ledger.entries))
     claimed: dict[str, str] = {}
     for entry in ledger.entries:
         if entry.target is not None and entry.fate is not Fate.ALTERED:
