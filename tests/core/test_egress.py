@@ -15,6 +15,8 @@ import pytest
 from tests.attacks.listener import Listener, listening
 from tests.patience import PATIENCE_S
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 _PROLOGUE = """
 import asyncio, socket, sys, threading

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from prompt_debugger.core.diagnose import RULES, diagnose_trace
@@ -10,6 +12,14 @@ from tests.conftest import ROOT
 from tests.core.diagnose.cases import RULES_FOLDER, Case, RuleCase, build_trace, load_cases, load_rule_cases
 
 CASES = load_rule_cases()
+SHOW_ANOTHER = {"PD409", "PD411", "PD416"}  # the whole content, which needs no quote; the streamed message
+FIELDS = {
+    "message": {"content", "finish_reason", "message", "native_finish_reason", "reasoning", "reasoning_content"}
+    | {"role", "tool_calls"},
+    "prompt": {"", "messages"},
+    "request": {"add_generation_prompt", "chat_template_kwargs", "functions", "guided_json", "max_tokens", "messages"}
+    | {"model", "parallel_tool_calls", "response_format", "stop", "stop_token_ids", "tool_choice", "tools"},
+}
 HEALTHY = load_cases(ROOT / "tests" / "core" / "diagnose" / "healthy.yml")
 
 
@@ -54,6 +64,34 @@ def test_evidence_points_at_what_it_quotes(rule_case: RuleCase) -> None:
             if item.where in texts and item.char_span is not None and item.quote is not None:
                 start, stop = item.char_span
                 assert texts[item.where][start:stop].startswith(item.quote.removesuffix("…"))
+
+
+@pytest.mark.parametrize("rule_case", [case for case in CASES if case.fires], ids=str)
+def test_evidence_names_a_field_that_there_is(rule_case: RuleCase) -> None:
+    trace = build_trace(rule_case.case)
+    message = {} if trace.chat is None else trace.chat.message
+
+    for finding in RULES[rule_case.code].check(trace):
+        for item in finding.evidence:
+            root = re.split(r"[.\[]", item.field or "")[0]
+            assert root in FIELDS.get(item.where, {root})
+            is_shown = item.where == "message" and finding.code not in SHOW_ANOTHER
+            shown = _value_at(message, item.field or "") if is_shown else None
+            if isinstance(shown, str) and shown:
+                assert item.quote
+                assert item.quote.removesuffix("…") in shown
+
+
+def _value_at(value: object, path: str) -> object:
+    """Return what stands at a path such as `tool_calls[0].id`; `None` if nothing does."""
+    for step in re.findall(r"[^.\[\]]+", path):
+        if isinstance(value, dict):
+            value = value.get(step)
+        elif isinstance(value, list) and step.isdigit() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return None
+    return value
 
 
 @pytest.mark.parametrize("rule_case", [case for case in CASES if case.fires], ids=str)

@@ -16,6 +16,8 @@ from tests import strategies
 from tests.core.formats.renderers import RENDERERS
 from tests.examples import examples
 
+pytestmark = pytest.mark.slow
+
 TOOLS = (strategies.tool_for("get_weather", {"city": "x", "days": 1}),)
 TAILS = ("", "<think>\n", "<think>\n\n</think>\n\n", "<|im_assistant|>assistant<|im_middle|>", "<|start|>assistant")
 

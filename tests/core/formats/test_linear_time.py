@@ -15,6 +15,8 @@ from prompt_debugger.core.parse import build_ledger
 from prompt_debugger.core.protocols import ReadContext
 from tests import strategies
 
+pytestmark = pytest.mark.slow
+
 SHORT, LONG = 4_000, 16_000
 TRIES = 4
 SLACK_S = 0.02  # what a scheduler or a garbage collector adds

@@ -16,6 +16,8 @@ from tests import strategies
 from tests.core.formats.renderers import RENDERERS
 from tests.examples import examples
 
+pytestmark = pytest.mark.slow
+
 _SCALARS_ONLY = {"minimax_m3"}  # nested values need nested schemas there
 
 

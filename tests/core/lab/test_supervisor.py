@@ -15,6 +15,8 @@ import pytest
 from prompt_debugger.core.lab.process import SupervisedProcess
 from tests.patience import PATIENCE_S
 
+pytestmark = pytest.mark.slow
+
 WaitGone = Callable[[Iterable[int]], set[int]]
 
 ROOT = Path(__file__).resolve().parents[3]

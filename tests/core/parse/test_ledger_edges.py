@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from prompt_debugger.core.account import outcomes_of_calls
@@ -37,6 +39,12 @@ def told(raw: str, ledger: Ledger, *fates: Fate) -> list[tuple[str, Fate, str | 
         for one in ledger.entries
         if one.fate in (fates or (Fate.LOST, Fate.ALTERED, Fate.CONTENT, Fate.REASONING))
     ]
+
+
+def test_without_a_message_too_neighbours_of_one_fate_are_one_entry() -> None:
+    entries = keep("Now." + kimi("functions.f:0", "{}"), None).entries
+
+    assert all((one.fate, one.target) != (other.fate, other.target) for one, other in pairwise(entries))
 
 
 def test_without_a_message_reasoning_should_go_where_reasoning_goes() -> None:

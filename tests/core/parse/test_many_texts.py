@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from prompt_debugger.core.parse.cut_markers import BegunMarkers, cut_marker_start
 from prompt_debugger.core.parse.many_texts import ManyTexts
 
+pytestmark = pytest.mark.slow
+
 SMALL = st.text("<a|>.", max_size=5)
 
 

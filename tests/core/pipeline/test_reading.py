@@ -17,6 +17,8 @@ from prompt_debugger.core.room import room_of
 from prompt_debugger.core.types import ChatResult, Completion, JSONObject, Parse, ParserOutcome, Request, Trace
 from tests.threads import handling
 
+pytestmark = pytest.mark.slow
+
 
 def trace_of(schema, arguments) -> Trace:
     tool: JSONObject = {"type": "function", "function": {"name": "f", "parameters": schema}}

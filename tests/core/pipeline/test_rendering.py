@@ -11,6 +11,8 @@ from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.pipeline.rendering import load_renderer
 from prompt_debugger.core.types import Server
 
+pytestmark = pytest.mark.slow
+
 
 def _server(base_url: str, root: Path | str) -> Server:
     return Server(base_url=base_url, model_root=str(root))

@@ -23,6 +23,8 @@ from tests.core.render.features import FEATURES
 from tests.core.render.test_features import job_for
 from tests.patience import PATIENCE_S
 
+pytestmark = pytest.mark.slow
+
 MESSAGES: JSON = [{"role": "user", "content": "hello"}]
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -20,6 +20,8 @@ from tests.conftest import ROOT
 from tests.core.room import hostile
 from tests.patience import PATIENCE_S
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def room() -> Iterator[Room]:

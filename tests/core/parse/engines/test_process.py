@@ -13,6 +13,8 @@ import pytest
 from prompt_debugger.core.errors import EngineError
 from prompt_debugger.core.parse.engines.process import HelperProcess
 
+pytestmark = pytest.mark.slow
+
 
 @contextmanager
 def child(program: str, *, max_answer_bytes: int = 10_000) -> Iterator[HelperProcess]:
