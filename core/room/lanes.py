@@ -1,8 +1,10 @@
 """Few warm processes, and who waits for one: a lane is a place for one process after the other.
 
 Lanes are given to whoever holds fewest, also by address, and used least lately, then to whoever came first. No
-visitor holds more than half of them, and all who used much lately share one (`fairness`). A visitor who holds none,
-used little and has waited a moment gets a further lane, as far as there is memory; it goes when nobody needs it.
+visitor holds more than half of them, and all who used much lately share a slow one of their own (`fairness`), whose
+processes give way to whatever else the machine has to do. A visitor who holds none,
+used little and has waited a moment in which nobody else was served gets a further lane, as far as there is memory; it
+goes when nobody needs it.
 """
 
 from __future__ import annotations
@@ -31,6 +33,9 @@ _PATIENCE_S = 0.5  # most jobs end sooner
 _MOST_CHARGED_S = 0.5  # for a job that ended well
 
 
+Start = Callable[[bool], RoomProcess]
+
+
 class Lane:
     """A place for one process after the other; held by one job at a time.
 
@@ -39,11 +44,13 @@ class Lane:
         was_lost: Whether that job took its process down.
         job_number: Counts its jobs, so that nobody stops the one that came after theirs.
         is_further: Whether it goes when nobody needs it any more.
+        is_slow: Whether it is for visitors who used much lately: its processes give way to all others.
     """
 
-    def __init__(self, start: Callable[[], RoomProcess], *, is_further: bool = False) -> None:
+    def __init__(self, start: Start, *, is_further: bool = False, is_slow: bool = False) -> None:
         self.owner = ""
         self.is_further = is_further
+        self.is_slow = is_slow
         self.was_lost = False
         self._has_begun = False
         self._used_s = 0.0
@@ -72,7 +79,7 @@ class Lane:
             if self._is_closed or self._is_stopped:
                 raise RoomError(_CLOSED if self._is_closed else "the work was stopped", limit="stopped")
             if self._process is None:
-                self._process = self._start()
+                self._process = self._start(self.is_slow)
             self._has_begun = True
             return self._process
 
@@ -130,12 +137,12 @@ class Lanes:
     """Gives lanes out and takes them back; from any thread.
 
     Args:
-        start: Starts a process.
+        start: Starts a process, told whether it is to give way to others.
         most: How many there are at all times.
         fairness: What visitors used lately.
     """
 
-    def __init__(self, start: Callable[[], RoomProcess], most: int, fairness: Fairness | None = None) -> None:
+    def __init__(self, start: Start, most: int, fairness: Fairness | None = None) -> None:
         self.all = tuple(Lane(start) for _ in range(most))
         self._start = start
         self._idle = list(self.all)
@@ -145,7 +152,7 @@ class Lanes:
         self._is_watching = False
         self._share = max(1, most // 2)
         self._fairness = fairness or Fairness()
-        self._heavy: set[Lane] = set()  # held by visitors who used much lately
+        self._served_s = 0.0  # when a visitor who used little was given a lane
 
     def take(self) -> Future[Lane]:
         """Return a lane to come; whoever stops waiting for it calls `give_up`."""
@@ -169,7 +176,6 @@ class Lanes:
         """Let the next have a lane; a further one goes if there is none."""
         with self._lock:
             self._fairness.charge(lane.owner, lane.cost_s())
-            self._heavy.discard(lane)
             self._idle.append(lane)
             self._hand_out()
             goes = lane.is_further and lane in self._idle
@@ -195,29 +201,43 @@ class Lanes:
 
     def _hand_out(self) -> None:
         """Give idle lanes to those who wait; warm ones first."""
-        while self._idle and not self._is_closed:
-            index = self._next_in_line()
-            if index is None:
-                return
-            future, owner, _ = self._waiting.pop(index)
-            if not future.set_running_or_notify_cancel():
-                continue
-            lane = max(self._idle, key=_is_warm)
-            self._idle.remove(lane)
-            lane.hold(owner)
-            if self._fairness.had_much(owner):
-                self._heavy.add(lane)
-            with suppress(Exception):  # a callback of the waiter's own
-                future.set_result(lane)
+        for is_slow in (False, True):
+            while not self._is_closed and (lane := self._idle_lane(is_slow=is_slow)) is not None:
+                index = self._next_in_line(is_slow=is_slow)
+                if index is None:
+                    break
+                self._hand(lane, self._waiting.pop(index))
 
-    def _next_in_line(self) -> int | None:
+    def _hand(self, lane: Lane, waiter: _Waiter) -> None:
+        """Give a lane to who waits, if they still do."""
+        future, owner, _ = waiter
+        if not future.set_running_or_notify_cancel():
+            return
+        if lane in self._idle:
+            self._idle.remove(lane)
+        else:
+            self.all = (*self.all, lane)
+        lane.hold(owner)
+        if not lane.is_slow:
+            self._served_s = time.monotonic()
+        with suppress(Exception):  # a callback of the waiter's own
+            future.set_result(lane)
+
+    def _idle_lane(self, *, is_slow: bool) -> Lane | None:
+        """Return a lane that nobody holds, a warm one if there is; the one slow lane is made when it is needed."""
+        idle = [lane for lane in self._idle if lane.is_slow is is_slow]
+        if is_slow and not idle and not any(lane.is_slow for lane in self.all):
+            return Lane(self._start, is_slow=True)
+        return max(idle, key=_is_warm, default=None)
+
+    def _next_in_line(self, *, is_slow: bool) -> int | None:
         """Return who is next: of those below their share whoever has the fewest lanes and used least lately."""
         held = self._held()
         of_address = Counter(map(_address, held.elements()))
         candidates = [
             (held[owner], of_address[_address(owner)] if owner else 0, self._fairness.used(owner), index)
             for index, (_, owner, _) in enumerate(self._waiting)
-            if held[owner] < self._share and not (self._heavy and self._fairness.had_much(owner))
+            if held[owner] < self._share and self._fairness.had_much(owner) is is_slow
         ]
         return min(candidates)[-1] if candidates else None
 
@@ -249,16 +269,18 @@ class Lanes:
             self._watch()
 
     def _needs_another(self) -> bool:
-        if self._is_closed or self._idle or len(self.all) >= MOST_EVER:
+        if self._is_closed or self._idle_lane(is_slow=False) or len(self.all) >= MOST_EVER:
             return False
         held, since_s = self._held(), time.monotonic() - _PATIENCE_S
+        if self._served_s > since_s:  # the line moves: to start a process would take from those who work
+            return False
         of_address = Counter(map(_address, held.elements()))
         return any(
             owner
             and asked_s <= since_s
             and not held[owner]
             and of_address[_address(owner)] < _MOST_OF_ADDRESS
-            and not (self._heavy and self._fairness.had_much(owner))
+            and not self._fairness.had_much(owner)
             for _, owner, asked_s in self._waiting
         )
 

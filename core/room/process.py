@@ -39,6 +39,7 @@ _ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "MALLOC_ARENA_MAX": "2",
 }
+_SLOW_NICE = 15
 _OUT_OF_MEMORY = (b"memory allocation", b"MemoryError", b"bad_alloc", b"Cannot allocate memory")
 
 
@@ -48,9 +49,10 @@ class RoomProcess:
     Args:
         room: Name of its room, for messages.
         modules: Modules whose jobs it serves.
+        is_slow: Whether it gives way to everything else on this machine, from its start on.
     """
 
-    def __init__(self, room: str, modules: Sequence[str]) -> None:
+    def __init__(self, room: str, modules: Sequence[str], *, is_slow: bool = False) -> None:
         self.modules = tuple(modules)
         self._room = room
         self._data = bytearray()
@@ -63,6 +65,9 @@ class RoomProcess:
         except OSError as error:
             reason = error.strerror or type(error).__name__
             raise RoomError(f"no process can be started to work in: {reason}", _CANNOT_START, limit="start") from error
+        if is_slow:
+            with suppress(OSError):  # it has ended already
+                os.setpriority(os.PRIO_PROCESS, self._process.pid, _SLOW_NICE)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         assert self._process.stderr is not None

@@ -47,7 +47,7 @@ class Room:
     def __init__(self, name: str = COMMON, most: int | None = None) -> None:
         self.name = name
         count = most or min(_MOST_LANES, max(2, os.cpu_count() or 2))
-        self._lanes = Lanes(lambda: RoomProcess(name, modules_of(name)), count)
+        self._lanes = Lanes(lambda is_slow: RoomProcess(name, modules_of(name), is_slow=is_slow), count)
 
     @property
     def pids(self) -> tuple[int, ...]:

@@ -106,6 +106,8 @@ def wait_long(lanes, owner):
     """Return whether a visitor who has waited long is worth a further lane."""
     future = take(lanes, owner)
     lanes._waiting = [waiter._replace(since_s=float("-inf")) for waiter in lanes._waiting]
+    assert not lanes._needs_another(), "the line moves"
+    lanes._served_s = float("-inf")
     needed = lanes._needs_another()
     lanes.give_up(future)
     lanes._waiting.clear()
@@ -182,3 +184,14 @@ def test_whoever_takes_a_process_down_is_charged_for_the_next(fairness):
 
     assert fairness.had_much("a/1")
     assert not fairness.had_much("b/1")
+
+
+def test_who_had_much_gets_the_slow_lane_and_takes_no_other(fairness):
+    fairness.charge("hostile/1", 100.0)
+    lanes = lanes_of(2, fairness)
+    slow, waiting = take(lanes, "hostile/1"), take(lanes, "hostile/2")
+    usual = [take(lanes, owner) for owner in ("a/1", "b/1")]
+
+    assert slow.result().is_slow
+    assert not waiting.done()
+    assert [future.result().is_slow for future in usual] == [False, False]

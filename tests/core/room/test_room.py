@@ -245,6 +245,19 @@ async def test_visitors_are_charged_what_they_used_not_how_long_it_took(room):
     assert rested < worked
 
 
+@pytest.mark.skipif(not hasattr(os, "getpriority"), reason="the system knows no priorities")
+async def test_processes_for_those_who_used_much_give_way_to_others(room):
+    nice: dict[str, int] = {}
+    room._lanes._fairness.charge("hostile/1", 100.0)
+    for visitor in ("hostile/1", "honest/1"):
+        VISITOR.set(visitor)
+        seen = await room.run(hostile.look_around)
+        assert isinstance(seen, dict)
+        nice[visitor] = os.getpriority(os.PRIO_PROCESS, int(str(seen["pid"])))
+
+    assert nice["honest/1"] < nice["hostile/1"]
+
+
 async def test_work_of_nobody_in_particular_gets_no_further_process(room):
     tasks = [asyncio.create_task(room.run(hostile.echo, [number] * 100_000)) for number in range(20)]
 
