@@ -99,6 +99,8 @@
   document.addEventListener(
     "keydown",
     (event) => {
+      // Tab goes on to the next control, as everywhere: the editor would keep it and indent the line.
+      if (event.key === "Tab" && event.target.closest && event.target.closest(".cm-editor")) return event.stopPropagation();
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
         event.preventDefault();
         event.stopPropagation();
@@ -122,6 +124,7 @@
     if (run && /Mac|iPhone|iPad/.test(navigator.platform)) run.textContent = "Run  \u2318\u21b5";
     pd.inspect([]);
     pd.watchEditor();
+    pd.watchForEdits();
     if (!document.documentElement.dataset.panel) pd.open("render");
     document.documentElement.dataset.ready = "true";
   }

@@ -74,6 +74,7 @@
           if (isNew && verdict.evidence && pd.panelOf(verdict.evidence) === verdict.open) pd.jump({ ...verdict.evidence, quiet: true });
         }
         shownRun = verdict.run;
+        if (pd.onVerdict) pd.onVerdict(verdict); // a report has no editor
       },
     };
   };

@@ -225,3 +225,32 @@ def test_the_page_breaks_no_accessibility_rule(bare: DebuggerPage, theme: str) -
     bare.load(theme)
 
     assert violations(bare.page, "body", GRADIO_RULES) == []
+
+
+def test_tab_leaves_the_editor_and_changes_nothing(bare: DebuggerPage) -> None:
+    bare.paste(REQUEST)
+    bare.page.keyboard.press("Tab")
+    is_inside = "document.activeElement.closest('.cm-editor') !== null"
+
+    assert bare.page.evaluate(is_inside) is False
+    assert bare.request_text() == REQUEST
+
+    bare.page.locator("#pd-request .cm-content").focus()
+    bare.page.keyboard.press("Shift+Tab")
+    assert bare.page.evaluate(is_inside) is False
+
+
+def test_an_edit_marks_the_result_as_outdated_and_undoing_takes_it_back(bare: DebuggerPage, dead_endpoint: str) -> None:
+    bare.paste(REQUEST)
+    bare.aim_at(dead_endpoint)
+    bare.run()
+    note = bare.page.locator(".pd-outdated")
+    expect(note).to_have_count(0)
+
+    bare.page.locator("#pd-request .cm-content").click()
+    bare.page.keyboard.press("Control+End")
+    bare.page.keyboard.type(" ")
+    expect(note).to_contain_text("before your edits")
+
+    bare.page.keyboard.press("Backspace")
+    expect(note).to_have_count(0)

@@ -16,6 +16,7 @@ PAGE_SCRIPTS = (
     "share.js",
     "comparison_view.js",
     "editor_link.js",
+    "outdated.js",
     "page.js",
 )
 PAGE_STYLES = ("page.css", "bench.css", "parser_views.css", "share.css")

@@ -1,0 +1,50 @@
+// Says so as soon as the request under edit is no longer the one that was run. Undoing the edit takes it back.
+"use strict";
+(function (global) {
+  const pd = (global.PromptDebugger = global.PromptDebugger || {});
+  const WORDS = "This is the result of the request before your edits. Press Run for the new one.";
+  let ranRun = null; // number of the run whose request is known
+  let ranText = null;
+  let knownDoc = null;
+
+  function currentText() {
+    const view = pd.editorView && pd.editorView();
+    return view ? view.state.doc.toString() : null;
+  }
+
+  function isOutdated() {
+    return ranText !== null && currentText() !== ranText;
+  }
+
+  function draw() {
+    const strip = document.querySelector(".pd-verdict");
+    const isOld = isOutdated();
+    document.documentElement.toggleAttribute("data-outdated", isOld);
+    const note = strip && strip.querySelector(".pd-outdated");
+    if (note && !isOld) note.remove();
+    if (!note && isOld && strip) strip.querySelector(".pd-verdict-text").append(pd.make("p", "pd-outdated", WORDS));
+  }
+
+  // The verdict strip tells of each of its states; a result that no run of this page made has no request to differ from.
+  pd.onVerdict = (verdict) => {
+    if (verdict.state === "running" && verdict.run !== ranRun) {
+      ranRun = verdict.run;
+      ranText = currentText();
+    } else if (verdict.run !== ranRun) {
+      ranRun = ranText = null;
+    }
+    draw();
+  };
+
+  // The editor tells of no change; whatever it is made by, what is drawn changes with it.
+  pd.watchForEdits = () => {
+    const view = pd.editorView();
+    if (!view) return setTimeout(pd.watchForEdits, 200);
+    new MutationObserver(() => {
+      const current = pd.editorView();
+      if (!current || current.state.doc === knownDoc) return;
+      knownDoc = current.state.doc;
+      draw();
+    }).observe(view.contentDOM, { childList: true, characterData: true, subtree: true });
+  };
+})(globalThis);
