@@ -89,6 +89,7 @@ def test_what_nothing_explains_stays_unknown(body: JSONObject, text: str, lab: s
 
     assert not prompt.identical
     assert "the rest is unknown" in prompt.note
+    assert prompt.proof is None
     assert SpanKind.UNKNOWN in {span.kind for span in prompt.spans}
 
 
@@ -115,8 +116,11 @@ def test_another_template_is_named_only_if_it_gives_the_text(lab: str) -> None:
 
     assert "the server uses another template than the one at hand; line 2 is" in named.note
     assert named.template == OTHER
+    assert [one.startswith("the server uses another template") for one in named.proof or ()] == [True]
     assert "another template" not in not_named.note
+    assert not_named.proof is None
     assert equal.note == "Equal to our own render of the request as pasted."
+    assert equal.proof == ()
     assert equal.template == TEMPLATE
 
 
