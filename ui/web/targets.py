@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from prompt_debugger.core.complete import guard_of
+from prompt_debugger.core.complete import guard_of, is_this_machine
 from prompt_debugger.core.errors import BackendError, DebuggerError, RequestError, shorten
 from prompt_debugger.core.lab import LAB_MODEL_NAME
 from prompt_debugger.core.pipeline import Target
@@ -54,19 +54,32 @@ def choose_target(
             f"the endpoint is {endpoint!r}, expected an address such as `http://localhost:8000/v1`", field="endpoint"
         )
     is_own = endpoint.rstrip("/") == (base.base_url or "").rstrip("/")
-    target = replace(base, base_url=endpoint, api_key=read_key(key) or (base.api_key if is_own else None))
+    target = replace(
+        base, base_url=endpoint, api_key=read_key(key, settings.host) or (base.api_key if is_own else None)
+    )
     return replace(target, model=model.strip() or None, tokenizer=tokenizer.strip() or None)
 
 
-def read_key(text: str) -> str | None:
+def read_key(text: str, host: str) -> str | None:
     """Return the key that was typed, or the one in the variable that `$NAME` names; `None` if neither.
 
+    Args:
+        text: What stands in the field.
+        host: Where the page listens.
+
     Raises:
-        RequestError: There is no such variable.
+        RequestError: There is no such variable, or others can reach the page: any of them could have a variable of
+            the operator's sent to an endpoint of theirs.
     """
     text = text.strip()
     if not text.startswith("$"):
         return text or None
+    if not is_this_machine(f"http://{f'[{host}]' if ':' in host else host}"):
+        raise RequestError(
+            "a variable may be named on a page that only its own machine can reach",
+            "Type the key itself, or start the program with --api-key-env.",
+            field="key",
+        )
     key = os.environ.get(text.removeprefix("$"), "").strip()
     if not key:
         raise RequestError(

@@ -55,6 +55,23 @@ def test_a_key_may_be_named_by_its_variable(labs, monkeypatch):
     assert choose(labs, endpoint=OWN, key="$MY_SERVER_KEY").api_key == "from-environment"
 
 
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "my-machine.example"])
+def test_who_reaches_the_page_over_the_network_names_no_variable_of_the_operator(labs, monkeypatch, host):
+    monkeypatch.setenv("MY_SERVER_KEY", "from-environment")
+    settings = PageSettings(host=host)
+
+    with pytest.raises(RequestError, match="only its own machine can reach"):
+        choose(labs, settings, endpoint=OWN, key="$MY_SERVER_KEY")
+    assert choose(labs, settings, endpoint=OWN, key="typed").api_key == "typed"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
+def test_on_a_page_of_this_machine_a_variable_may_be_named(labs, monkeypatch, host):
+    monkeypatch.setenv("MY_SERVER_KEY", "from-environment")
+
+    assert choose(labs, PageSettings(host=host), endpoint=OWN, key="$MY_SERVER_KEY").api_key == "from-environment"
+
+
 def test_a_variable_that_is_not_set_is_said_without_its_name(labs):
     with pytest.raises(RequestError) as caught:
         choose(labs, endpoint=OWN, key="$sk-perhaps-a-key")
