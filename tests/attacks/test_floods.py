@@ -14,6 +14,7 @@ from prompt_debugger.ui.web.door.kinds import PUBLIC_DOOR, Kind
 from tests.attacks.page import RunningPage, Visitor
 
 HOSTILE, HONEST = "127.0.0.66", "127.0.0.5"
+FLOODING, BESIDE = "127.0.0.67", "127.0.0.6"  # who have opened no pages within this minute
 CLICKED = {"index": 0, "value": "bundle"}
 SLOW_TEMPLATE = (
     "{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% endfor %}{{ messages[0].content }}"
@@ -121,12 +122,12 @@ async def test_pages_that_leave_give_their_places_back(public: RunningPage, stac
 
 async def test_probes_that_wait_leave_room_for_another_visitors(public: RunningPage, stack: AsyncExitStack) -> None:
     """62 of them gave everybody 503 for 100 s. Another visitor's probe, render and check are answered meanwhile."""
-    hostile = await hostile_pages(stack, public, 60)
+    hostile = await hostile_pages(stack, public, 60, FLOODING)
     statuses = [
         (await visitor.join("probe_template", SLOW_TEMPLATE)).status_code for visitor in hostile for _ in range(3)
     ]
     listening = [asyncio.create_task(visitor.listen()) for visitor in hostile]
-    honest = await stack.enter_async_context(Visitor(public, HONEST))
+    honest = await stack.enter_async_context(Visitor(public, BESIDE))
     answers = [
         await honest.ask("check_request", "{}"),
         await honest.ask("probe_template", "{{ messages[0].content }}"),
@@ -146,9 +147,9 @@ async def test_probes_that_wait_leave_room_for_another_visitors(public: RunningP
 
 async def test_one_address_with_many_pages_leaves_others_their_run(public: RunningPage, stack: AsyncExitStack) -> None:
     """Its runs wait for a server that answers nothing; the other visitor's goes on at once."""
-    hostile = await hostile_pages(stack, public, 40)
+    hostile = await hostile_pages(stack, public, 40, FLOODING)
     statuses = [(await visitor.join("run", STALLING)).status_code for visitor in hostile]
-    honest = await stack.enter_async_context(Visitor(public, HONEST))
+    honest = await stack.enter_async_context(Visitor(public, BESIDE))
     ran = await honest.run("MINE")
 
     assert set(statuses) == {200}
