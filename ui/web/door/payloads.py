@@ -235,7 +235,7 @@ def _targets(event: Mapping[str, Any]) -> list[tuple[int, str]]:
 def _field(part: Mapping[str, Any]) -> Field:
     props = part["props"]
     kind = _KINDS.get(part["type"], "plain")
-    if props.get("multiselect") or (part["type"] == "textbox" and props.get("type") == "password"):
+    if props.get("multiselect"):
         kind = "plain"
     if kind == "choice":
         choices = [str(value) for _, value in props.get("choices") or ()]

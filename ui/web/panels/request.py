@@ -26,7 +26,7 @@ class RequestPanel(NamedTuple):
     tokenizer: gr.Textbox
     tool_parser: gr.Dropdown
     reasoning_parser: gr.Dropdown
-    key: gr.Textbox
+    key: gr.Textbox | gr.State
 
     @property
     def target_fields(self) -> list[gr.components.Component]:
@@ -67,7 +67,7 @@ def build_request_panel(settings: PageSettings, examples: Sequence[Example], not
 
 def _build_target(
     settings: PageSettings, first: Example
-) -> tuple[gr.Textbox, gr.Textbox, gr.Textbox, gr.Dropdown, gr.Dropdown, gr.Textbox]:
+) -> tuple[gr.Textbox, gr.Textbox, gr.Textbox, gr.Dropdown, gr.Dropdown, gr.Textbox | gr.State]:
     target = settings.target
     shown = not settings.public
     endpoint = gr.Textbox(
@@ -82,13 +82,11 @@ def _build_target(
     tokenizer = gr.Textbox(
         str(target.tokenizer or ""), label="Tokenizer", placeholder="folder or hub id", visible=shown
     )
-    key = gr.Textbox(
-        "",
-        label="Key",
-        type="password",
-        placeholder="for this endpoint, or $NAME of a variable; kept in this open page alone",
-        visible=shown,
-        elem_id="pd-key",
+    # A public page has no such field, not even a hidden one.
+    key = (
+        gr.Textbox("", label="Key", type="password", placeholder="or $NAME of a variable", elem_id="pd-key")
+        if shown
+        else gr.State("")
     )
     with gr.Row():
         tool_parser = gr.Dropdown(
