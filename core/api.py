@@ -14,8 +14,9 @@ import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import ParamSpec, TypeVar, cast
 
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.lab import LabPool
@@ -25,7 +26,30 @@ from prompt_debugger.core.request import read_request
 from prompt_debugger.core.room import in_thread
 from prompt_debugger.core.types import Finding, JSONObject, Parse, Prompt, Request, Trace
 
+P = ParamSpec("P")
 T = TypeVar("T")
+
+
+def _beside(function: Callable[P, T]) -> Callable[P, Coroutine[None, None, T]]:
+    """Return the `async` twin of a function: it works in a thread, and cancelling ends the work itself."""
+
+    @wraps(function)
+    async def twin(*args: P.args, **kwargs: P.kwargs) -> T:
+        return await in_thread(function, *args, **kwargs)
+
+    twin.__name__ = twin.__qualname__ = f"{function.__name__}_async"
+    return twin
+
+
+def _waiting(function: Callable[P, Coroutine[None, None, T]]) -> Callable[P, T]:
+    """Return the plain twin of an `async` function: it waits for the end, in a thread where a loop runs already."""
+
+    @wraps(function)
+    def twin(*args: P.args, **kwargs: P.kwargs) -> T:
+        return _outside_a_loop(lambda: asyncio.run(function(*args, **kwargs)))
+
+    twin.__name__ = twin.__qualname__ = function.__name__.removesuffix("_async")
+    return twin
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,78 +156,6 @@ def parse(
     return _outside_a_loop(lambda: _parse_case(case))
 
 
-def run(
-    request: str | Mapping[str, object] | Request,
-    endpoint: str | Target | None = None,
-    *,
-    model: str | None = None,
-    api_key: str | None = None,
-    tokenizer: str | Path | None = None,
-    chat_template: str | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
-) -> Trace:
-    """Run a request through all stages against a server; see `run_async`."""
-    return _wait(
-        run_async(
-            request,
-            endpoint,
-            model=model,
-            api_key=api_key,
-            tokenizer=tokenizer,
-            chat_template=chat_template,
-            on_progress=on_progress,
-        )
-    )
-
-
-async def render_async(
-    request: str | Mapping[str, object] | Request,
-    *,
-    tokenizer: str | Path | None = None,
-    chat_template: str | None = None,
-    template_kwargs: Mapping[str, object] | None = None,
-    special_tokens: Mapping[str, str] | None = None,
-    add_generation_prompt: bool | None = None,
-) -> Rendered:
-    """Render a request beside other work; see `render`. Cancelling ends the work itself."""
-    return await in_thread(
-        render,
-        request,
-        tokenizer=tokenizer,
-        chat_template=chat_template,
-        template_kwargs=template_kwargs,
-        special_tokens=special_tokens,
-        add_generation_prompt=add_generation_prompt,
-    )
-
-
-async def parse_async(
-    raw: str,
-    *,
-    tools: Sequence[Mapping[str, object]] = (),
-    message: Mapping[str, object] | None = None,
-    prompt_tail: str = "",
-    finish_reason: str | None = None,
-    format: str = "auto",  # the contract's name for it
-    parsers: Sequence[str] = (),
-    token_ids: Sequence[int] | None = None,
-    tokenizer: str | Path | None = None,
-) -> Parsed:
-    """Read a raw output beside other work; see `parse`. Cancelling ends the work itself."""
-    return await in_thread(
-        parse,
-        raw,
-        tools=tools,
-        message=message,
-        prompt_tail=prompt_tail,
-        finish_reason=finish_reason,
-        format=format,
-        parsers=parsers,
-        token_ids=token_ids,
-        tokenizer=tokenizer,
-    )
-
-
 async def run_async(
     request: str | Mapping[str, object] | Request,
     endpoint: str | Target | None = None,
@@ -247,6 +199,11 @@ async def run_async(
         await asyncio.to_thread(pool.stop_all)
 
 
+render_async = _beside(render)
+parse_async = _beside(parse)
+run = _waiting(run_async)
+
+
 def to_json(result: Rendered | Parsed | Trace) -> JSONObject:
     """Return what the commands print with `--json`."""
     if isinstance(result, Rendered):
@@ -275,10 +232,6 @@ def _request(request: str | Mapping[str, object] | Request) -> Request:
 def _parse_case(case: JSONObject) -> Parsed:
     with CaseParser() as parser:
         return Parsed(*parser.parse(case))
-
-
-def _wait(work: Coroutine[None, None, T]) -> T:
-    return _outside_a_loop(lambda: asyncio.run(work))
 
 
 def _outside_a_loop(function: Callable[[], T]) -> T:
