@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -153,7 +154,9 @@ def _by_arguments(plan: GrammarPlan, stop: Stop, call: WrittenCall | None, passe
     if edit.kind == "missing" and edit.missing is not None:
         return _by_order(plan, tool, relaxed, edit, _tail_of(stop, call))
     if edit.kind == "unknown":
-        return Explanation(Cause.UNKNOWN_PROPERTY, relaxed, "further properties allowed", _rule(tool, edit))
+        declared = isinstance(edit.removed, list) and _escaped_key_at(stop) in edit.removed
+        cause = Cause.SPELLING if declared else Cause.UNKNOWN_PROPERTY
+        return Explanation(cause, relaxed, "further properties allowed", _rule(tool, edit))
     return Explanation(Cause.VALUE, relaxed, f"`{_rule(tool, edit).path}` left out", _rule(tool, edit))
 
 
@@ -175,6 +178,21 @@ def _key_at(stop: Stop) -> str | None:
     text = stop.data.decode("utf-8", "replace")
     before = [match for match in _KEY.finditer(text) if match.start() <= stop.char]
     return before[-1][1] if before else None
+
+
+_JSON_KEY = re.compile(r'("(?:[^"\\]|\\.)*")\s*:')
+
+
+def _escaped_key_at(stop: Stop) -> str | None:
+    """Return the key of a JSON object that is being written with escapes, read; a grammar takes the plain spelling."""
+    text = stop.data.decode("utf-8", "replace")
+    for match in _JSON_KEY.finditer(text):
+        if match.start() <= stop.char < match.end() and "\\" in match[1]:
+            try:
+                return str(json.loads(match[1]))
+            except ValueError:
+                return None
+    return None
 
 
 def _by_order(

@@ -95,6 +95,19 @@ def test_reasoning_is_out_of_the_grammars_sight(judge_text):
     assert seen.starts_at == len("<think>maybe <tool_call> nonsense</think>")
 
 
+@pytest.mark.parametrize(
+    ("key", "cause"), [("\\u00e9", Cause.SPELLING), ("\\u00e8", Cause.UNKNOWN_PROPERTY), ("è", Cause.UNKNOWN_PROPERTY)]
+)
+def test_a_declared_key_that_is_written_with_an_escape_is_not_called_undeclared(engine, key, cause):
+    schema = {"type": "object", "properties": {"é": {"type": "null"}}, "required": []}
+    raw = kimi(kimi_call("f", '{"' + key + '": null}'))
+
+    verdict = first_illegal_token(Exhibit(raw), [tool("f", schema)], "kimi_k2", "required+strict", engine=engine)
+
+    assert verdict.first.cause is cause
+    assert ("is not declared" in verdict.sentence) == (cause is Cause.UNKNOWN_PROPERTY)
+
+
 # --- where it steps in, and why ----------------------------------------------
 
 _STEERED = [
