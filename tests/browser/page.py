@@ -91,7 +91,10 @@ class DebuggerPage:
 
     def run(self, *, timeout_ms: int = PATIENCE_MS) -> None:
         """Press Run and wait for its end, whatever it is."""
+        # The end of an earlier run still stands there until the first word of this one.
+        self.page.evaluate("document.querySelectorAll('.pd-verdict > *').forEach((part) => { part.dataset.old = ''; })")
         self.page.click("#pd-run")
+        self.page.wait_for_selector(".pd-verdict > :first-child:not([data-old])", timeout=timeout_ms)
         self.wait_for_end(timeout_ms=timeout_ms)
 
     def wait_for_end(self, *, timeout_ms: int = PATIENCE_MS) -> None:
