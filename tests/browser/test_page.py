@@ -44,11 +44,11 @@ def silent_endpoint() -> Iterator[str]:
 
 
 @pytest.fixture
-def dead_endpoint() -> str:
-    """An address at which nobody listens."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+def dead_endpoint() -> Iterator[str]:
+    """An address at which nobody listens, kept so that nobody else begins to."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{held.getsockname()[1]}/v1"
 
 
 def test_without_a_lab_the_page_opens_on_a_recorded_run(bare: DebuggerPage) -> None:
