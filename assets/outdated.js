@@ -5,6 +5,7 @@
   const WORDS = "This is the result of the request before your edits. Press Run for the new one.";
   let ranRun = null; // number of the run whose request is known
   let ranText = null;
+  let pressedText = null; // what stood in the editor when Run was pressed, until that run is heard of
   let knownDoc = null;
 
   function currentText() {
@@ -25,13 +26,22 @@
     if (!note && isOld && strip) strip.querySelector(".pd-verdict-text").append(pd.make("p", "pd-outdated", WORDS));
   }
 
+  // A quick run may end before its first word is drawn, so what is run is taken down where Run is pressed.
+  document.addEventListener(
+    "click",
+    (event) => {
+      if (event.target instanceof Element && event.target.closest("#pd-run")) pressedText = currentText();
+    },
+    true,
+  );
+
   // The verdict strip tells of each of its states; a result that no run of this page made has no request to differ from.
   pd.onVerdict = (verdict) => {
-    if (verdict.state === "running" && verdict.run !== ranRun) {
-      ranRun = verdict.run;
-      ranText = currentText();
-    } else if (verdict.run !== ranRun) {
-      ranRun = ranText = null;
+    if (verdict.run !== ranRun) {
+      const isRun = pressedText !== null && verdict.state !== "idle" && verdict.state !== "recorded";
+      ranRun = isRun ? verdict.run : null;
+      ranText = isRun ? pressedText : null;
+      pressedText = null;
     }
     draw();
   };

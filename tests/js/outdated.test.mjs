@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { load } from "./load.mjs";
+
+// The parts of a page that the script touches: an editor, the Run button, the verdict strip.
+let press;
+let isMarked = false;
+let typed = "";
+globalThis.Element = class {
+  closest(selector) {
+    return selector === "#pd-run" ? this : null;
+  }
+};
+globalThis.document = {
+  documentElement: { toggleAttribute: (_, isOld) => (isMarked = isOld) },
+  querySelector: () => null,
+  addEventListener: (_, listener) => (press = () => listener({ target: new Element() })),
+};
+globalThis.PromptDebugger = { editorView: () => ({ state: { doc: { toString: () => typed } } }) };
+const pd = load("outdated.js");
+
+function tell(run, state) {
+  pd.onVerdict({ run, state });
+  return isMarked;
+}
+
+function run(number, text, ...states) {
+  typed = text;
+  press();
+  states.forEach((state) => tell(number, state));
+}
+
+test("an edit after a run outdates it, and undoing takes that back", () => {
+  run(1, "a", "running", "done");
+  typed = "ab";
+  assert.equal(tell(1, "done"), true);
+  typed = "a";
+  assert.equal(tell(1, "done"), false);
+});
+
+test("a run so quick that only its end is drawn is known all the same", () => {
+  run(2, "a", "error");
+  typed = "ab";
+  assert.equal(tell(2, "error"), true);
+});
+
+test("what was typed between the press and the first word of the run is an edit", () => {
+  typed = "a";
+  press();
+  typed = "ab";
+  assert.equal(tell(3, "running"), true);
+});
+
+test("what no run of this page made is never outdated", () => {
+  run(4, "a", "running", "done");
+  typed = "opened";
+  assert.equal(tell(0, "recorded"), false);
+  typed = "opened and edited";
+  assert.equal(tell(0, "recorded"), false);
+  assert.equal(tell(9, "done"), false);
+});
+
+test("a case that is chosen before the run is heard of takes the run's place", () => {
+  typed = "a";
+  press();
+  typed = "b";
+  assert.equal(tell(0, "recorded"), false);
+  typed = "bc";
+  assert.equal(tell(0, "recorded"), false);
+});
