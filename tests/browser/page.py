@@ -36,10 +36,15 @@ class DebuggerPage:
     # --- the request -----------------------------------------------------------
 
     def choose(self, title: str) -> None:
-        """Load a worked case by its title."""
-        self.page.click("#pd-case input")
+        """Load a worked case by its title and wait until it has taken the place of what was there."""
+        field = self.page.locator("#pd-case input")
+        if field.input_value() == title:
+            return
+        self._mark_verdict_as_old()
+        field.click()
         self.page.get_by_role("option", name=title, exact=True).click()
-        self.page.wait_for_selector(".pd-verdict[data-state=idle], .pd-verdict[data-state=recorded]")
+        self.page.wait_for_selector(".pd-verdict > :first-child:not([data-old])")
+        self.page.wait_for_selector("#pd-run:not([disabled])")
 
     def paste(self, text: str) -> None:
         """Replace what stands in the editor."""
@@ -92,10 +97,13 @@ class DebuggerPage:
     def run(self, *, timeout_ms: int = PATIENCE_MS) -> None:
         """Press Run and wait for its end, whatever it is."""
         # The end of an earlier run still stands there until the first word of this one.
-        self.page.evaluate("document.querySelectorAll('.pd-verdict > *').forEach((part) => { part.dataset.old = ''; })")
+        self._mark_verdict_as_old()
         self.page.click("#pd-run")
         self.page.wait_for_selector(".pd-verdict > :first-child:not([data-old])", timeout=timeout_ms)
         self.wait_for_end(timeout_ms=timeout_ms)
+
+    def _mark_verdict_as_old(self) -> None:
+        self.page.evaluate("document.querySelectorAll('.pd-verdict > *').forEach((part) => { part.dataset.old = ''; })")
 
     def wait_for_end(self, *, timeout_ms: int = PATIENCE_MS) -> None:
         """Wait until the verdict strip shows the end of a run."""
