@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from prompt_debugger.core.types import CallMatch, CallOutcome, CallStatus, Fate, Ledger, Parse, ParserOutcome, Place
@@ -68,7 +69,8 @@ class CharacterCounts(NamedTuple):
         return self.total - self.missing - self.blank
 
 
-class ParserTally(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ParserTally:
     """How other parsers fared on one raw output.
 
     Attributes:

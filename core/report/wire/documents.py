@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Discriminator, Tag
 
+from prompt_debugger.core.account import ParserTally
 from prompt_debugger.core.types import (
     JSON,
     SCHEMA_VERSION,
@@ -162,21 +163,6 @@ class CharactersRecord:
     accounted: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TallyRecord:
-    """How other parsers fared on one raw output.
-
-    Attributes:
-        asked: All that were asked.
-        ran: Those that gave a result.
-        reading: Names of those that give every call as it was written, and no other.
-    """
-
-    asked: int
-    ran: int
-    reading: tuple[str, ...]
-
-
 def _kind_of_outcome(outcome: object) -> str:
     """Return who gave a parser's outcome, by the fields that only one of them has."""
     if isinstance(outcome, Mapping):
@@ -244,7 +230,7 @@ class ParseDocument:
     stream_invented: tuple[str, ...] = ()
     stream_compared: Comparability | None = None
     parsers: Mapping[str, OutcomeRecord]
-    parser_tally: TallyRecord
+    parser_tally: ParserTally
     findings: tuple[Finding, ...] = ()
     segments: tuple[Segment, ...] | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
     strippable: tuple[Span, ...] | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)

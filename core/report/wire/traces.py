@@ -12,7 +12,6 @@ from prompt_debugger.core.report.wire.documents import (
     ParseDocument,
     RenderDocument,
     RunDocument,
-    TallyRecord,
 )
 from prompt_debugger.core.report.wire.form import dump_document, load_document
 from prompt_debugger.core.types import (
@@ -145,7 +144,7 @@ def _parse_document(
         stream_invented=() if stream is None else stream.invented,
         stream_compared=None if stream is None else stream.comparability,
         parsers=parse.parsers if whole else {name: _without_trials(one) for name, one in parse.parsers.items()},
-        parser_tally=TallyRecord(**tally._asdict()),
+        parser_tally=tally,
         findings=findings,
         segments=parsed.segments if whole else None,
         strippable=parsed.strippable if whole else None,
