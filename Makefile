@@ -9,7 +9,10 @@ PIP := $(PY) -m pip --disable-pip-version-check
 TORCH := $(shell grep '^torch==' requirements.lock)
 # PyTorch's CPU build is on no general package index: pip as configured is asked first, then PyTorch's own.
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
-# Tests that boot a server or a browser share what they boot, so they run one by one; all others use every core.
+# Tests that boot a server share it, and so do those that open the page in a browser: each of the two parts runs one by
+# one, the two beside each other. All others use every core.
+SERVERS := (lab or vllm) and not browser
+BROWSER := browser
 HEAVY := lab or vllm or browser
 CODE := app.py core ui prompt_debugger tests scripts benchmarks
 
@@ -30,8 +33,16 @@ ifdef ARGS
 	$(PY) -m pytest $(ARGS)
 else
 	$(PY) -m pytest -n logical --dist loadfile -m "not ($(HEAVY))"
-	$(PY) -m pytest -m "$(HEAVY)"
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-servers test-browser
 endif
+
+# Parts of `make test`, which has set up what they need.
+.PHONY: test-servers test-browser
+test-servers:
+	$(PY) -m pytest -m "$(SERVERS)"
+
+test-browser:
+	$(PY) -m pytest -m "$(BROWSER)"
 
 test-fast: setup ## while editing: tests of the core that start no server and take a moment each, on every core
 	$(PY) -m pytest tests/core -n logical --dist loadfile -q -m "not ($(HEAVY) or servers or network or corpus or slow)" $(ARGS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prompt_debugger.core.account import (
+    ParserTally,
     count_calls,
     count_characters,
     is_compared,
@@ -85,7 +86,7 @@ def test_parsers_are_those_asked_those_that_ran_and_those_that_read_it() -> None
     parse = parse_of(RAW)
     accounted = with_accounts(parse, outcomes)
 
-    assert tally_parsers(accounted) == (3, 2, ("vllm:kimi_k2",))
+    assert tally_parsers(accounted) == ParserTally(asked=3, ran=2, reading=("vllm:kimi_k2",))
     assert parsers_sentence(parse, accounted) == "1 of 2 parsers reads the call: `kimi_k2`. 1 more could not run."
     assert accounted["vllm:broken"].account is None
 
