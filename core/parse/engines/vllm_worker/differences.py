@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from prompt_debugger.core.parse.engines.vllm_worker.runs import Message
+from prompt_debugger.core.parse.engines.vllm_worker.message import GrowingMessage, Message, Place
 
 
 def tell_difference(whole: Message, streamed: Message, output: str) -> str | None:
@@ -38,18 +38,34 @@ def _tell_field(name: str, want: str, got: str) -> str:
     return f"{name} is {shorten(got)} where the whole parse gives {shorten(want)}"
 
 
-def is_on_the_way(streamed: Message, whole: Message) -> bool:
-    """Say whether what has been streamed so far can still become the whole message."""
-    for name in ("reasoning", "content"):
-        if not (getattr(whole, name) or "").startswith(getattr(streamed, name) or ""):
+class Follower:
+    """Follows a streamed message and says when it can no longer become the whole one; looks at each part once."""
+
+    def __init__(self, whole: Message) -> None:
+        """Begin where nothing has been streamed."""
+        self._whole = whole
+        self._indexes: list[int] = []  # of the calls so far
+        self._reached: dict[Place, int] = {}  # characters of each text that are as in the whole
+
+    def is_on_the_way(self, streamed: GrowingMessage) -> bool:
+        """Say whether the streamed message can still become the whole one; asked again and again till it cannot."""
+        indexes, news = streamed.call_indexes, iter(streamed.take_news())
+        if len(indexes) > len(self._whole.calls):
             return False
-    if len(streamed.calls) > len(whole.calls):
-        return False
-    return all(
-        (want[name] or "").startswith(got[name] or "")
-        for want, got in zip(whole.calls, streamed.calls, strict=False)
-        for name in ("name", "arguments")
-    )
+        if indexes[: len(self._indexes)] != self._indexes:  # a call came before others, which now stand elsewhere
+            self._reached, news = {}, streamed.parts()
+        self._indexes = indexes
+        return all(self._fits(place, part) for place, part in news)
+
+    def _fits(self, place: Place, part: str) -> bool:
+        index, name = place
+        if index is None:
+            text: str = getattr(self._whole, name) or ""
+        else:
+            text = self._whole.calls[self._indexes.index(index)][name] or ""
+        begin = self._reached.get(place, 0)
+        self._reached[place] = begin + len(part)
+        return text.startswith(part, begin)
 
 
 def first_missing(whole: Message, streamed: Message, deltas: Sequence[str]) -> int:

@@ -14,8 +14,10 @@ from dataclasses import replace
 from typing import Any
 
 from prompt_debugger.core.parse.engines.vllm_worker import release
-from prompt_debugger.core.parse.engines.vllm_worker.pieces import Piece, pieces_of_output
-from prompt_debugger.core.parse.engines.vllm_worker.runs import Message, Setting, build_request
+from prompt_debugger.core.parse.engines.vllm_worker.message import Message
+from prompt_debugger.core.parse.engines.vllm_worker.piece import Piece
+from prompt_debugger.core.parse.engines.vllm_worker.pieces import pieces_of_output
+from prompt_debugger.core.parse.engines.vllm_worker.runs import Setting, build_request
 from prompt_debugger.core.parse.engines.vllm_worker.service import plain_error
 from prompt_debugger.core.parse.engines.vllm_worker.splits import compare
 from prompt_debugger.core.parse.engines.vllm_worker.vocabulary import (

@@ -9,27 +9,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from prompt_debugger.core.parse.engines.vllm_worker.piece import Piece
 from prompt_debugger.core.parse.engines.vllm_worker.vocabulary import END_TEXTS, StandIn, end_ids_of_folder
-
-
-@dataclass(frozen=True)
-class Piece:
-    """One output token.
-
-    Attributes:
-        id: Its number in the vocabulary.
-        text: The characters that it added to the output text; "" for none.
-        shown: How to name it to people.
-        is_marker: True for special and added tokens.
-    """
-
-    id: int
-    text: str
-    shown: str
-    is_marker: bool
 
 
 def pieces_of_output(

@@ -1,9 +1,9 @@
 # ruff: noqa: ANN401 - the objects of vLLM and transformers are untyped
-"""What every layer needs: the request, a parser made ready for it, and the message that comes out."""
+"""What every layer needs: the request, and a parser made ready for it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from prompt_debugger.core.parse.engines.vllm_worker import release
@@ -16,31 +16,6 @@ _FIELDS = (
 )  # fmt: skip
 _PROTOCOL: Any = release.chat_protocol()
 _ANY_TOOL = {"type": "function", "function": {"name": "any_tool", "parameters": {"type": "object"}}}
-
-
-@dataclass
-class Message:
-    """What came out: an assistant message before serialisation.
-
-    Attributes:
-        reasoning: Its reasoning; `None` for none.
-        content: Its content; `None` for none.
-        calls: Its tool calls: `id`, `name`, `arguments` each.
-        finish_reason: The server's, where its own code was run.
-        tools_called: What the tool parser said about having found calls, where it was heard.
-    """
-
-    reasoning: str | None = None
-    content: str | None = None
-    calls: list[dict[str, str | None]] = field(default_factory=list)
-    finish_reason: str | None = None
-    tools_called: bool | None = None
-
-    @property
-    def size(self) -> int:
-        """Number of characters."""
-        texts = [self.reasoning, self.content, *(text for call in self.calls for text in call.values())]
-        return sum(len(text) for text in texts if text)
 
 
 @dataclass(frozen=True)
@@ -82,27 +57,3 @@ def is_forced(request: Any) -> bool:
     return request.tool_choice == "required" or isinstance(
         request.tool_choice, _PROTOCOL.ChatCompletionNamedToolChoiceParam
     )
-
-
-def add_delta(message: Message, calls: dict[int, dict[str, str | None]], delta: Any, *, first_only: bool) -> None:
-    """Add what one delta brings to the message and to the calls by index."""
-    if delta.content:
-        message.content = (message.content or "") + delta.content
-    if delta.reasoning:
-        message.reasoning = (message.reasoning or "") + delta.reasoning
-    for part in delta.tool_calls or []:
-        if first_only and part.index != 0:
-            continue
-        call = calls.setdefault(part.index, {"id": None, "name": None, "arguments": ""})
-        call["id"] = call["id"] or part.id
-        function = part.function
-        if function is None:
-            continue
-        name, arguments = (
-            (function.get("name"), function.get("arguments"))
-            if isinstance(function, dict)
-            else (function.name, function.arguments)
-        )
-        if name:
-            call["name"] = (call["name"] or "") + name
-        call["arguments"] = (call["arguments"] or "") + (arguments or "")

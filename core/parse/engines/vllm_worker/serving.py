@@ -20,8 +20,9 @@ from typing import Any, NamedTuple
 from vllm.outputs import CompletionOutput, RequestOutput
 
 from prompt_debugger.core.parse.engines.vllm_worker import release
-from prompt_debugger.core.parse.engines.vllm_worker.pieces import Piece
-from prompt_debugger.core.parse.engines.vllm_worker.runs import Message, Setting, add_delta
+from prompt_debugger.core.parse.engines.vllm_worker.message import GrowingMessage, Message
+from prompt_debugger.core.parse.engines.vllm_worker.piece import Piece
+from prompt_debugger.core.parse.engines.vllm_worker.runs import Setting
 
 # What the server's constructor would set, over all releases; an engine and a model are what it lacks.
 _SERVER: dict[str, Any] = {
@@ -99,24 +100,22 @@ def parse_deltas(
     setting: Setting,
     pieces: Sequence[Piece],
     ends: Sequence[int],
-    watch: Callable[[int, Message], None] | None = None,
+    watch: Callable[[int, GrowingMessage], None] | None = None,
 ) -> Message:
     """Let the server stream the output in deltas that end after so many pieces each, and assemble what comes."""
     server = _build_server(setting, Message())
     parts = [pieces[start:end] for start, end in zip((0, *ends), ends, strict=False)]
     fed: list[int] = []
     results = _results(setting, [("".join(p.text for p in part), [p.id for p in part]) for part in parts], fed)
-    message, calls = Message(), dict[int, dict[str, str | None]]()
+    growing = GrowingMessage()
     for chunk in _events(_call(server.chat_completion_stream_generator, setting, results)):
         if "error" in chunk:
             raise RuntimeError(f"the server breaks off with an error: {_told(chunk)}")
         for choice in chunk.get("choices", ()):
-            add_delta(message, calls, _delta(choice["delta"]), first_only=False)
+            growing.add(_delta(choice["delta"]), first_only=False)
         if watch is not None and fed:
-            message.calls = [calls[number] for number in sorted(calls)]
-            watch(fed[-1], message)
-    message.calls = [calls[number] for number in sorted(calls)]
-    return message
+            watch(fed[-1], growing)
+    return growing.message()
 
 
 def finish_reason(setting: Setting, message: Message, sampled: str | None) -> str | None:

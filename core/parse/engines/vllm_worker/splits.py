@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,13 +10,13 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from prompt_debugger.core.parse.engines.vllm_worker.differences import (
+    Follower,
     first_missing,
-    is_on_the_way,
     shorten,
     tell_difference,
 )
-from prompt_debugger.core.parse.engines.vllm_worker.pieces import Piece
-from prompt_debugger.core.parse.engines.vllm_worker.runs import Message
+from prompt_debugger.core.parse.engines.vllm_worker.message import GrowingMessage, Message
+from prompt_debugger.core.parse.engines.vllm_worker.piece import Piece
 
 _STEPS = (2, 3, 5)
 _RANDOM_SPLITS = 3
@@ -28,7 +27,7 @@ _SHRINKING_TRIALS = 60
 _MAX_SPLIT_CHARS = 200_000
 
 Ends = tuple[int, ...]
-Watch = Callable[[int, Message], None]
+Watch = Callable[[int, GrowingMessage], None]
 
 
 class Stream(Protocol):
@@ -199,10 +198,12 @@ def _explain(whole: Message, pieces: Sequence[Piece], stream: Stream, ends: Ends
     left: list[int] = []
     reached = -1
 
-    def watch(index: int, so_far: Message) -> None:
+    follower = Follower(whole)
+
+    def watch(index: int, so_far: GrowingMessage) -> None:
         nonlocal reached
         reached = index
-        if not left and not is_on_the_way(so_far, whole):
+        if not left and not follower.is_on_the_way(so_far):
             left.append(index)
 
     try:
@@ -224,9 +225,9 @@ def _watch_parting(stream: Stream, ends: Ends, parts_at: int) -> Parting:
     """Stream a failing chunking again and keep what stood before and after one of its deltas."""
     kept: dict[int, Message] = {}
 
-    def watch(index: int, so_far: Message) -> None:
+    def watch(index: int, so_far: GrowingMessage) -> None:
         if index in (parts_at - 1, parts_at):
-            kept[index] = copy.deepcopy(so_far)
+            kept[index] = so_far.message()
 
     streamed: Message | None = None
     with contextlib.suppress(Exception):  # it may raise; then there is no message at the end

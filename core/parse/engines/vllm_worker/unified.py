@@ -9,8 +9,9 @@ from typing import Any
 
 from vllm.parser import ParserManager
 
-from prompt_debugger.core.parse.engines.vllm_worker.pieces import Piece
-from prompt_debugger.core.parse.engines.vllm_worker.runs import Message, Setting, add_delta, is_forced
+from prompt_debugger.core.parse.engines.vllm_worker.message import GrowingMessage, Message
+from prompt_debugger.core.parse.engines.vllm_worker.piece import Piece
+from prompt_debugger.core.parse.engines.vllm_worker.runs import Setting, is_forced
 
 
 def effective_kwargs(request: Any, given: dict[str, Any] | None) -> dict[str, Any]:
@@ -71,12 +72,12 @@ def parse_deltas(
     setting: Setting,
     pieces: Sequence[Piece],
     ends: Sequence[int],
-    watch: Callable[[int, Message], None] | None = None,
+    watch: Callable[[int, GrowingMessage], None] | None = None,
 ) -> Message:
     """Parse the output in deltas that end after so many pieces each, and assemble what comes."""
     parser, request = new_parser(setting), setting.request
     prompt_ids = list(setting.prompt_ids or ())
-    message, calls = Message(), dict[int, dict[str, str | None]]()
+    growing = GrowingMessage()
     start = 0
     for index, end in enumerate(ends):
         part = pieces[start:end]
@@ -89,12 +90,10 @@ def parse_deltas(
         )
         start = end
         if delta is not None:
-            add_delta(message, calls, delta, first_only=request.parallel_tool_calls is False)
+            growing.add(delta, first_only=request.parallel_tool_calls is False)
         if watch is not None:
-            message.calls = [calls[number] for number in sorted(calls)]
-            watch(index, message)
-    message.calls = [calls[number] for number in sorted(calls)]
-    return message
+            watch(index, growing)
+    return growing.message()
 
 
 def may_call(setting: Setting) -> bool:
