@@ -17,7 +17,7 @@ import re
 from typing import NamedTuple
 
 from prompt_debugger.core.complete.shapes import object_of, parse_json, text_of
-from prompt_debugger.core.types import JSON, JSONObject
+from prompt_debugger.core.types import JSON
 
 MAX_CHARS = 4000
 
@@ -94,9 +94,11 @@ def _field_of(value: JSON, depth: int) -> str | None:
         return next((found for item in value if (found := _field_of(item, depth - 1))), None)
     if isinstance(value, str):
         return _field_of_python(value)
-    fields: JSONObject = object_of(value)
-    named = (text_of(fields.get("param")) or "").removeprefix("body.") or _path_of(fields.get("loc"))
-    return named or next((found for key in _KEYS if (found := _field_of(fields.get(key), depth - 1))), None)
+    if not isinstance(value, dict):
+        return None
+    named = (text_of(value.get("param")) or "").removeprefix("body.") or _path_of(value.get("loc"))
+    below = (value[key] for key in _KEYS if key in value)  # looking below what is absent costs keys to the depth
+    return named or next((found for one in below if (found := _field_of(one, depth - 1))), None)
 
 
 def _field_of_python(text: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -67,3 +68,22 @@ def test_what_is_nested_without_end_is_left() -> None:
         body = {"error": body}
 
     assert read_words("application/json", json.dumps(body)).field is None
+
+
+@pytest.mark.parametrize("body", [{"error": {"code": 404, "message": "no such path"}}, {"detail": None}, [{}] * 50])
+def test_looking_for_a_field_that_nobody_named_is_no_work(body: JSON) -> None:
+    """Looking below what is absent costs half a million steps for each error, and a probe gets many."""
+    calls = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    text = json.dumps(body)
+    sys.setprofile(count)
+    try:
+        read_words("application/json", text)
+    finally:
+        sys.setprofile(None)
+
+    assert 0 < calls < 2_000

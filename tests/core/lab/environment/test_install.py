@@ -26,6 +26,7 @@ def install(home: Path | None = None, report=None):
     return Installation(plan_install(home, packages=PACKAGES), check=CHECK).run(report)
 
 
+@pytest.mark.slow
 def test_an_environment_is_made_found_used_and_removed(home, wheels):
     plan = plan_install(packages=PACKAGES)
     assert (plan.home, home.exists(), find_environment()) == (home, False, None), "a plan changes nothing"
@@ -59,6 +60,7 @@ Installation(plan_install(packages=PACKAGES)).run(lambda now: print(now.sentence
 """
 
 
+@pytest.mark.slow
 def test_what_was_done_before_a_kill_is_kept_and_the_rest_follows(home, wheels):
     with subprocess.Popen(
         [sys.executable, "-c", _INSTALLER], cwd=ROOT, stdout=subprocess.PIPE, text=True, env=dict(os.environ)
@@ -80,6 +82,7 @@ def test_what_was_done_before_a_kill_is_kept_and_the_rest_follows(home, wheels):
     assert list(home.glob(".pip-*")) == []
 
 
+@pytest.mark.slow
 def test_a_half_installed_package_is_mended_and_cancelling_keeps_what_is_done(home, wheels):
     first = Installation(plan_install(packages=PACKAGES), check=CHECK)
     with pytest.raises(LabError, match="was cancelled"):
@@ -102,6 +105,7 @@ def test_a_half_installed_package_is_mended_and_cancelling_keeps_what_is_done(ho
     assert plan_install(packages=newer).environment is not None
 
 
+@pytest.mark.slow
 def test_what_goes_wrong_is_said_without_addresses_and_may_be_tried_again(home, wheels, monkeypatch):
     monkeypatch.setenv("PIP_FIND_LINKS", f"{wheels} http://user:secret@127.0.0.1:9/")
     (wheels / "tiny_b-1.0-py3-none-any.whl").unlink()

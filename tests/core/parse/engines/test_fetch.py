@@ -12,6 +12,8 @@ from prompt_debugger.core.parse.engines import fetch_release, find_release
 from prompt_debugger.core.parse.engines.__main__ import main
 from prompt_debugger.core.parse.engines.fetch import CACHE_VARIABLE, cache_dir
 
+pytestmark = pytest.mark.slow  # each starts pip
+
 
 def make_wheel(folder: Path, name: str, version: str, files: dict[str, str], requires: str = "") -> None:
     info = f"{name}-{version}.dist-info"
