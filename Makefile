@@ -36,12 +36,11 @@ else
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-servers test-browser
 endif
 
-# Parts of `make test`, which has set up what they need.
 .PHONY: test-servers test-browser
-test-servers:
+test-servers: ## part of `make test`, which sets up what it needs: the tests that boot a server
 	$(PY) -m pytest -m "$(SERVERS)"
 
-test-browser:
+test-browser: ## likewise: the tests that open the page in a browser
 	$(PY) -m pytest -m "$(BROWSER)"
 
 test-fast: setup ## while editing: tests of the core that start no server and take a moment each, on every core
