@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import httpx
 
 from prompt_debugger.core.complete.backends.address import read_address
+from prompt_debugger.core.complete.backends.certificates import public_certificates
 from prompt_debugger.core.complete.backends.outside import lead_through_door, resolve_name
 from prompt_debugger.core.errors import BackendError, shorten
 
@@ -161,7 +162,7 @@ def build_transport(
         limits: Of the connections it keeps.
         trust: Whose certificates count; `None` for those of the public internet.
     """
-    inner = httpx.AsyncHTTPTransport(verify=trust or True, limits=limits, trust_env=False)
+    inner = httpx.AsyncHTTPTransport(verify=trust or public_certificates(), limits=limits, trust_env=False)
     lead_through_door(inner)
     return PinnedTransport(guard, inner)
 

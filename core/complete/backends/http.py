@@ -19,6 +19,7 @@ from typing import Self
 import httpx
 
 from prompt_debugger.core.complete.backends.address import Address, check_key
+from prompt_debugger.core.complete.backends.certificates import public_certificates
 from prompt_debugger.core.complete.backends.encoding import unpacked
 from prompt_debugger.core.complete.backends.failures import (
     Call,
@@ -85,14 +86,16 @@ class HttpConnection:
         if self._key is not None:
             headers["authorization"] = f"Bearer {self._key}"
         limits = httpx.Limits(keepalive_expiry=_IDLE_S)
+        # A proxy from the environment never stands before this machine, and would resolve a name anew.
+        trust_env = guard is None and not address.is_loopback
         self._client = httpx.AsyncClient(
             headers=headers,
             timeout=httpx.Timeout(timeouts.read_s, connect=timeouts.connect_s),
             limits=limits,
             follow_redirects=False,
             transport=None if guard is None else build_transport(guard, limits),
-            # A proxy from the environment never stands before this machine, and would resolve a name anew.
-            trust_env=guard is None and not address.is_loopback,
+            trust_env=trust_env,
+            verify=public_certificates(trust_env=trust_env),
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
         )
         for transport in (self._client._transport, *self._client._mounts.values()):  # the latter lead to proxies
