@@ -31,10 +31,9 @@ import re
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
-
-import yaml
 
 from prompt_debugger.core.comparable import compare_outputs
 from prompt_debugger.core.formats import pick_format, score_formats
@@ -66,6 +65,7 @@ from prompt_debugger.core.types import (
     Usage,
     Vocabulary,
 )
+from tests.yaml_files import read_yaml
 
 FIRST_SPECIAL_ID = 500
 VOCABULARY_SIZE = 600
@@ -110,19 +110,20 @@ class RuleCase:
         return f"{self.code} {'fires' if self.fires else 'silent'}: {self.name}"
 
 
-def load_rule_cases() -> list[RuleCase]:
+@cache
+def load_rule_cases() -> tuple[RuleCase, ...]:
     """Return every case of `tests/rules`."""
     found = []
     for path in sorted(RULES_FOLDER.glob("PD*.yml")):
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+        document = read_yaml(path)
         for kind in ("fires", "silent"):
             found += [RuleCase(path.stem, kind == "fires", case["name"], case) for case in document[kind]]
-    return found
+    return tuple(found)
 
 
 def load_cases(path: Path) -> list[Case]:
     """Return the cases of a file that holds a plain list."""
-    cases: list[Case] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    cases: list[Case] = read_yaml(path)
     return cases
 
 

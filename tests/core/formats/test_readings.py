@@ -7,17 +7,15 @@ tests/readings/*.yml    name, raw, and what it is read as: content, reasoning, c
 from __future__ import annotations
 
 import pytest
-import yaml
 
 from prompt_debugger.core.formats import FORMATS, pick_format
 from prompt_debugger.core.protocols import ReadContext
 from tests.conftest import ROOT
 from tests.core.formats.scenarios import written
+from tests.yaml_files import read_yaml
 
 READINGS = [
-    (path.stem, reading)
-    for path in sorted((ROOT / "tests" / "readings").glob("*.yml"))
-    for reading in yaml.safe_load(path.read_text(encoding="utf-8"))
+    (path.stem, reading) for path in sorted((ROOT / "tests" / "readings").glob("*.yml")) for reading in read_yaml(path)
 ]
 IDS = [f"{stem}: {reading['name']}" for stem, reading in READINGS]
 WRITTEN = list(written())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from prompt_debugger.core.render import explain_server_prompt
@@ -54,19 +56,24 @@ ANSWERED: JSONObject = {"messages": [*BODY["messages"], assistant("Well, ")]}  #
 
 
 @pytest.mark.parametrize(
-    ("body", "text", "says"),
+    ("body", "made", "says"),
     [
-        (BODY, "[BOS]" + text_of(BODY), "the server puts '[BOS]' in front of the prompt"),
-        (BODY, text_of(BODY).removeprefix("[BOS]"), "takes the '[BOS]' away that the template writes in front"),
-        (WITH_TOOLS, text_of(BODY), "the server leaves the tools out."),
-        ({**WITH_TOOLS, "tool_choice": "none"}, text_of(BODY), "leaves the tools out because `tool_choice` is none"),
-        ({**BODY, "chat_template_kwargs": {"style": "x"}}, text_of(BODY), "ignores `chat_template_kwargs`"),
-        ({**BODY, "reasoning_effort": "low"}, text_of(BODY), "ignores `reasoning_effort`"),
-        (BODY, text_of(BODY, add_generation_prompt=False), "renders with `add_generation_prompt` false"),
-        (ANSWERED, text_of(ANSWERED, continue_final_message=True), "continues the last assistant message"),
+        (BODY, lambda: "[BOS]" + text_of(BODY), "the server puts '[BOS]' in front of the prompt"),
+        (BODY, lambda: text_of(BODY).removeprefix("[BOS]"), "takes the '[BOS]' away that the template writes in front"),
+        (WITH_TOOLS, lambda: text_of(BODY), "the server leaves the tools out."),
+        (
+            {**WITH_TOOLS, "tool_choice": "none"},
+            lambda: text_of(BODY),
+            "leaves the tools out because `tool_choice` is none",
+        ),
+        ({**BODY, "chat_template_kwargs": {"style": "x"}}, lambda: text_of(BODY), "ignores `chat_template_kwargs`"),
+        ({**BODY, "reasoning_effort": "low"}, lambda: text_of(BODY), "ignores `reasoning_effort`"),
+        (BODY, lambda: text_of(BODY, add_generation_prompt=False), "renders with `add_generation_prompt` false"),
+        (ANSWERED, lambda: text_of(ANSWERED, continue_final_message=True), "continues the last assistant message"),
     ],
 )
-def test_what_the_server_did_is_named(body: JSONObject, text: str, says: str, lab: str) -> None:
+def test_what_the_server_did_is_named(body: JSONObject, made: Callable[[], str], says: str, lab: str) -> None:
+    text = made()
     prompt = explain(body, text, lab)
 
     assert prompt.identical
@@ -76,15 +83,16 @@ def test_what_the_server_did_is_named(body: JSONObject, text: str, says: str, la
 
 
 @pytest.mark.parametrize(
-    ("body", "text"),
+    ("body", "made"),
     [
-        (BODY, text_of(BODY).replace("Hello", "Hullo")),
-        (BODY, "[PAD]" + text_of(BODY)),
-        (WITH_TOOLS, text_of(BODY) + "."),
-        (ANSWERED, text_of(BODY) + "Well."),
+        (BODY, lambda: text_of(BODY).replace("Hello", "Hullo")),
+        (BODY, lambda: "[PAD]" + text_of(BODY)),
+        (WITH_TOOLS, lambda: text_of(BODY) + "."),
+        (ANSWERED, lambda: text_of(BODY) + "Well."),
     ],
 )
-def test_what_nothing_explains_stays_unknown(body: JSONObject, text: str, lab: str) -> None:
+def test_what_nothing_explains_stays_unknown(body: JSONObject, made: Callable[[], str], lab: str) -> None:
+    text = made()
     prompt = explain(body, text, lab)
 
     assert not prompt.identical
