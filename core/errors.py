@@ -105,6 +105,7 @@ class BackendError(DebuggerError):
         kind: Which way it failed: `unreachable`, `timeout`, `status`, `broken-stream`, `not-json`, `refused`, ….
         said: The server's own words with a bad status, whole; "" if it said none.
         field: Path of the request field that it named, if any.
+        retry_after_s: Seconds that it asks to wait before the next try, if it does.
     """
 
     def __init__(
@@ -117,6 +118,7 @@ class BackendError(DebuggerError):
         body: str = "",
         said: str = "",
         field: str | None = None,
+        retry_after_s: float | None = None,
     ) -> None:
         super().__init__(message, hint)
         self.kind = kind
@@ -124,6 +126,7 @@ class BackendError(DebuggerError):
         self.body = body
         self.said = said
         self.field = field
+        self.retry_after_s = retry_after_s
 
     def facts(self) -> JSONObject:
         """Return kind, status and body."""

@@ -5,29 +5,37 @@
        │                         sse.py: bytes → events
        ▼
     gather ──▶ ladder.py         what the raw output rests on, and why
+    ask_once, gather_afterwards  the same for one question of thousands, that asks nothing beside it
 
     guard.py ──▶ which machines a page for strangers may talk to
 
-Public: `ServerClient`, `Timeouts`, `RenderAnswer`, `gather`, `Gathered`, `NetworkGuard`, `guard_of`,
-`is_this_machine`, `may_carry_key`.
+Public: `ServerClient`, `Timeouts`, `RenderAnswer`, `gather`, `Gathered`, `ask_once`, `gather_afterwards`, `Decoding`,
+`TakesTurn`, `is_passing`, `refusal_of`, `NetworkGuard`, `guard_of`, `is_this_machine`, `may_carry_key`.
 """
 
+from prompt_debugger.core.complete.afterwards import Decoding, TakesTurn, ask_once, gather_afterwards, is_passing
 from prompt_debugger.core.complete.backends.address import is_this_machine, may_carry_key
 from prompt_debugger.core.complete.backends.guard import NetworkGuard, guard_of
 from prompt_debugger.core.complete.backends.limits import Timeouts
 from prompt_debugger.core.complete.backends.vllm import RenderAnswer
 from prompt_debugger.core.complete.client import ServerClient
 from prompt_debugger.core.complete.evidence import gather
-from prompt_debugger.core.complete.ladder import Gathered
+from prompt_debugger.core.complete.ladder import Gathered, refusal_of
 
 __all__ = [
+    "Decoding",
     "Gathered",
     "NetworkGuard",
     "RenderAnswer",
     "ServerClient",
+    "TakesTurn",
     "Timeouts",
+    "ask_once",
     "gather",
+    "gather_afterwards",
     "guard_of",
+    "is_passing",
     "is_this_machine",
     "may_carry_key",
+    "refusal_of",
 ]

@@ -23,6 +23,7 @@ from prompt_debugger.core.complete.client import ServerClient
 from prompt_debugger.core.complete.completeness import Witness, decoded_from_ids, judge_completeness
 from prompt_debugger.core.complete.growing_text import GrowingText
 from prompt_debugger.core.complete.ladder import (
+    NO_RUN_OF_OLLAMA,
     Gathered,
     Sampling,
     complete_ids,
@@ -51,9 +52,6 @@ from prompt_debugger.core.room import in_thread
 from prompt_debugger.core.types import ChatResult, Completion, Evidence, JSONObject, Prompt, Server, StreamDelta
 
 _Result = TypeVar("_Result")
-_OLLAMA = (
-    "Ollama's `/v1/completions` puts its prompt through the chat template once more, so it is no run of this prompt"
-)
 
 
 async def gather(
@@ -85,11 +83,11 @@ async def gather(
         BackendError: The server would not serve us (a wrong key, a wrong address), or nothing whole came of any
             of the three generations and the server does not say why.
     """
-    return await _Gathering(client, server, body, tokenizer, local_prompt, on_raw_text, on_chat_text).go()
+    return await Gathering(client, server, body, tokenizer, local_prompt, on_raw_text, on_chat_text).go()
 
 
 @dataclass(slots=True)
-class _Gathering:
+class Gathering:
     """One run of `gather`: its arguments, and the prompt ids as soon as the stream tells them."""
 
     client: ServerClient
@@ -108,6 +106,7 @@ class _Gathering:
     has_news: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def go(self) -> Gathered:
+        """Ask all three at once."""
         rendering = asyncio.create_task(self._render())
         chatting = asyncio.create_task(_settled(self._chat()))
         streaming = asyncio.create_task(_settled(self._stream()))
@@ -162,7 +161,7 @@ class _Gathering:
     ) -> Sampling:
         """Run the raw completion as soon as the prompt is known."""
         if self.server.kind == "ollama":
-            return Sampling(problem=_OLLAMA)
+            return Sampling(problem=NO_RUN_OF_OLLAMA)
         rendered = await rendering
         if rendered is not None:
             return await self._sample_ids(rendered.token_ids, "the server's own render", rendered)

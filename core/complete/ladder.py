@@ -19,6 +19,9 @@ REFUSED = frozenset({400, 422})
 # Keys and payment, a wrong address, time and load: no fault of this request.
 _ABOUT_US = frozenset({401, 402, 403, 405, 407, 408, 425, 429, 502, 503, 504})
 _PROBLEM_CHARS = 300
+NO_RUN_OF_OLLAMA = (
+    "Ollama's `/v1/completions` puts its prompt through the chat template once more, so it is no run of this prompt"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,13 @@ Every message names method and URL and never holds the API key, not even where t
 from __future__ import annotations
 
 import json
+import re
 import socket
 import ssl
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
 import httpx
@@ -132,7 +135,28 @@ def failure_of_status(call: Call, status: int, headers: httpx.Headers, text: str
         hint = "Give the address it points to, if you trust it."
     own = "" if own == _phrase_of(status) else own
     body = _excerpt(call, text)
-    return BackendError(message, hint, kind="status", status=status, body=body, said=own, field=words.field)
+    wait_s = _seconds_to_wait(headers.get("retry-after"))
+    return BackendError(
+        message, hint, kind="status", status=status, body=body, said=own, field=words.field, retry_after_s=wait_s
+    )
+
+
+def _seconds_to_wait(value: str | None) -> float | None:
+    """Read a `Retry-After`: seconds, or a date.
+
+    >>> _seconds_to_wait("2"), _seconds_to_wait("soon"), _seconds_to_wait("Wed, 21 Oct 2015 07:28:00 GMT")
+    (2.0, None, 0.0)
+    """
+    if value is None:
+        return None
+    if re.fullmatch(r"\s*\d{1,9}(\.\d{1,9})?\s*", value):
+        return float(value)
+    try:
+        when = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    when = when if when.tzinfo is not None else when.replace(tzinfo=UTC)
+    return max(0.0, (when - datetime.now(UTC)).total_seconds())
 
 
 def _failure_of_connection(call: Call, error: httpx.ConnectError) -> BackendError:

@@ -13,6 +13,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from prompt_debugger.core.report.wire.documents import ErrorDocument, ParseDocument, RenderDocument, RunDocument
 from prompt_debugger.core.report.wire.form import strict_schema
+from prompt_debugger.core.report.wire.verification import VerifyRow, VerifySummary
 from prompt_debugger.core.types import JSONObject
 
 DOCUMENTS: Mapping[str, type] = {
@@ -20,6 +21,8 @@ DOCUMENTS: Mapping[str, type] = {
     "parse": ParseDocument,
     "render": RenderDocument,
     "run": RunDocument,
+    "verify": VerifySummary,
+    "verify-row": VerifyRow,
 }
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _HEX = "^([0-9a-f]{2})*$"
@@ -28,7 +31,7 @@ _FIELD = re.compile(r"^[ ]{4}(\w[\w, ]*):((?:.*\n?(?:[ ]{8}.*\n?)*))", re.MULTIL
 
 
 def json_schema_of(name: str) -> JSONObject:
-    """Return the JSON Schema of a document: `error`, `parse`, `render` or `run`.
+    """Return the JSON Schema of a document: `error`, `parse`, `render`, `run`, `verify` or `verify-row`.
 
     Fields may be added at any time, so a schema forbids none.
     """

@@ -1,0 +1,146 @@
+"""Evidence for an answer that is already there: the ids that came with it, and only without them a second sampling.
+
+`gather` asks three things at once to see most of one request. Whoever asks thousands wants one question each:
+what the answer tells of its own run is enough, and nothing is sampled again that would prove nothing.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from prompt_debugger.core.comparable import draws_at_random
+from prompt_debugger.core.complete.client import ServerClient
+from prompt_debugger.core.complete.evidence import Gathering
+from prompt_debugger.core.complete.ladder import NO_RUN_OF_OLLAMA, Gathered, Sampling
+from prompt_debugger.core.errors import BackendError
+from prompt_debugger.core.protocols import Tokenizer
+from prompt_debugger.core.types import ChatResult, Completeness, JSONObject, Prompt, Server
+
+_DRAWS = "the request draws at random, so another sampling says nothing about this answer"
+_ENOUGH_AGREEMENTS = 4  # answers after which our decoding is believed without asking the server for its own
+
+
+class TakesTurn(Protocol):
+    """Gives a place among those that talk to the server."""
+
+    def __call__(self) -> AbstractAsyncContextManager[None]:
+        """Return what holds the place while it is entered."""
+
+
+@dataclass(slots=True)
+class Decoding:
+    """How often our tokenizer decoded an answer's ids as its server did.
+
+    Attributes:
+        agreements: How often so far; -1 once it did not.
+    """
+
+    agreements: int = 0
+
+    @property
+    def is_believed(self) -> bool:
+        """Whether the server need not be asked any more."""
+        return self.agreements >= _ENOUGH_AGREEMENTS
+
+    def note(self, *, agrees: bool) -> None:
+        """Count one more comparison."""
+        self.agreements = -1 if not agrees or self.agreements < 0 else self.agreements + 1
+
+
+async def gather_afterwards(
+    client: ServerClient,
+    server: Server,
+    body: JSONObject,
+    chat: ChatResult,
+    *,
+    tokenizer: Tokenizer | None = None,
+    local_prompt: Prompt | None = None,
+    turn: TakesTurn | None = None,
+    decoding: Decoding | None = None,
+) -> Gathered:
+    """Return the best evidence of what the model wrote for one answer.
+
+    Args:
+        client: The server.
+        server: What is known of it.
+        body: The chat request, as it went out.
+        chat: Its answer, streamed or not.
+        tokenizer: Decodes ids where the server does not.
+        local_prompt: Our own render, the last resort for a raw completion.
+        turn: Gives a place for each question to the server that makes it generate.
+        decoding: Remembers whether the tokenizer decodes as the server does.
+    """
+    gathering = _Afterwards(client, server, body, tokenizer, local_prompt, None, None)
+    gathering.turn, gathering.decoding = turn, decoding
+    return await gathering.judge(chat)
+
+
+@dataclass(slots=True)
+class _Afterwards(Gathering):
+    """One answer: what was decoded of it, so that nothing is asked twice."""
+
+    turn: TakesTurn | None = None
+    decoding: Decoding | None = None
+    decoded: dict[tuple[int, ...], str | None] = field(default_factory=dict)
+
+    async def judge(self, chat: ChatResult) -> Gathered:
+        self.told_ids, self.told_text = chat.prompt_token_ids, chat.prompt_text
+        own = await self._same_run(chat, None, Sampling(), None)
+        sampling = Sampling(problem="the answer tells its own run")
+        if own is None or own.completeness is not Completeness.WHOLE:
+            sampling = await self._sample_again()
+        gathered = await self._settle(None, chat, chat, sampling)
+        return gathered if self.body.get("stream") is True else replace(gathered, chat_stream=None)
+
+    async def _sample_again(self) -> Sampling:
+        """Sample once more where that can say something about the answer."""
+        if self.server.kind == "ollama":
+            return Sampling(problem=NO_RUN_OF_OLLAMA)
+        if draws_at_random(self.body):
+            return Sampling(problem=_DRAWS)
+        if self.turn is None:
+            return await self._sample_on_best_prompt()
+        async with self.turn():
+            return await self._sample_on_best_prompt()
+
+    async def _sample_on_best_prompt(self) -> Sampling:
+        rendered = await self._render()
+        if rendered is not None:
+            return await self._sample_ids(rendered.token_ids, "the server's own render", rendered)
+        if self.told_ids is not None:
+            return await self._sample_ids(self.told_ids, "the chat's own prompt ids")
+        return await self._sample_without_chat()
+
+    async def _decode(self, token_ids: tuple[int, ...] | None) -> str | None:
+        if token_ids is None:
+            return None
+        if token_ids in self.decoded:
+            return self.decoded[token_ids]
+        if self.tokenizer is not None and self.decoding is not None and self.decoding.is_believed:
+            text: str | None = self.tokenizer.decode(token_ids)
+        else:
+            text = await Gathering._decode(self, token_ids)
+            if self.tokenizer is not None and self.decoding is not None and "detokenize" in self.server.features:
+                self.decoding.note(agrees=text == self.tokenizer.decode(token_ids))
+        self.decoded[token_ids] = text
+        return text
+
+
+async def ask_once(client: ServerClient, body: JSONObject) -> ChatResult:
+    """Ask for one answer, streamed if the request says so.
+
+    Raises:
+        BackendError: There is none, or none with a good status.
+    """
+    if body.get("stream") is True:
+        return await client.chat_stream(body)
+    return await client.chat(body)
+
+
+def is_passing(error: BackendError) -> bool:
+    """Say whether a failure may be gone the next time: load, time, a connection; no word against the request."""
+    if error.status is not None:
+        return error.status in (408, 409, 425, 429) or error.status >= 500
+    return error.kind in ("unreachable", "timeout", "broken-answer", "broken-stream")

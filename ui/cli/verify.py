@@ -1,0 +1,249 @@
+"""Ask an endpoint for every request of a dataset, and say how many calls are lost, where and why."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.pipeline import Target
+from prompt_debugger.core.report.wire import write_json
+from prompt_debugger.core.types import JSON, JSONObject
+from prompt_debugger.core.verify import (
+    About,
+    Budget,
+    Journal,
+    Outcome,
+    Patience,
+    Plan,
+    Preparation,
+    Progress,
+    Stop,
+    Tally,
+    read_shard,
+    summary_of,
+    verify,
+    write_rows,
+)
+from prompt_debugger.ui.cli.output import COULD_NOT_RUN, FOUND, OK, log, one_line, print_json, print_text
+from prompt_debugger.ui.cli.run import add_target_arguments, api_key_for, target_from_options
+from prompt_debugger.ui.cli.verify_words import progress_line, summary_to_terminal
+
+INTERRUPTED = 130
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("dataset", metavar="DATASET.jsonl", help="one chat request per line, as K2VV's or MiniMax's")
+    add_target_arguments(parser)
+    parser.add_argument("--base-url", dest="endpoint", metavar="URL", help="the same as --endpoint")
+    parser.add_argument("--baseline-endpoint", metavar="URL", help="a second server, asked the same")
+    parser.add_argument("--output", metavar="FILE", default="results.jsonl", help="rows (default: results.jsonl)")
+    parser.add_argument("--summary", metavar="FILE", default="summary.json", help="summary (default: summary.json)")
+    parser.add_argument("--journal", metavar="FILE", help="what was done so far (default: beside the output)")
+    parser.add_argument("--fresh", action="store_true", help="forget what the journal holds and begin anew")
+    parser.add_argument("--limit", type=_positive, metavar="N", help="only the first N requests")
+    parser.add_argument("--shard", metavar="I/N", default="1/1", help="only every Nth request, beginning with the Ith")
+    _add_asking_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="print the summary and nothing else on stdout")
+    parser.set_defaults(run=_run)
+
+
+def _add_asking_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--concurrency", type=_positive, metavar="N", help="requests at once (default: as many as the server bears)"
+    )
+    parser.add_argument("--retries", type=_count, default=3, metavar="N", help="further attempts (default: 3)")
+    parser.add_argument(
+        "--backoff", type=float, default=2.0, metavar="S", help="seconds before the first retry, doubled with each"
+    )
+    parser.add_argument("--timeout", type=float, default=600.0, metavar="S", help="seconds for an answer")
+    parser.add_argument(
+        "--outage", type=float, default=300.0, metavar="S", help="seconds to wait for a server that cannot be reached"
+    )
+    parser.add_argument("--extra-body", metavar="JSON", help="further fields of every request")
+    parser.add_argument("--temperature", type=float, metavar="X", help="in place of the requests' own")
+    parser.add_argument("--max-tokens", type=_positive, metavar="N", help="in place of the requests' own")
+    parser.add_argument("--budget-requests", type=_positive, metavar="N", help="stop after so many requests")
+    parser.add_argument("--budget-tokens", type=_positive, metavar="N", help="stop after so many tokens")
+    parser.add_argument("--budget-seconds", type=float, metavar="S", help="stop after so many seconds")
+    parser.add_argument("--incremental", action="store_true", help="as K2VV has it; it always goes on where it was")
+
+
+def _run(options: argparse.Namespace) -> int:
+    plan = plan_from_options(options)
+    labs = LabPool()
+    try:
+        with Journal(plan.journal) as journal:
+            outcome = asyncio.run(_verify(plan, journal, labs))
+            return _finish(options, plan, journal, outcome)
+    finally:
+        labs.stop_all()
+
+
+def plan_from_options(options: argparse.Namespace) -> Plan:
+    """Return what the options ask for.
+
+    Raises:
+        RequestError: They contradict each other, or a file is missing.
+    """
+    output = Path(options.output)
+    target = target_from_options(options)
+    targets: tuple[Target, ...] = (target,)
+    if options.baseline_endpoint:
+        url = options.baseline_endpoint
+        targets = (target, replace(target, base_url=url, api_key=api_key_for(url, options.api_key_env)))
+    return Plan(
+        dataset=Path(options.dataset),
+        targets=targets,
+        journal=Path(options.journal) if options.journal else output.with_suffix(".sqlite"),
+        preparation=Preparation(
+            model=options.model,
+            temperature=options.temperature,
+            max_tokens=options.max_tokens,
+            extra_body=_json_object(options.extra_body),
+        ),
+        shard=read_shard(options.shard),
+        limit=options.limit,
+        concurrency=options.concurrency,
+        timeout_s=options.timeout,
+        patience=Patience(options.retries, options.backoff, options.outage),
+        budget=Budget(options.budget_requests, options.budget_tokens, options.budget_seconds),
+        is_fresh=options.fresh,
+    )
+
+
+async def _verify(plan: Plan, journal: Journal, labs: LabPool) -> Outcome:
+    stop = Stop()
+    loop = asyncio.get_running_loop()
+
+    def interrupt() -> None:
+        if stop.asking.is_set():
+            log("Stopping at once; what was answered is read the next time.")
+        else:
+            log("Stopping: what was answered is still read. Ctrl-C again to leave that for the next time.")
+        stop.ask()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, interrupt)
+    try:
+        return await verify(plan, journal, clock=time.monotonic, labs=labs, stop=stop, on_progress=_say(time.monotonic))
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+        if sys.stderr.isatty():
+            sys.stderr.write("\n")
+
+
+def _finish(options: argparse.Namespace, plan: Plan, journal: Journal, outcome: Outcome) -> int:
+    """Write the files, say what came out, and return the exit status."""
+    summaries = []
+    for side, name in enumerate(outcome.names):
+        path = Path(options.output) if side == 0 else _beside(Path(options.output))
+        write_rows(path, journal.rows(side))
+        tally = Tally().add_all(journal.rows(side))
+        about = About(
+            dataset=plan.dataset.name,
+            endpoint=name,
+            shard=str(plan.shard),
+            rows=outcome.rows,
+            remaining=outcome.remaining[side],
+            stopped=outcome.stopped,
+            started_at=outcome.started_at,
+            duration_ms=outcome.duration_ms,
+            error=outcome.error,
+        )
+        summary = summary_of(tally, about)
+        path = Path(options.summary) if side == 0 else _beside(Path(options.summary))
+        _write_text(path, write_json(summary) + "\n")
+        summaries.append(summary)
+    if options.json:
+        print_json(summaries[0])
+    else:
+        print_text(summary_to_terminal(summaries[0]))
+    return _status(outcome, summaries[0])
+
+
+def _status(outcome: Outcome, summary: JSONObject) -> int:
+    if outcome.error is not None:
+        log(
+            f"{type(outcome.error).__name__}: {one_line(outcome.error.message)} {one_line(outcome.error.hint)}".rstrip()
+        )
+        return COULD_NOT_RUN
+    if outcome.stopped == "interrupted":
+        return INTERRUPTED
+    own = summary["debugger"]
+    assert isinstance(own, dict)
+    rates = own["rates"]
+    assert isinstance(rates, dict)
+    errors = rates["error_rate"]
+    has_errors = isinstance(errors, dict) and bool(errors["value"])
+    return FOUND if has_errors or summary["failure_count"] else OK
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f"{path.stem}-baseline{path.suffix}")
+
+
+def _write_text(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="ascii")
+    except OSError as error:
+        raise RequestError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
+
+
+def _json_object(text: str | None) -> JSONObject:
+    if text is None:
+        return {}
+    try:
+        value: JSON = json.loads(text)
+    except ValueError as error:
+        raise RequestError(f"--extra-body is not JSON: {error}", field="--extra-body") from None
+    if not isinstance(value, dict):
+        raise RequestError("--extra-body is no JSON object", field="--extra-body")
+    return value
+
+
+def _say(clock: Callable[[], float]) -> Callable[[Progress], None]:
+    """Return a listener that shows how far it is: on a terminal in one line, in a log now and then."""
+    began = clock()
+    is_terminal = sys.stderr.isatty()
+    pause_s = 0.2 if is_terminal else 30.0
+    last = began
+
+    def listen(progress: Progress) -> None:
+        nonlocal last
+        now = clock()
+        if now - last < pause_s:
+            return
+        last = now
+        line = progress_line(progress, now - began)
+        if is_terminal:
+            sys.stderr.write("\r\x1b[K" + line)
+            sys.stderr.flush()
+        else:
+            log(line)
+
+    return listen
+
+
+def _positive(text: str) -> int:
+    number = _count(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is less than 1")
+    return number
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no count")
+    return int(text)

@@ -1,0 +1,87 @@
+"""How far a verification is, and what came out of it, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prompt_debugger.core.types import JSON, JSONObject
+from prompt_debugger.core.verify import Progress
+
+_BAR = 24
+_RATES = {
+    "dropped_rate": "calls dropped",
+    "altered_rate": "calls altered",
+    "cut_rate": "calls cut short",
+    "invented_rate": "calls invented",
+    "leaked_rate": "answers with a call in their text",
+    "schema_accuracy": "calls valid by their schema",
+    "tool_call_rate": "answers with calls",
+    "success_rate": "rows answered",
+    "first_attempt_success_rate": "answered at the first attempt",
+}
+
+
+def progress_line(progress: Progress, elapsed_s: float) -> str:
+    """Return how far it is in one line: bar, rate, time left, calls lost so far."""
+    done, total = progress.read + progress.failed, max(progress.total, 1)
+    filled = min(_BAR, round(_BAR * done / total))
+    asked = progress.answered + progress.failed - progress.answered_before
+    rate = asked / elapsed_s if elapsed_s > 0 else 0.0
+    left = progress.total - progress.answered - progress.failed
+    eta = f"{_duration(left / rate)} left" if rate > 0 else "time left unknown"
+    return (
+        f"[{'#' * filled}{'.' * (_BAR - filled)}] {done}/{progress.total} · {rate:.1f}/s · {eta} · "
+        f"{progress.limit} at once · {progress.failed} failed · {progress.lost} calls lost"
+    )
+
+
+def summary_to_terminal(summary: JSONObject) -> str:
+    """Return a summary as a person reads it."""
+    return "\n".join(_lines(summary)) + "\n"
+
+
+def percent(rate: JSON) -> str:
+    """Return a share with its interval and denominator."""
+    if not isinstance(rate, dict) or rate["value"] is None:
+        return "cannot be said (0 of 0)"
+    value, low, high, n = (rate[name] for name in ("value", "low", "high", "n"))
+    shown = f"{_percent(value)}"
+    return f"{shown} of {n}" if low is None else f"{shown} ({_percent(low)} to {_percent(high)}) of {n}"
+
+
+def _lines(summary: JSONObject) -> Iterator[str]:
+    own = _object(summary["debugger"])
+    yield f"{own['dataset']} against {own['endpoint']}: {own['rows']} rows, {own['remaining']} not done"
+    if own["stopped"]:
+        yield f"Ended early: {own['stopped']}. The same command goes on."
+    yield (
+        f"finish: {summary['finish_stop']} stop, {summary['finish_tool_calls']} tool_calls, "
+        f"{summary['finish_others']} other · {summary['failure_count']} failed · "
+        f"{summary['successful_tool_call_count']} successful calls, "
+        f"{summary['schema_validation_error_count']} schema errors"
+    )
+    yield (
+        f"calls: {own['written']} written, {own['returned']} returned, {own['dropped']} dropped, "
+        f"{own['altered']} altered, {own['cut']} cut, {own['invented']} invented, {own['leaked']} in the text"
+    )
+    rates = _object(own["rates"])
+    for name, words in _RATES.items():
+        yield f"  {words:32} {percent(rates[name])}"
+    for title, key in (("by cause", "by_code"), ("by stage", "by_stage"), ("evidence", "evidence")):
+        counts = _object(own[key])
+        if counts:
+            yield f"{title}: " + ", ".join(f"{name} {count}" for name, count in counts.items())
+
+
+def _percent(value: JSON) -> str:
+    return f"{100 * float(str(value)):.1f}%"
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _object(value: JSON) -> JSONObject:
+    return value if isinstance(value, dict) else {}
