@@ -4,7 +4,7 @@
     {"type": "function", "function": {"name": "NAME", "arguments": "{…}"}}
 
 Which keys are used is a family's business; these and their look-alikes are known.
-A Python dict in its place is never a whole call, but its name is known.
+A Python dict in its place is a whole call only of a family that writes those; of others its name is known.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from prompt_debugger.core.parse.python_dicts import (
     python_string_at,
     scan_python_members,
 )
+from prompt_debugger.core.parse.python_values import read_python_value
 from prompt_debugger.core.parse.scan import skip_space
 from prompt_debugger.core.types import JSON, CallStatus, JSONObject, Place, Span, ToolCallAttempt
 
@@ -36,12 +37,14 @@ class CallKeys:
         arguments: Keys of the arguments.
         id: Keys of the id.
         name_is_key: True if an object has one member, whose key is the name and whose value the arguments.
+        is_python: True if the family writes Python dicts, so that one is a whole call.
     """
 
     name: tuple[str, ...] = ("name", "tool_name", "function_name", "tool")
     arguments: tuple[str, ...] = ("arguments", "parameters", "args", "input")
     id: tuple[str, ...] = ("id", "tool_call_id", "call_id")
     name_is_key: bool = False
+    is_python: bool = False
 
 
 class WrittenCall(NamedTuple):
@@ -66,7 +69,8 @@ def read_call(text: str, start: int, stop: int, keys: CallKeys) -> WrittenCall:
     scan = scan_json(text, start, stop)
     end = end_of_python_dict(text, scan, stop)
     if end is not None or _begins_as_python(text, scan, stop):
-        return WrittenCall(_call_from_dict(text, scan, stop, end, keys), end is not None)
+        call = _call_from_dict(text, scan, stop, end, keys)
+        return WrittenCall(_believed(text, call, stop) if keys.is_python else call, end is not None)
     return WrittenCall(call_from_object(text, scan, keys), scan.status is not CallStatus.MALFORMED)
 
 
@@ -151,6 +155,22 @@ def _call_from_dict(text: str, scan: JSONScan, stop: int, end: int | None, keys:
         if is_whole
         else f"neither JSON nor a whole Python dict: {scan.problem}",
     )
+
+
+def _believed(text: str, call: ToolCallAttempt, stop: int) -> ToolCallAttempt:
+    """Return a call read from a Python dict as what it is where the family writes those: whole, cut or broken."""
+    written = read_python_value(text, call.char_span.start, stop)
+    if written.problem is not None:
+        status = CallStatus.TRUNCATED if written.is_cut else CallStatus.MALFORMED
+        span = Span(call.char_span.start, max(call.char_span.stop, written.stop)) if written.is_cut else call.char_span
+        return replace(call, status=status, char_span=span, problem=f"no whole Python dict: {written.problem}")
+    span = call.arguments_span
+    value, problem = {}, None  # type: tuple[JSONObject | None, str | None]
+    if span is not None and call.arguments:
+        value, problem = object_from_value(read_python_value(text, span.start, span.stop).value)
+    problem = problem if call.name is not None else "it has no name"
+    status = CallStatus.COMPLETE if problem is None and value is not None else CallStatus.MALFORMED
+    return replace(call, status=status, arguments_json=value, problem=problem)
 
 
 def _call_from_key(text: str, scan: JSONScan, members: Sequence[Member]) -> ToolCallAttempt:

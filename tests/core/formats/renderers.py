@@ -251,6 +251,11 @@ def phi4_mini(reasoning, content, calls):
     return content + (f"functools{list_of_objects(calls)}" if calls else "") + "<|end|>"
 
 
+def sarashina(reasoning, content, calls):
+    written = [{"name": n, "arguments": a} for n, a in calls]
+    return content + (f"<|tool_calls|>{written!r}" if calls else "") + "</s>"
+
+
 def internlm2(reasoning, content, calls):
     text = "".join(
         f'<|action_start|><|plugin|>\n{{"name": {dumps(n)}, "parameters": {dumps(a)}}}<|action_end|>' for n, a in calls
@@ -471,6 +476,7 @@ RENDERERS: Mapping[str, Renderer] = {
     "plamo3": Renderer(plamo3),
     "pythonic": Renderer(pythonic),
     "qwen3_coder": Renderer(qwen3_coder, ("<parameter", "</parameter", "function", "tool_call")),
+    "sarashina": Renderer(sarashina, has_reasoning=False),
     "seed_oss": Renderer(seed_oss, ("<parameter", "</parameter", "function", "tool_call")),
     "step3": Renderer(step3, ("steptml",)),
     "xlam": Renderer(xlam),
