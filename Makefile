@@ -94,8 +94,8 @@ goldens: setup ## rewrite golden files, then show what changed
 recordings: setup ## run the worked cases on real labs and store the runs in assets/recordings
 	$(PY) scripts/record_worked_cases.py
 
-screens: setup browser ## rewrite the screenshots of the browser tests
-	$(PY) -m pytest tests/browser --update-screens
+screens: setup browser ## take the pictures of README and tutorial anew
+	$(PY) -m pytest tests/browser/test_tutorial.py --update-screens
 
 bench: setup ## measure, and write docs/benchmarks.md with its curves
 	$(PY) -m benchmarks.figures

@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-goldens", action="store_true", help="rewrite the golden files of tests/cases")
-    parser.addoption("--update-screens", action="store_true", help="rewrite the screenshots of tests/browser")
+    parser.addoption("--update-screens", action="store_true", help="take the pictures of README and tutorial anew")
 
 
 @pytest.fixture(scope="session")

@@ -27,9 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments == ["--version"]:
         print_text(versions())
         return OK
-    if not arguments or (arguments[0].startswith("-") and arguments[0] not in ("-h", "--help")):
-        arguments.insert(0, "ui")
-    options = build_parser().parse_args(arguments)
+    options = parse_arguments(arguments)
     try:
         return int(options.run(options))
     except DebuggerError as error:
@@ -39,6 +37,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 0
+
+
+def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
+    """Return the options of a command line; one that names no command opens the page.
+
+    Raises:
+        SystemExit: An argument is unknown or missing, or help was asked for; argparse has printed why.
+    """
+    named = bool(arguments) and (not arguments[0].startswith("-") or arguments[0] in ("-h", "--help"))
+    return build_parser().parse_args([*arguments] if named else ["ui", *arguments])
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -1,0 +1,88 @@
+"""The tutorial and the guides: every link leads somewhere, every name exists, the tutorial's story is a real run's."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import prompt_debugger
+from prompt_debugger.core.diagnose import RULES
+from prompt_debugger.core.formats import TextFormat
+from prompt_debugger.core.protocols import ReadContext
+from tests.conftest import ROOT
+
+GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
+TUTORIAL = ROOT / "docs" / "tutorial" / "README.md"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+SENTENCES = re.findall(r"^> (.+)$", TUTORIAL.read_text(encoding="utf-8"), re.M)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_to_a_file(page) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+        if "://" not in target and "`" not in target:
+            assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
+def test_a_guide_names_findings_that_exist(page) -> None:
+    names = {rule.name for rule in RULES.values()}
+    for name in re.findall(r"\*([a-z]+(?:-[a-z]+)+)\*", page.read_text(encoding="utf-8")):
+        assert name in names, name
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
+def test_a_guide_names_files_that_exist(page) -> None:
+    for name in re.findall(r"`((?:core|tests|docs|ui)/[\w./]+)`", page.read_text(encoding="utf-8")):
+        assert (ROOT / name).exists() or "NAME" in name or "CODE" in name, name
+
+
+def test_the_family_of_the_guide_reads_its_output() -> None:
+    block = re.search(r"```python\n(.*?)```", (ROOT / "docs" / "guides" / "extend.md").read_text("utf-8"), re.S)
+    assert block is not None
+    names: dict[str, object] = {}
+    exec(block[1], names)
+    family = names["FORMAT"]
+    assert isinstance(family, TextFormat)
+
+    message = family.read('<|call|>{"name": "f", "arguments": {"a": 1}}<|/call|>Done.<|end|>', ReadContext())
+
+    assert [(call.name, call.arguments_json) for call in message.calls] == [("f", {"a": 1})]
+    assert message.content == "Done."
+
+
+def _without_generation_prompt_switch(body: dict[str, Any]) -> None:
+    del body["add_generation_prompt"]
+
+
+def _with_null(body: dict[str, Any]) -> None:
+    body["messages"][2]["content"] = None
+
+
+def _with_proper_ids(body: dict[str, Any]) -> None:
+    body["messages"][2]["tool_calls"][0]["id"] = "functions.search:0"
+    body["messages"][3]["tool_call_id"] = "functions.search:0"
+
+
+MENDINGS: list[Callable[[dict[str, Any]], None]] = [_without_generation_prompt_switch, _with_null, _with_proper_ids]
+
+
+@pytest.mark.lab
+def test_each_mending_of_the_tutorial_gives_the_verdict_that_it_tells(lab_url: str) -> None:
+    body = json.loads((TUTORIAL.parent / "request.json").read_text(encoding="utf-8"))
+    told = []
+    for mend in (None, *MENDINGS):
+        if mend is not None:
+            mend(body)
+        trace = prompt_debugger.run(body, lab_url)
+        assert trace.verdict is not None
+        told.append(trace.verdict.sentence)
+
+    assert len(SENTENCES) == len(told)
+    for sentence, verdict in zip(SENTENCES, told, strict=True):
+        assert verdict.startswith(sentence)
