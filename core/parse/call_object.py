@@ -162,12 +162,13 @@ def _believed(text: str, call: ToolCallAttempt, stop: int) -> ToolCallAttempt:
     written = read_python_value(text, call.char_span.start, stop)
     if written.problem is not None:
         status = CallStatus.TRUNCATED if written.is_cut else CallStatus.MALFORMED
-        span = Span(call.char_span.start, max(call.char_span.stop, written.stop)) if written.is_cut else call.char_span
-        return replace(call, status=status, char_span=span, problem=f"no whole Python dict: {written.problem}")
-    span = call.arguments_span
-    value, problem = {}, None  # type: tuple[JSONObject | None, str | None]
-    if span is not None and call.arguments:
-        value, problem = object_from_value(read_python_value(text, span.start, span.stop).value)
+        end = max(call.char_span.stop, written.stop) if written.is_cut else call.char_span.stop
+        whole = Span(call.char_span.start, end)
+        return replace(call, status=status, char_span=whole, problem=f"no whole Python dict: {written.problem}")
+    value: JSONObject | None = {}
+    problem: str | None = None
+    if call.arguments_span is not None and call.arguments:
+        value, problem = object_from_value(read_python_value(text, *call.arguments_span).value)
     problem = problem if call.name is not None else "it has no name"
     status = CallStatus.COMPLETE if problem is None and value is not None else CallStatus.MALFORMED
     return replace(call, status=status, arguments_json=value, problem=problem)
