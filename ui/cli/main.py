@@ -7,11 +7,11 @@ import sys
 from collections.abc import Sequence
 
 from prompt_debugger.core.errors import DebuggerError
-from prompt_debugger.ui.cli import lab, page, parse, render, run, verify
+from prompt_debugger.ui.cli import check, lab, page, parse, render, run, verify
 from prompt_debugger.ui.cli.output import OK, print_text, report_error
 from prompt_debugger.ui.cli.versions import versions
 
-_COMMANDS = {"ui": page, "render": render, "parse": parse, "run": run, "verify": verify, "lab": lab}
+_COMMANDS = {"ui": page, "render": render, "parse": parse, "run": run, "verify": verify, "check": check, "lab": lab}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

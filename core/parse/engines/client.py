@@ -124,6 +124,7 @@ class VllmEngine:
         streaming: bool = True,
         seed: int = 0,
         thorough: bool = False,
+        is_space_free: bool = False,
     ) -> dict[str, ParserOutcome]:
         """Parse one raw output with some of vLLM's parsers, as its server would.
 
@@ -134,6 +135,7 @@ class VllmEngine:
             streaming: Whether to stream the output in several chunkings and compare.
             seed: Of the random chunkings.
             thorough: Whether to try many more chunkings, single cuts among them.
+            is_space_free: Whether white space around content and reasoning counts for nothing in that comparison.
 
         Returns:
             One outcome per name, in the order given; a parser that fails has an `error` in it.
@@ -144,6 +146,7 @@ class VllmEngine:
         read = [(name, read_parser_name(name)) for name in parsers]
         pairs: list[JSON] = [[name, pair.tool, pair.reasoning] for name, pair in read]
         order = self._order(output) | {"parsers": pairs, "streaming": streaming, "seed": seed, "thorough": thorough}
+        order["is_space_free"] = is_space_free
         versions = {pair.version for _, pair in read if pair.version is not None}
         return await self._run(lambda: self._ask(order, versions))
 

@@ -29,6 +29,7 @@ class RawOutput:
             stand-in vocabulary serves, and the outcome says so.
         template_kwargs: Effective template kwargs; by default those that follow from the request.
         finish_reason: The sampler's word, `stop` or `length`, where known.
+        markers: Texts that the stand-in vocabulary takes for one token each.
     """
 
     raw: str
@@ -40,6 +41,7 @@ class RawOutput:
     tokenizer: str | Path | None = None
     template_kwargs: Mapping[str, JSON] | None = None
     finish_reason: str | None = None
+    markers: tuple[str, ...] = ()
 
     def order(self) -> JSONObject:
         """Return it as the helper reads it.
@@ -65,6 +67,7 @@ class RawOutput:
             "tokenizer": None if self.tokenizer is None else _resolve(self.tokenizer),
             "template_kwargs": None if self.template_kwargs is None else dict(self.template_kwargs),
             "finish_reason": self.finish_reason,
+            "markers": list(self.markers),
         }
 
 

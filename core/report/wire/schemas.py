@@ -11,12 +11,14 @@ from typing import cast
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
+from prompt_debugger.core.report.wire.check import CheckDocument
 from prompt_debugger.core.report.wire.documents import ErrorDocument, ParseDocument, RenderDocument, RunDocument
 from prompt_debugger.core.report.wire.form import strict_schema
 from prompt_debugger.core.report.wire.verification import VerifyRow, VerifySummary
 from prompt_debugger.core.types import JSONObject
 
 DOCUMENTS: Mapping[str, type] = {
+    "check": CheckDocument,
     "error": ErrorDocument,
     "parse": ParseDocument,
     "render": RenderDocument,
@@ -31,7 +33,7 @@ _FIELD = re.compile(r"^[ ]{4}(\w[\w, ]*):((?:.*\n?(?:[ ]{8}.*\n?)*))", re.MULTIL
 
 
 def json_schema_of(name: str) -> JSONObject:
-    """Return the JSON Schema of a document: `error`, `parse`, `render`, `run`, `verify` or `verify-row`.
+    """Return the JSON Schema of a document: `check`, `error`, `parse`, `render`, `run`, `verify` or `verify-row`.
 
     Fields may be added at any time, so a schema forbids none.
     """

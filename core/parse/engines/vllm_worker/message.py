@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 Call = dict[str, str | None]
@@ -102,3 +102,9 @@ class GrowingMessage:
     def _text(self, place: Place) -> str | None:
         parts = self._texts.get(place)
         return None if parts is None else "".join(parts)
+
+
+def trimmed(message: Message) -> Message:
+    """Return a message without the white space around its texts, which belongs to no one when a call is cut out."""
+    reasoning, content = (text.strip() or None if text else None for text in (message.reasoning, message.content))
+    return replace(message, reasoning=reasoning, content=content)

@@ -14,12 +14,12 @@ from dataclasses import replace
 from typing import Any
 
 from prompt_debugger.core.parse.engines.vllm_worker import release
-from prompt_debugger.core.parse.engines.vllm_worker.message import Message
+from prompt_debugger.core.parse.engines.vllm_worker.message import Message, trimmed
 from prompt_debugger.core.parse.engines.vllm_worker.piece import Piece
 from prompt_debugger.core.parse.engines.vllm_worker.pieces import pieces_of_output
 from prompt_debugger.core.parse.engines.vllm_worker.runs import Setting, build_request
 from prompt_debugger.core.parse.engines.vllm_worker.service import plain_error
-from prompt_debugger.core.parse.engines.vllm_worker.splits import compare
+from prompt_debugger.core.parse.engines.vllm_worker.splits import Stream, TrimmedStream, compare
 from prompt_debugger.core.parse.engines.vllm_worker.vocabulary import (
     StandIn,
     absent_tokens,
@@ -130,12 +130,15 @@ def _parse(tool: str | None, reasoning: str | None, order: dict[str, Any], outco
 
 
 def _compare_streaming(setting: Setting, pieces: list[Piece], whole: Message, order: dict[str, Any]) -> dict[str, Any]:
+    stream: Stream = functools.partial(_layer().parse_deltas, setting, pieces)
+    if order.get("is_space_free"):
+        whole, stream = trimmed(whole), TrimmedStream(stream)
     try:
         with _time_limit(order["limit_s"]):
             found = compare(
                 whole,
                 pieces,
-                functools.partial(_layer().parse_deltas, setting, pieces),
+                stream,
                 seed=order.get("seed", 0),
                 budget_s=order["limit_s"] / 2,
                 thorough=bool(order.get("thorough")),
@@ -175,7 +178,7 @@ def _prepare(tool: str | None, reasoning: str | None, order: dict[str, Any]) -> 
     if folder:
         reason = _refusal(setting)
     if reason is not None:
-        setting = replace(setting, tokenizer=StandIn(tokenizer, absent_tokens(order["raw"])))
+        setting = replace(setting, tokenizer=StandIn(tokenizer, absent_tokens(order["raw"]), order.get("markers", ())))
         _layer().new_parser(setting)  # asks for its markers, so that the vocabulary knows them
     if prompt_ids is None and order.get("prompt_text"):
         ids = setting.tokenizer.encode(order["prompt_text"], add_special_tokens=False)

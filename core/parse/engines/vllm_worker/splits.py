@@ -15,7 +15,7 @@ from prompt_debugger.core.parse.engines.vllm_worker.differences import (
     shorten,
     tell_difference,
 )
-from prompt_debugger.core.parse.engines.vllm_worker.message import GrowingMessage, Message
+from prompt_debugger.core.parse.engines.vllm_worker.message import GrowingMessage, Message, trimmed
 from prompt_debugger.core.parse.engines.vllm_worker.piece import Piece
 
 _STEPS = (2, 3, 5)
@@ -36,6 +36,21 @@ class Stream(Protocol):
     def __call__(self, ends: Ends, watch: Watch | None = None) -> Message:
         """Return the message; `watch` gets the number of each delta, from 0, and the message so far."""
         ...
+
+
+@dataclass(frozen=True)
+class TrimmedStream:
+    """A stream whose messages have no white space around their texts.
+
+    Attributes:
+        stream: What it is made of.
+    """
+
+    stream: Stream
+
+    def __call__(self, ends: Ends, watch: Watch | None = None) -> Message:
+        """Return the message; `watch` as for any stream."""
+        return trimmed(self.stream(ends, watch))
 
 
 class Chunking(NamedTuple):

@@ -99,9 +99,11 @@ class InventedVocabulary(dict[str, int]):
 class StandIn:
     """A tokenizer that knows every marker but those said to be absent; all else it leaves to the one it wraps."""
 
-    def __init__(self, tokenizer: Any, absent: frozenset[str] = frozenset()) -> None:
+    def __init__(self, tokenizer: Any, absent: frozenset[str] = frozenset(), markers: Iterable[str] = ()) -> None:
         self._tokenizer = tokenizer
         self._vocabulary = InventedVocabulary(tokenizer.get_vocab(), absent)
+        for marker in markers:
+            self._vocabulary.get(marker)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._tokenizer, name)

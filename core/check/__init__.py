@@ -1,0 +1,17 @@
+"""A model's template against an engine's parsers, without weights: which of them read what it taught the model?
+
+answers      what a model is made to say        forms       how that is put to a template
+ideal        render → the ideal raw output      round_trip  every parser on it, whole and streamed
+judge        what came back, and what did not   recommend   what to start a server with
+model        the files that are checked         run         all of it, in order
+template     what is wrong with the template    serve       the command that starts a server
+document     the JSON of it
+"""
+
+from prompt_debugger.core.check.document import check_to_json
+from prompt_debugger.core.check.judge import Cell
+from prompt_debugger.core.check.model import CheckedModel, load_model
+from prompt_debugger.core.check.run import Check, Checker, Wanted
+from prompt_debugger.core.check.serve import serve_command
+
+__all__ = ["Cell", "Check", "CheckedModel", "Checker", "Wanted", "check_to_json", "load_model", "serve_command"]

@@ -1,0 +1,85 @@
+"""A check → the document of the outside contract."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.check.ideal import Ideal
+from prompt_debugger.core.check.judge import Cell
+from prompt_debugger.core.check.run import Check
+from prompt_debugger.core.check.serve import serve_command
+from prompt_debugger.core.report.wire import dump_document
+from prompt_debugger.core.report.wire.check import (
+    AnswerCallRecord,
+    AnswerRecord,
+    CellRecord,
+    CheckDocument,
+    ParserRecord,
+    RecommendedRecord,
+    TemplateRecord,
+)
+from prompt_debugger.core.types import JSONObject
+
+
+def check_to_json(check: Check) -> JSONObject:
+    """Return the `check` document of the contract."""
+    chosen = check.recommendation
+    document = CheckDocument(
+        model=check.model.name,
+        release=check.release,
+        family=check.family,
+        tokenizer=check.model.tokenizer is not None,
+        recommended=RecommendedRecord(
+            tool_parser=chosen.tool_parser,
+            reasoning_parser=chosen.reasoning_parser,
+            command=serve_command(check.model, chosen),
+            reasons=chosen.reasons,
+            verdict=chosen.verdict,
+        ),
+        tools=check.tools,
+        answers=tuple(map(_answer, check.ideals)),
+        parsers={
+            name: ParserRecord(
+                passed=sum(cell.is_passed for cell in cells.values()),
+                failed=sum(not cell.is_passed for cell in cells.values()),
+                cells={answer: _cell(cell) for answer, cell in cells.items()},
+            )
+            for name, cells in check.cells.items()
+        },
+        template=TemplateRecord(supports=dict(check.template.supports), findings=check.template.findings),
+        findings=check.findings,
+    )
+    return dump_document(document)
+
+
+def _answer(ideal: Ideal) -> AnswerRecord:
+    return AnswerRecord(
+        name=ideal.answer.name,
+        about=ideal.answer.about,
+        raw=ideal.raw,
+        prompt_tail=ideal.prompt_tail,
+        calls=tuple(AnswerCallRecord(name=call.name, arguments=call.arguments) for call in ideal.answer.calls),
+        content=ideal.answer.content,
+        reasoning=ideal.answer.reasoning,
+        lost=ideal.lost,
+        refusal=None if ideal.refusal is None else ideal.refusal.message,
+        template_kwargs=dict(ideal.form.kwargs),
+        has_own_closer=ideal.has_own_closer,
+    )
+
+
+def _cell(cell: Cell) -> CellRecord:
+    outcome = cell.outcome
+    got: JSONObject | None = None
+    if outcome is not None and not cell.whole and outcome.error is None:
+        got = {
+            "reasoning": outcome.reasoning,
+            "content": outcome.content,
+            "tool_calls": [call.get("function") for call in outcome.tool_calls],
+        }
+    return CellRecord(
+        whole=cell.whole,
+        streamed=cell.streamed,
+        problem=cell.problem,
+        remark=cell.remark,
+        split=cell.split if cell.streamed is False else (),
+        got=got,
+    )

@@ -1,0 +1,163 @@
+"""Which parsers to start a server with: the most answers right, and of equals the one made for the family."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from prompt_debugger.core.check.answers import SIMPLEST_CALL
+from prompt_debugger.core.check.ideal import Ideal
+from prompt_debugger.core.check.judge import Cell
+from prompt_debugger.core.formats import TABLES, score_formats
+from prompt_debugger.core.parse.engines import read_parser_name
+from prompt_debugger.core.protocols import ReadContext
+
+Verdict = Literal["works", "works-with-limits", "nothing-works"]
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """What to start a server with.
+
+    Attributes:
+        tool_parser: Name for `--tool-call-parser`; `None` if none reads the calls.
+        reasoning_parser: Name for `--reasoning-parser`; `None` if none is needed or none works.
+        name: The pair as it stands in the matrix; `None` if nothing works.
+        verdict: How well it works.
+        reasons: Why, a sentence each, the most telling first.
+    """
+
+    tool_parser: str | None
+    reasoning_parser: str | None
+    name: str | None
+    verdict: Verdict
+    reasons: tuple[str, ...]
+
+
+def family_of(ideals: Iterable[Ideal]) -> str | None:
+    """Return the format that explains most outputs with calls; `None` if none does."""
+    votes: Counter[str] = Counter()
+    for ideal in ideals:
+        if ideal.answer.calls and ideal.is_whole:
+            name, score = next(iter(score_formats(ideal.raw, ReadContext(prompt_tail=ideal.prompt_tail)).items()))
+            votes[name] += score.score > 0
+    return next((name for name, count in votes.most_common(1) if count), None)
+
+
+def needs_reasoning(ideals: Iterable[Ideal]) -> bool:
+    """Return whether outputs hold reasoning, or the marks of an empty block of it."""
+    return any(
+        ideal.answer.reasoning is not None or any(tag in ideal.raw for pair in TABLES.prompt_pairs for tag in pair)
+        for ideal in ideals
+        if ideal.is_whole
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Puts parsers in order.
+
+    Attributes:
+        family: Format of the model's outputs, where it is known.
+        model: Name of the model: of equals the parser that bears its name wins.
+    """
+
+    family: str | None
+    model: str
+
+    def best(self, cells: Mapping[str, Mapping[str, Cell]], most: int) -> list[str]:
+        """Return the names that read most, best first, those that read nothing left out."""
+        ranked = sorted(cells, key=lambda name: self._key(name, cells[name]), reverse=True)
+        return [name for name in ranked if any(cell.whole for cell in cells[name].values())][:most]
+
+    def _key(self, name: str, cells: Mapping[str, Cell]) -> tuple[float, ...]:
+        pair = read_parser_name(name)
+        passed = sum(cell.is_passed for cell in cells.values())
+        whole = sum(cell.whole for cell in cells.values())
+        streamed = sum(cell.whole and cell.streamed is not False for cell in cells.values())
+        clean = sum(cell.is_passed and cell.remark is None for cell in cells.values())
+        made_for = self._made_for(pair.tool, TABLES.tool_parsers) + self._made_for(
+            pair.reasoning, TABLES.reasoning_parsers
+        )
+        return (passed, streamed, whole, made_for, clean)
+
+    def _made_for(self, parser: str | None, table: Mapping[str, Sequence[str]]) -> float:
+        """Return how surely a parser was made for this model: by its name, then by its place in the family's list."""
+        if parser is None:
+            return 0.0
+        known = table.get(self.family or "", ())
+        named = 2.0 if _squeezed(parser) in _squeezed(self.model) else 0.0
+        return named + (1.0 - known.index(parser) / 100 if parser in known else 0.0)
+
+    def made_for(self) -> tuple[str, ...]:
+        """Return the tool parsers that the family's record names."""
+        return tuple(TABLES.tool_parsers.get(self.family or "", ()))
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", text.lower())
+
+
+def recommend(
+    ideals: Sequence[Ideal], cells: Mapping[str, Mapping[str, Cell]], order: Sequence[str], ranking: Ranking
+) -> Recommendation:
+    """Return what to start a server with.
+
+    Args:
+        ideals: What the template makes of each answer.
+        cells: What came back, by parser and answer.
+        order: Names that may be recommended, best first.
+        ranking: What is known of the family.
+    """
+    name = next((one for one in order if _reads_calls(one, cells[one], ranking)), None)
+    if name is None:
+        return Recommendation(None, None, None, "nothing-works", tuple(_why_nothing(ideals, cells, ranking)))
+    pair, row = read_parser_name(name), cells[name]
+    failed = {answer: cell for answer, cell in row.items() if not cell.is_passed}
+    verdict: Verdict = "works" if not failed else "works-with-limits"
+    reasons = [f"`{_shown(name)}` gives back {len(row) - len(failed)} of {len(row)} answers as they went in."]
+    reasons += [f"It fails for `{answer}`: {cell.problem}." for answer, cell in failed.items()]
+    reasons += _rivals(cells, name, ranking)
+    return Recommendation(pair.tool, pair.reasoning, name, verdict, tuple(reasons))
+
+
+def _reads_calls(name: str, row: Mapping[str, Cell], ranking: Ranking) -> bool:
+    """Return whether the simplest call comes back; streamed as well, if the parser was not made for the family."""
+    cell = row.get(SIMPLEST_CALL)
+    if cell is None or not cell.whole:
+        return False
+    return cell.streamed is not False or read_parser_name(name).tool in ranking.made_for()
+
+
+def _rivals(cells: Mapping[str, Mapping[str, Cell]], chosen: str, ranking: Ranking) -> Iterable[str]:
+    """Say why a parser that the family's record names was not chosen."""
+    tool = read_parser_name(chosen).tool
+    if tool in ranking.made_for():
+        return
+    for name in ranking.made_for():
+        row = cells.get(f"vllm:{name}", {})
+        failed = next(((answer, cell) for answer, cell in row.items() if not cell.is_passed), None)
+        if failed is not None:
+            yield f"`{name}`, made for this family, fails for `{failed[0]}`: {failed[1].problem}."
+
+
+def _why_nothing(ideals: Sequence[Ideal], cells: Mapping[str, Mapping[str, Cell]], ranking: Ranking) -> Iterable[str]:
+    if not any(SIMPLEST_CALL in row for row in cells.values()):
+        simplest = next((ideal for ideal in ideals if ideal.answer.name == SIMPLEST_CALL), None)
+        if simplest is not None and simplest.refusal is not None:
+            yield f"The template fails for the simplest call: {simplest.refusal.message}."
+        else:
+            yield "The template does not print a tool call, so there is nothing for a parser to read."
+        return
+    yield "No parser of this release gives back the simplest call as it went in."
+    for name in ranking.made_for():
+        cell = cells.get(f"vllm:{name}", {}).get(SIMPLEST_CALL)
+        if cell is not None and cell.problem is not None:
+            yield f"`{name}`, made for this family: {cell.problem}."
+
+
+def _shown(name: str) -> str:
+    return name.removeprefix("vllm:")

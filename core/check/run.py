@@ -1,0 +1,148 @@
+"""The whole check, in order: answers → ideal outputs → parsers → what to start a server with."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from prompt_debugger.core.check.answers import PLAIN_TOOLS, TOOLS, answers
+from prompt_debugger.core.check.ideal import Ideal, Writer
+from prompt_debugger.core.check.judge import Cell
+from prompt_debugger.core.check.model import CheckedModel
+from prompt_debugger.core.check.recommend import Ranking, Recommendation, family_of, needs_reasoning, recommend
+from prompt_debugger.core.check.round_trip import Question, RoundTrip, reasoning_names, tool_names
+from prompt_debugger.core.check.template import TemplateCheck, check_template
+from prompt_debugger.core.formats import FORMATS, TABLES
+from prompt_debugger.core.parse.engines import VllmEngine, read_parser_name, write_parser_name
+from prompt_debugger.core.types import Finding, JSONObject
+
+Tell = Callable[[str], None]
+_CONTROL_TOKEN = re.compile(r"<\|[^|<>\s]{1,60}\|?>|<[^|<>\s]{1,60}\|>|<｜[^<>]{1,60}｜>|\[/?[A-Z_]{3,40}\]")
+_PAIRED_TOOLS, _PAIRED_REASONINGS = 2, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the caller asks for.
+
+    Attributes:
+        tool_parser: The only tool parser to check; `None` for all.
+        reasoning_parser: The only reasoning parser to check; `None` for all.
+        is_thorough: Whether to try more answers and more chunkings.
+    """
+
+    tool_parser: str | None = None
+    reasoning_parser: str | None = None
+    is_thorough: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What a check found.
+
+    Attributes:
+        model: What was checked.
+        release: Version of the vLLM whose parsers were asked.
+        ideals: What the template makes of each answer.
+        tools: The tools that every request offered.
+        cells: By name of the parsers, then of the answer.
+        recommendation: What to start a server with.
+        family: Format that the model writes in, where it is known.
+        template: What the template supports.
+    """
+
+    model: CheckedModel
+    release: str
+    ideals: tuple[Ideal, ...]
+    tools: tuple[JSONObject, ...]
+    cells: Mapping[str, Mapping[str, Cell]]
+    recommendation: Recommendation
+    family: str | None = None
+    template: TemplateCheck = field(default_factory=TemplateCheck)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is wrong with template and parsers, worst first."""
+        return self.template.findings
+
+
+@dataclass
+class Checker:
+    """Checks models with the parsers of one vLLM; keeps them warm from one model to the next.
+
+    Attributes:
+        engines: Helpers that share the work; each has the same vLLM.
+        tell: Gets a word on how far it is.
+    """
+
+    engines: Sequence[VllmEngine]
+    tell: Tell = field(default=lambda _: None)
+
+    async def check(self, model: CheckedModel, wanted: Wanted = Wanted()) -> Check:  # frozen
+        """Check one model.
+
+        Raises:
+            EngineError: There is no vLLM here, or a helper failed.
+        """
+        known = await self.engines[0].parsers()
+        tools, ideals = await asyncio.to_thread(write_answers, model, is_thorough=wanted.is_thorough)
+        ranking = Ranking(await asyncio.to_thread(family_of, ideals), model.name)
+        folder = model.folder if model.tokenizer else None
+        question = Question(ideals, folder, wanted.is_thorough, single_tokens(ideals, ranking.family))
+        trip = RoundTrip(self.engines, question, tools, self.tell)
+        order = await self._ask(trip, ranking, wanted)
+        self.tell("the template")
+        template = await asyncio.to_thread(check_template, model, ideals)
+        chosen = recommend(ideals, trip.cells, order, ranking)
+        return Check(model, known.version, ideals, tools, trip.cells, chosen, ranking.family, template)
+
+    async def _ask(self, trip: RoundTrip, ranking: Ranking, wanted: Wanted) -> list[str]:
+        """Ask tool parsers, reasoning parsers and pairs of the best; return what may be recommended, best first."""
+        engine = self.engines[0]
+        one_tool = None if wanted.tool_parser is None else [wanted.tool_parser]
+        one_reasoning = None if wanted.reasoning_parser is None else [wanted.reasoning_parser]
+        alone = await tool_names(engine, one_tool)
+        await trip.ask(alone, "tool parsers")
+        if not needs_reasoning(trip.question.ideals) and one_reasoning is None:
+            return ranking.best({name: trip.cells[name] for name in alone}, len(alone))
+        thinking = await reasoning_names(engine, one_reasoning)
+        await trip.ask(thinking, "reasoning parsers")
+        best_alone = ranking.best({name: trip.cells[name] for name in alone}, _PAIRED_TOOLS)
+        best_thinking = ranking.best({name: trip.cells[name] for name in thinking}, _PAIRED_REASONINGS)
+        pairs = [
+            write_parser_name(read_parser_name(tool).tool, read_parser_name(reasoning).reasoning)
+            for tool in best_alone
+            for reasoning in best_thinking
+        ]
+        await trip.ask(pairs, "pairs of them")
+        return ranking.best({name: trip.cells[name] for name in (*pairs, *best_alone)}, len(pairs) + len(best_alone))
+
+
+def write_answers(model: CheckedModel, *, is_thorough: bool) -> tuple[tuple[JSONObject, ...], tuple[Ideal, ...]]:
+    """Return the tools of the requests, and what the template makes of each answer."""
+    wanted = answers(is_thorough=is_thorough)
+    for tools in (TOOLS, PLAIN_TOOLS):
+        writer = Writer(model.renderer(), _ends_of(model), tools)
+        first = writer.write(wanted[0])
+        if first.refusal is None:
+            return tools, (first, *map(writer.write, wanted[1:]))
+    writer = Writer(model.renderer(), _ends_of(model))
+    return TOOLS, tuple(map(writer.write, wanted))
+
+
+def single_tokens(ideals: Sequence[Ideal], family: str | None) -> tuple[str, ...]:
+    """Return the marks of some outputs that are one token in vocabularies: the family's own, and what looks alike."""
+    text = "\n".join(ideal.prompt_tail + ideal.raw for ideal in ideals)
+    known = {*(tag for pair in TABLES.reasoning_pairs for tag in pair), *TABLES.end_texts, *TABLES.turn_markers}
+    if family is not None:
+        known |= FORMATS[family].conventions.markers
+    return tuple(sorted({one for one in known if one in text and " " not in one} | {*_CONTROL_TOKEN.findall(text)}))
+
+
+def _ends_of(model: CheckedModel) -> frozenset[str]:
+    ends = {model.settings.special_tokens.get("eos_token", "")}
+    if model.tokenizer is not None:
+        ends |= {model.tokenizer.decode([one]) for one in model.tokenizer.vocabulary.eos_ids}
+    return frozenset(ends - {""})

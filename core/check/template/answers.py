@@ -1,0 +1,88 @@
+"""What a template does to the answers of the history: printed, lost, refused, and whether prompts go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from prompt_debugger.core.check.ideal import Ideal
+from prompt_debugger.core.check.template.finding import found, shown
+from prompt_debugger.core.types import Finding, Severity
+
+_WORDS = {"calls": "tool calls", "content": "the text", "reasoning": "the reasoning"}
+
+
+def answer_findings(ideals: Sequence[Ideal]) -> Iterator[Finding]:
+    """Report what is lost or refused, each loss once, with the simplest answer that shows it."""
+    yield from _refused(ideals)
+    yield from _lost(ideals)
+    yield from _leaves_prompt(ideals)
+
+
+def _refused(ideals: Sequence[Ideal]) -> Iterator[Finding]:
+    by_reason: dict[str, list[Ideal]] = {}
+    for ideal in ideals:
+        if ideal.refusal is not None:
+            by_reason.setdefault(ideal.refusal.message, []).append(ideal)
+    for reason, refused in by_reason.items():
+        line = refused[0].refusal.template_line if refused[0].refusal is not None else None
+        place = "" if line is None else f" (template line {line})"
+        yield found(
+            "answer-refused",
+            Severity.ERROR,
+            f"The template fails for {_named(refused)} in the history.",
+            f"{reason[:1].upper()}{reason[1:]}{place}.",
+            fix="Requests with such a turn in their history are answered with an error: mend the template there.",
+        )
+
+
+def _lost(ideals: Sequence[Ideal]) -> Iterator[Finding]:
+    by_loss: dict[str, list[Ideal]] = {}
+    for ideal in ideals:
+        for part in ideal.lost:
+            by_loss.setdefault(part, []).append(ideal)
+    for part, losing in by_loss.items():
+        kept = [one for one in ideals if _has(one, part) and part not in one.lost and one.refusal is None]
+        severity = Severity.ERROR if part == "calls" else Severity.NOTE if part == "reasoning" else Severity.WARNING
+        yield found(
+            "answer-not-printed",
+            severity,
+            f"Of an answer in the history, {_WORDS[part]} {'are' if part == 'calls' else 'is'} not printed: "
+            f"{_named(losing)}.",
+            "The model never sees that it said this."
+            + (f" Printed are {_named(kept)}." if kept and part != "reasoning" else ""),
+            quote=losing[0].raw,
+            fix="Let the template print it, or expect the model to repeat itself.",
+        )
+
+
+def _has(ideal: Ideal, part: str) -> bool:
+    answer = ideal.answer
+    return {"calls": bool(answer.calls), "content": answer.content is not None}.get(part, answer.reasoning is not None)
+
+
+def _leaves_prompt(ideals: Sequence[Ideal]) -> Iterator[Finding]:
+    printed = [one for one in ideals if one.refusal is None]
+    leaving = [one for one in printed if not one.is_prefix]
+    if leaving:
+        yield found(
+            "history-leaves-prompt",
+            Severity.WARNING,
+            f"The next prompt does not go on where the last one ended: {_named(leaving)}.",
+            f"The prompt ends with {shown(leaving[0].prompt[-60:])}, and in the next turn's prompt another text stands "
+            "there: the prefix cache misses from here on, and the model sees a turn that it did not write.",
+            fix="Print the turn as it was generated, the generation prompt included.",
+        )
+    own = [one for one in printed if one.has_own_closer]
+    if own:
+        yield found(
+            "reasoning-not-closed",
+            Severity.NOTE,
+            f"The generation prompt opens reasoning, and the history leaves it out: {_named(own)}.",
+            f"The prompt ends with {shown(own[0].prompt[-40:])}; what the model writes to end its reasoning is not in "
+            "the history, so the ideal output has the closing tag put in by this check.",
+        )
+
+
+def _named(ideals: Sequence[Ideal]) -> str:
+    names = [f"`{one.answer.name}`" for one in ideals]
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

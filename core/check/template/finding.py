@@ -1,0 +1,45 @@
+"""How a finding about a template is written; its codes are PD8xx, none of which a run can have."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.errors import shorten
+from prompt_debugger.core.types import Certainty, Finding, FindingEvidence, Severity, Stage
+
+CODES = {
+    "answer-not-printed": "PD801",
+    "answer-refused": "PD802",
+    "no-generation-prompt": "PD803",
+    "history-leaves-prompt": "PD804",
+    "reasoning-not-closed": "PD805",
+    "control-token-from-text": "PD806",
+    "content-parts-not-taken": "PD807",
+    "text-arguments-encoded-twice": "PD808",
+    "volatile-prompt": "PD809",
+    "end-token-unknown": "PD810",
+    "marker-of-several-tokens": "PD811",
+    "bos-twice": "PD812",
+    "variants-differ": "PD813",
+    "union-types-refused": "PD814",
+}
+
+
+def found(name: str, severity: Severity, title: str, detail: str, *, quote: str = "", fix: str = "") -> Finding:
+    """Return a finding.
+
+    Args:
+        name: The defect, one of `CODES`.
+        severity: How bad it is.
+        title: One sentence that can be quoted alone.
+        detail: What was seen, with the values.
+        quote: The prompt around it.
+        fix: What to change.
+    """
+    evidence = (FindingEvidence("prompt", quote=quote[:400]),) if quote else ()
+    return Finding(
+        CODES[name], name, severity, Stage.RENDER, title, detail, evidence, fix, certainty=Certainty.OBSERVED
+    )
+
+
+def shown(text: str) -> str:
+    """Return a text as a finding quotes it."""
+    return shorten(text, 120)

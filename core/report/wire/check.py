@@ -1,0 +1,162 @@
+"""The outside contract: the document of `check`, field by field.
+
+As in `documents`: add fields freely, rename and remove none.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from prompt_debugger.core.report.wire.documents import WIRE, ErrorDocument
+from prompt_debugger.core.types import JSON, SCHEMA_VERSION, Finding, JSONObject
+from prompt_debugger.core.types.base import LEFT_OUT_IF_EMPTY, LEFT_OUT_IF_NONE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecommendedRecord:
+    """What to start a server with.
+
+    Attributes:
+        tool_parser: Name for `--tool-call-parser`; `null` if none reads the calls.
+        reasoning_parser: Name for `--reasoning-parser`; `null` if none is needed or none works.
+        command: The command that starts the server; `null` if nothing works.
+        reasons: Why, a sentence each.
+        verdict: How well it works.
+    """
+
+    tool_parser: str | None
+    reasoning_parser: str | None
+    command: str | None
+    reasons: tuple[str, ...]
+    verdict: Literal["works", "works-with-limits", "nothing-works"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerCallRecord:
+    """A tool call of an answer.
+
+    Attributes:
+        name: Its name.
+        arguments: Its arguments.
+    """
+
+    name: str
+    arguments: JSONObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerRecord:
+    """An answer, and what the model would have written to give it.
+
+    Attributes:
+        name: Stable name.
+        about: What it tries.
+        raw: The ideal raw output; "" where the template refuses.
+        prompt_tail: End of the prompt in front of it.
+        calls: The calls that must come back.
+        content: The text that must come back; `null` for none.
+        reasoning: The reasoning that must come back; `null` for none.
+        lost: What the template does not print of it: `calls`, `content`, `reasoning`.
+        refusal: Why the template gives no output.
+        template_kwargs: Template kwargs of the request.
+        has_own_closer: True if the end of reasoning in `raw` is ours, because the template leaves it out.
+    """
+
+    name: str
+    about: str
+    raw: str
+    prompt_tail: str
+    calls: tuple[AnswerCallRecord, ...]
+    content: str | None
+    reasoning: str | None
+    lost: tuple[str, ...] = dataclasses.field(default=(), metadata=LEFT_OUT_IF_EMPTY)
+    refusal: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    template_kwargs: Mapping[str, JSON] = dataclasses.field(default_factory=dict)
+    has_own_closer: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellRecord:
+    """One parser on one answer.
+
+    Attributes:
+        whole: Whether the whole output comes back as the answer that went in.
+        streamed: Whether every chunking streams to the same; `null` if that was not tried.
+        problem: What comes back otherwise; `null` if nothing does.
+        remark: What is different and no fault.
+        split: Deltas of the smallest chunking that streams otherwise.
+        got: The message that came back, where there is a problem.
+    """
+
+    whole: bool
+    streamed: bool | None
+    problem: str | None
+    remark: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    split: tuple[str, ...] = dataclasses.field(default=(), metadata=LEFT_OUT_IF_EMPTY)
+    got: JSONObject | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParserRecord:
+    """One parser, or a pair of a tool parser and a reasoning parser.
+
+    Attributes:
+        passed: Answers that come back as they went in, whole and streamed.
+        failed: Answers that do not.
+        cells: Each answer, by name.
+    """
+
+    passed: int
+    failed: int
+    cells: Mapping[str, CellRecord]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateRecord:
+    """What the template supports.
+
+    Attributes:
+        supports: By name of the probe; a name that is not there could not be found out.
+        findings: What is wrong with it, worst first.
+    """
+
+    supports: Mapping[str, bool]
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckDocument:
+    """What `check` prints: which parsers and flags a model's template works with.
+
+    Attributes:
+        schema_version: Raised if a meaning changes.
+        model: What was checked.
+        release: Version of the vLLM whose parsers were asked.
+        family: Format that the model writes in; `null` if none is known.
+        tokenizer: Whether the model's own vocabulary was used; without one, a stand-in.
+        recommended: What to start a server with.
+        tools: Tools that every request offered.
+        answers: What was asked of the template.
+        parsers: What parsers made of it, by name such as `vllm:hermes+qwen3`.
+        template: What the template supports.
+        findings: What is wrong with template and parsers, worst first.
+        error: Why there is no check.
+    """
+
+    __pydantic_config__ = WIRE
+
+    schema_version: int = SCHEMA_VERSION
+    model: str
+    release: str
+    family: str | None = None
+    tokenizer: bool = False
+    recommended: RecommendedRecord
+    tools: tuple[JSONObject, ...] = ()
+    answers: tuple[AnswerRecord, ...]
+    parsers: Mapping[str, ParserRecord]
+    template: TemplateRecord
+    findings: tuple[Finding, ...] = ()
+    error: ErrorDocument | None = None

@@ -1,0 +1,62 @@
+"""Of several parsers the one that gives most back is recommended, of equals the one made for the family."""
+
+from prompt_debugger.core.check.judge import Cell
+from prompt_debugger.core.check.recommend import Ranking, family_of, recommend
+
+RIGHT = Cell(True, True, None)
+WRONG = Cell(False, None, "it loses it")
+STREAMS_WRONG = Cell(True, False, "streamed otherwise: x")
+
+
+def rows(**cells):
+    names = ("one-call", "two-calls")
+    return {f"vllm:{name}": dict(zip(names, row, strict=True)) for name, row in cells.items()}
+
+
+def chosen(ranking, **cells):
+    table = rows(**cells)
+    return recommend((), table, ranking.best(table, 9), ranking)
+
+
+def test_the_one_that_gives_most_back_wins():
+    found = chosen(Ranking("hermes", "m"), hermes=(RIGHT, WRONG), xlam=(RIGHT, RIGHT))
+
+    assert (found.tool_parser, found.verdict) == ("xlam", "works")
+    assert found.reasons[-1] == "`hermes`, made for this family, fails for `two-calls`: it loses it."
+
+
+def test_of_equals_the_one_made_for_the_family_wins_and_by_name_within_it():
+    both = {"hermes": (RIGHT, RIGHT), "granite4": (RIGHT, RIGHT), "abc": (RIGHT, RIGHT)}
+
+    assert chosen(Ranking("hermes", "m"), **both).tool_parser == "hermes"
+    assert chosen(Ranking("hermes", "granite-4.0"), **both).tool_parser == "granite4"
+    assert chosen(Ranking(None, "m"), abc=(RIGHT, RIGHT)).tool_parser == "abc"
+
+
+def test_limits_are_told_answer_by_answer():
+    found = chosen(Ranking("hermes", "m"), hermes=(RIGHT, STREAMS_WRONG))
+
+    assert found.verdict == "works-with-limits"
+    assert found.reasons == (
+        "`hermes` gives back 1 of 2 answers as they went in.",
+        "It fails for `two-calls`: streamed otherwise: x.",
+    )
+
+
+def test_a_stranger_that_does_not_stream_the_simplest_call_is_not_recommended():
+    assert chosen(Ranking("hermes", "m"), abc=(STREAMS_WRONG, RIGHT)).verdict == "nothing-works"
+    assert chosen(Ranking("hermes", "m"), hermes=(STREAMS_WRONG, RIGHT)).tool_parser == "hermes"
+
+
+def test_where_nothing_works_the_family_own_parser_is_told_of():
+    found = chosen(Ranking("hermes", "m"), hermes=(WRONG, RIGHT))
+
+    assert (found.tool_parser, found.verdict) == (None, "nothing-works")
+    assert found.reasons[-1] == "`hermes`, made for this family: it loses it."
+
+
+def test_the_family_is_seen_in_what_the_template_writes(write):
+    from tests.core.check.templates import HERMES
+
+    assert family_of([write(HERMES)]) == "hermes"
+    assert family_of([write(HERMES, "text")]) is None

@@ -1,0 +1,85 @@
+"""Check a model's template against the parsers of vLLM, without weights: which read it, and with which flags?"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+
+from prompt_debugger.core.check import Check, CheckedModel, Checker, Wanted, check_to_json, load_model
+from prompt_debugger.core.errors import EngineError, RequestError
+from prompt_debugger.core.parse.engines import EngineLimits, VllmEngine, find_release
+from prompt_debugger.ui.cli.check_text import check_to_terminal
+from prompt_debugger.ui.cli.output import FOUND, OK, add_output_arguments, print_json, print_text
+from prompt_debugger.ui.cli.sharing import write_files
+
+_HELPERS = 2  # half a gigabyte each; more than two bring little on the machines that this runs on
+_LIMITS = EngineLimits(request_s=600.0, parser_s=20.0)  # of a check, everything waits for the slowest parser
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("model", nargs="?", metavar="MODEL", help="folder, hub id (org/model@revision), template file")
+    parser.add_argument("--chat-template", metavar="FILE", help="Jinja file that wins over the model's own template")
+    parser.add_argument("--tool-parser", metavar="NAME", help="check this tool parser alone (default: all)")
+    parser.add_argument("--reasoning-parser", metavar="NAME", help="check this reasoning parser alone (default: all)")
+    parser.add_argument(
+        "--release", metavar="VERSION", help="vLLM whose parsers are asked (default: the installed one)"
+    )
+    parser.add_argument("--thorough", action="store_true", help="more answers, and many more chunkings")
+    add_output_arguments(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    if not options.model and not options.chat_template:
+        raise RequestError("there is nothing to check", "Name a model or a template, or give --chat-template.")
+    model = load_model(options.model, template_file=options.chat_template)
+    with ExitStack() as stack:
+        engines = _engines(options, stack)
+        check = asyncio.run(_check(model, options, engines))
+    if sys.stderr.isatty():
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+    document = check_to_json(check)
+    text = check_to_terminal(check)
+    if options.report:
+        write_files(options.report, {"check.json": document, "check.txt": text})
+    if options.json:
+        print_json(document)
+    else:
+        print_text(text)
+    return OK if check.recommendation.verdict == "works" else FOUND
+
+
+async def _check(model: CheckedModel, options: argparse.Namespace, engines: list[VllmEngine]) -> Check:
+    wanted = Wanted(options.tool_parser, options.reasoning_parser, options.thorough)
+    return await Checker(engines, _progress()).check(model, wanted)
+
+
+def _engines(options: argparse.Namespace, stack: ExitStack) -> list[VllmEngine]:
+    overlay = _overlay(options.release)
+    engines = [VllmEngine(overlay=overlay, limits=_LIMITS) for _ in range(_HELPERS)]
+    for engine in engines:
+        stack.callback(engine.close)
+    if options.release and not overlay:
+        installed = asyncio.run(engines[0].parsers()).version.partition("+")[0]
+        if installed != options.release:
+            raise EngineError(
+                f"vLLM {options.release} is neither installed nor among the releases fetched before.",
+                f"Fetch it with `python -m prompt_debugger.core.parse.engines {options.release}`.",
+            )
+    return engines
+
+
+def _overlay(release: str | None) -> tuple[str, ...]:
+    folder = None if release is None else find_release(release)
+    return () if folder is None else (str(folder),)
+
+
+def _progress() -> Callable[[str], None]:
+    """Return what tells a terminal how far it is, on one line; files and pipes are told nothing."""
+    if not sys.stderr.isatty():
+        return lambda _: None
+    return lambda words: print(f"\r\x1b[K{words}", end="", file=sys.stderr, flush=True)

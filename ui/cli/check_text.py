@@ -1,0 +1,82 @@
+"""What `check` prints for people: what to start a server with, the matrix, the template."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from prompt_debugger.core.check import Cell, Check, serve_command
+from prompt_debugger.core.types import Finding
+
+_VERDICTS = {
+    "works": "WORKS",
+    "works-with-limits": "WORKS, WITH LIMITS",
+    "nothing-works": "NOTHING WORKS",
+}
+_ROWS, _PROBLEMS = 8, 6
+_RIGHT, _STREAMED_WRONG, _WRONG, _NOT_ASKED = "+", "~", "-", "."
+
+
+def check_to_terminal(check: Check) -> str:
+    """Return a check as text; colour says nothing in it that a sign does not."""
+    return "\n".join([*_head(check), *_matrix(check), *_findings(check.findings), *_supports(check), ""])
+
+
+def _head(check: Check) -> Iterator[str]:
+    chosen = check.recommendation
+    vocabulary = "its own vocabulary" if check.model.tokenizer is not None else "a stand-in vocabulary"
+    yield f"{check.model.name}: {_VERDICTS[chosen.verdict]} with vLLM {check.release} ({vocabulary})"
+    if (command := serve_command(check.model, chosen)) is not None:
+        yield f"\n  {command}\n"
+    for reason in chosen.reasons[:_PROBLEMS]:
+        yield f"  {reason}"
+    if len(chosen.reasons) > _PROBLEMS:
+        yield f"  … and {len(chosen.reasons) - _PROBLEMS} more (--json has all)"
+
+
+def _matrix(check: Check) -> Iterator[str]:
+    """Yield the best rows, the recommended one first."""
+    answers = [ideal.answer.name for ideal in check.ideals if ideal.is_whole]
+    if not check.cells or not answers:
+        return
+    rows = sorted(check.cells, key=lambda name: _order(check, name))
+    width = max(len(name) for name in rows[:_ROWS]) - len("vllm:")
+    yield ""
+    yield f"answers × parsers: {_RIGHT} comes back, {_STREAMED_WRONG} only unstreamed, {_WRONG} does not, . not asked"
+    for index, name in enumerate(answers):
+        yield f"  {' ' * width}  {'| ' * index}{name}"
+    for name in rows[:_ROWS]:
+        signs = " ".join(_sign(check.cells[name].get(answer)) for answer in answers)
+        chosen = "  <- recommended" if name == check.recommendation.name else ""
+        yield f"  {name.removeprefix('vllm:'):<{width}}  {signs}{chosen}"
+    if len(rows) > _ROWS:
+        yield f"  {len(rows) - _ROWS} more read fewer of them"
+
+
+def _order(check: Check, name: str) -> tuple[bool, int, int, str]:
+    cells = check.cells[name].values()
+    passed, whole = sum(cell.is_passed for cell in cells), sum(cell.whole for cell in cells)
+    return (name != check.recommendation.name, -passed, -whole, name)
+
+
+def _sign(cell: Cell | None) -> str:
+    if cell is None:
+        return _NOT_ASKED
+    if not cell.whole:
+        return _WRONG
+    return _STREAMED_WRONG if cell.streamed is False else _RIGHT
+
+
+def _findings(findings: Sequence[Finding]) -> Iterator[str]:
+    if findings:
+        yield "\ntemplate:"
+    for one in findings:
+        yield f"  {one.severity:<7} {one.code} {one.title}"
+        yield f"          {one.detail}"
+
+
+def _supports(check: Check) -> Iterator[str]:
+    supports: Mapping[str, bool] = check.template.supports
+    for words, answer in (("supports", True), ("does not", False)):
+        names = [name for name, value in supports.items() if value is answer]
+        if names:
+            yield f"  {words}: {', '.join(names)}"
