@@ -46,14 +46,24 @@ class CheckedModel:
         """Named special tokens as the template sees them."""
         return {**_STAND_INS, **self.settings.special_tokens}
 
-    def renderer(self, renderer: Renderer | None = None) -> Render:
-        """Return what renders a request with this template, plainly."""
+    @property
+    def end_texts(self) -> frozenset[str]:
+        """Texts at which generation ends by the files; none where they do not say."""
+        ends = {self.settings.special_tokens.get("eos_token", "")}
+        if self.tokenizer is not None:
+            ends |= {self.tokenizer.decode([one]) for one in self.tokenizer.vocabulary.eos_ids}
+        return frozenset(ends - {""})
+
+    def renderer(self, renderer: Renderer | None = None, template: str | None = None) -> Render:
+        """Return what renders a request with this template, or another, plainly."""
 
         def render(body: JSONObject) -> str:
             variables = read_variables(
                 body, special_tokens=self.special_tokens, template_kwargs={}, add_generation_prompt=None
             )
-            job = RenderJob(self.template, variables.variables, variables.continue_final_message, is_traced=False)
+            job = RenderJob(
+                template or self.template, variables.variables, variables.continue_final_message, is_traced=False
+            )
             return run(job, renderer).text
 
         return render

@@ -16,6 +16,7 @@ from prompt_debugger.core.check.round_trip import Question, RoundTrip, reasoning
 from prompt_debugger.core.check.template import TemplateCheck, check_template
 from prompt_debugger.core.formats import FORMATS, TABLES
 from prompt_debugger.core.parse.engines import VllmEngine, read_parser_name, write_parser_name
+from prompt_debugger.core.render.local import Renderer
 from prompt_debugger.core.types import Finding, JSONObject
 
 Tell = Callable[[str], None]
@@ -94,7 +95,8 @@ class Checker:
         trip = RoundTrip(self.engines, question, tools, self.tell)
         order = await self._ask(trip, ranking, wanted)
         self.tell("the template")
-        template = await asyncio.to_thread(check_template, model, ideals)
+        has_plain_tools = tools is PLAIN_TOOLS
+        template = await asyncio.to_thread(check_template, model, ideals, has_plain_tools=has_plain_tools)
         chosen = recommend(ideals, trip.cells, order, ranking)
         return Check(model, known.version, ideals, tools, trip.cells, chosen, ranking.family, template)
 
@@ -120,15 +122,17 @@ class Checker:
         return ranking.best({name: trip.cells[name] for name in (*pairs, *best_alone)}, len(pairs) + len(best_alone))
 
 
-def write_answers(model: CheckedModel, *, is_thorough: bool) -> tuple[tuple[JSONObject, ...], tuple[Ideal, ...]]:
+def write_answers(
+    model: CheckedModel, *, is_thorough: bool, renderer: Renderer | None = None
+) -> tuple[tuple[JSONObject, ...], tuple[Ideal, ...]]:
     """Return the tools of the requests, and what the template makes of each answer."""
     wanted = answers(is_thorough=is_thorough)
     for tools in (TOOLS, PLAIN_TOOLS):
-        writer = Writer(model.renderer(), _ends_of(model), tools)
+        writer = Writer(model.renderer(renderer), model.end_texts, tools)
         first = writer.write(wanted[0])
         if first.refusal is None:
             return tools, (first, *map(writer.write, wanted[1:]))
-    writer = Writer(model.renderer(), _ends_of(model))
+    writer = Writer(model.renderer(renderer), model.end_texts)
     return TOOLS, tuple(map(writer.write, wanted))
 
 
@@ -139,10 +143,3 @@ def single_tokens(ideals: Sequence[Ideal], family: str | None) -> tuple[str, ...
     if family is not None:
         known |= FORMATS[family].conventions.markers
     return tuple(sorted({one for one in known if one in text and " " not in one} | {*_CONTROL_TOKEN.findall(text)}))
-
-
-def _ends_of(model: CheckedModel) -> frozenset[str]:
-    ends = {model.settings.special_tokens.get("eos_token", "")}
-    if model.tokenizer is not None:
-        ends |= {model.tokenizer.decode([one]) for one in model.tokenizer.vocabulary.eos_ids}
-    return frozenset(ends - {""})

@@ -2,7 +2,8 @@
 
 finding      how a finding is written
 answers      what it does not print of an answer
-prompts      generation prompt, prompts that go on where the last one ended, text that changes with the clock
+prompts      whole conversations: turn after turn, with a clock, with markers in somebody's text; rules of a run
+files        end tokens, further named templates
 """
 
 from prompt_debugger.core.check.template.findings import TemplateCheck, check_template

@@ -1,11 +1,12 @@
-"""What a template does to the answers of the history: printed, lost, refused, and whether prompts go on."""
+"""What a template does to the answers of the history: printed, lost, refused."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from prompt_debugger.core.check.ideal import Ideal
+from prompt_debugger.core.check.ideal import PROMPT_TAIL_CHARS, Ideal
 from prompt_debugger.core.check.template.finding import found, shown
+from prompt_debugger.core.formats import TABLES
 from prompt_debugger.core.types import Finding, Severity
 
 _WORDS = {"calls": "tool calls", "content": "the text", "reasoning": "the reasoning"}
@@ -15,7 +16,7 @@ def answer_findings(ideals: Sequence[Ideal]) -> Iterator[Finding]:
     """Report what is lost or refused, each loss once, with the simplest answer that shows it."""
     yield from _refused(ideals)
     yield from _lost(ideals)
-    yield from _leaves_prompt(ideals)
+    yield from _not_closed(ideals)
 
 
 def _refused(ideals: Sequence[Ideal]) -> Iterator[Finding]:
@@ -41,6 +42,8 @@ def _lost(ideals: Sequence[Ideal]) -> Iterator[Finding]:
         for part in ideal.lost:
             by_loss.setdefault(part, []).append(ideal)
     for part, losing in by_loss.items():
+        if part == "reasoning" and not _knows_reasoning(ideals):
+            continue  # a model that does not reason has no place for it
         kept = [one for one in ideals if _has(one, part) and part not in one.lost and one.refusal is None]
         severity = Severity.ERROR if part == "calls" else Severity.NOTE if part == "reasoning" else Severity.WARNING
         yield found(
@@ -48,11 +51,19 @@ def _lost(ideals: Sequence[Ideal]) -> Iterator[Finding]:
             severity,
             f"Of an answer in the history, {_WORDS[part]} {'are' if part == 'calls' else 'is'} not printed: "
             f"{_named(losing)}.",
-            "The model never sees that it said this."
-            + (f" Printed are {_named(kept)}." if kept and part != "reasoning" else ""),
+            "The model never sees that it said this." + (f" Printed: {_named(kept)}." if kept else ""),
             quote=losing[0].raw,
             fix="Let the template print it, or expect the model to repeat itself.",
         )
+
+
+def _knows_reasoning(ideals: Sequence[Ideal]) -> bool:
+    """Return whether a template prints reasoning somewhere, or opens it in the generation prompt."""
+    return any(
+        (one.answer.reasoning is not None and one.refusal is None and "reasoning" not in one.lost)
+        or any(tag in one.prompt[-PROMPT_TAIL_CHARS:] for pair in TABLES.prompt_pairs for tag in pair)
+        for one in ideals
+    )
 
 
 def _has(ideal: Ideal, part: str) -> bool:
@@ -60,18 +71,8 @@ def _has(ideal: Ideal, part: str) -> bool:
     return {"calls": bool(answer.calls), "content": answer.content is not None}.get(part, answer.reasoning is not None)
 
 
-def _leaves_prompt(ideals: Sequence[Ideal]) -> Iterator[Finding]:
+def _not_closed(ideals: Sequence[Ideal]) -> Iterator[Finding]:
     printed = [one for one in ideals if one.refusal is None]
-    leaving = [one for one in printed if not one.is_prefix]
-    if leaving:
-        yield found(
-            "history-leaves-prompt",
-            Severity.WARNING,
-            f"The next prompt does not go on where the last one ended: {_named(leaving)}.",
-            f"The prompt ends with {shown(leaving[0].prompt[-60:])}, and in the next turn's prompt another text stands "
-            "there: the prefix cache misses from here on, and the model sees a turn that it did not write.",
-            fix="Print the turn as it was generated, the generation prompt included.",
-        )
     own = [one for one in printed if one.has_own_closer]
     if own:
         yield found(

@@ -8,18 +8,12 @@ from prompt_debugger.core.types import Certainty, Finding, FindingEvidence, Seve
 CODES = {
     "answer-not-printed": "PD801",
     "answer-refused": "PD802",
-    "no-generation-prompt": "PD803",
-    "history-leaves-prompt": "PD804",
-    "reasoning-not-closed": "PD805",
-    "control-token-from-text": "PD806",
-    "content-parts-not-taken": "PD807",
-    "text-arguments-encoded-twice": "PD808",
-    "volatile-prompt": "PD809",
-    "end-token-unknown": "PD810",
-    "marker-of-several-tokens": "PD811",
-    "bos-twice": "PD812",
-    "variants-differ": "PD813",
-    "union-types-refused": "PD814",
+    "history-leaves-prompt": "PD803",
+    "reasoning-not-closed": "PD804",
+    "volatile-prompt": "PD805",
+    "end-token-unknown": "PD806",
+    "variants-differ": "PD807",
+    "union-types-refused": "PD808",
 }
 
 
