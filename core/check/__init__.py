@@ -5,13 +5,30 @@ ideal        render → the ideal raw output      round_trip  every parser on it
 judge        what came back, and what did not   recommend   what to start a server with
 model        the files that are checked         run         all of it, in order
 template     what is wrong with the template    serve       the command that starts a server
-document     the JSON of it
+document     the JSON of it                 lock, junit what a pipeline keeps and shows
 """
 
 from prompt_debugger.core.check.document import check_to_json
 from prompt_debugger.core.check.judge import Cell
+from prompt_debugger.core.check.junit import check_to_junit
+from prompt_debugger.core.check.lock import Change, compare_locks, lock_of, lock_to_json, read_lock
 from prompt_debugger.core.check.model import CheckedModel, load_model
 from prompt_debugger.core.check.run import Check, Checker, Wanted
 from prompt_debugger.core.check.serve import serve_command
 
-__all__ = ["Cell", "Check", "CheckedModel", "Checker", "Wanted", "check_to_json", "load_model", "serve_command"]
+__all__ = [
+    "Cell",
+    "Change",
+    "Check",
+    "CheckedModel",
+    "Checker",
+    "Wanted",
+    "check_to_json",
+    "check_to_junit",
+    "compare_locks",
+    "load_model",
+    "lock_of",
+    "lock_to_json",
+    "read_lock",
+    "serve_command",
+]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from prompt_debugger.core.check.ideal import Ideal
 from prompt_debugger.core.check.judge import Cell
+from prompt_debugger.core.check.lock import Change
 from prompt_debugger.core.check.run import Check
 from prompt_debugger.core.check.serve import serve_command
 from prompt_debugger.core.report.wire import dump_document
@@ -11,6 +14,7 @@ from prompt_debugger.core.report.wire.check import (
     AnswerCallRecord,
     AnswerRecord,
     CellRecord,
+    ChangeRecord,
     CheckDocument,
     ParserRecord,
     RecommendedRecord,
@@ -19,8 +23,13 @@ from prompt_debugger.core.report.wire.check import (
 from prompt_debugger.core.types import JSONObject
 
 
-def check_to_json(check: Check) -> JSONObject:
-    """Return the `check` document of the contract."""
+def check_to_json(check: Check, changes: Sequence[Change] | None = None) -> JSONObject:
+    """Return the `check` document of the contract.
+
+    Args:
+        check: The check.
+        changes: What changed since a lock; `None` if it was held against none.
+    """
     chosen = check.recommendation
     document = CheckDocument(
         model=check.model.name,
@@ -46,6 +55,9 @@ def check_to_json(check: Check) -> JSONObject:
         },
         template=TemplateRecord(supports=dict(check.template.supports), findings=check.template.findings),
         findings=check.findings,
+        changes=None
+        if changes is None
+        else tuple(ChangeRecord(sentence=one.sentence, is_worse=one.is_worse) for one in changes),
     )
     return dump_document(document)
 

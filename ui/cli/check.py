@@ -7,12 +7,25 @@ import asyncio
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
+from pathlib import Path
 
-from prompt_debugger.core.check import Check, CheckedModel, Checker, Wanted, check_to_json, load_model
+from prompt_debugger.core.check import (
+    Check,
+    CheckedModel,
+    Checker,
+    Wanted,
+    check_to_json,
+    check_to_junit,
+    compare_locks,
+    load_model,
+    lock_of,
+    lock_to_json,
+    read_lock,
+)
 from prompt_debugger.core.errors import EngineError, RequestError
 from prompt_debugger.core.parse.engines import EngineLimits, VllmEngine, find_release
 from prompt_debugger.ui.cli.check_text import check_to_terminal
-from prompt_debugger.ui.cli.output import FOUND, OK, add_output_arguments, print_json, print_text
+from prompt_debugger.ui.cli.output import FOUND, OK, add_output_arguments, dump_json, print_json, print_text, read_input
 from prompt_debugger.ui.cli.sharing import write_files
 
 _HELPERS = 2  # half a gigabyte each; more than two bring little on the machines that this runs on
@@ -29,6 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--release", metavar="VERSION", help="vLLM whose parsers are asked (default: the installed one)"
     )
     parser.add_argument("--thorough", action="store_true", help="more answers, and many more chunkings")
+    parser.add_argument("--lock", metavar="FILE", help="write what was found, to hold a later check against")
+    parser.add_argument(
+        "--against", metavar="FILE", help="say what has changed since this lock; exit 1 if for the worse"
+    )
+    parser.add_argument("--junit", metavar="FILE", help="write the results as JUnit XML")
     add_output_arguments(parser)
     parser.set_defaults(run=_run)
 
@@ -36,21 +54,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(options: argparse.Namespace) -> int:
     if not options.model and not options.chat_template:
         raise RequestError("there is nothing to check", "Name a model or a template, or give --chat-template.")
+    before = None if options.against is None else read_lock(read_input(options.against))
     model = load_model(options.model, template_file=options.chat_template)
     with ExitStack() as stack:
         engines = _engines(options, stack)
         check = asyncio.run(_check(model, options, engines))
     if sys.stderr.isatty():
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-    document = check_to_json(check)
-    text = check_to_terminal(check)
+    lock = lock_of(check)
+    changes = None if before is None else compare_locks(before, lock)
+    document = check_to_json(check, changes)
+    text = check_to_terminal(check, changes)
+    if options.lock:
+        _write(options.lock, dump_json(lock_to_json(lock)) + "\n")
+    if options.junit:
+        _write(options.junit, check_to_junit(check, changes or ()))
     if options.report:
         write_files(options.report, {"check.json": document, "check.txt": text})
     if options.json:
         print_json(document)
     else:
         print_text(text)
-    return OK if check.recommendation.verdict == "works" else FOUND
+    is_worse = any(change.is_worse for change in changes or ())
+    return OK if check.recommendation.verdict == "works" and not is_worse else FOUND
+
+
+def _write(name: str, text: str) -> None:
+    try:
+        Path(name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RequestError(f"cannot write {name!r}: {error.strerror or error}") from None
 
 
 async def _check(model: CheckedModel, options: argparse.Namespace, engines: list[VllmEngine]) -> Check:

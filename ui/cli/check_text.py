@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
-from prompt_debugger.core.check import Cell, Check, serve_command
+from prompt_debugger.core.check import Cell, Change, Check, serve_command
 from prompt_debugger.core.types import Finding
 
 _VERDICTS = {
@@ -16,9 +17,10 @@ _ROWS, _PROBLEMS = 8, 6
 _RIGHT, _STREAMED_WRONG, _WRONG, _NOT_ASKED = "+", "~", "-", "."
 
 
-def check_to_terminal(check: Check) -> str:
-    """Return a check as text; colour says nothing in it that a sign does not."""
-    return "\n".join([*_head(check), *_matrix(check), *_findings(check.findings), *_supports(check), ""])
+def check_to_terminal(check: Check, changes: Sequence[Change] | None = None) -> str:
+    """Return a check as text; signs say all of it, no colour."""
+    parts = (_head(check), _matrix(check), _findings(check.findings), _supports(check), _changes(changes))
+    return "\n".join([*chain.from_iterable(parts), ""])
 
 
 def _head(check: Check) -> Iterator[str]:
@@ -80,3 +82,11 @@ def _supports(check: Check) -> Iterator[str]:
         names = [name for name, value in supports.items() if value is answer]
         if names:
             yield f"  {words}: {', '.join(names)}"
+
+
+def _changes(changes: Sequence[Change] | None) -> Iterator[str]:
+    if changes is None:
+        return
+    yield "\nsince the lock:" if changes else "\nsince the lock nothing has changed"
+    for one in changes:
+        yield f"  {'worse  ' if one.is_worse else '       '} {one.sentence}"

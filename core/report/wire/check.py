@@ -128,6 +128,19 @@ class TemplateRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeRecord:
+    """One change since the lock that `--against` named.
+
+    Attributes:
+        sentence: What changed.
+        is_worse: Whether something that worked no longer does.
+    """
+
+    sentence: str
+    is_worse: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckDocument:
     """What `check` prints: which parsers and flags a model's template works with.
 
@@ -143,6 +156,7 @@ class CheckDocument:
         parsers: What parsers made of it, by name such as `vllm:hermes+qwen3`.
         template: What the template supports.
         findings: What is wrong with template and parsers, worst first.
+        changes: What changed since the lock, what got worse first; with `--against`.
         error: Why there is no check.
     """
 
@@ -159,4 +173,5 @@ class CheckDocument:
     parsers: Mapping[str, ParserRecord]
     template: TemplateRecord
     findings: tuple[Finding, ...] = ()
+    changes: tuple[ChangeRecord, ...] | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
     error: ErrorDocument | None = None

@@ -1,0 +1,92 @@
+"""A lock keeps what a model did, and a later check says what changed, and whether for the worse."""
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+from prompt_debugger.core.check import check_to_json, check_to_junit, compare_locks, lock_of, lock_to_json, read_lock
+from prompt_debugger.core.errors import RequestError
+from tests.core.check.checks import RIGHT, STREAMS_WRONG, WRONG, check_of
+from tests.core.check.templates import HERMES, changed
+
+LOCK = lock_of(check_of())
+
+
+def changes(now, before=LOCK):
+    return [(one.sentence, one.is_worse) for one in compare_locks(before, lock_of(now))]
+
+
+def test_a_lock_comes_back_from_its_file_and_nothing_has_changed():
+    again = read_lock(json.dumps(lock_to_json(LOCK)))
+
+    assert again == LOCK
+    assert compare_locks(again, LOCK) == ()
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"model": "m"}', "null"])
+def test_what_is_no_lock_is_refused(text):
+    with pytest.raises(RequestError, match="no lock of a check"):
+        read_lock(text)
+
+
+def test_an_answer_that_no_longer_comes_back_is_worse_and_one_that_does_is_better():
+    failing = check_of(cells={"two-calls": WRONG, "types": STREAMS_WRONG})
+
+    assert changes(failing) == [
+        ("The verdict was works and is works-with-limits.", True),
+        ("`two-calls` through `hermes`: it comes back → does not come back.", True),
+        ("`types` through `hermes`: it comes back → comes back only unstreamed.", True),
+    ]
+    assert {is_worse for _, is_worse in changes(check_of(), lock_of(failing))} == {False}
+
+
+def test_a_parser_that_reads_nothing_any_more_is_worse():
+    assert ("`hermes` no longer reads the simplest call.", True) in changes(check_of(cells={"one-call": WRONG}))
+
+
+def test_a_template_that_drops_an_answer_is_worse():
+    one_only = changed(HERMES, "{%- for call in m.tool_calls or [] %}", "{%- for call in (m.tool_calls or [])[:1] %}")
+
+    found = changes(check_of(one_only))
+
+    assert ("`two-calls` is no longer printed whole by the template.", True) in found
+    assert ("The template no longer supports `parallel-calls`.", True) in found
+    assert ("The template is another text.", False) in found
+
+
+def test_a_prompt_that_grew_is_told_with_its_line_and_is_not_worse():
+    longer = changed(HERMES, "<|im_start|>system\n", "<|im_start|>system\nBe kind.\n")
+
+    (prompt,) = [one for one in changes(check_of(longer)) if "prompt" in one[0]]
+
+    assert prompt[0].startswith("The prompt differs from line 2 on, character 19:")
+    assert prompt[0].endswith("(+9 characters).")
+    assert prompt[1] is False
+
+
+def test_junit_fails_for_what_does_not_come_back_and_for_what_got_worse():
+    failing = check_of(cells={"two-calls": WRONG})
+    worse = compare_locks(LOCK, lock_of(failing))
+
+    suite = ElementTree.fromstring(check_to_junit(failing, worse))
+
+    failed = [case.get("name") for case in suite if case.find("failure") is not None]
+    assert failed[0] == "two-calls"
+    assert len(failed) == int(suite.get("failures")) == 1 + len(worse)
+    assert int(suite.get("tests")) == len(suite)
+    assert suite.find("testcase[@name='two-calls']/failure").text == "it loses \N{REPLACEMENT CHARACTER} it"
+
+
+def test_junit_of_what_works_has_no_failure():
+    suite = ElementTree.fromstring(check_to_junit(check_of(cells={"two-calls": RIGHT})))
+
+    assert suite.get("failures") == "0"
+
+
+def test_changes_stand_in_the_document_only_where_something_was_compared():
+    check = check_of(cells={"two-calls": WRONG})
+
+    assert "changes" not in check_to_json(check)
+    document = check_to_json(check, compare_locks(LOCK, lock_of(check)))
+    assert document["changes"][0] == {"sentence": "The verdict was works and is works-with-limits.", "is_worse": True}
