@@ -5,19 +5,24 @@
     K2VV's      again      file        answer    found       rates     summary
 
 `verify` does it all and goes on where it was left; `session` puts it together,
+`pairs` holds two sets of answers beside each other, `gates` reads `--fail-if`,
 `flow` keeps a server busy without drowning it, `intervals` says how sure a rate is.
 """
 
 from prompt_debugger.core.verify.asking import Budget, Patience
 from prompt_debugger.core.verify.dataset import Preparation, Row, Shard, read_rows, read_shard
+from prompt_debugger.core.verify.gates import Gate, check_figures, read_gate
 from prompt_debugger.core.verify.journal import Journal
-from prompt_debugger.core.verify.results import About, summary_of, write_rows
+from prompt_debugger.core.verify.junit import write_junit
+from prompt_debugger.core.verify.pairs import compare_rows, read_results
+from prompt_debugger.core.verify.results import About, merged_rows, summary_of, write_rows
 from prompt_debugger.core.verify.session import Outcome, Plan, Progress, Stop, verify
 from prompt_debugger.core.verify.tally import Tally
 
 __all__ = [
     "About",
     "Budget",
+    "Gate",
     "Journal",
     "Outcome",
     "Patience",
@@ -28,9 +33,15 @@ __all__ = [
     "Shard",
     "Stop",
     "Tally",
+    "check_figures",
+    "compare_rows",
+    "merged_rows",
+    "read_gate",
+    "read_results",
     "read_rows",
     "read_shard",
     "summary_of",
     "verify",
+    "write_junit",
     "write_rows",
 ]

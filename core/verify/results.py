@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import heapq
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -54,6 +55,24 @@ def write_rows(path: Path, rows: Iterable[JSONObject]) -> None:
         fresh.replace(path)
     except OSError as error:
         raise RequestError(f"cannot write {str(path)!r}: {error.strerror or error}", field="--output") from None
+
+
+def merged_rows(files: Sequence[Iterable[JSONObject]]) -> Iterator[JSONObject]:
+    """Yield the rows of several results by their number; of one that comes twice, the answered or else the newest.
+
+    Args:
+        files: Each sorted by number, as `verify` writes them.
+    """
+    kept: JSONObject | None = None
+    for row in heapq.merge(*files, key=lambda row: int(str(row["data_index"]))):
+        if kept is not None and kept["data_index"] == row["data_index"]:
+            kept = max(kept, row, key=lambda one: (one.get("status") == "success", str(one.get("last_run_at"))))
+            continue
+        if kept is not None:
+            yield kept
+        kept = row
+    if kept is not None:
+        yield kept
 
 
 def summary_of(

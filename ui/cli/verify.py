@@ -15,10 +15,8 @@ from pathlib import Path
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.lab import LabPool
 from prompt_debugger.core.pipeline import Target
-from prompt_debugger.core.report.wire import write_json
 from prompt_debugger.core.types import JSON, JSONObject
 from prompt_debugger.core.verify import (
-    About,
     Budget,
     Journal,
     Outcome,
@@ -27,25 +25,27 @@ from prompt_debugger.core.verify import (
     Preparation,
     Progress,
     Stop,
-    Tally,
     read_shard,
-    summary_of,
     verify,
-    write_rows,
 )
-from prompt_debugger.ui.cli.output import COULD_NOT_RUN, FOUND, OK, log, one_line, print_json, print_text
+from prompt_debugger.ui.cli.output import log
 from prompt_debugger.ui.cli.run import add_target_arguments, api_key_for, target_from_options
-from prompt_debugger.ui.cli.verify_words import progress_line, summary_to_terminal
+from prompt_debugger.ui.cli.verify_results import check_gates, finish, merge
+from prompt_debugger.ui.cli.verify_words import progress_line
 
-INTERRUPTED = 130
+_MERGE = "merge"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("dataset", metavar="DATASET.jsonl", help="one chat request per line, as K2VV's or MiniMax's")
+    parser.add_argument(
+        "dataset", metavar="DATASET.jsonl", help="one chat request per line, as K2VV's or MiniMax's; or `merge`"
+    )
+    parser.add_argument("files", nargs="*", metavar="RESULTS.jsonl", help="with `merge`: the results of all shards")
     add_target_arguments(parser)
     parser.add_argument("--base-url", dest="endpoint", metavar="URL", help="the same as --endpoint")
     parser.add_argument("--baseline-endpoint", metavar="URL", help="a second server, asked the same")
+    parser.add_argument("--baseline", metavar="RESULTS.jsonl", help="results to compare with, ours or K2VV's")
     parser.add_argument("--output", metavar="FILE", default="results.jsonl", help="rows (default: results.jsonl)")
     parser.add_argument("--summary", metavar="FILE", default="summary.json", help="summary (default: summary.json)")
     parser.add_argument("--journal", metavar="FILE", help="what was done so far (default: beside the output)")
@@ -53,6 +53,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=_positive, metavar="N", help="only the first N requests")
     parser.add_argument("--shard", metavar="I/N", default="1/1", help="only every Nth request, beginning with the Ith")
     _add_asking_arguments(parser)
+    parser.add_argument(
+        "--fail-if", action="append", default=[], metavar="EXPR", help="exit 1 when it holds: 'dropped_rate > 0.5%%'"
+    )
+    parser.add_argument("--junit", metavar="FILE", help="write rows and gates as JUnit XML")
     parser.add_argument("--json", action="store_true", help="print the summary and nothing else on stdout")
     parser.set_defaults(run=_run)
 
@@ -79,12 +83,17 @@ def _add_asking_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
+    check_gates(options)
+    if options.dataset == _MERGE:
+        return merge(options)
+    if options.files:
+        raise RequestError(f"one dataset at a time, not {options.files[0]!r} beside it", field="DATASET")
     plan = plan_from_options(options)
     labs = LabPool()
     try:
         with Journal(plan.journal) as journal:
             outcome = asyncio.run(_verify(plan, journal, labs))
-            return _finish(options, plan, journal, outcome)
+            return finish(options, plan, journal, outcome)
     finally:
         labs.stop_all()
 
@@ -141,64 +150,6 @@ async def _verify(plan: Plan, journal: Journal, labs: LabPool) -> Outcome:
             loop.remove_signal_handler(number)
         if sys.stderr.isatty():
             sys.stderr.write("\n")
-
-
-def _finish(options: argparse.Namespace, plan: Plan, journal: Journal, outcome: Outcome) -> int:
-    """Write the files, say what came out, and return the exit status."""
-    summaries = []
-    for side, name in enumerate(outcome.names):
-        path = Path(options.output) if side == 0 else _beside(Path(options.output))
-        write_rows(path, journal.rows(side))
-        tally = Tally().add_all(journal.rows(side))
-        about = About(
-            dataset=plan.dataset.name,
-            endpoint=name,
-            shard=str(plan.shard),
-            rows=outcome.rows,
-            remaining=outcome.remaining[side],
-            stopped=outcome.stopped,
-            started_at=outcome.started_at,
-            duration_ms=outcome.duration_ms,
-            error=outcome.error,
-        )
-        summary = summary_of(tally, about)
-        path = Path(options.summary) if side == 0 else _beside(Path(options.summary))
-        _write_text(path, write_json(summary) + "\n")
-        summaries.append(summary)
-    if options.json:
-        print_json(summaries[0])
-    else:
-        print_text(summary_to_terminal(summaries[0]))
-    return _status(outcome, summaries[0])
-
-
-def _status(outcome: Outcome, summary: JSONObject) -> int:
-    if outcome.error is not None:
-        log(
-            f"{type(outcome.error).__name__}: {one_line(outcome.error.message)} {one_line(outcome.error.hint)}".rstrip()
-        )
-        return COULD_NOT_RUN
-    if outcome.stopped == "interrupted":
-        return INTERRUPTED
-    own = summary["debugger"]
-    assert isinstance(own, dict)
-    rates = own["rates"]
-    assert isinstance(rates, dict)
-    errors = rates["error_rate"]
-    has_errors = isinstance(errors, dict) and bool(errors["value"])
-    return FOUND if has_errors or summary["failure_count"] else OK
-
-
-def _beside(path: Path) -> Path:
-    return path.with_name(f"{path.stem}-baseline{path.suffix}")
-
-
-def _write_text(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="ascii")
-    except OSError as error:
-        raise RequestError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
 
 
 def _json_object(text: str | None) -> JSONObject:

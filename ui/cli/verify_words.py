@@ -67,10 +67,25 @@ def _lines(summary: JSONObject) -> Iterator[str]:
     rates = _object(own["rates"])
     for name, words in _RATES.items():
         yield f"  {words:32} {percent(rates[name])}"
+    yield from _baseline_lines(own["baseline"])
+    for gate, holds in _object(own["gates"]).items():
+        yield f"gate {gate}: {'holds, so this fails' if holds else 'does not hold'}"
     for title, key in (("by cause", "by_code"), ("by stage", "by_stage"), ("evidence", "evidence")):
         counts = _object(own[key])
         if counts:
             yield f"{title}: " + ", ".join(f"{name} {count}" for name, count in counts.items())
+
+
+def _baseline_lines(baseline: JSON) -> Iterator[str]:
+    if not isinstance(baseline, dict):
+        return
+    yield (
+        f"against {baseline['source']}: {baseline['n_compared']} rows compared, {baseline['n_skipped']} skipped · "
+        f"TP {baseline['tp']}, FP {baseline['fp']}, FN {baseline['fn']}, TN {baseline['tn']}"
+    )
+    yield f"  {'tool call F1':32} {percent(baseline['tool_call_f1'])}"
+    for name, rate in _object(baseline["differences"]).items():
+        yield f"  {name.replace('_', ' ') + ', here less there':32} {percent(rate)}"
 
 
 def _percent(value: JSON) -> str:

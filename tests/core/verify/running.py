@@ -29,7 +29,7 @@ class Verification:
     options: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.folder.mkdir(exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         lines = (body if isinstance(body, str) else json.dumps(body) for body in self.bodies)
         self.dataset.write_text("".join(f"{line}\n" for line in lines))
 

@@ -3,11 +3,13 @@
 import json
 import signal
 from collections import Counter
+from xml.etree import ElementTree
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from prompt_debugger.core.report.wire.schemas import json_schema_of
+from prompt_debugger.ui.cli.main import main
 from tests.core.verify.counting_server import answer, body, call, counting_server
 from tests.core.verify.running import Verification
 
@@ -273,6 +275,85 @@ def test_labels_of_minimax_are_counted(server, tmp_path):
     rates = run.summary["debugger"]["minimax"]
     assert (rates["tool_calls_match_rate"]["value"], rates["tool_calls_match_rate"]["n"]) == (2 / 3, 3)
     assert not any("check_type" in sent for sent in server.bodies)
+
+
+def test_gates_decide_the_exit_status(server, tmp_path):
+    server.faults = {"say 1": [413]}
+    run = verification(tmp_path)
+
+    fails = run.run(server.base_url, "--fail-if", "failure_count > 0", "--fail-if", "dropped_rate > 0")
+    server.faults = {"say 1": [413]}
+    passes = run.run(server.base_url, "--fail-if", "failure_count > 1")
+
+    assert (fails, passes) == (1, 0)
+    assert run.summary["debugger"]["gates"] == {"failure_count > 1": False}
+
+
+def test_a_gate_that_names_nothing_is_refused_before_anything_is_asked(server, tmp_path, capsys):
+    status = verification(tmp_path).run(server.base_url, "--fail-if", "droped_rate > 1%")
+
+    assert (status, server.asked.total()) == (2, 0)
+    assert "dropped_rate" in capsys.readouterr().err
+
+
+def test_official_results_give_the_paired_figures(server, tmp_path):
+    official = tmp_path / "official.jsonl"
+    reasons = ["tool_calls", "tool_calls", "stop", "stop"]
+    official.write_text("".join(
+        json.dumps({"data_index": i, "status": "success", "finish_reason": reason}) + "\n"
+        for i, reason in enumerate(reasons, 1)
+    ))  # fmt: skip
+    run = verification(tmp_path)
+
+    run.run(server.base_url, "--baseline", str(official))
+
+    pairs = run.summary["debugger"]["baseline"]
+    assert [pairs[name] for name in ("tp", "fp", "fn", "tn")] == [1, 1, 1, 1]
+    assert pairs["source"] == "official.jsonl"
+
+
+def test_a_second_server_is_asked_the_same_and_compared_with(server, tmp_path):
+    with counting_server(lambda _: answer({"role": "assistant", "content": "No."}, "stop")) as other:
+        run = verification(tmp_path)
+        run.run(server.base_url, "--baseline-endpoint", other.base_url)
+
+    pairs = run.summary["debugger"]["baseline"]
+    assert [pairs[name] for name in ("tp", "fp", "fn", "tn")] == [0, 2, 0, 2]
+    assert server.asked == other.asked == dict.fromkeys(TEXTS, 1)
+    assert len((tmp_path / "run" / "results-baseline.jsonl").read_text().splitlines()) == 4
+
+
+def test_junit_names_the_rows_that_failed(server, tmp_path):
+    server.faults = {"say 1": [413]}
+    run = verification(tmp_path)
+    file = tmp_path / "junit.xml"
+
+    run.run(server.base_url, "--junit", str(file), "--fail-if", "failure_count > 0")
+
+    suite = ElementTree.parse(file).getroot()[0]
+    problems = {case.get("name"): [child.tag for child in case] for case in suite}
+    assert problems == {
+        "row 1": [], "row 2": ["error"], "row 3": [], "row 4": [], "failure_count > 0": ["failure"]
+    }  # fmt: skip
+
+
+def test_shards_put_together_are_the_whole(server, tmp_path):
+    whole = verification(tmp_path / "a")
+    whole.run(server.base_url)
+    results = []
+    for number in (1, 2):
+        part = Verification(tmp_path / f"part{number}", whole.bodies, ["--shard", f"{number}/2"])
+        part.run(server.base_url)
+        results.append(str(part.folder / "results.jsonl"))
+    merged = Verification(tmp_path / "merged", [])
+
+    status = main(["verify", "merge", *results, *merged.arguments[2:]])
+
+    assert status == 0
+    assert [row["data_index"] for row in merged.rows] == [1, 2, 3, 4]
+    both = (whole.summary, merged.summary)
+    assert len({summary["successful_tool_call_count"] for summary in both}) == 1
+    assert both[0]["debugger"]["rates"] == both[1]["debugger"]["rates"]
 
 
 def test_killed_twice_no_row_is_lost_and_none_is_asked_again_after_its_answer(server, tmp_path):

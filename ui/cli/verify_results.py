@@ -1,0 +1,154 @@
+"""What `verify` leaves: results, summary, JUnit, what is printed, and the exit status; `verify merge` for shards."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.report.wire import write_json
+from prompt_debugger.core.report.wire.verification import PairedRecord
+from prompt_debugger.core.types import JSONObject
+from prompt_debugger.core.verify import (
+    About,
+    Journal,
+    Outcome,
+    Plan,
+    Tally,
+    check_figures,
+    compare_rows,
+    merged_rows,
+    read_gate,
+    read_results,
+    summary_of,
+    write_junit,
+    write_rows,
+)
+from prompt_debugger.ui.cli.output import COULD_NOT_RUN, FOUND, OK, log, one_line, print_json, print_text
+from prompt_debugger.ui.cli.verify_words import summary_to_terminal
+
+INTERRUPTED = 130
+_Rows = Callable[[], Iterable[JSONObject]]
+
+
+def check_gates(options: argparse.Namespace) -> None:
+    """Refuse a gate that cannot be read or names no figure, before anything is asked.
+
+    Raises:
+        RequestError: One is none; says what was expected.
+    """
+    gates = [read_gate(text) for text in options.fail_if]
+    has_baseline = bool(options.baseline or options.baseline_endpoint)
+    about = About("", "", "1/1", 0, 0, None, "", 0)
+    baseline = compare_rows((), (), "") if has_baseline else None
+    empty = summary_of(Tally(), about, baseline=baseline)
+    for gate in gates:
+        check_figures(gate, empty)
+
+
+def finish(options: argparse.Namespace, plan: Plan, journal: Journal, outcome: Outcome) -> int:
+    """Write the files of all servers, say what came out, and return the exit status."""
+
+    def about(side: int) -> About:
+        return About(
+            dataset=plan.dataset.name,
+            endpoint=outcome.names[side],
+            shard=str(plan.shard),
+            rows=outcome.rows,
+            remaining=outcome.remaining[side],
+            stopped=outcome.stopped,
+            started_at=outcome.started_at,
+            duration_ms=outcome.duration_ms,
+            error=outcome.error,
+        )
+
+    baseline: tuple[str, _Rows] | None = None
+    if len(outcome.names) > 1:
+        other = _beside(Path(options.output))
+        write_rows(other, journal.rows(1))
+        summary = summary_of(Tally().add_all(journal.rows(1)), about(1))
+        _write_text(_beside(Path(options.summary)), write_json(summary) + "\n")
+        baseline = (outcome.names[1], lambda: journal.rows(1))
+    elif options.baseline:
+        baseline = (Path(options.baseline).name, lambda: read_results(Path(options.baseline)))
+    summary = _leave(options, lambda: journal.rows(0), about(0), baseline)
+    return _status(options, outcome, summary)
+
+
+def merge(options: argparse.Namespace) -> int:
+    """Put the results of all shards together and write them as one verification's.
+
+    Raises:
+        RequestError: A file is missing, or is none.
+    """
+    if not options.files:
+        raise RequestError("nothing to merge", "Name the results of all shards behind `merge`.", field="RESULTS")
+    paths = [Path(name) for name in options.files]
+    if Path(options.output) in paths:
+        raise RequestError(f"{options.output!r} is one of the files to merge", "Name another --output.")
+
+    def rows() -> Iterable[JSONObject]:
+        return merged_rows([read_results(path) for path in paths])
+
+    count = sum(1 for _ in rows())
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    about = About("merged", ", ".join(path.name for path in paths), "1/1", count, 0, None, now, 0)
+    baseline = Path(options.baseline) if options.baseline else None
+    summary = _leave(
+        options, rows, about, None if baseline is None else (baseline.name, lambda: read_results(baseline))
+    )
+    return _status(options, None, summary)
+
+
+def _leave(options: argparse.Namespace, rows: _Rows, about: About, baseline: tuple[str, _Rows] | None) -> JSONObject:
+    """Write rows, summary and JUnit, and print the summary."""
+    paired: PairedRecord | None = None
+    if baseline is not None:
+        paired = compare_rows(rows(), baseline[1](), baseline[0])
+    tally = Tally().add_all(rows())
+    gates = [read_gate(text) for text in options.fail_if]
+    plain = summary_of(tally, about, baseline=paired)
+    held = {gate.text: gate.holds(plain) for gate in gates}
+    summary = summary_of(tally, about, baseline=paired, gates=held)
+    write_rows(Path(options.output), rows())
+    _write_text(Path(options.summary), write_json(summary) + "\n")
+    if options.junit:
+        write_junit(Path(options.junit), rows(), held, name=f"{about.dataset} against {about.endpoint}")
+    if options.json:
+        print_json(summary)
+    else:
+        print_text(summary_to_terminal(summary))
+    return summary
+
+
+def _status(options: argparse.Namespace, outcome: Outcome | None, summary: JSONObject) -> int:
+    if outcome is not None and outcome.error is not None:
+        error = outcome.error
+        log(f"{type(error).__name__}: {one_line(error.message)} {one_line(error.hint)}".rstrip())
+        return COULD_NOT_RUN
+    if outcome is not None and outcome.stopped == "interrupted":
+        return INTERRUPTED
+    own = summary["debugger"]
+    assert isinstance(own, dict)
+    gates, rates = own["gates"], own["rates"]
+    assert isinstance(gates, dict)
+    assert isinstance(rates, dict)
+    if options.fail_if:
+        return FOUND if any(gates.values()) else OK
+    errors = rates["error_rate"]
+    has_errors = isinstance(errors, dict) and bool(errors["value"])
+    return FOUND if has_errors or summary["failure_count"] else OK
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f"{path.stem}-baseline{path.suffix}")
+
+
+def _write_text(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="ascii")
+    except OSError as error:
+        raise RequestError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
