@@ -5,6 +5,18 @@
   const { make, prose, button } = pd;
   pd.builders = pd.builders || {};
 
+  // Code and name of a rule; on the page they lead to what is written about it, a report has no such pages.
+  pd.ruleName = (code, name, className) => {
+    const text = code + " " + name;
+    if (!pd.rulesAt || !/^PD\d{3}$/.test(code)) return make("span", className, text);
+    const link = make("a", className + " pd-rule-link", text);
+    link.href = pd.rulesAt + code;
+    link.target = "_blank";
+    link.rel = "noopener";
+    link.title = "What this rule finds, and why it matters";
+    return link;
+  };
+
   pd.builders.findings = (root) => {
     root.classList.add("pd-findings");
     return {
@@ -25,7 +37,7 @@
     head.append(
       make("span", "pd-severity", finding.mark + " " + finding.severity),
       prose("h2", "pd-finding-title", finding.title),
-      make("span", "pd-code-name", finding.code + " " + finding.name),
+      pd.ruleName(finding.code, finding.name, "pd-code-name"),
     );
     item.append(head, meta(finding));
     if (finding.detail) item.append(prose("p", "pd-finding-detail", finding.detail));

@@ -117,6 +117,7 @@
   function jump(evidence) {
     const [panel, name] = placeOf(evidence);
     if (panel) open(panel);
+    if (panel === "render" && pd.showPromptOfRun) pd.showPromptOfRun();
     const target = controller(name);
     // Two frames: the panel has its size, and views that change together have all begun to.
     if (target) requestAnimationFrame(() => requestAnimationFrame(() => target.jump(evidence)));

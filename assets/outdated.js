@@ -17,11 +17,14 @@
     return ranText !== null && currentText() !== ranText;
   }
 
+  pd.isOutdated = isOutdated;
+
   function draw() {
     const strip = document.querySelector(".pd-verdict");
     const isOld = isOutdated();
     document.documentElement.toggleAttribute("data-outdated", isOld);
     const note = strip && strip.querySelector(".pd-outdated");
+    pd.showLive();
     if (note && !isOld) note.remove();
     if (!note && isOld && strip) strip.querySelector(".pd-verdict-text").append(pd.make("p", "pd-outdated", WORDS));
   }
@@ -44,6 +47,7 @@
       pressedText = null;
     }
     draw();
+    pd.liveVerdict(verdict);
   };
 
   // The editor tells of no change; whatever it is made by, what is drawn changes with it.

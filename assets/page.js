@@ -82,7 +82,7 @@
     root.classList.add("pd-labline");
     const line = make("span", "pd-labline-text");
     line.setAttribute("role", "status");
-    root.append(line, pd.themeButton());
+    root.append(line, pd.helpButton(), pd.themeButton());
     return {
       show(decoded) {
         const lab = decoded ? decoded.header : { state: "ready" };
@@ -130,6 +130,7 @@
   }
 
   pd.offerPlace("request", jumpToRequest);
+  pd.rulesAt = "rules/";
   pd.ready = true;
   nameEditor();
 })(globalThis);

@@ -5,6 +5,8 @@
   const { make, prose, button } = pd;
   pd.builders = pd.builders || {};
 
+  const PURPOSE = "See the prompt the model reads, what it writes, and where a tool call gets lost.";
+
   function themeButton() {
     const theme = button("\u25d0", "pd-small pd-theme", () => document.body.classList.toggle("dark"), "Light or dark");
     theme.setAttribute("aria-label", "Light or dark");
@@ -17,7 +19,9 @@
     root.classList.add("pd-header");
     const target = make("div", "pd-target");
     const title = make("h1", "pd-title", "Prompt Debugger");
-    root.append(title, target);
+    root.append(title);
+    if (document.getElementById("pd-lab")) root.append(make("p", "pd-purpose", PURPOSE)); // a report is about its run
+    root.append(target);
     if (!document.getElementById("pd-lab")) root.append(themeButton()); // a report has no line about a lab
     return {
       show(decoded) {

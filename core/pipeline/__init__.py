@@ -20,7 +20,7 @@ from prompt_debugger.core.pipeline.parsers import (
     with_outcomes,
 )
 from prompt_debugger.core.pipeline.recordings import Recording, load_recording
-from prompt_debugger.core.pipeline.render_only import render_request
+from prompt_debugger.core.pipeline.render_only import check_rendered, render_request
 from prompt_debugger.core.pipeline.run import Progress, debug_request, run_request
 from prompt_debugger.core.pipeline.server_parsers import (
     ask_server_parsers,
@@ -43,6 +43,7 @@ __all__ = [
     "ask_parsers",
     "ask_server_parsers",
     "case_setup",
+    "check_rendered",
     "debug_request",
     "find_example",
     "is_server_parser",

@@ -35,7 +35,20 @@ async def render_request(request: Request, target: Target) -> Trace:
         vocabulary=renderer.vocabulary,
         notes=() if local is not None else (renderer.note,),
     )
-    steps = room_of().stream(read_run, trace, renderer.special_texts)
+    return await check_rendered(trace, renderer.special_texts)
+
+
+async def check_rendered(trace: Trace, special_texts: frozenset[str]) -> Trace:
+    """Return a run that ended with the local prompt, with the findings on request and prompt.
+
+    Args:
+        trace: Nothing behind the prompt is in it.
+        special_texts: Texts of the tokenizer's special tokens.
+
+    Raises:
+        RoomError: Checking the request takes too much.
+    """
+    steps = room_of().stream(read_run, trace, special_texts)
     async with aclosing(checked_steps(steps, lambda: trace)) as checked:
         async for step in checked:
             if isinstance(step, Diagnosis):

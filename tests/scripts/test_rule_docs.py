@@ -9,7 +9,8 @@ import pytest
 from prompt_debugger.core.diagnose import RULES
 from prompt_debugger.core.diagnose.invariants import INVARIANTS
 from prompt_debugger.core.types import Stage
-from scripts.rule_docs import HEADINGS, read_sections, rule_docstring, stale_pages
+from prompt_debugger.ui.rule_pages import HEADINGS, read_sections, rule_docstring
+from scripts.rule_docs import stale_pages
 
 STAGE_DIGITS = {
     Stage.REQUEST: "1",

@@ -46,7 +46,7 @@ def verdict_strip(state: str, badge: str, sentence: str, **changes: JSON) -> str
 def idle_payload(story: str = "") -> str:
     """Return the strip before the first run; `story` says what the loaded case shows."""
     return verdict_strip(
-        "idle", "READY", "Press Run: one request, three stages, and where it goes wrong.", detail=story
+        "idle", "READY", "Press Run for this example, or paste your own request: JSON, curl or Python.", detail=story
     )
 
 

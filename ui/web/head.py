@@ -17,9 +17,11 @@ PAGE_SCRIPTS = (
     "comparison_view.js",
     "editor_link.js",
     "outdated.js",
+    "live.js",
+    "help.js",
     "page.js",
 )
-PAGE_STYLES = ("page.css", "bench.css", "parser_views.css", "share.css")
+PAGE_STYLES = ("page.css", "bench.css", "parser_views.css", "share.css", "live.css", "help.css")
 
 
 def read_assets(names: tuple[str, ...]) -> str:

@@ -14,10 +14,12 @@ from prompt_debugger.ui.web.comparison import Comparing
 from prompt_debugger.ui.web.experiments import Bench
 from prompt_debugger.ui.web.handlers import Handlers, TargetFields
 from prompt_debugger.ui.web.labs import PageLabs
+from prompt_debugger.ui.web.live import LiveRender
 from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.comparison import build_comparison, wire_comparison
 from prompt_debugger.ui.web.panels.experiments import build_experiments, wire_experiments
 from prompt_debugger.ui.web.panels.lab_install import build_install_row, wire_lab
+from prompt_debugger.ui.web.panels.live import wire_live
 from prompt_debugger.ui.web.panels.parse_tools import wire_parse_tools
 from prompt_debugger.ui.web.panels.request import build_request_panel
 from prompt_debugger.ui.web.panels.results import build_header, build_results
@@ -52,6 +54,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     views["notices"] = panel.notices
     page = Page(handlers, panel, views, gr.State(first.trace), gr.State(()))
     wire_parse_tools(page, results.parse_tools, ParseTools(settings, labs, handlers.engine))
+    wire_live(page, results.live, LiveRender(bench, settings))
     wire_experiments(page, experiments, bench, template.editor)
     wire_template(page, template, TemplateLab(bench))
     opened = wire_share(page, sharing)

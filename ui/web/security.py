@@ -18,10 +18,12 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 
+from prompt_debugger.ui.rule_pages import RULES_PATH
 from prompt_debugger.ui.web.door.events import App, EventDoor, Message, Receive, Send
 from prompt_debugger.ui.web.door.kinds import OWN_DOOR, PUBLIC_DOOR
 from prompt_debugger.ui.web.door.payloads import read_table
 from prompt_debugger.ui.web.door.visitors import Network
+from prompt_debugger.ui.web.rule_route import RuleRoute
 
 MAX_BODY_BYTES = OWN_DOOR.max_bytes
 MAX_PUBLIC_BODY_BYTES = PUBLIC_DOOR.max_bytes
@@ -33,6 +35,7 @@ OPEN_PATHS = (
     ("GET", r"/(assets|static)/[\w./~@+-]+"),
     ("GET", r"/(gradio_api/)?theme\.css"),
     ("GET", r"/(favicon\.ico|robots\.txt|manifest\.json)"),
+    ("GET", RULES_PATH.pattern),
     ("GET", r"/gradio_api/(app_id|startup-events)"),
     ("GET", r"/gradio_api/heartbeat/[\w-]+"),
     ("GET", r"/gradio_api/queue/data"),
@@ -138,7 +141,7 @@ def close_doors(
         memory = PageMemory(blocks)
         table = read_table(blocks.config, memory.choices_of)
         events = EventDoor(inner, table, memory, PUBLIC_DOOR if is_public else OWN_DOOR, proxies)
-        door = DoorMiddleware(events, names)
+        door = DoorMiddleware(RuleRoute(events), names)
         app.middleware_stack = HeadersMiddleware(door, security_headers(is_public=is_public))
         forgetting = asyncio.create_task(_forget_closed_pages(events))
         yield

@@ -104,6 +104,7 @@ _NAMES: Mapping[Kind, tuple[str, ...]] = {
     Kind.EXPERIMENT: ("try_switches", "follow_turns", "explain_count", "compare_setups"),
     Kind.PARSERS: ("ask_parsers", "try_splits", "ask_releases", "judge_constrained"),
     Kind.TEMPLATE: (
+        "live_render",
         "probe_template", "render_template", "render_ending", "render_kwargs", "render_opened", "render_reset",
     ),
     Kind.SHARE: ("share", "open_bundle", "add_bundle", "compare_runs"),

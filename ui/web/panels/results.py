@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import gradio as gr
 
+from prompt_debugger.ui.web.panels.live import LivePanel, build_live
 from prompt_debugger.ui.web.panels.parse_tools import ParseToolsPanel, build_parse_tools
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.share_view import build_share
@@ -13,9 +14,10 @@ from prompt_debugger.ui.web.views import Views, build_findings_view, build_ledge
 
 
 class Results(NamedTuple):
-    """The views of the stages, by name, and the tools below the ledger."""
+    """The views of the stages, by name, the live prompt, and the tools below the ledger."""
 
     views: Views
+    live: LivePanel
     parse_tools: ParseToolsPanel
 
 
@@ -33,6 +35,7 @@ def build_results(payloads: dict[str, str | None], settings: PageSettings) -> Re
     """Place the stage cards and the panels they open; all panels stay mounted, one is shown."""
     views = {"stages": build_view("stages", "stages", payloads["stages"])}
     with gr.Column(elem_id="pd-panel-render", elem_classes=["pd-panel"]):
+        live = build_live()
         views["difference"] = build_view("difference", "difference", payloads["difference"])
         with gr.Row(elem_id="pd-render-row"):
             views["prompt_tokens"] = build_token_view("prompt_tokens", payloads["prompt_tokens"])
@@ -46,4 +49,4 @@ def build_results(payloads: dict[str, str | None], settings: PageSettings) -> Re
         views["parser_matrix"] = parse_tools.matrix.view
     with gr.Column(elem_id="pd-panel-findings", elem_classes=["pd-panel"]):
         views["findings"] = build_findings_view(payloads["findings"])
-    return Results(views, parse_tools)
+    return Results(views, live, parse_tools)

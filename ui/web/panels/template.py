@@ -114,7 +114,7 @@ def wire_template(page: Page, panel: TemplatePanel, lab: TemplateLab) -> None:
         open_panel, [panel.editor, panel.own, *target], [panel.editor, panel.own], api_name="open_template", **quiet()
     )
     opening.then(render, inputs, outputs, api_name="render_opened", **quiet())
-    told = "() => PromptDebugger.requestEdited()"
+    told = "() => { PromptDebugger.requestEdited(); PromptDebugger.renderLive(); }"
     page.request.editor.change(None, None, None, js=told, api_name="request_edited", **quiet())
     resetting = panel.reset.click(
         lambda own: own, panel.own, panel.editor, api_name="reset_template", queue=False, **quiet()

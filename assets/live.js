@@ -1,0 +1,104 @@
+// The live prompt: what the request in the editor becomes, while it is typed. A run's own prompt is never touched.
+"use strict";
+(function (global) {
+  const pd = (global.PromptDebugger = global.PromptDebugger || {});
+  const { make, prose, button } = pd;
+  const PAUSE_MS = 350;
+  let timer = 0;
+  let state = "idle"; // of the verdict strip
+  let isEdited = false; // by hand, since that verdict
+  let wantsRun = false; // the person asked for the prompt of the run
+
+  const root = document.documentElement;
+
+  // Before a run, and once its request was edited, the pane shows the live prompt.
+  function isDue() {
+    if (state === "idle") return true;
+    if (state === "recorded") return isEdited;
+    return state !== "running" && pd.isOutdated();
+  }
+
+  pd.showLive = () => {
+    const isLive = isDue() && !wantsRun;
+    if (root.hasAttribute("data-live") !== isLive) {
+      root.toggleAttribute("data-live", isLive);
+      if (isLive) pd.renderLive();
+    }
+    root.toggleAttribute("data-live-due", isDue());
+    root.toggleAttribute("data-has-run", state !== "idle");
+  };
+
+  pd.liveVerdict = (verdict) => {
+    if (verdict.state !== state || verdict.state === "running") wantsRun = isEdited = false;
+    state = verdict.state;
+    pd.showLive();
+  };
+
+  pd.editedByHand = () => {
+    isEdited = true;
+    pd.showLive();
+  };
+
+  // Asks for the live prompt a moment after the last change; nobody sees it while a run's own is shown.
+  pd.renderLive = () => {
+    clearTimeout(timer);
+    if (!root.hasAttribute("data-live")) return;
+    timer = setTimeout(() => {
+      const refresh = document.getElementById("pd-live-refresh");
+      if (refresh) refresh.click();
+    }, PAUSE_MS);
+  };
+
+  function choose(ofRun) {
+    wantsRun = ofRun;
+    pd.showLive();
+  }
+
+  pd.showPromptOfRun = () => root.hasAttribute("data-has-run") && choose(true);
+
+  pd.builders.live_status = (box) => {
+    box.classList.add("pd-live-status");
+    box.setAttribute("aria-live", "polite");
+    const line = make("p", "pd-live-line");
+    const list = make("ul", "pd-live-findings");
+    const text = make("pre", "pd-text pd-live-text", "");
+    text.tabIndex = 0;
+    box.append(line, list, text);
+    const back = button("Prompt of the run", "pd-small pd-live-back", () => choose(true), "Show what the run gave, before your edits");
+
+    function show(decoded) {
+      const { state: how, sentence, hint, place, findings, more, text: plain } = decoded.header;
+      box.dataset.state = how;
+      line.replaceChildren(make("span", "pd-live-tag", "local \u00b7 live"), prose("strong", "", sentence));
+      const go = place && pd.placeButton(place);
+      if (go) line.append(go);
+      line.append(prose("span", "pd-muted", hint), back);
+      list.replaceChildren(...findings.map(row));
+      if (more) list.append(make("li", "pd-muted", "and " + more + " more, which a run will list"));
+      text.hidden = plain === null;
+      text.textContent = plain === null ? "" : pd.visibleText(plain, true);
+      root.toggleAttribute("data-live-error", how === "error");
+    }
+    text.hidden = true;
+    return { show: (decoded) => decoded && show(decoded) };
+  };
+
+  function row(finding) {
+    const item = make("li", "pd-live-finding pd-" + finding.severity);
+    item.append(make("span", "pd-severity", finding.mark + " " + finding.severity), prose("span", "", finding.title));
+    item.append(pd.ruleName(finding.code, finding.name, "pd-code-name"));
+    const evidence = finding.evidence;
+    if (evidence) item.append(button("show", "pd-small", () => showPlace(evidence), "Show it"));
+    return item;
+  }
+
+  // The prompt meant here is the live one.
+  function showPlace(evidence) {
+    if (evidence.in === "prompt") return pd.controller("live_tokens").jump(evidence);
+    pd.jump(evidence);
+  }
+
+  document.addEventListener("click", (event) => {
+    if (event.target instanceof Element && event.target.closest("#pd-live-again")) choose(false);
+  });
+})(globalThis);

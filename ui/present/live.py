@@ -1,0 +1,64 @@
+"""The prompt of what stands in the editor, before any run: one line about it, and what can be said already."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.errors import DebuggerError, RenderError, RequestError
+from prompt_debugger.core.types import JSON, Finding, Severity, TokenKind, Trace
+from prompt_debugger.ui.present.findings import evidence_to_json
+from prompt_debugger.ui.present.payload import pack_payload
+from prompt_debugger.ui.present.words import SEVERITY_MARKS, as_sentence, count_of, joined
+
+MAX_TEXT = 200_000  # characters of a prompt that is shown without tokens
+MAX_FINDINGS = 6
+
+
+def live_payload(trace: Trace, source: str) -> str:
+    """Return the lines above the live prompt.
+
+    Args:
+        trace: The request and its local prompt.
+        source: Where template and tokenizer come from, in words.
+    """
+    prompt = trace.local_prompt
+    if prompt is None:
+        raise ValueError("a live view needs a prompt")
+    if prompt.tokens is None:
+        size = count_of(len(prompt.text), "character")
+    else:
+        special = sum(token.kind is TokenKind.SPECIAL for token in prompt.tokens)
+        size = joined(count_of(len(prompt.tokens), "token"), f"{special:,} special")
+    told = [finding for finding in trace.findings if finding.severity is not Severity.NOTE]
+    return pack_payload(
+        {
+            "state": "ok",
+            "sentence": size,
+            "hint": source,
+            "place": None,
+            "findings": [_line(finding) for finding in told[:MAX_FINDINGS]],
+            "more": max(0, len(told) - MAX_FINDINGS),
+            "text": None if prompt.tokens is not None else prompt.text[:MAX_TEXT],
+        }
+    )
+
+
+def live_error_payload(error: DebuggerError) -> str:
+    """Return the lines where there is no prompt: what happened, where, what to do."""
+    place: JSON = None
+    if isinstance(error, RenderError) and error.template_line is not None:
+        place = {"template_line": error.template_line, "template_column": error.template_column}
+    elif isinstance(error, RequestError) and error.line is not None:
+        place = {"line": error.line, "column": error.column or 1}
+    empty: dict[str, JSON] = {"findings": [], "more": 0, "text": None}
+    sentence = as_sentence(error.message)
+    return pack_payload({"state": "error", "sentence": sentence, "hint": error.hint, "place": place, **empty})
+
+
+def _line(finding: Finding) -> JSON:
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "severity": finding.severity.value,
+        "mark": SEVERITY_MARKS[finding.severity],
+        "title": finding.title,
+        "evidence": evidence_to_json(finding.evidence[0]) if finding.evidence else None,
+    }

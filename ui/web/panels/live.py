@@ -1,0 +1,51 @@
+"""The live prompt in the Render pane: what the request in the editor becomes, while it is typed."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import gradio as gr
+
+from prompt_debugger.core.types import Trace
+from prompt_debugger.ui.web.experiments import Asked
+from prompt_debugger.ui.web.handlers import TargetFields
+from prompt_debugger.ui.web.live import LiveRender
+from prompt_debugger.ui.web.page import Page, quiet
+from prompt_debugger.ui.web.views import build_token_view, build_view
+
+
+class LivePanel(NamedTuple):
+    """Components of the live prompt."""
+
+    status: gr.HTML
+    tokens: gr.HTML
+    refresh: gr.Button
+
+
+def build_live() -> LivePanel:
+    """Place the panel; the page's script asks for the first prompt once it has loaded."""
+    with gr.Column(elem_id="pd-live"):
+        status = build_view("live_status", "live_status")
+        tokens = build_token_view("live_tokens")
+    refresh = gr.Button("Render live", elem_id="pd-live-refresh")  # pressed by the script, out of everybody's way
+    return LivePanel(status, tokens, refresh)
+
+
+def wire_live(page: Page, panel: LivePanel, live: LiveRender) -> None:
+    """Wire the panel: the script presses its button a moment after the last key."""
+
+    async def render(visitor: gr.Request, text: str, trace: Trace | None, *fields: str) -> tuple[Any, Any]:
+        drawn = await live.render(Asked(text, TargetFields(*fields), trace), visitor.session_hash or "")
+        if drawn is None:
+            return gr.skip(), gr.skip()
+        return drawn.status, gr.skip() if drawn.tokens is None else drawn.tokens
+
+    inputs = [page.request.editor, page.trace, *page.request.target_fields]
+    outputs = [panel.status, panel.tokens]
+    panel.refresh.click(
+        render, inputs, outputs, api_name="live_render", trigger_mode="multiple", concurrency_limit=8, **quiet()
+    )
+    edited = "() => PromptDebugger.editedByHand()"
+    page.request.editor.input(None, None, None, js=edited, api_name="edited_by_hand", **quiet())
+    for field in page.request.target_fields:
+        field.change(None, None, None, js="() => PromptDebugger.renderLive()", api_name="target_changed", **quiet())  # type: ignore[attr-defined]  # text boxes and lists have it
