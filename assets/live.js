@@ -6,16 +6,13 @@
   const PAUSE_MS = 350;
   let timer = 0;
   let state = "idle"; // of the verdict strip
-  let isEdited = false; // by hand, since that verdict
   let wantsRun = false; // the person asked for the prompt of the run
 
   const root = document.documentElement;
 
   // Before a run, and once its request was edited, the pane shows the live prompt.
   function isDue() {
-    if (state === "idle") return true;
-    if (state === "recorded") return isEdited;
-    return state !== "running" && pd.isOutdated();
+    return state === "idle" || (state !== "running" && pd.isOutdated());
   }
 
   pd.showLive = () => {
@@ -25,17 +22,13 @@
       if (isLive) pd.renderLive();
     }
     root.toggleAttribute("data-live-due", isDue());
+    offerLive();
     root.toggleAttribute("data-has-run", state !== "idle");
   };
 
   pd.liveVerdict = (verdict) => {
-    if (verdict.state !== state || verdict.state === "running") wantsRun = isEdited = false;
+    if (verdict.state !== state || verdict.state === "running") wantsRun = false;
     state = verdict.state;
-    pd.showLive();
-  };
-
-  pd.editedByHand = () => {
-    isEdited = true;
     pd.showLive();
   };
 
@@ -98,7 +91,14 @@
     pd.jump(evidence);
   }
 
-  document.addEventListener("click", (event) => {
-    if (event.target instanceof Element && event.target.closest("#pd-live-again")) choose(false);
-  });
+  // The way back from the prompt of the run.
+  function offerLive() {
+    const panel = document.getElementById("pd-panel-render");
+    if (!panel || document.getElementById("pd-live-again")) return;
+    const box = make("p", "pd pd-live-again");
+    box.id = "pd-live-again";
+    box.append(make("span", "pd-muted", "The prompt of the run, before your edits."));
+    box.append(button("Prompt of what I typed", "pd-small", () => choose(false)));
+    panel.prepend(box);
+  }
 })(globalThis);

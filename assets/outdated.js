@@ -7,6 +7,8 @@
   let ranText = null;
   let pressedText = null; // what stood in the editor when Run was pressed, until that run is heard of
   let knownDoc = null;
+  let isRecorded = false;
+  let isEditedRecording = false; // a recorded run is shown, and the request beside it was edited by hand
 
   function currentText() {
     const view = pd.editorView && pd.editorView();
@@ -14,7 +16,7 @@
   }
 
   function isOutdated() {
-    return ranText !== null && currentText() !== ranText;
+    return isEditedRecording || (ranText !== null && currentText() !== ranText);
   }
 
   pd.isOutdated = isOutdated;
@@ -46,8 +48,15 @@
       ranText = isRun ? pressedText : null;
       pressedText = null;
     }
+    isRecorded = verdict.state === "recorded";
+    isEditedRecording = false;
     draw();
     pd.liveVerdict(verdict);
+  };
+
+  pd.editedByHand = () => {
+    isEditedRecording = isRecorded;
+    draw();
   };
 
   // The editor tells of no change; whatever it is made by, what is drawn changes with it.

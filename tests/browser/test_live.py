@@ -1,0 +1,46 @@
+"""The live prompt beside the editor, the rule pages and the help, in a browser."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.axe import violations
+from tests.browser.page import DebuggerPage
+
+pytestmark = pytest.mark.browser
+
+TYPED = '{"messages": [{"role": "user", "content": "TYPED BY ME"}]}'
+
+
+def test_what_is_typed_stands_as_a_prompt_beside_the_run_it_does_not_touch(bare: DebuggerPage) -> None:
+    page = bare.page
+    bare.paste(TYPED)
+    bare.open_stage("render")
+
+    expect(page.locator("#pd-live-tokens")).to_contain_text("TYPED")
+    expect(page.locator(".pd-outdated")).to_be_visible()
+    expect(page.locator("#pd-prompt-tokens")).to_be_hidden()
+
+    page.get_by_role("button", name="Prompt of the run").click()
+    expect(page.locator("#pd-prompt-tokens")).to_be_visible()
+    expect(page.locator("#pd-prompt-tokens")).not_to_contain_text("TYPED")
+    page.get_by_role("button", name="Prompt of what I typed").click()
+    expect(page.locator("#pd-live-tokens")).to_be_visible()
+    assert violations(page) == []
+
+
+def test_a_rule_has_a_page_and_the_question_mark_opens_the_help(bare: DebuggerPage) -> None:
+    page = bare.page
+    bare.open_stage("findings")
+    with page.context.expect_page() as opened:
+        page.locator(".pd-rule-link").first.click()
+    expect(opened.value.get_by_role("heading", name="Why it matters")).to_be_visible()
+    opened.value.close()
+
+    page.locator("#pd-tab-findings").focus()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("1 Render")
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
