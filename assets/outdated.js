@@ -26,7 +26,7 @@
     const isOld = isOutdated();
     document.documentElement.toggleAttribute("data-outdated", isOld);
     const note = strip && strip.querySelector(".pd-outdated");
-    pd.showLive();
+    if (pd.showLive) pd.showLive();
     if (note && !isOld) note.remove();
     if (!note && isOld && strip) strip.querySelector(".pd-verdict-text").append(pd.make("p", "pd-outdated", WORDS));
   }
@@ -51,7 +51,7 @@
     isRecorded = verdict.state === "recorded";
     isEditedRecording = false;
     draw();
-    pd.liveVerdict(verdict);
+    if (pd.liveVerdict) pd.liveVerdict(verdict);
   };
 
   pd.editedByHand = () => {

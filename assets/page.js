@@ -40,7 +40,8 @@
     return {
       show(decoded) {
         if (!decoded) return root.replaceChildren();
-        const { state, summary, items } = decoded.header;
+        const { state, summary, items, rows } = decoded.header;
+        document.documentElement.toggleAttribute("data-rows", Boolean(rows));
         root.dataset.state = state;
         root.replaceChildren();
         if (summary) root.append(make("p", "pd-counts", summary));
@@ -117,7 +118,7 @@
   function nameEditor() {
     const content = document.querySelector("#pd-request .cm-content");
     if (!content) return setTimeout(nameEditor, 100);
-    content.setAttribute("aria-label", "Request: JSON, curl or Python");
+    content.setAttribute("aria-label", "Paste a request, or what a model or server said");
     const scroller = document.querySelector("#pd-request .cm-scroller");
     if (scroller) scroller.tabIndex = -1;
     const run = document.getElementById("pd-run");

@@ -29,7 +29,8 @@ from prompt_debugger.core.types import JSON, JSONObject, Notice
 
 _CALLS = (
     "chat.completions.create", "chat.completions.parse", "chat.completions.stream",
-    "chat.completions.with_raw_response.create", "ChatCompletion.create",
+    "chat.completions.with_raw_response.create", "ChatCompletion.create", "responses.create", "responses.stream",
+    "messages.create", "messages.stream",
 )  # fmt: skip
 _FREE_CALLS = ("litellm.completion", "litellm.acompletion", "completion", "acompletion")
 _POSTS = ("requests.post", "httpx.post", "client.post", "session.post")
@@ -196,6 +197,10 @@ def _body_of_call(node: ast.Call, reading: _Reading) -> JSONObject:
         try:
             values.merge(body, ast.copy_location(ast.Call(ast.Name("dict"), [], [keyword]), node))
         except Unreadable as unreadable:
+            if keyword.arg in ("response_format", "text_format") and isinstance(keyword.value, ast.Name):
+                words = f"`{keyword.value.id}` is a Python class: its schema is not read, and left out of the body."
+                reading.tell(keyword.arg, words, keyword.value)
+                continue
             raise reading.source.error(unreadable, _field_of(keyword, unreadable)) from None
     for option in _CLIENT_OPTIONS:
         body.pop(option, None)  # may have come through `**options`

@@ -13,6 +13,7 @@ from prompt_debugger.core.errors import RequestError, shorten
 from prompt_debugger.core.request.checks import Problem, check_body
 from prompt_debugger.core.request.curl import has_curl, read_curl
 from prompt_debugger.core.request.json_text import JsonText, locate_in_json
+from prompt_debugger.core.request.other_bodies import convert_body
 from prompt_debugger.core.request.places import Draft, Path, Place, show_path
 from prompt_debugger.core.request.python_call import read_python
 from prompt_debugger.core.request.python_source import parse_source
@@ -36,9 +37,10 @@ _FORMS = "Paste the JSON of a chat completion body, a curl command, or a Python 
 def read_request(text: str) -> Request:
     """Read what somebody pasted as a chat completion request.
 
-    JSON of a body, a `curl` command, or Python: an `openai` call, a dict, an
-    `extra_body` beside its messages. Python is parsed, never executed. A JSON
-    object with a `request` in it, such as a worked case or a saved run, stands
+    JSON of a body (of OpenAI's Responses or Anthropic's Messages, too), a `curl`
+    command, or Python: an `openai` call, a dict, an `extra_body` beside its
+    messages. Python is parsed, never executed. A JSON object with a `request`
+    in it, such as a worked case or a saved run, stands
     for that request. Of anything but plain JSON only the body is kept.
 
     Args:
@@ -67,7 +69,7 @@ def read_request(text: str) -> Request:
             break
         if len(told) < MAX_NOTICES:
             told.append(problem)
-    about = told if fatal is None else [fatal]
+    about = (told if fatal is None else [fatal]) if found.is_pasted else []
     places = draft.locate({part for problem in about for part in _prefixes(found.pasted_path(problem.path))})
     if fatal is not None:
         place = _nearest(found.pasted_path(fatal.path), places)
@@ -90,12 +92,16 @@ def body_text(body: JSONObject) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The body within what was pasted: at `prefix`, or the whole as its first `dropped` steps."""
+    """The body within what was pasted: at `prefix`, or the whole as its first `dropped` steps.
+
+    One that was made of a body of another API (`is_pasted` is false) has no places in the text.
+    """
 
     body: JSONObject
     notices: tuple[Notice, ...]
     prefix: Path = ()
     dropped: int = 0
+    is_pasted: bool = True
 
     def pasted_path(self, path: Path) -> Path:
         return (*self.prefix, *path[self.dropped :])
@@ -202,7 +208,11 @@ def _find_body(draft: Draft) -> _Found:
         said = Notice(
             "", f"The request was taken from the field `request`; not part of it: {others or 'nothing else'}."
         )
+        if (converted := convert_body(inner)) is not None:
+            return _Found(converted.body, (*notices, said, *converted.notices), is_pasted=False)
         return _Found(inner, (*notices, said), prefix=("request",))
+    if (converted := convert_body(value)) is not None:
+        return _Found(converted.body, (*notices, *converted.notices), is_pasted=False)
     return _Found(value, notices)
 
 

@@ -7,11 +7,20 @@ import sys
 from collections.abc import Sequence
 
 from prompt_debugger.core.errors import DebuggerError
-from prompt_debugger.ui.cli import check, lab, page, parse, render, run, verify
+from prompt_debugger.ui.cli import check, inspect, lab, page, parse, render, run, verify
 from prompt_debugger.ui.cli.output import OK, print_text, report_error
 from prompt_debugger.ui.cli.versions import versions
 
-_COMMANDS = {"ui": page, "render": render, "parse": parse, "run": run, "verify": verify, "check": check, "lab": lab}
+_COMMANDS = {
+    "ui": page,
+    "render": render,
+    "parse": parse,
+    "run": run,
+    "inspect": inspect,
+    "verify": verify,
+    "check": check,
+    "lab": lab,
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -23,6 +23,7 @@ from prompt_debugger.core.pipeline import (
     load_examples,
     render_request,
 )
+from prompt_debugger.core.pipeline.intake import Intake, show_evidence
 from prompt_debugger.core.room import VISITOR, room_of
 from prompt_debugger.core.types import JSON, Request, Trace
 from prompt_debugger.ui.present import (
@@ -36,14 +37,16 @@ from prompt_debugger.ui.present import (
     too_long_payload,
     unserved_payload,
 )
+from prompt_debugger.ui.present.intake import intake_payload
 from prompt_debugger.ui.web.gate import RunGate, Turn
+from prompt_debugger.ui.web.intake import Reading, check_anything, read_anything
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.limits import LimitError, Limits, bounded_request, check_length
 from prompt_debugger.ui.web.recorded import RecordedCases
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.stops import Stops, until_asked
 from prompt_debugger.ui.web.targets import NoServerError, choose_target, request_for, target_without_server
-from prompt_debugger.ui.web.work import check_pasted, read_pasted
+from prompt_debugger.ui.web.work import check_pasted
 
 TICK_S = 0.5  # a closed tab is noticed at the next tick
 MIN_GAP_S = 0.05  # at most 20 updates per second
@@ -51,6 +54,7 @@ MAX_LIVE_CHARS = 1_000_000
 MAX_STREAMED_CHARS = 20_000  # of a text that streams its end is shown; all of it once it has come
 
 Payloads = dict[str, str | None]
+ANYTHING = Reading()
 
 _log = logging.getLogger(__name__)
 _run_numbers = itertools.count(1)
@@ -64,6 +68,13 @@ class TargetFields(NamedTuple):
     tokenizer: str
     tool_parser: str
     reasoning_parser: str
+
+
+class Pasted(NamedTuple):
+    """What stands in the editor, and what it is to be taken for."""
+
+    text: str
+    reading: Reading
 
 
 class Update(NamedTuple):
@@ -138,14 +149,14 @@ class Handlers:
         target = self.settings.target
         return target.base_url is None and target.lab.is_lab_model and not self.labs.enabled
 
-    def check_request(self, text: str) -> str | None:
+    def check_request(self, text: str, reading: Reading = ANYTHING) -> str | None:
         """Return the lines under the editor for a text as it stands; if it is too long for that, say so."""
         if not text.strip():
             return None
         if len(text) > min(MAX_LIVE_CHARS, self.limits.request_chars or MAX_LIVE_CHARS):
             return too_long_payload(len(text))
         try:
-            return room_of().call(check_pasted, text, is_public=self.settings.public)
+            return room_of().call(check_anything, text, reading, is_public=self.settings.public)
         except RoomError as error:
             return notices_payload(RequestError(error.message, error.hint))
 
@@ -163,7 +174,7 @@ class Handlers:
         return error_payload(DebuggerError("the run did not start", "The message at the edge of the page says why."))
 
     async def run(
-        self, text: str, fields: TargetFields, session: str = "", key: str = ""
+        self, text: str, fields: TargetFields, session: str = "", key: str = "", reading: Reading = ANYTHING
     ) -> AsyncGenerator[Update, None]:
         """Run what stands in the editor; yield what changes, and the trace at the end.
 
@@ -174,25 +185,28 @@ class Handlers:
             fields: The fields under Target.
             session: Which open page asks.
             key: For the endpoint among the fields; it goes into no trace.
+            reading: What the text is to be taken for.
         """
         view = RunView(run=next(_run_numbers))
         with self.stops.follow(session) as sign:
-            async with aclosing(until_asked(self._whole_run(view, text, fields, session, key), sign)) as updates:
+            async with aclosing(
+                until_asked(self._whole_run(view, Pasted(text, reading), fields, session, key), sign)
+            ) as updates:
                 async for update in updates:
                     yield update
             if sign.asked.is_set() and not sign.is_silent:
                 yield Update(await asyncio.to_thread(view.stop), view.trace)
 
     async def _whole_run(
-        self, view: RunView, text: str, fields: TargetFields, session: str, key: str
+        self, view: RunView, pasted: Pasted, fields: TargetFields, session: str, key: str
     ) -> AsyncGenerator[Update, None]:
         """Yield what a run changes, from its place in the line to its end; every error is a message."""
         try:
-            check_length(text, self.limits)  # before it waits, and is held as long
+            check_length(pasted.text, self.limits)  # before it waits, and is held as long
             with self.gate.enter(session, VISITOR.get().partition("/")[0]) as turn:
                 async for payloads in self._wait(view, turn):
                     yield Update(payloads)
-                async with aclosing(self._run(view, text, fields, key)) as updates:
+                async with aclosing(self._run(view, pasted, fields, key)) as updates:
                     async for update in updates:
                         yield update
         except DebuggerError as error:
@@ -213,8 +227,14 @@ class Handlers:
             said = ahead
             await asyncio.sleep(TICK_S)
 
-    async def _run(self, view: RunView, text: str, fields: TargetFields, key: str) -> AsyncGenerator[Update, None]:
-        request = await room_of().run(read_pasted, text, self.limits, hides_keys=self.settings.public)
+    async def _run(self, view: RunView, pasted: Pasted, fields: TargetFields, key: str) -> AsyncGenerator[Update, None]:
+        intake = await room_of().run(
+            read_anything, pasted.text, self.limits, pasted.reading, hides_keys=self.settings.public
+        )
+        if intake.is_evidence or intake.request is None:
+            yield await self._show(view, intake)
+            return
+        request = intake.request
         try:
             target = choose_target(self.settings, self.labs, **fields._asdict(), key=key)
         except NoServerError as error:
@@ -230,6 +250,13 @@ class Handlers:
         yield Update({}, view.trace)
         if view.trace is not None and _has_lost_calls(view.trace):
             yield Update(await self._ask_parsers(view, view.trace, target), view.trace)
+
+    async def _show(self, view: RunView, intake: Intake) -> Update:
+        """Return what pasted evidence shows; no server is asked, and the page has none to ask again."""
+        view.facts = [["", "pasted", "No server was asked"], ["", intake.words, ""]]
+        trace = await show_evidence(intake)
+        payloads = await asyncio.to_thread(view.finish, trace)
+        return Update({**payloads, "notices": intake_payload(intake)}, trace, is_own=False)
 
     async def _without_server(
         self, view: RunView, request: Request, fields: TargetFields, error: NoServerError

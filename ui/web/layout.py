@@ -13,6 +13,7 @@ from gradio.events import Dependency
 from prompt_debugger.ui.web.comparison import Comparing
 from prompt_debugger.ui.web.experiments import Bench
 from prompt_debugger.ui.web.handlers import Handlers, TargetFields
+from prompt_debugger.ui.web.intake import FIND_OUT, Reading
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.live import LiveRender
 from prompt_debugger.ui.web.page import Changes, Page, quiet
@@ -75,12 +76,21 @@ def _wire_cases(page: Page) -> None:
             panel.editor: case.text,
             panel.tool_parser: case.tool_parser,
             panel.reasoning_parser: case.reasoning_parser,
+            panel.read_as: FIND_OUT,
             page.trace: case.trace,
             panel.run: gr.skip() if has_run else gr.Button(interactive=True),
         }
         return {**fields, **page.changes(case.payloads)}
 
-    outputs = [panel.editor, panel.tool_parser, panel.reasoning_parser, panel.run, page.trace, *page.views.values()]
+    outputs = [
+        panel.editor,
+        panel.tool_parser,
+        panel.reasoning_parser,
+        panel.read_as,
+        panel.run,
+        page.trace,
+        *page.views.values(),
+    ]
     # Run waits for the case: pressed before it has come, it would run the request that is about to go.
     hold = "() => ({ __type__: 'update', interactive: false })"
     panel.case.input(None, None, panel.run, js=hold, **quiet())
@@ -88,14 +98,15 @@ def _wire_cases(page: Page) -> None:
     loaded.failure(
         lambda: gr.Button(interactive=True), None, panel.run, api_name="case_refused", queue=False, **quiet()
     )
-    panel.editor.input(
-        page.handlers.check_request,
-        panel.editor,
-        panel.notices,
-        api_name="check_request",
-        trigger_mode="always_last",
-        **quiet(),
-    )
+
+    def check_request(text: str, name: str, row: float | None) -> str | None:
+        return page.handlers.check_request(text, Reading(name, int(row or 1)))
+
+    inputs = [panel.editor, panel.read_as, panel.row]
+    live = {"trigger_mode": "always_last", **quiet()}
+    panel.editor.input(check_request, inputs, panel.notices, api_name="check_request", **live)
+    panel.read_as.input(check_request, inputs, panel.notices, api_name="check_reading", **live)
+    panel.row.input(check_request, inputs, panel.notices, api_name="check_row", **live)
 
 
 def _wire_run(page: Page) -> Dependency:
@@ -121,8 +132,10 @@ def _wire_run(page: Page) -> Dependency:
 
     async def run(visitor: gr.Request, text: str, *more: Any) -> AsyncGenerator[Changes, None]:  # noqa: ANN401  # fields, and the state
         session = visitor.session_hash or ""
-        *fields, key, servers = more
-        async with aclosing(page.handlers.run(text, TargetFields(*fields), session, str(key or ""))) as updates:
+        *fields, key, name, row, servers = more
+        reading = Reading(name, int(row or 1))
+        updating = page.handlers.run(text, TargetFields(*fields), session, str(key or ""), reading)
+        async with aclosing(updating) as updates:
             async for update in updates:
                 kept: Changes = {}
                 if update.trace is not None:
@@ -132,7 +145,7 @@ def _wire_run(page: Page) -> Dependency:
                 yield {**kept, **page.changes(update.payloads)}
 
     buttons = [panel.run, panel.stop]
-    inputs = [panel.editor, *panel.target_fields, panel.key, page.servers]
+    inputs = [panel.editor, *panel.target_fields, panel.key, panel.read_as, panel.row, page.servers]
     outputs = [page.trace, page.servers, *page.views.values()]
     started = panel.run.click(begin, None, [*buttons, page.trace], api_name="begin", queue=False, **quiet())
     running: Dependency = started.then(run, inputs, outputs, api_name="run", concurrency_limit=None, **quiet())

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.pipeline.intake import read_intake
 from prompt_debugger.core.pipeline.reading import Diagnosis, read_run
 from prompt_debugger.core.report import Bundle, read_bundle, write_bundle
 from prompt_debugger.core.request import read_request
@@ -66,7 +67,9 @@ def read_pasted(text: str, limits: Limits, *, hides_keys: bool) -> Request:
         RequestError: It cannot be read, or asks for too much.
     """
     check_length(text, limits)
-    request = read_request(text)
+    request = read_intake(text).request
+    if request is None:
+        raise RequestError("There is no request in it.", "Press Run to see what it shows.")
     check_request_limits(request, limits)
     return without_keys(request) if hides_keys else request
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import gradio as gr
 
 from prompt_debugger.core.pipeline import Example
+from prompt_debugger.ui.web.intake import FIND_OUT, READINGS
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS
 from prompt_debugger.ui.web.views import build_view
@@ -19,6 +20,8 @@ class RequestPanel(NamedTuple):
     case: gr.Dropdown
     editor: gr.Code
     notices: gr.HTML
+    read_as: gr.Dropdown
+    row: gr.Number
     run: gr.Button
     stop: gr.Button
     endpoint: gr.Textbox
@@ -47,7 +50,7 @@ def build_request_panel(settings: PageSettings, examples: Sequence[Example], not
     editor = gr.Code(
         first.request_text,
         language="json",
-        label="Request: JSON, curl or Python",
+        label="Paste a request, or what a model or server said",
         elem_id="pd-request",
         elem_classes=["pd-code-editor"],
         show_label=True,
@@ -55,6 +58,9 @@ def build_request_panel(settings: PageSettings, examples: Sequence[Example], not
         buttons=[],
     )
     notices_view = build_view("notices", "notices", notices)
+    with gr.Row(elem_id="pd-reading"):
+        read_as = gr.Dropdown(list(READINGS), value=FIND_OUT, label="Read as", elem_id="pd-read-as", filterable=False)
+        row = gr.Number(1, label="Number", minimum=1, maximum=1_000_000, precision=0, elem_id="pd-row")
     with gr.Row(elem_id="pd-buttons"):
         run = gr.Button("Run  Ctrl+↵", variant="primary", elem_id="pd-run", min_width=80)
         stop = gr.Button("Stop", elem_id="pd-stop", interactive=False, min_width=60)
@@ -62,7 +68,7 @@ def build_request_panel(settings: PageSettings, examples: Sequence[Example], not
         "Target: the lab, or your server" if not settings.public else "Target", open=False, elem_id="pd-target"
     ):
         target = _build_target(settings, first)
-    return RequestPanel(case, editor, notices_view, run, stop, *target)
+    return RequestPanel(case, editor, notices_view, read_as, row, run, stop, *target)
 
 
 def _build_target(

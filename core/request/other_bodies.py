@@ -1,0 +1,305 @@
+"""Bodies of OpenAI's Responses and Anthropic's Messages, known by their shape, as chat completion bodies.
+
+What a chat completion has no place for is left out and said, one notice for each; nothing goes silently.
+
+Source: https://platform.openai.com/docs/api-reference/responses and
+https://docs.anthropic.com/en/api/messages, as of 2026-10.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from prompt_debugger.core.types import JSON, JSONObject, Notice
+
+MAX_NOTICES = 50
+
+
+class Converted(NamedTuple):
+    """A body of another API as one of chat completions.
+
+    Attributes:
+        api: Its name.
+        body: The chat completion body.
+        notices: What was changed or left out.
+    """
+
+    api: str
+    body: JSONObject
+    notices: tuple[Notice, ...]
+
+
+def convert_body(value: JSONObject) -> Converted | None:
+    """Return a body of another API as a chat completion body; `None` if it is of no other API that is known."""
+    if is_responses_body(value):
+        return _converted("OpenAI Responses", value, _responses)
+    if is_anthropic_body(value):
+        return _converted("Anthropic Messages", value, _anthropic)
+    return None
+
+
+def is_responses_body(value: JSONObject) -> bool:
+    """Say whether a body is for `/v1/responses`."""
+    return "messages" not in value and "prompt" not in value and isinstance(value.get("input"), str | list)
+
+
+def is_anthropic_body(value: JSONObject) -> bool:
+    """Say whether a body is for Anthropic's `/v1/messages`."""
+    messages, tools = value.get("messages"), value.get("tools")
+    if not isinstance(messages, list):
+        return False
+    if isinstance(value.get("system"), str | list) or "anthropic_version" in value:
+        return True
+    if any("input_schema" in tool for tool in _objects(tools)):
+        return True
+    parts = (part for message in _objects(messages) for part in _objects(message.get("content")))
+    return any(part.get("type") in ("tool_use", "tool_result") for part in parts)
+
+
+@dataclass(slots=True)
+class _Work:
+    """A body that is being made."""
+
+    body: JSONObject = field(default_factory=dict)
+    messages: list[JSON] = field(default_factory=list)
+    lost: list[Notice] = field(default_factory=list)
+
+    def lose(self, place: str, words: str) -> None:
+        if len(self.lost) < MAX_NOTICES:
+            self.lost.append(Notice(place, words))
+
+    def say(self, role: str, content: JSON) -> None:
+        self.messages.append({"role": role, "content": content})
+
+    def call(self, call_id: JSON, name: JSON, arguments: JSON) -> None:
+        """Add a tool call to the assistant message at the end, which is made if there is none."""
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+        call: JSONObject = {"id": call_id, "type": "function", "function": {"name": name, "arguments": text}}
+        last = self.messages[-1] if self.messages else None
+        if not isinstance(last, dict) or last.get("role") != "assistant":
+            last = {"role": "assistant", "content": None}
+            self.messages.append(last)
+        calls = last.setdefault("tool_calls", [])
+        if isinstance(calls, list):
+            calls.append(call)
+
+
+def _converted(api: str, value: JSONObject, convert: Callable[[JSONObject, _Work], None]) -> Converted:
+    work = _Work()
+    convert(value, work)
+    body: JSONObject = {}
+    if "model" in value:
+        body["model"] = value["model"]
+    body = {**body, "messages": work.messages, **work.body}
+    lost = "nothing was left out" if not work.lost else "what it has no place for is named below"
+    said = Notice("", f"This is a body of {api}; it was read as a chat completion: {lost}.")
+    return Converted(api, body, (said, *work.lost))
+
+
+def _object(value: JSON) -> JSONObject:
+    return value if isinstance(value, dict) else {}
+
+
+def _objects(value: JSON) -> list[JSONObject]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+# --- OpenAI Responses ----------------------------------------------------------------
+
+_RENAMED = {"max_output_tokens": "max_completion_tokens", "tool_choice": "tool_choice"}
+_SAME = ("temperature", "top_p", "stream", "parallel_tool_calls", "metadata", "user", "seed", "top_logprobs", "stop")
+
+
+def _responses(value: JSONObject, work: _Work) -> None:
+    if isinstance(value.get("instructions"), str):
+        work.say("system", value["instructions"])
+    given = value["input"]
+    if isinstance(given, str):
+        work.say("user", given)
+    for index, item in enumerate(given if isinstance(given, list) else []):
+        _item(item, f"input[{index}]", work)
+    for name, option in value.items():
+        if name not in ("model", "instructions", "input"):
+            _responses_option(name, option, work)
+
+
+def _item(item: JSON, place: str, work: _Work) -> None:
+    if not isinstance(item, dict):
+        return work.lose(place, "This item is no object; it was left out.")
+    match item.get("type", "message"):
+        case "message":
+            content = item.get("content")
+            if not isinstance(content, str):
+                parts = [_part(part, place, work) for part in _objects(content)]
+                content = _plain_text([part for part in parts if part is not None])
+            work.say(str(item.get("role", "user")), content)
+        case "function_call":
+            work.call(item.get("call_id") or item.get("id"), item.get("name"), item.get("arguments", ""))
+        case "function_call_output":
+            work.messages.append(
+                {"role": "tool", "tool_call_id": item.get("call_id"), "content": item.get("output", "")}
+            )
+        case other:
+            work.lose(place, f"An item of type `{str(other)[:40]}` has no place in a chat completion.")
+    return None
+
+
+def _part(part: JSONObject, place: str, work: _Work) -> JSON:
+    match part.get("type"):
+        case "input_text" | "output_text" | "text":
+            return {"type": "text", "text": part.get("text", "")}
+        case "input_image":
+            return {"type": "image_url", "image_url": {"url": part.get("image_url")}}
+        case other:
+            work.lose(place, f"A part of type `{str(other)[:40]}` has no place in a chat completion.")
+            return None
+
+
+def _plain_text(parts: list[JSON]) -> JSON:
+    """Return parts that are one text as that text: every template reads it."""
+    only = parts[0] if len(parts) == 1 else None
+    return only["text"] if isinstance(only, dict) and only.get("type") == "text" else parts
+
+
+def _responses_option(name: str, option: JSON, work: _Work) -> None:
+    value = _object(option)
+    if name == "tools" and isinstance(option, list):
+        tools = [_flat_tool(one, index, work) for index, one in enumerate(option)]
+        work.body["tools"] = [tool for tool in tools if tool is not None]
+    elif name == "tool_choice" and value.get("type") == "function":
+        work.body["tool_choice"] = {"type": "function", "function": {"name": value.get("name")}}
+    elif name == "reasoning" and "effort" in value:
+        work.body["reasoning_effort"] = value["effort"]
+    elif name == "text" and "format" in value:
+        if (form := _format(_object(value["format"]))) is not None:
+            work.body["response_format"] = form
+    elif name in _RENAMED:
+        work.body[_RENAMED[name]] = option
+    elif name in _SAME:
+        work.body[name] = option
+    elif option not in (None, False, []):
+        work.lose(name, f"`{name}` has no place in a chat completion.")
+
+
+def _flat_tool(tool: JSON, index: int, work: _Work) -> JSON:
+    if isinstance(tool, dict) and tool.get("type") == "function" and "function" not in tool:
+        return {"type": "function", "function": {name: part for name, part in tool.items() if name != "type"}}
+    kind = tool.get("type") if isinstance(tool, dict) else tool
+    work.lose(f"tools[{index}]", f"A built-in tool, `{str(kind)[:40]}`, has no place in a chat completion.")
+    return None
+
+
+def _format(form: JSONObject) -> JSON:
+    if form.get("type") == "json_schema":
+        return {"type": "json_schema", "json_schema": {name: part for name, part in form.items() if name != "type"}}
+    return None if form.get("type") == "text" else {**form}
+
+
+# --- Anthropic Messages --------------------------------------------------------------
+
+_CHOICES: dict[str, str] = {"auto": "auto", "any": "required", "none": "none"}
+
+
+def _anthropic(value: JSONObject, work: _Work) -> None:
+    if "system" in value:
+        work.say("system", _blocks_text(value["system"], "system", work))
+    given = value["messages"]
+    for index, message in enumerate(given if isinstance(given, list) else []):
+        if isinstance(message, dict):
+            _anthropic_message(message, f"messages[{index}]", work)
+    for name, option in value.items():
+        if name not in ("model", "system", "messages"):
+            _anthropic_option(name, option, work)
+
+
+def _anthropic_message(message: JSONObject, place: str, work: _Work) -> None:
+    role, content = str(message.get("role", "user")), message.get("content")
+    if not isinstance(content, list):
+        work.say(role, content)
+        return
+    texts: list[JSON] = []
+    calls: list[JSONObject] = []
+    for index, block in enumerate(_objects(content)):
+        where = f"{place}.content[{index}]"
+        if "cache_control" in block:
+            work.lose(where, "`cache_control` has no place in a chat completion.")
+        match block.get("type"):
+            case "text":
+                texts.append({"type": "text", "text": block.get("text", "")})
+            case "tool_use":
+                calls.append(block)
+            case "tool_result":
+                result = _blocks_text(block.get("content", ""), where, work)
+                work.messages.append({"role": "tool", "tool_call_id": block.get("tool_use_id"), "content": result})
+            case "image":
+                texts.append({"type": "image_url", "image_url": {"url": _image_url(block.get("source"))}})
+            case other:
+                work.lose(where, f"A block of type `{str(other)[:40]}` has no place in a chat completion.")
+    if texts or (calls and role == "assistant"):
+        work.say(role, _plain_text(texts) if texts else None)
+    for block in calls:
+        work.call(block.get("id"), block.get("name"), block.get("input", {}))
+
+
+def _blocks_text(value: JSON, place: str, work: _Work) -> JSON:
+    """Return the text of blocks, joined; what is no text is said."""
+    if not isinstance(value, list):
+        return value
+    blocks = _objects(value)
+    if any("cache_control" in block for block in blocks):
+        work.lose(place, "`cache_control` has no place in a chat completion.")
+    if any(block.get("type") != "text" for block in blocks):
+        work.lose(place, "What is no text in it was left out.")
+    return "\n".join(str(block.get("text", "")) for block in blocks if block.get("type") == "text")
+
+
+def _image_url(source: JSON) -> JSON:
+    match source:
+        case {"type": "base64", "media_type": str(kind), "data": str(data)}:
+            return f"data:{kind};base64,{data}"
+        case {"url": str(url)}:
+            return url
+        case _:
+            return ""
+
+
+def _anthropic_option(name: str, option: JSON, work: _Work) -> None:
+    if name == "tools":
+        work.body["tools"] = [_anthropic_tool(tool, index, work) for index, tool in enumerate(_objects(option))]
+    elif name == "tool_choice":
+        _anthropic_choice(_object(option), work)
+    elif name == "stop_sequences":
+        work.body["stop"] = option
+    elif name == "thinking":
+        work.lose(
+            "thinking", "`thinking` has no place in a chat completion; chat templates have switches of their own."
+        )
+    elif name in ("max_tokens", "temperature", "top_p", "top_k", "stream", "metadata"):
+        work.body[name] = option
+    elif option not in (None, False, []):
+        work.lose(name, f"`{name}` has no place in a chat completion.")
+
+
+def _anthropic_tool(tool: JSONObject, index: int, work: _Work) -> JSON:
+    function: JSONObject = {"name": tool.get("name")}
+    if "description" in tool:
+        function["description"] = tool["description"]
+    if "input_schema" in tool:
+        function["parameters"] = tool["input_schema"]
+    for name in tool:
+        if name not in ("name", "description", "input_schema", "type"):
+            work.lose(f"tools[{index}].{name}", f"`{name}` has no place in a chat completion.")
+    return {"type": "function", "function": function}
+
+
+def _anthropic_choice(option: JSONObject, work: _Work) -> None:
+    kind = str(option.get("type", "auto"))
+    if kind == "tool":
+        work.body["tool_choice"] = {"type": "function", "function": {"name": option.get("name")}}
+    else:
+        work.body["tool_choice"] = _CHOICES.get(kind, kind)
+    if option.get("disable_parallel_tool_use") is True:
+        work.body["parallel_tool_calls"] = False

@@ -1,0 +1,122 @@
+"""Bodies of other APIs: known by their shape, read as chat completions, each loss said."""
+
+import json
+
+import pytest
+
+from prompt_debugger.core.request import read_request
+
+TOOL = {"type": "function", "name": "f", "parameters": {"type": "object", "properties": {}}}
+RESPONSES = {
+    "model": "m",
+    "instructions": "Be brief",
+    "input": [
+        {"role": "user", "content": [{"type": "input_text", "text": "hi"}]},
+        {"type": "reasoning", "summary": []},
+        {"type": "function_call", "call_id": "c1", "name": "f", "arguments": '{"a": 1}'},
+        {"type": "function_call_output", "call_id": "c1", "output": "3"},
+    ],
+    "tools": [TOOL, {"type": "web_search"}],
+    "tool_choice": {"type": "function", "name": "f"},
+    "max_output_tokens": 9,
+    "store": True,
+}
+ANTHROPIC = {
+    "model": "m",
+    "max_tokens": 9,
+    "system": [{"type": "text", "text": "Be brief", "cache_control": {"type": "ephemeral"}}],
+    "messages": [
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "f", "input": {"a": 1}}]},
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "3"}]},
+                {"type": "text", "text": "go on"},
+            ],
+        },
+    ],
+    "tools": [{"name": "f", "input_schema": {"type": "object", "properties": {}}}],
+    "tool_choice": {"type": "any", "disable_parallel_tool_use": True},
+    "thinking": {"type": "enabled", "budget_tokens": 5},
+}
+CALL = {"id": "{}", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
+
+
+def told(request):
+    return {notice.field for notice in request.notices if notice.field}
+
+
+def test_a_body_of_responses_is_read_with_its_calls_and_results():
+    request = read_request(json.dumps(RESPONSES))
+
+    assert request.body["messages"] == [
+        {"role": "system", "content": "Be brief"},
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": None, "tool_calls": [{**CALL, "id": "c1"}]},
+        {"role": "tool", "tool_call_id": "c1", "content": "3"},
+    ]
+    assert request.body["tools"] == [{"type": "function", "function": {"name": "f", "parameters": TOOL["parameters"]}}]
+    assert request.body["tool_choice"] == {"type": "function", "function": {"name": "f"}}
+    assert request.body["max_completion_tokens"] == 9
+    assert "OpenAI Responses" in request.notices[0].message
+    assert {"input[1]", "tools[1]", "store"} <= told(request)
+
+
+def test_a_body_of_anthropic_is_read_with_its_calls_and_results():
+    request = read_request(json.dumps(ANTHROPIC))
+
+    assert request.body["messages"] == [
+        {"role": "system", "content": "Be brief"},
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": None, "tool_calls": [{**CALL, "id": "t1"}]},
+        {"role": "tool", "tool_call_id": "t1", "content": "3"},
+        {"role": "user", "content": "go on"},
+    ]
+    assert request.body["tools"][0]["function"]["parameters"] == {"type": "object", "properties": {}}
+    assert (request.body["tool_choice"], request.body["parallel_tool_calls"]) == ("required", False)
+    assert {"system", "thinking"} <= told(request)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"messages": [{"role": "user", "content": [{"type": "text", "text": "hi"}]}]},
+        {"messages": [{"role": "user", "content": "hi"}], "input": "x"},
+        {"messages": [{"role": "user", "content": "hi"}], "tools": [{"type": "function", "function": {"name": "f"}}]},
+    ],
+)
+def test_a_chat_completion_is_left_as_it_is(body):
+    request = read_request(json.dumps(body))
+
+    assert request.body == body
+    assert not any("body of" in notice.message for notice in request.notices)
+
+
+def test_the_clients_of_both_are_read_from_python():
+    responses = read_request('client.responses.create(model="m", input="hi")')
+    anthropic = read_request(
+        'client.messages.create(model="m", max_tokens=5, system="S", messages=[{"role": "user", "content": "hi"}])'
+    )
+
+    assert responses.body["messages"] == [{"role": "user", "content": "hi"}]
+    assert [message["role"] for message in anthropic.body["messages"]] == ["system", "user"]
+
+
+def test_a_class_as_response_format_is_left_out_and_said():
+    request = read_request(
+        "class Answer(BaseModel):\n    x: int\n"
+        'client.chat.completions.parse(model="m", messages=[{"role": "user", "content": "hi"}], response_format=Answer)'
+    )
+
+    assert set(request.body) == {"model", "messages"}
+    assert any("`Answer` is a Python class" in notice.message for notice in request.notices)
+
+
+@pytest.mark.parametrize("odd", [[None, 3, {"type": "new_kind"}], [{"content": None}], "", []])
+def test_odd_items_never_crash(odd):
+    body = {"input": odd, "tools": [None, {"type": "web_search"}], "reasoning": None, "text": {"format": 3}}
+
+    request = read_request(json.dumps(body))
+
+    assert isinstance(request.body["messages"], list)

@@ -1,0 +1,38 @@
+"""`inspect`: evidence from a file or standard input, said what it was taken for."""
+
+import json
+
+from prompt_debugger.ui.cli.main import main
+
+RAW = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call><|im_end|>'
+BODY = {"messages": [{"role": "user", "content": "hi"}]}
+
+
+def test_a_raw_output_in_a_file_is_read(tmp_path, capsys):
+    file = tmp_path / "output.txt"
+    file.write_text(RAW)
+
+    status = main(["inspect", str(file), "--json"])
+
+    document = json.loads(capsys.readouterr().out)
+    assert (status, document["taken_for"]) == (0, "raw output")
+    assert [call["name"] for call in document["parse"]["calls"]] == ["get_weather"]
+
+
+def test_a_lost_call_is_an_error(tmp_path, capsys):
+    file = tmp_path / "case.json"
+    file.write_text(json.dumps({"raw": RAW, "message": {"role": "assistant", "content": ""}}))
+
+    status = main(["inspect", str(file)])
+
+    assert status == 1
+    assert "returned none" in capsys.readouterr().out
+
+
+def test_a_request_is_no_evidence(tmp_path, capsys):
+    file = tmp_path / "request.json"
+    file.write_text(json.dumps(BODY))
+
+    assert main(["inspect", str(file)]) == 2
+    assert "this is a request" in capsys.readouterr().err
+    assert main(["inspect", str(file), "--as", "raw-output"]) == 0

@@ -1,0 +1,48 @@
+"""Show what pasted evidence holds: a raw output, a response, a stream, a HAR, a log line, a saved run."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.pipeline.intake import Form, read_intake, show_evidence
+from prompt_debugger.core.report import trace_to_json, trace_to_terminal
+from prompt_debugger.ui.cli.output import add_output_arguments, exit_status, log, print_json, print_text, read_input
+from prompt_debugger.ui.cli.sharing import write_trace
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("evidence", metavar="FILE", help="file with what was copied, or - for standard input")
+    parser.add_argument(
+        "--as",
+        dest="form",
+        choices=[form.value.replace(" ", "-") for form in Form],
+        metavar="FORM",
+        help="what to take it for instead of looking: " + ", ".join(form.value.replace(" ", "-") for form in Form),
+    )
+    parser.add_argument(
+        "--row", type=int, default=1, metavar="N", help="which line, or which recorded exchange, from 1"
+    )
+    add_output_arguments(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    wanted = None if options.form is None else Form(options.form.replace("-", " "))
+    intake = read_intake(read_input(options.evidence), wanted, options.row)
+    log(f"Taken for {intake.words}")
+    if not intake.is_evidence:
+        raise RequestError(
+            "this is a request: nobody has answered it yet",
+            "`run` sends it, `render` shows its prompt; or say --as FORM.",
+        )
+    trace = asyncio.run(show_evidence(intake))
+    if options.report:
+        write_trace(options.report, trace)
+    if options.json:
+        print_json({"taken_for": intake.form.value, "row": intake.row, "rows": intake.rows, **trace_to_json(trace)})
+    else:
+        print_text(trace_to_terminal(trace))
+    return exit_status(trace.findings)

@@ -1,0 +1,77 @@
+"""What was pasted that is no request: read in the room, shown as far as it goes; no server is asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.pipeline.intake import Form, Intake, read_intake
+from prompt_debugger.core.room import Limits as Room
+from prompt_debugger.core.room import job
+from prompt_debugger.core.room.values import admit
+from prompt_debugger.core.types import Request
+from prompt_debugger.ui.present import notices_payload
+from prompt_debugger.ui.present.intake import intake_payload
+from prompt_debugger.ui.web.limits import Limits, check_length, check_request_limits, without_keys
+
+FIND_OUT = "find out"
+READINGS = (FIND_OUT, *(form.value for form in Form))
+
+
+class Reading(NamedTuple):
+    """What a pasted text is to be taken for, as the page's fields say it.
+
+    Attributes:
+        name: One of `READINGS`.
+        row: Which line or recorded exchange, from 1.
+    """
+
+    name: str = FIND_OUT
+    row: int = 1
+
+    @property
+    def form(self) -> Form | None:
+        """The form; `None` to look."""
+        return next((form for form in Form if form.value == self.name), None)
+
+
+for _traveller in (Form, Intake, Reading):
+    admit(_traveller)
+
+
+@job("reading what was pasted", Room(cpu_s=6.0, memory_mb=1024))
+def read_anything(text: str, limits: Limits, reading: Reading, *, hides_keys: bool) -> Intake:
+    """Return what was read of a pasted text.
+
+    Args:
+        text: What was pasted.
+        limits: What a visitor may ask for.
+        reading: What it is to be taken for.
+        hides_keys: Whether what looks like a key in a request is masked.
+
+    Raises:
+        RequestError: It cannot be read, or asks for too much.
+    """
+    check_length(text, limits)
+    intake = read_intake(text, reading.form, reading.row)
+    if intake.request is None or intake.is_evidence:
+        return intake
+    check_request_limits(intake.request, limits)
+    return intake if not hides_keys else _without_keys(intake, intake.request)
+
+
+def _without_keys(intake: Intake, request: Request) -> Intake:
+    return replace(intake, request=without_keys(request))
+
+
+@job("reading what was pasted", Room(cpu_s=3.0, memory_mb=1024))
+def check_anything(text: str, reading: Reading, *, is_public: bool) -> str:
+    """Return the payload of the lines under the editor, whatever stands in it."""
+    try:
+        intake = read_intake(text, reading.form, reading.row)
+    except RequestError as error:
+        return notices_payload(error)
+    if intake.request is not None and not intake.is_evidence and not intake.rows:
+        return notices_payload(intake.request, is_public=is_public)
+    return intake_payload(intake)
