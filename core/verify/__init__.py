@@ -10,8 +10,10 @@
 """
 
 from prompt_debugger.core.verify.asking import Budget, Patience
+from prompt_debugger.core.verify.clusters import Cluster, cluster_rows
 from prompt_debugger.core.verify.dataset import Preparation, Row, Shard, read_rows, read_shard
 from prompt_debugger.core.verify.gates import Gate, check_figures, read_gate
+from prompt_debugger.core.verify.intervals import wilson
 from prompt_debugger.core.verify.journal import Journal
 from prompt_debugger.core.verify.junit import write_junit
 from prompt_debugger.core.verify.pairs import compare_rows, read_results
@@ -22,6 +24,7 @@ from prompt_debugger.core.verify.tally import Tally
 __all__ = [
     "About",
     "Budget",
+    "Cluster",
     "Gate",
     "Journal",
     "Outcome",
@@ -34,6 +37,7 @@ __all__ = [
     "Stop",
     "Tally",
     "check_figures",
+    "cluster_rows",
     "compare_rows",
     "merged_rows",
     "read_gate",
@@ -42,6 +46,7 @@ __all__ = [
     "read_shard",
     "summary_of",
     "verify",
+    "wilson",
     "write_junit",
     "write_rows",
 ]

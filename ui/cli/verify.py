@@ -56,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fail-if", action="append", default=[], metavar="EXPR", help="exit 1 when it holds: 'dropped_rate > 0.5%%'"
     )
+    parser.add_argument("--report", metavar="DIR", help="write the report as HTML, with the runs behind it")
     parser.add_argument("--junit", metavar="FILE", help="write rows and gates as JUnit XML")
     parser.add_argument("--json", action="store_true", help="print the summary and nothing else on stdout")
     parser.set_defaults(run=_run)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from prompt_debugger.core.errors import RequestError
-from prompt_debugger.core.report.wire import write_json
+from prompt_debugger.core.report.wire import trace_from_json, write_json
 from prompt_debugger.core.report.wire.verification import PairedRecord
 from prompt_debugger.core.types import JSONObject
 from prompt_debugger.core.verify import (
@@ -18,6 +18,7 @@ from prompt_debugger.core.verify import (
     Plan,
     Tally,
     check_figures,
+    cluster_rows,
     compare_rows,
     merged_rows,
     read_gate,
@@ -28,6 +29,7 @@ from prompt_debugger.core.verify import (
 )
 from prompt_debugger.ui.cli.output import COULD_NOT_RUN, FOUND, OK, log, one_line, print_json, print_text
 from prompt_debugger.ui.cli.verify_words import summary_to_terminal
+from prompt_debugger.ui.report import share_trace, times_of, verification_to_html
 
 INTERRUPTED = 130
 _Rows = Callable[[], Iterable[JSONObject]]
@@ -74,6 +76,8 @@ def finish(options: argparse.Namespace, plan: Plan, journal: Journal, outcome: O
     elif options.baseline:
         baseline = (Path(options.baseline).name, lambda: read_results(Path(options.baseline)))
     summary = _leave(options, lambda: journal.rows(0), about(0), baseline)
+    if options.report:
+        _report(Path(options.report), summary, lambda: journal.rows(0), journal)
     return _status(options, outcome, summary)
 
 
@@ -99,7 +103,25 @@ def merge(options: argparse.Namespace) -> int:
     summary = _leave(
         options, rows, about, None if baseline is None else (baseline.name, lambda: read_results(baseline))
     )
+    if options.report:
+        _report(Path(options.report), summary, rows, None)
     return _status(options, None, summary)
+
+
+def _report(folder: Path, summary: JSONObject, rows: _Rows, journal: Journal | None) -> None:
+    """Write the report and, of every row that it shows, the page of its run."""
+    clusters = cluster_rows(rows())
+    pages: dict[int, str] = {}
+    for index in (example.row for cluster in clusters for example in cluster.smallest):
+        document = None if journal is None else journal.trace(0, index)
+        if document is not None:
+            shared = share_trace(trace_from_json(document))
+            pages[index] = f"rows/{index}.html"
+            _write_text(folder / pages[index], shared.html, encoding="utf-8")
+            _write_text(folder / "rows" / f"{index}.json", shared.bundle, encoding="utf-8")
+    html = verification_to_html(summary, clusters, times_of(rows()), pages)
+    _write_text(folder / "index.html", html, encoding="utf-8")
+    log(f"Report: {folder / 'index.html'}")
 
 
 def _leave(options: argparse.Namespace, rows: _Rows, about: About, baseline: tuple[str, _Rows] | None) -> JSONObject:
@@ -146,9 +168,9 @@ def _beside(path: Path) -> Path:
     return path.with_name(f"{path.stem}-baseline{path.suffix}")
 
 
-def _write_text(path: Path, text: str) -> None:
+def _write_text(path: Path, text: str, encoding: str = "ascii") -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="ascii")
+        path.write_text(text, encoding=encoding)
     except OSError as error:
         raise RequestError(f"cannot write {str(path)!r}: {error.strerror or error}") from None

@@ -3,7 +3,7 @@
 `share_trace` gives every form; `mask` takes the secrets out before any is made.
 The HTML report opens offline with the views of the page: `document` puts the
 file together, `sections` says what only the report shows, `report.js` places
-the views; the views are those of `assets/`.
+the views; the views are those of `assets/`. `verification` is the report of `verify`.
 """
 
 from prompt_debugger.ui.report.document import trace_to_html
@@ -11,6 +11,7 @@ from prompt_debugger.ui.report.link import link_state
 from prompt_debugger.ui.report.mask import mask_request, mask_trace
 from prompt_debugger.ui.report.sections import again_payload
 from prompt_debugger.ui.report.share import SharedRun, describe_bundle, share_trace
+from prompt_debugger.ui.report.verification import times_of, verification_to_html
 
 __all__ = [
     "SharedRun",
@@ -20,5 +21,7 @@ __all__ = [
     "mask_request",
     "mask_trace",
     "share_trace",
+    "times_of",
     "trace_to_html",
+    "verification_to_html",
 ]

@@ -1,0 +1,247 @@
+"""The report of a verification as one HTML file: rates with intervals, causes with their smallest requests, plots.
+
+Opens offline, in light and dark; every plot is an SVG in the page. What rows
+say is masked and escaped here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import escape
+from typing import NamedTuple
+
+from prompt_debugger.core.assets import assets_dir
+from prompt_debugger.core.diagnose import RULES
+from prompt_debugger.core.report import redact_text
+from prompt_debugger.core.text import printable
+from prompt_debugger.core.types import JSON, JSONObject
+from prompt_debugger.core.verify import Cluster, wilson
+
+_RATES = {
+    "dropped_rate": "calls dropped",
+    "altered_rate": "calls altered",
+    "cut_rate": "calls cut short",
+    "invented_rate": "calls invented",
+    "leaked_rate": "answers with a call in their text",
+    "fault_rate": "answers with a fault",
+    "schema_accuracy": "answers whose calls are valid",
+    "tool_call_rate": "answers with calls",
+    "success_rate": "requests answered",
+    "first_attempt_success_rate": "answered at the first attempt",
+}
+_LONGEST = 300
+_WIDTH, _LABEL, _ROW = 760, 270, 26
+
+
+class Bar(NamedTuple):
+    """A bar of a plot: what it is of, its share with both ends of its interval, and its numbers in words."""
+
+    label: str
+    value: float
+    low: float
+    high: float
+    note: str
+
+
+def verification_to_html(
+    summary: JSONObject, clusters: Sequence[Cluster], times: Sequence[tuple[str, bool]], pages: Mapping[int, str]
+) -> str:
+    """Return the report.
+
+    Args:
+        summary: As `verify --json` prints it.
+        clusters: Rows at fault by cause.
+        times: When each row was answered, and whether it is at fault; in any order.
+        pages: By number of a row, the address of its whole trace.
+    """
+    own = _object(summary["debugger"])
+    css = (assets_dir() / "verify.css").read_text("utf-8")
+    title = f"{own['dataset']} against {own['endpoint']}"
+    parts = [*_header(summary, own), *_plots(own), _timeline(times), *_causes(clusters, pages), *_baseline(own)]
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{_text(title)}</title><style>{css}</style></head><body><main>\n"
+        + "\n".join(parts)
+        + "\n</main></body></html>\n"
+    )
+
+
+def _header(summary: JSONObject, own: JSONObject) -> Iterator[str]:
+    yield f"<h1>{_text(str(own['dataset']))} <small>against {_text(str(own['endpoint']))}</small></h1>"
+    if own["stopped"]:
+        yield f'<p class="stopped">Ended early: {_text(str(own["stopped"]))}. {own["remaining"]} rows are not done.</p>'
+    tiles = {
+        "rows": own["rows"],
+        "calls written": own["written"],
+        "dropped": own["dropped"],
+        "altered": own["altered"],
+        "cut": own["cut"],
+        "in the text": own["leaked"],
+        "schema errors": summary["schema_validation_error_count"],
+        "failed": summary["failure_count"],
+    }
+    cells = "".join(f"<div><b>{_text(str(value))}</b><span>{name}</span></div>" for name, value in tiles.items())
+    yield f'<section class="tiles">{cells}</section>'
+    evidence = ", ".join(f"{name} {count}" for name, count in _object(own["evidence"]).items())
+    yield (
+        f"<p>Calls are counted in {own['compared']} rows whose raw output could be held against the answer. "
+        f"Evidence: {_text(evidence)}.</p>"
+    )
+
+
+def _plots(own: JSONObject) -> Iterator[str]:
+    rates = _object(own["rates"])
+    bars = [_bar(words, _object(rates[name])) for name, words in _RATES.items() if _object(rates[name])["n"]]
+    yield _section("Rates, with 95 % intervals", _plot(bars))
+    judged = int(str(_object(rates["fault_rate"])["n"]))
+    for title, key in (("Causes, as a share of the rows read", "by_code"), ("Stages at fault", "by_stage")):
+        counts = _object(own[key])
+        if counts and judged:
+            yield _section(title, _plot([_share(_cause(name), int(str(n)), judged) for name, n in counts.items()]))
+    tools = _object(own["by_tool"])
+    pairs = [(name, counts) for name, counts in tools.items() if isinstance(counts, list)]
+    if pairs:
+        lost = [_share(name, int(str(counts[1])), int(str(counts[0]))) for name, counts in pairs]
+        yield _section("Calls lost, by tool", _plot(lost))
+
+
+def _causes(clusters: Sequence[Cluster], pages: Mapping[int, str]) -> Iterator[str]:
+    if not clusters:
+        yield _section("Rows at fault", "<p>None.</p>")
+        return
+    yield "<h2>Rows at fault, by cause</h2>"
+    for cluster in clusters:
+        name = ", ".join(_cause(code) for code in cluster.codes) or "no rule names it"
+        stage = f" · stage {_text(cluster.stage)}" if cluster.stage else ""
+        rows = "".join(_example(one, pages) for one in cluster.smallest)
+        yield (
+            f"<details open><summary><b>{_text(name)}</b> · {cluster.count} rows{stage}</summary>"
+            "<table><thead><tr><th>row</th><th>asked</th><th>what happened</th></tr></thead>"
+            f"<tbody>{rows}</tbody></table>"
+            f"<p>{_left_out(cluster)}</p></details>"
+        )
+
+
+def _left_out(cluster: Cluster) -> str:
+    more = cluster.count - len(cluster.smallest)
+    return f"The {len(cluster.smallest)} smallest requests; {more} more in the results." if more > 0 else ""
+
+
+def _example(one: tuple[int, int, str, str], pages: Mapping[int, str]) -> str:
+    _, index, question, verdict = one
+    link = f'<a href="{escape(pages[index])}">row {index}</a>' if index in pages else f"row {index}"
+    return f"<tr><td>{link}</td><td>{_text(_short(question))}</td><td>{_text(_short(verdict))}</td></tr>"
+
+
+def _baseline(own: JSONObject) -> Iterator[str]:
+    baseline = own["baseline"]
+    if not isinstance(baseline, dict):
+        return
+    cells = "".join(
+        f"<tr><td>{_text(name.replace('_', ' '))}</td><td>{_interval(_object(rate), signed=True)}</td></tr>"
+        for name, rate in _object(baseline["differences"]).items()
+    )
+    f1 = _interval(_object(baseline["tool_call_f1"]))
+    yield _section(
+        f"Compared with {_text(str(baseline['source']))}",
+        f"<p>{baseline['n_compared']} rows compared, {baseline['n_skipped']} skipped. TP {baseline['tp']}, "
+        f"FP {baseline['fp']}, FN {baseline['fn']}, TN {baseline['tn']}; tool call F1 {f1}.</p>"
+        f"<table><thead><tr><th>rows</th><th>here less there</th></tr></thead><tbody>{cells}</tbody></table>",
+    )
+
+
+def _interval(rate: JSONObject, *, signed: bool = False) -> str:
+    if rate["value"] is None:
+        return "cannot be said"
+    form = "{:+.1%}" if signed else "{:.1%}"
+    value = form.format(float(str(rate["value"])))
+    if rate["low"] is None:
+        return value
+    return f"{value} ({form.format(float(str(rate['low'])))} to {form.format(float(str(rate['high'])))})"
+
+
+def _bar(label: str, rate: JSONObject) -> Bar:
+    value, low, high = (float(str(rate[name])) for name in ("value", "low", "high"))
+    return Bar(label, value, low, high, f"{_interval(rate)} of {rate['n']}")
+
+
+def _share(label: str, count: int, n: int) -> Bar:
+    rate = wilson(count, n)
+    return Bar(label, rate.value or 0.0, rate.low or 0.0, rate.high or 0.0, f"{count} of {n}")
+
+
+def _plot(bars: Sequence[Bar]) -> str:
+    """Return bars with whiskers; the numbers stand beside them, so nothing is said by length or colour alone."""
+    width = _WIDTH - _LABEL - 210
+    lines = []
+    for number, bar in enumerate(bars):
+        y = number * _ROW
+        at = [_LABEL + width * value for value in (bar.low, bar.value, bar.high)]
+        lines.append(
+            f'<text x="0" y="{y + 17}">{_text(_short(bar.label, 42))}</text>'
+            f'<rect class="track" x="{_LABEL}" y="{y + 5}" width="{width}" height="15" rx="2"/>'
+            f'<rect class="bar" x="{_LABEL}" y="{y + 5}" width="{at[1] - _LABEL:.1f}" height="15" rx="2"/>'
+            f'<path class="whisker" '
+            f'd="M{at[0]:.1f} {y + 12.5}H{at[2]:.1f}M{at[0]:.1f} {y + 8}v9M{at[2]:.1f} {y + 8}v9"/>'
+            f'<text x="{_LABEL + width + 8}" y="{y + 17}" class="note">{_text(bar.note)}</text>'
+        )
+    height = _ROW * len(bars)
+    return f'<svg viewBox="0 0 {_WIDTH} {height}" role="img">{"".join(lines)}</svg>'
+
+
+def _timeline(times: Sequence[tuple[str, bool]]) -> str:
+    """Return how many rows were answered over time, those at fault below."""
+    ordered = sorted(times)
+    if len(ordered) < 2:
+        return ""
+    count = min(60, len(ordered))
+    bins = [[0, 0] for _ in range(count)]
+    for place, (_, is_faulty) in enumerate(ordered):
+        bins[place * count // len(ordered)][is_faulty] += 1
+    most, width = max(sum(one) for one in bins), _WIDTH / count
+    bars = []
+    for number, (good, bad) in enumerate(bins):
+        x, tall, low = number * width, 80 * (good + bad) / most, 80 * bad / most
+        bars.append(
+            f'<rect class="bar" x="{x:.1f}" y="{84 - tall:.1f}" width="{width - 1:.1f}" height="{tall - low:.1f}"/>'
+        )
+        bars.append(f'<rect class="fault" x="{x:.1f}" y="{84 - low:.1f}" width="{width - 1:.1f}" height="{low:.1f}"/>')
+    svg = f'<svg viewBox="0 0 {_WIDTH} 88" role="img">{"".join(bars)}</svg>'
+    span = f"{ordered[0][0][:19]} to {ordered[-1][0][:19]} UTC"
+    return _section("Answers in their order; the dark part is at fault", f"{svg}<p>{_text(span)}</p>")
+
+
+def _section(title: str, inner: str) -> str:
+    return f"<section><h2>{title}</h2>{inner}</section>"
+
+
+def _cause(code: str) -> str:
+    rule = RULES.get(code)
+    return code if rule is None else f"{code} {rule.name}"
+
+
+def _short(text: str, longest: int = _LONGEST) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def _text(text: str) -> str:
+    return escape(printable(redact_text(text)))
+
+
+def _object(value: JSON) -> JSONObject:
+    return value if isinstance(value, dict) else {}
+
+
+def times_of(rows: Iterable[JSONObject]) -> list[tuple[str, bool]]:
+    """Return when each row was answered, and whether it is at fault; of very many, evenly chosen ones."""
+    kept: list[tuple[str, bool]] = []
+    step = 1
+    for number, row in enumerate(rows):
+        if number % step == 0:
+            own = _object(row.get("debugger"))
+            is_faulty = row.get("status") != "success" or own.get("stage") is not None
+            kept.append((str(row.get("last_run_at") or ""), is_faulty))
+        if len(kept) > 20_000:
+            kept, step = kept[::2], step * 2
+    return kept
