@@ -13,7 +13,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from prompt_debugger.core.report.wire.schemas import DOCUMENTS, json_schema_of  # noqa: E402  # the checkout comes first
+from prompt_debugger.core.experiments.json import ANSWERS  # noqa: E402  # the checkout comes first
+from prompt_debugger.core.report.wire.schemas import DOCUMENTS, schema_of_class  # noqa: E402
 
 FOLDER = ROOT / "docs" / "schema"
 
@@ -21,8 +22,8 @@ FOLDER = ROOT / "docs" / "schema"
 def schema_files() -> dict[Path, str]:
     """Return the text of every file by its path."""
     return {
-        FOLDER / f"{name}.json": json.dumps(json_schema_of(name), indent=2, ensure_ascii=False) + "\n"
-        for name in DOCUMENTS
+        FOLDER / f"{name}.json": json.dumps(schema_of_class(cls), indent=2, ensure_ascii=False) + "\n"
+        for name, cls in {**DOCUMENTS, **ANSWERS}.items()
     }
 
 

@@ -1,26 +1,43 @@
-"""Experiments on rendering: the request again, with one thing set otherwise.
+"""Further questions: the request again with one thing set otherwise, one output through many releases.
 
 what_if    every switch that applies, and what it does to the tokens
 compare    two templates or two tokenizers on one request
 oracle     which render explains the number of prompt tokens that a server counted
 runs       two recorded runs side by side
 turns      where a prompt stops beginning with the one before it, and why
+releases   which vLLM release takes which calls of an output
 
-All of them render a `Variant` (`variant`), change it by named switches (`switches`)
-and tell two renders apart (`difference`). Nothing is asked of a server.
+Those on rendering render a `Variant` (`variant`), change it by named switches (`switches`)
+and tell two renders apart (`difference`). Nothing is asked of a
+server. `documents` and `output_documents` say what their answers look like as JSON.
 """
 
 from prompt_debugger.core.experiments.compare import Comparison, compare_setups
 from prompt_debugger.core.experiments.difference import Hunk, Place, TokenDifference
-from prompt_debugger.core.experiments.json import answer_to_json, comparison_to_json, turns_to_json, what_if_to_json
+from prompt_debugger.core.experiments.json import (
+    answer_to_json,
+    comparison_to_json,
+    probes_to_json,
+    releases_to_json,
+    runs_to_json,
+    splits_to_json,
+    turns_to_json,
+    what_if_to_json,
+)
 from prompt_debugger.core.experiments.json_changes import JsonChange, json_changes
 from prompt_debugger.core.experiments.oracle import CountAnswer, Explanation, agree, explain_count, step_count
+from prompt_debugger.core.experiments.releases import (
+    CallHistory,
+    ReleaseRow,
+    ReleaseTable,
+    bisect_releases,
+    step_releases,
+)
 from prompt_debugger.core.experiments.runs import (
     Fact,
     RunComparison,
     TextComparison,
     compare_runs,
-    comparison_of_runs_to_json,
     sentence_of,
 )
 from prompt_debugger.core.experiments.switches import AbsentSwitch, Switch, Topic
@@ -32,6 +49,7 @@ from prompt_debugger.core.experiments.what_if import Effect, EffectKind, WhatIf,
 __all__ = [
     "AbsentSwitch",
     "BreakCause",
+    "CallHistory",
     "Comparison",
     "CountAnswer",
     "Effect",
@@ -42,6 +60,8 @@ __all__ = [
     "Hunk",
     "JsonChange",
     "Place",
+    "ReleaseRow",
+    "ReleaseTable",
     "RenderFailure",
     "RenderSetup",
     "RunComparison",
@@ -56,15 +76,20 @@ __all__ = [
     "WhatIf",
     "agree",
     "answer_to_json",
+    "bisect_releases",
     "compare_runs",
     "compare_setups",
-    "comparison_of_runs_to_json",
     "comparison_to_json",
     "explain_count",
     "follow_turns",
     "json_changes",
+    "probes_to_json",
+    "releases_to_json",
+    "runs_to_json",
     "sentence_of",
+    "splits_to_json",
     "step_count",
+    "step_releases",
     "step_switches",
     "step_turns",
     "try_switches",

@@ -1,168 +1,105 @@
-"""The values of the experiments as JSON, for the command line and the page."""
+"""The answers to further questions as JSON, for the command line and the page; their fields are in the documents."""
 
 from __future__ import annotations
 
-from prompt_debugger.core.experiments.compare import Comparison, Side
-from prompt_debugger.core.experiments.difference import Hunk, Place, TokenDifference
-from prompt_debugger.core.experiments.oracle import CountAnswer, Explanation
-from prompt_debugger.core.experiments.switches import Switch
-from prompt_debugger.core.experiments.turns import Turn, TurnBreak, TurnReport
-from prompt_debugger.core.experiments.variant import RenderFailure
-from prompt_debugger.core.experiments.what_if import Effect, WhatIf
-from prompt_debugger.core.types import JSON, JSONObject
+from collections.abc import Mapping, Sequence
 
-_HUNKS = 50  # stretches of a difference that are listed
-_TEXT = 2_000  # characters of a stretch that are shown
+from prompt_debugger.core.experiments.compare import Comparison
+from prompt_debugger.core.experiments.difference import TokenDifference
+from prompt_debugger.core.experiments.documents import (
+    ComparisonDocument,
+    CountDocument,
+    DifferenceDocument,
+    Document,
+    ProbeDocument,
+    TurnsDocument,
+    WhatIfDocument,
+)
+from prompt_debugger.core.experiments.oracle import CountAnswer
+from prompt_debugger.core.experiments.output_documents import (
+    CodesDocument,
+    ReleasesDocument,
+    RunsDocument,
+    SplitsDocument,
+)
+from prompt_debugger.core.experiments.releases import ReleaseTable
+from prompt_debugger.core.experiments.runs import RunComparison, sentence_of
+from prompt_debugger.core.experiments.turns import TurnReport
+from prompt_debugger.core.experiments.what_if import WhatIf
+from prompt_debugger.core.grammar import GrammarVerdict
+from prompt_debugger.core.render.probes import ProbeAnswer
+from prompt_debugger.core.types import JSONObject, VllmOutcome
+
+# What each option adds to a document; the verdict on constrained decoding is written as it is.
+ANSWERS: Mapping[str, type] = {
+    "comparison": RunsDocument,
+    "constrained": GrammarVerdict,
+    "probe": ProbeDocument,
+    "prompt-tokens": CountDocument,
+    "releases": ReleasesDocument,
+    "splits": SplitsDocument,
+    "turns": TurnsDocument,
+    "what-if": WhatIfDocument,
+}
 
 
 def what_if_to_json(report: WhatIf) -> JSONObject:
     """Return every switch and what it does."""
-    return {
-        "unit": report.unit,
-        "unit_count": report.unit_count,
-        "failure": _failure(report.failure),
-        "effects": [_effect(effect) for effect in report.effects],
-        "untried": [switch.name for switch in report.untried],
-        "absent": [{"name": one.name, "topic": str(one.topic), "reason": one.reason} for one in report.absent],
-    }
+    return _dump(WhatIfDocument.model_validate(report))
 
 
 def comparison_to_json(comparison: Comparison) -> JSONObject:
     """Return what two setups make of one request."""
-    return {
-        "left": _side(comparison.left),
-        "right": _side(comparison.right),
-        "is_same_text": comparison.is_same_text,
-        "difference": difference_to_json(comparison.difference),
-        "renumbered": comparison.renumbered,
-    }
+    return _dump(ComparisonDocument.model_validate(comparison))
 
 
 def answer_to_json(answer: CountAnswer) -> JSONObject:
     """Return what explains a number of prompt tokens."""
-    return {
-        "counted": answer.counted,
-        "as_pasted": answer.as_pasted,
-        "sentence": answer.sentence,
-        "is_exact": answer.is_exact,
-        "exact_count": answer.exact_count,
-        "tie_count": answer.tie_count,
-        "explanations": [_explanation(one) for one in answer.explanations],
-        "rendered_count": answer.rendered_count,
-        "left_out": answer.left_out,
-        "failed": list(answer.failed),
-    }
+    return _dump(CountDocument.model_validate(answer))
 
 
 def turns_to_json(report: TurnReport) -> JSONObject:
     """Return a conversation, turn by turn."""
-    return {
-        "unit": report.unit,
-        "lost": report.lost,
-        "skipped": report.skipped,
-        "turns": [_turn(turn) for turn in report.turns],
-    }
+    return _dump(TurnsDocument.model_validate(report))
 
 
-def difference_to_json(difference: TokenDifference | None) -> JSONObject | None:
+def difference_to_json(difference: TokenDifference) -> JSONObject:
     """Return a difference; long stretches are cut, and further ones only counted."""
-    if difference is None:
-        return None
-    return {
-        "unit": difference.unit,
-        "first": difference.first,
-        "removed": difference.removed,
-        "added": difference.added,
-        "before": _place(difference.before),
-        "after": _place(difference.after),
-        "hunks": [_hunk(hunk) for hunk in difference.hunks[:_HUNKS]],
-        "hunk_count": len(difference.hunks),
-        "is_aligned": difference.is_aligned,
-    }
+    return _dump(DifferenceDocument.model_validate(difference))
 
 
-def _switch(switch: Switch) -> JSONObject:
-    return {"name": switch.name, "topic": str(switch.topic), "change": switch.change}
+def probes_to_json(answers: Sequence[ProbeAnswer]) -> JSONObject:
+    """Return what a template supports, by the name of the probe."""
+    return {one.name: _dump(ProbeDocument.model_validate(one)) for one in answers}
 
 
-def _effect(effect: Effect) -> JSONObject:
-    return {
-        "switch": _switch(effect.switch),
-        "kind": str(effect.kind),
-        "sentence": effect.sentence,
-        "fields": list(effect.fields),
-        "unit_count": effect.unit_count,
-        "difference": difference_to_json(effect.difference),
-        "failure": _failure(effect.failure),
-        "text": effect.text,
-    }
+def splits_to_json(outcome: VllmOutcome) -> JSONObject:
+    """Return what streaming in every chunking showed."""
+    return _dump(SplitsDocument.model_validate(outcome))
 
 
-def _side(side: Side) -> JSONObject:
-    return {"text": side.text, "unit_count": side.unit_count, "failure": _failure(side.failure)}
+def releases_to_json(table: ReleaseTable) -> JSONObject:
+    """Return which release takes which calls."""
+    return _dump(ReleasesDocument.model_validate(table))
 
 
-def _explanation(one: Explanation) -> JSONObject:
-    return {
-        "switches": [_switch(switch) for switch in one.switches],
-        "token_count": one.token_count,
-        "off_by": one.off_by,
-        "also": [list(names) for names in one.also],
-    }
+def runs_to_json(comparison: RunComparison) -> JSONObject:
+    """Return two runs side by side: `left` is the run compared with, `right` the new one."""
+    return _dump(
+        RunsDocument.model_validate(
+            {
+                "sentence": sentence_of(comparison, "the other run", "this run"),
+                "request": comparison.request,
+                "facts": [fact for fact in comparison.facts if fact.differs],
+                "prompt": comparison.prompt,
+                "raw": comparison.raw,
+                "message": comparison.message,
+                "findings": CodesDocument.model_validate(comparison),
+            }
+        )
+    )
 
 
-def _turn(turn: Turn) -> JSONObject:
-    return {
-        "message_index": turn.message_index,
-        "next_index": turn.next_index,
-        "known": turn.known,
-        "next_count": turn.next_count,
-        "kept": turn.kept,
-        "prefill": turn.prefill,
-        "is_raw": turn.is_raw,
-        "break": _break(turn.broken),
-        "failure": _failure(turn.failure),
-    }
-
-
-def _break(broken: TurnBreak | None) -> JSONObject | None:
-    if broken is None:
-        return None
-    return {
-        "first": broken.first,
-        "before": _place(broken.before),
-        "after": _place(broken.after),
-        "lost": broken.lost,
-        "cause": str(broken.cause.cause),
-        "sentence": broken.cause.sentence,
-        "is_proved": broken.cause.is_proved,
-        "remedies": list(broken.remedies),
-    }
-
-
-def _place(place: Place) -> JSONObject:
-    return {"char": place.char, "text": place.text, "field": place.field, "template_line": place.template_line}
-
-
-def _hunk(hunk: Hunk) -> JSONObject:
-    return {
-        "before_span": list(hunk.before_span),
-        "after_span": list(hunk.after_span),
-        "before": _cut(hunk.before),
-        "after": _cut(hunk.after),
-    }
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _TEXT else text[: _TEXT - 1] + "…"
-
-
-def _failure(failure: RenderFailure | None) -> JSON:
-    if failure is None:
-        return None
-    return {
-        "message": failure.message,
-        "hint": failure.hint,
-        "template_line": failure.template_line,
-        "template_column": failure.template_column,
-    }
+def _dump(document: Document) -> JSONObject:
+    dumped: JSONObject = document.model_dump(mode="json", by_alias=True)
+    return dumped

@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from prompt_debugger.core.experiments.difference import Hunk, TokenDifference, diff_renders
+from prompt_debugger.core.experiments.difference import TokenDifference, diff_renders
 from prompt_debugger.core.experiments.json_changes import JsonChange, json_changes
 from prompt_debugger.core.experiments.variant import Rendered, units_of
 from prompt_debugger.core.report import template_sha256
-from prompt_debugger.core.types import Completion, Finding, JSONObject, Prompt, PromptSpan, Server, Token, Trace
+from prompt_debugger.core.types import Completion, Finding, Prompt, PromptSpan, Server, Token, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,25 +108,6 @@ def sentence_of(comparison: RunComparison, left: str = "A", right: str = "B") ->
         return f"{left} and {right} are the same in all that both runs hold."
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}."
-
-
-def comparison_of_runs_to_json(comparison: RunComparison) -> JSONObject:
-    """Return the comparison as JSON: `left` is the run compared with, `right` the new one."""
-    return {
-        "sentence": sentence_of(comparison, "the other run", "this run"),
-        "request": [_change(change) for change in comparison.request],
-        "facts": [
-            {"label": fact.label, "left": fact.left, "right": fact.right} for fact in comparison.facts if fact.differs
-        ],
-        "prompt": _text(comparison.prompt),
-        "raw": _text(comparison.raw),
-        "message": None if comparison.message is None else [_change(change) for change in comparison.message],
-        "findings": {
-            "only_left": [finding.code for finding in comparison.only_left],
-            "only_right": [finding.code for finding in comparison.only_right],
-            "in_both": [finding.code for finding in comparison.in_both],
-        },
-    }
 
 
 # --- texts -------------------------------------------------------------------------
@@ -239,24 +220,3 @@ def _sentence_parts(comparison: RunComparison, left: str, right: str) -> Iterato
     different = [fact.label for fact in comparison.facts if fact.differs]
     if different:
         yield f"{', '.join(different)} differ{'s' if len(different) == 1 else ''}"
-
-
-def _change(change: JsonChange) -> JSONObject:
-    return {"path": change.path, "kind": change.kind, "left": change.left, "right": change.right}
-
-
-def _text(text: TextComparison) -> JSONObject:
-    found = text.difference
-    return {
-        "left_count": text.left_count,
-        "right_count": text.right_count,
-        "is_same": text.is_same,
-        "unit": None if found is None else found.unit,
-        "first": None if found is None else found.first,
-        "hunks": [] if found is None else [_hunk(hunk) for hunk in found.hunks],
-    }
-
-
-def _hunk(hunk: Hunk) -> JSONObject:
-    spans: JSONObject = {"left_span": [*hunk.before_span], "right_span": [*hunk.after_span]}
-    return {**spans, "left": hunk.before, "right": hunk.after}

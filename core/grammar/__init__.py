@@ -19,7 +19,6 @@ from prompt_debugger.core.grammar.verdict import (
     SchemaRule,
     SecondOpinion,
     TokenReading,
-    verdict_to_json,
 )
 
 __all__ = [
@@ -41,5 +40,4 @@ __all__ = [
     "enforcement_of_request",
     "find_family",
     "first_illegal_token",
-    "verdict_to_json",
 ]

@@ -1,4 +1,4 @@
-"""What constrained decoding would have made of an output: values, and their JSON form.
+"""What constrained decoding would have made of an output.
 
 A verdict never calls an output broken. A grammar is one engine's idea of a
 format, mostly stricter than the format itself; an output that it refuses
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from prompt_debugger.core.types import JSON, JSONObject
+from prompt_debugger.core.types import JSON
 
 
 class GrammarStatus(StrEnum):
@@ -167,69 +167,3 @@ class GrammarVerdict:
     def first(self) -> Intervention | None:
         """The first intervention, if there is one."""
         return self.interventions[0] if self.interventions else None
-
-
-def verdict_to_json(verdict: GrammarVerdict) -> JSONObject:
-    """Return a verdict as the object that the command line and the page show."""
-    return {
-        "status": verdict.status.value,
-        "sentence": verdict.sentence,
-        "family": verdict.family,
-        "structural_tag": verdict.structural_tag,
-        "enforcement": verdict.enforcement,
-        "reading": verdict.reading,
-        "constrains": verdict.constrains,
-        "starts_at": verdict.starts_at,
-        "has_call": verdict.has_call,
-        "interventions": [_intervention(item) for item in verdict.interventions],
-        "then": verdict.then,
-        "second_opinion": _second_opinion(verdict.second_opinion),
-        "token_reading": _token_reading(verdict.token_reading),
-        "notes": list(verdict.notes),
-    }
-
-
-def _intervention(item: Intervention) -> JSONObject:
-    rule = item.rule
-    return {
-        "char_offset": item.char_offset,
-        "token_index": item.token_index,
-        "token_id": item.token_id,
-        "token_text": item.token_text,
-        "accepted": item.accepted,
-        "allowed": list(item.allowed),
-        "anything_but": item.anything_but,
-        "may_end": item.may_end,
-        "cause": item.cause.value,
-        "sentence": item.sentence,
-        "rule": None if rule is None else _rule(rule),
-        "forgiven_by": item.forgiven_by,
-    }
-
-
-def _rule(rule: SchemaRule) -> JSONObject:
-    return {"tool": rule.tool, "path": rule.path, "argument": rule.argument, "rule": rule.rule}
-
-
-def _second_opinion(opinion: SecondOpinion | None) -> JSON:
-    if opinion is None:
-        return None
-    return {
-        "call": opinion.call,
-        "schema_errors": list(opinion.schema_errors),
-        "is_json": opinion.is_json,
-        "llguidance": opinion.llguidance,
-        "llguidance_offset": opinion.llguidance_offset,
-        "note": opinion.note,
-    }
-
-
-def _token_reading(reading: TokenReading | None) -> JSON:
-    if reading is None:
-        return None
-    return {
-        "status": reading.status.value,
-        "char_offset": reading.char_offset,
-        "token_index": reading.token_index,
-        "sentence": reading.sentence,
-    }

@@ -11,8 +11,9 @@ from typing import Self
 from prompt_debugger.core.complete import ServerClient
 from prompt_debugger.core.diagnose import diagnose_trace
 from prompt_debugger.core.errors import EngineError, RequestError, shorten
+from prompt_debugger.core.experiments import ReleaseTable, bisect_releases
 from prompt_debugger.core.parse import build_ledger
-from prompt_debugger.core.parse.engines import RawOutput, ReleaseTable, VllmReleases, bisect_releases, write_parser_name
+from prompt_debugger.core.parse.engines import RawOutput, VllmReleases, write_parser_name
 from prompt_debugger.core.pipeline.accounts import message_from_outcome, with_accounts
 from prompt_debugger.core.pipeline.cases import cached_tokenizer, take_field, tokenizer_source
 from prompt_debugger.core.pipeline.census import PROMPT_TAIL_CHARS, read_raw

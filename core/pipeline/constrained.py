@@ -13,10 +13,10 @@ from prompt_debugger.core.grammar import (
     GrammarVerdict,
     enforcement_of_request,
     first_illegal_token,
-    verdict_to_json,
 )
 from prompt_debugger.core.pipeline.cases import cached_tokenizer
 from prompt_debugger.core.pipeline.census import PROMPT_TAIL_CHARS
+from prompt_debugger.core.report.wire import dump_document
 from prompt_debugger.core.types import JSON, JSONObject, Parse, Trace
 
 # What the request asks for, with each `--tool-strict-level` that a server may have been started with.
@@ -51,7 +51,7 @@ def judge_constrained(case: JSONObject, parse: Parse, level: str, engine: Gramma
         _text(case.get("finish_reason")),
     )
     declared = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
-    return verdict_to_json(first_illegal_token(exhibit, declared, parse.parsed.format, level, engine=engine))
+    return dump_document(first_illegal_token(exhibit, declared, parse.parsed.format, level, engine=engine))
 
 
 def judge_trace(trace: Trace, level: str, engine: GrammarEngine, tokenizer: str | Path | None = None) -> GrammarVerdict:

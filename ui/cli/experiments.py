@@ -13,11 +13,12 @@ from prompt_debugger.core.experiments import (
     answer_to_json,
     explain_count,
     follow_turns,
+    probes_to_json,
     try_switches,
     turns_to_json,
     what_if_to_json,
 )
-from prompt_debugger.core.render.probes import ProbeAnswer, probe_template, probes_to_json
+from prompt_debugger.core.render.probes import ProbeAnswer, probe_template
 from prompt_debugger.core.types import SCHEMA_VERSION, JSONObject
 from prompt_debugger.ui.cli.output import print_text
 

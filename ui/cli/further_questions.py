@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from prompt_debugger.core.parse.engines import ReleaseTable
+from prompt_debugger.core.experiments import ReleaseTable
 from prompt_debugger.core.types import JSONObject, SplitTrial, VllmOutcome
 
 _SHOWN_DELTAS = 12

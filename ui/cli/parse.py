@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from functools import partial
 
 from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.experiments import ReleaseTable, releases_to_json, splits_to_json
 from prompt_debugger.core.grammar import GrammarEngine
-from prompt_debugger.core.parse.engines import ReleaseTable, splits_to_json, table_to_json
 from prompt_debugger.core.pipeline import CaseParser, Target, judge_constrained
 from prompt_debugger.core.report import parse_to_json, parse_to_terminal
 from prompt_debugger.core.types import JSONObject, VllmOutcome
@@ -90,7 +90,7 @@ def _run(options: argparse.Namespace) -> int:
         document["splits"] = {name: splits_to_json(outcome) for name, outcome in streamed.items()}
         text += splits_to_terminal(streamed)
     if table is not None:
-        document["releases"] = table_to_json(table)
+        document["releases"] = releases_to_json(table)
         text += releases_to_terminal(table)
     if options.constrained:
         with GrammarEngine() as engine:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from prompt_debugger.core.api import run_async
 from prompt_debugger.core.complete import may_carry_key
 from prompt_debugger.core.errors import DebuggerError, RequestError
-from prompt_debugger.core.experiments import compare_runs, comparison_of_runs_to_json
+from prompt_debugger.core.experiments import compare_runs, runs_to_json
 from prompt_debugger.core.lab import LabPool
 from prompt_debugger.core.parse.engines import VllmEngine
 from prompt_debugger.core.pipeline import (
@@ -129,7 +129,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.json:
         document = trace_to_json(trace)
         if comparison is not None:
-            document["comparison"] = comparison_of_runs_to_json(comparison)
+            document["comparison"] = runs_to_json(comparison)
         print_json({"id": options.example, **document} if options.example else document)
     else:
         more = "" if comparison is None else comparison_to_terminal(comparison)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from prompt_debugger.core.parse.engines import ReleaseRow, ReleaseTable
+from prompt_debugger.core.experiments import ReleaseRow, ReleaseTable
 from prompt_debugger.core.pipeline import account_of
 from prompt_debugger.core.types import JSON, JSONObject, Trace
 from prompt_debugger.ui.present.parsers import row_note, row_verdict, signature

@@ -12,8 +12,9 @@ from typing import NamedTuple, TypeVar
 
 from prompt_debugger.core.complete import ServerClient
 from prompt_debugger.core.errors import DebuggerError, EngineError, RequestError
+from prompt_debugger.core.experiments import step_releases
 from prompt_debugger.core.grammar import GrammarEngine, find_family
-from prompt_debugger.core.parse.engines import VllmEngine, VllmReleases, step_releases
+from prompt_debugger.core.parse.engines import VllmEngine, VllmReleases
 from prompt_debugger.core.pipeline import (
     MatrixStep,
     ask_server_parsers,

@@ -1,25 +1,8 @@
-"""What a vLLM parser made of an output: read from the helper, written for the command line."""
+"""What a vLLM parser made of an output: read from the helper."""
 
 from __future__ import annotations
 
 from prompt_debugger.core.types import JSON, JSONObject, Parting, SplitTrial, VllmOutcome
-
-
-def splits_to_json(outcome: VllmOutcome) -> JSONObject:
-    """Return what streaming in every chunking showed, as the command line prints it."""
-    before, after, streamed = outcome.parting or (None, None, None)
-    return {
-        "equal": outcome.stream_equal,
-        "trials": [
-            {"name": trial.name, "deltas": trial.deltas, "difference": trial.difference} for trial in outcome.trials
-        ],
-        "smallest_split": list(outcome.smallest_split),
-        "parts_at": outcome.parts_at,
-        "difference": outcome.first_unequal,
-        "before": before,
-        "after": after,
-        "streamed": streamed,
-    }
 
 
 def outcome_from_json(value: JSON, version: str, layer: str) -> VllmOutcome:

@@ -21,9 +21,9 @@ from prompt_debugger.core.render.probes.probe import ProbeAnswer, Probing, Suppo
 from prompt_debugger.core.render.probes.reasoning import REASONING_PROBES
 from prompt_debugger.core.render.probes.tools import TOOL_PROBES, TOOLS
 from prompt_debugger.core.render.worker import shared_worker
-from prompt_debugger.core.types import JSON, JSONObject
+from prompt_debugger.core.types import JSON
 
-__all__ = ["PROBE_NAMES", "ProbeAnswer", "Support", "probe_template", "probes_to_json", "step_probes"]
+__all__ = ["PROBE_NAMES", "ProbeAnswer", "Support", "probe_template", "step_probes"]
 
 _PROBES = (*MESSAGE_PROBES, *TOOL_PROBES, *REASONING_PROBES, *ENDING_PROBES)
 _NOTHING: Mapping[str, JSON] = MappingProxyType({})
@@ -77,18 +77,3 @@ def step_probes(
         probing = probing if plain(armed).error is not None else armed
     for probe in _PROBES:
         yield probe.answer(probing)
-
-
-def probes_to_json(answers: tuple[ProbeAnswer, ...]) -> JSONObject:
-    """Return the answers as JSON, by the name of the probe."""
-    return {
-        one.name: {
-            "title": one.title,
-            "support": str(one.support),
-            "detail": one.detail,
-            "quote": one.quote,
-            "template_line": one.template_line,
-            "template_column": one.template_column,
-        }
-        for one in answers
-    }

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import cast
 
+from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
@@ -33,11 +34,17 @@ _FIELD = re.compile(r"^[ ]{4}(\w[\w, ]*):((?:.*\n?(?:[ ]{8}.*\n?)*))", re.MULTIL
 
 
 def json_schema_of(name: str) -> JSONObject:
-    """Return the JSON Schema of a document: `check`, `error`, `parse`, `render`, `run`, `verify` or `verify-row`.
+    """Return the JSON Schema of a document: `check`, `error`, `parse`, `render`, `run`, `verify` or `verify-row`."""
+    return schema_of_class(DOCUMENTS[name])
+
+
+def schema_of_class(cls: type) -> JSONObject:
+    """Return the JSON Schema of what a record or a model is written as.
 
     Fields may be added at any time, so a schema forbids none.
     """
-    made = _Told(by_alias=True).generate(strict_schema(DOCUMENTS[name]), mode="serialization")
+    schema = TypeAdapter(cls).core_schema if issubclass(cls, BaseModel) else strict_schema(cast("Hashable", cls))
+    made = _Told(by_alias=True).generate(schema, mode="serialization")
     return cast("JSONObject", {"$schema": _DIALECT, **_open(made)})
 
 
@@ -54,6 +61,16 @@ class _Told(GenerateJsonSchema):
             field = told["properties"].get(aliases.get(name, name))
             if field is not None:
                 field["description"] = words
+        return told
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        """Describe a model likewise."""
+        told = super().model_schema(schema)
+        cls = cast("type[BaseModel]", schema["cls"])
+        first, fields = _read_docstring(cls)
+        told["description"] = first
+        for name, field in cls.model_fields.items():
+            told["properties"][field.serialization_alias or name]["description"] = fields[name]
         return told
 
     def bytes_schema(self, schema: core_schema.BytesSchema) -> JsonSchemaValue:

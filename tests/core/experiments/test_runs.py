@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prompt_debugger.core.experiments import compare_runs, comparison_of_runs_to_json, json_changes, sentence_of
+from prompt_debugger.core.experiments import compare_runs, json_changes, runs_to_json, sentence_of
 from prompt_debugger.core.types import Request, Trace
 from tests.core.diagnose.strategies import jsons, traces
 from tests.ui.present.traces import PROMPT_TEXT, RAW_TEXT, dropped_call_trace, prompt_of, tokens_of
@@ -98,7 +98,7 @@ def test_what_a_run_lacks_is_missing_and_not_equal():
 def test_any_two_runs_can_be_compared(left, right):
     comparison = compare_runs(left, right)
 
-    json.dumps(comparison_of_runs_to_json(comparison))
+    json.dumps(runs_to_json(comparison))
     assert sentence_of(comparison).endswith(".")
     back = compare_runs(right, left)
     assert (back.only_left, back.only_right) == (comparison.only_right, comparison.only_left)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from prompt_debugger.core.grammar import Cause, Exhibit, GrammarStatus, first_illegal_token, verdict_to_json
+from prompt_debugger.core.grammar import Cause, Exhibit, GrammarStatus, first_illegal_token
+from prompt_debugger.core.report.wire import dump_document
 from tests.core.grammar.outputs import (
     HELD_AT_AUTO,
     HELD_TO_SCHEMAS,
@@ -359,7 +360,7 @@ def test_a_verdict_never_calls_an_output_broken(judge):
     outputs = [kimi(kimi_call("get_weather", arguments)) for arguments, *_ in _STEERED]
     verdicts = [judge(raw, level) for raw in outputs for level in ("auto", "required")]
 
-    words = " ".join(str(verdict_to_json(verdict)) for verdict in verdicts).lower()
+    words = " ".join(str(dump_document(verdict)) for verdict in verdicts).lower()
 
     assert "steered" in words
     assert [word for word in ("broken", "invalid", "wrong") if word in words] == []
@@ -368,7 +369,7 @@ def test_a_verdict_never_calls_an_output_broken(judge):
 def test_the_json_form_holds_all_of_a_verdict(judge):
     verdict = judge(kimi(kimi_call("mcp-search", '{"query": "x", "options": {"limit": "1"}}')))
 
-    written_out = verdict_to_json(verdict)
+    written_out = dump_document(verdict)
 
     first = written_out["interventions"][0]
     assert tuple(written_out[key] for key in ("status", "family", "structural_tag", "enforcement")) == (

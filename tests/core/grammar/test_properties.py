@@ -4,7 +4,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from prompt_debugger.core.grammar import Exhibit, GrammarStatus, first_illegal_token, verdict_to_json
+from prompt_debugger.core.grammar import Exhibit, GrammarStatus, first_illegal_token
+from prompt_debugger.core.report.wire import dump_document
 from tests.core.grammar.outputs import JSON_FAMILIES, TOOLS, kimi, kimi_call, tool, written
 from tests.examples import examples
 
@@ -84,7 +85,7 @@ def test_any_output_gets_a_verdict_whose_places_lie_in_it(engine, tokenizer, pie
     assert places == sorted(places)
     assert all(verdict.starts_at <= place <= len(raw) for place in places)
     assert bool(places) == (verdict.status is GrammarStatus.STEERED)
-    assert verdict_to_json(verdict)["status"] == verdict.status.value
+    assert dump_document(verdict)["status"] == verdict.status.value
 
 
 @_shared

@@ -10,9 +10,10 @@ from hypothesis import given
 from jsonschema import Draft202012Validator
 
 from prompt_debugger.core import errors
+from prompt_debugger.core.experiments.json import ANSWERS
 from prompt_debugger.core.report import parse_to_json, prompt_to_json, trace_to_json, write_bundle
 from prompt_debugger.core.report.wire import write_json
-from prompt_debugger.core.report.wire.schemas import DOCUMENTS, json_schema_of
+from prompt_debugger.core.report.wire.schemas import DOCUMENTS, json_schema_of, schema_of_class
 from prompt_debugger.core.types import Trace
 from scripts.json_schemas import stale_files
 from tests.core.report.strategies import instances
@@ -30,9 +31,9 @@ def test_the_files_are_up_to_date():
     assert stale_files() == [], "run `make docs`"
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("name", [*DOCUMENTS, *ANSWERS])
 def test_a_schema_is_one_and_describes_every_field(name):
-    schema = json_schema_of(name)
+    schema = schema_of_class({**DOCUMENTS, **ANSWERS}[name])
 
     Draft202012Validator.check_schema(schema)
     records = [schema, *(one for one in schema["$defs"].values() if "properties" in one)] if "$defs" in schema else []

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from prompt_debugger.core.errors import EngineError
-from prompt_debugger.core.parse.engines import RawOutput, VllmEngine, VllmReleases, bisect_releases
+from prompt_debugger.core.experiments import bisect_releases
+from prompt_debugger.core.experiments.releases import sort_versions
+from prompt_debugger.core.parse.engines import RawOutput, VllmEngine, VllmReleases
 from prompt_debugger.core.parse.engines.fetch import CACHE_VARIABLE
-from prompt_debugger.core.parse.engines.release_table import sort_versions
 from prompt_debugger.core.types import JSONObject, VllmOutcome
 
 pytestmark = pytest.mark.vllm

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from prompt_debugger.core.parse.engines import ReleaseRow
-from prompt_debugger.core.parse.engines.release_table import histories
+from prompt_debugger.core.experiments import ReleaseRow
+from prompt_debugger.core.experiments.releases import histories
 from prompt_debugger.core.types import JSONObject, VllmOutcome
 
 

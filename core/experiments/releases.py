@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections import Counter
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from prompt_debugger.core.errors import EngineError
-from prompt_debugger.core.parse.engines.names import read_parser_name, write_parser_name
-from prompt_debugger.core.parse.engines.raw_output import RawOutput
-from prompt_debugger.core.parse.engines.releases import VllmReleases
-from prompt_debugger.core.types import JSONObject, ParserOutcome, VllmOutcome
+from prompt_debugger.core.parse.engines import RawOutput, VllmReleases, read_parser_name, write_parser_name
+from prompt_debugger.core.types import ParserOutcome, VllmOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,34 +118,6 @@ async def step_releases(
             await asyncio.to_thread(source.close)
 
 
-def table_to_json(table: ReleaseTable) -> JSONObject:
-    """Return a table as the command line prints it."""
-    return {
-        "parser": table.parser,
-        "rows": [
-            {
-                "version": row.version,
-                "error": row.error,
-                "content": None if row.outcome is None else row.outcome.content,
-                "tool_calls": [] if row.outcome is None else list(row.outcome.tool_calls),
-                "finish_reason": None if row.outcome is None else row.outcome.finish_reason,
-                "tools_called": None if row.outcome is None else row.outcome.tools_called,
-            }
-            for row in table.rows
-        ],
-        "calls": [
-            {
-                "name": call.name,
-                "arguments": call.arguments,
-                "taken_by": list(call.taken_by),
-                "appears_in": [list(pair) for pair in call.appears_in],
-                "vanishes_in": [list(pair) for pair in call.vanishes_in],
-            }
-            for call in table.calls
-        ],
-    }
-
-
 async def _row(version: str, name: str, call: Coroutine[object, object, dict[str, ParserOutcome]]) -> ReleaseRow:
     try:
         outcome = (await call)[name]
@@ -189,15 +160,15 @@ def histories(rows: Sequence[ReleaseRow]) -> tuple[CallHistory, ...]:
 def _calls(outcome: VllmOutcome) -> dict[tuple[str, str, int], str]:
     """Return the calls of an outcome by name, canonical arguments and number of repetition."""
     found: dict[tuple[str, str, int], str] = {}
+    seen: Counter[tuple[str, str]] = Counter()
     for call in outcome.tool_calls:
         function = call.get("function")
         if not isinstance(function, dict):
             continue
         name, arguments = str(function.get("name")), str(function.get("arguments"))
-        repetition = 0
-        while (key := (name, _canonical(arguments), repetition)) in found:
-            repetition += 1
-        found[key] = arguments
+        said = (name, _canonical(arguments))
+        found[*said, seen[said]] = arguments
+        seen[said] += 1
     return found
 
 
