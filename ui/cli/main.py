@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from prompt_debugger.core.errors import DebuggerError
-from prompt_debugger.ui.cli import check, inspect, lab, page, parse, render, run, verify
+from prompt_debugger.ui.cli import check, inspect, lab, page, parse, plugin, render, report, run, verify
 from prompt_debugger.ui.cli.output import OK, print_text, report_error
 from prompt_debugger.ui.cli.versions import versions
 
@@ -19,6 +19,8 @@ _COMMANDS = {
     "inspect": inspect,
     "verify": verify,
     "check": check,
+    "plugin": plugin,
+    "report": report,
     "lab": lab,
 }
 

@@ -13,6 +13,7 @@ from prompt_debugger.core.complete import may_carry_key
 from prompt_debugger.core.errors import DebuggerError, RequestError
 from prompt_debugger.core.experiments import compare_runs, runs_to_json
 from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.mend.experiments import Experiment
 from prompt_debugger.core.parse.engines import VllmEngine
 from prompt_debugger.core.pipeline import (
     Example,
@@ -26,6 +27,12 @@ from prompt_debugger.core.report import trace_to_json, trace_to_terminal
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.types import JSONObject, Trace
 from prompt_debugger.ui.cli.lab import add_lab_arguments, named, spec_from_options
+from prompt_debugger.ui.cli.mend import (
+    add_experiment_arguments,
+    add_to_document,
+    experiment,
+    experiments_to_terminal,
+)
 from prompt_debugger.ui.cli.output import OK, add_output_arguments, exit_status, log, print_json, print_text, read_input
 from prompt_debugger.ui.cli.sharing import comparison_to_terminal, read_bundle_file, write_trace
 
@@ -46,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--parsers", action="store_true", help="also ask every tool parser of the installed vLLM what it makes of it"
     )
+    add_experiment_arguments(parser)
     add_target_arguments(parser)
     add_output_arguments(parser)
     parser.set_defaults(run=_run)
@@ -116,9 +124,9 @@ def _run(options: argparse.Namespace) -> int:
         if options.examples:
             return asyncio.run(_run_examples(options, labs))
         if options.bundle:
-            trace = _open_bundle(options)
+            trace, tried = _open_bundle(options), None
         else:
-            trace = asyncio.run(_run_one(options, labs))
+            trace, tried = asyncio.run(_run_one(options, labs))
         if options.parsers:
             trace = _with_parsers(trace, options)
     finally:
@@ -130,9 +138,12 @@ def _run(options: argparse.Namespace) -> int:
         document = trace_to_json(trace)
         if comparison is not None:
             document["comparison"] = runs_to_json(comparison)
+        if tried is not None:
+            add_to_document(document, trace, tried)
         print_json({"id": options.example, **document} if options.example else document)
     else:
         more = "" if comparison is None else comparison_to_terminal(comparison)
+        more += "" if tried is None else experiments_to_terminal(trace, tried)
         print_text(trace_to_terminal(trace) + more)
     return exit_status(trace.findings)
 
@@ -157,17 +168,25 @@ def _with_parsers(trace: Trace, options: argparse.Namespace) -> Trace:
         engine.close()
 
 
-async def _run_one(options: argparse.Namespace, labs: LabPool) -> Trace:
+async def _run_one(options: argparse.Namespace, labs: LabPool) -> tuple[Trace, list[Experiment] | None]:
+    """Run one request, and the experiments on it where they are asked for."""
     if options.example:
-        return await _run_example(find_example(options.example), options, labs)
-    request = read_request(read_input(options.request or "-"))
-    return await run_async(request, target_from_options(options, request.base_url), labs=labs, on_progress=_say())
+        example = find_example(options.example)
+        target, request = _target_of_example(example, options), read_request(example.request_text)
+    else:
+        request = read_request(read_input(options.request or "-"))
+        target = target_from_options(options, request.base_url)
+    trace = await run_async(request, target, labs=labs, on_progress=_say())
+    return trace, await experiment(trace, target, labs, options) if options.experiments else None
+
+
+def _target_of_example(example: Example, options: argparse.Namespace) -> Target:
+    target = target_from_options(options)
+    return replace(target, lab=example.lab) if target.base_url is None else target
 
 
 async def _run_example(example: Example, options: argparse.Namespace, labs: LabPool) -> Trace:
-    target = target_from_options(options)
-    if target.base_url is None:
-        target = replace(target, lab=example.lab)
+    target = _target_of_example(example, options)
     return await run_async(example.request_text, target, labs=labs, on_progress=_say())
 
 

@@ -1,0 +1,1 @@
+"""From a failing run to a report that a maintainer can run."""

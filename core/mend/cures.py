@@ -1,0 +1,199 @@
+"""What would cure a finding, as data: the request with one thing changed, or other flags for the server.
+
+A cure is offered only where a program can carry it out. A finding that follows from another
+has that one's cure.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from prompt_debugger.core.diagnose.rules.unknown_schema_type import MEANT
+from prompt_debugger.core.diagnose.thinking import thinking_switch
+from prompt_debugger.core.experiments.switches.calls import normalise_ids
+from prompt_debugger.core.formats import TABLES
+from prompt_debugger.core.mend.patch import patch_between
+from prompt_debugger.core.plugin.write import PARSER_NAME
+from prompt_debugger.core.types import JSON, Finding, JSONObject, Trace
+
+_MOST_TOKENS = 1024
+_LIMITS = ("max_completion_tokens", "max_tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class Cure:
+    """What to change, and whether that was tried.
+
+    Attributes:
+        name: What it does, in few words.
+        kind: What it changes.
+        patch: Operations on the request.
+        command: Server flags to start with.
+        tool_parser: The tool parser that those flags name, where that is all they do.
+        tried: Whether the changed run was made.
+        worked: Whether the finding was gone in it, and no other error had come; `None` if not tried.
+    """
+
+    name: str
+    kind: Literal["request", "template", "flags", "client"]
+    patch: tuple[JSONObject, ...] = ()
+    command: str = ""
+    tool_parser: str | None = None
+    tried: bool = False
+    worked: bool | None = None
+
+    def to_json(self) -> JSONObject:
+        """Return it as the run document has it."""
+        document: JSONObject = {"name": self.name, "kind": self.kind, "tried": self.tried, "worked": self.worked}
+        if self.patch:
+            document["patch"] = list(self.patch)
+        if self.command:
+            document["command"] = self.command
+        return document
+
+
+def cures_of(trace: Trace) -> dict[str, Cure]:
+    """Return the cure of every finding that has one, by the finding's code."""
+    by_code = {finding.code: finding for finding in trace.findings}
+    own = {code: cure for code, finding in by_code.items() if (cure := _cure_of(trace, finding)) is not None}
+    return {code: cure for code in by_code if (cure := _inherited(code, by_code, own)) is not None}
+
+
+def _inherited(code: str, by_code: Mapping[str, Finding], own: Mapping[str, Cure]) -> Cure | None:
+    """Return the cure of the finding from which others follow, before one's own."""
+    seen: list[str] = []
+    now: str | None = code
+    while now is not None and now in by_code and now not in seen:
+        seen.append(now)
+        now = by_code[now].follows
+    return next((own[one] for one in reversed(seen) if one in own), None)
+
+
+def _cure_of(trace: Trace, finding: Finding) -> Cure | None:
+    make = _MAKERS.get(finding.code)
+    return None if make is None else make(trace, finding)
+
+
+def _request_cure(trace: Trace, name: str, body: JSONObject) -> Cure | None:
+    patch = tuple(patch_between(trace.request.body, body))
+    return Cure(name, "request", patch) if patch else None
+
+
+def _history_ids(trace: Trace, _: Finding) -> Cure | None:
+    return _request_cure(trace, "history ids as Kimi K2 writes them", normalise_ids(trace.request.body))
+
+
+def _dropped(trace: Trace, _: Finding) -> Cure | None:
+    """A call that nothing in the request explains: this program's own reader, put into the server."""
+    family = None if trace.parse is None else trace.parse.parsed.format
+    if trace.server is None or trace.server.kind != "vllm" or family in (None, "generic", "harmony"):
+        return None
+    flags = f"--enable-auto-tool-choice --tool-parser-plugin parser.py --tool-call-parser {PARSER_NAME}"
+    return Cure(
+        "a parser plugin in the server",
+        "flags",
+        command=f"prompt-debugger plugin --family {family} --output parser.py; then start vLLM with {flags}",
+    )
+
+
+def _other_parser(trace: Trace, _: Finding) -> Cure | None:
+    family = "" if trace.parse is None else trace.parse.parsed.format
+    parsers = TABLES.tool_parsers.get(family, ())
+    if trace.server is None or trace.server.kind != "vllm" or not parsers or trace.server.tool_parser in parsers:
+        return None
+    return Cure(
+        f"the tool parser {parsers[0]}",
+        "flags",
+        command=f"--enable-auto-tool-choice --tool-call-parser {parsers[0]}",
+        tool_parser=parsers[0],
+    )
+
+
+def _generation_prompt(trace: Trace, _: Finding) -> Cure | None:
+    kept = {key: value for key, value in trace.request.body.items() if key != "add_generation_prompt"}
+    return _request_cure(trace, "add_generation_prompt left out", kept)
+
+
+def _empty_content(trace: Trace, finding: Finding) -> Cure | None:
+    fields = [entry.field for entry in finding.evidence if entry.where == "request" and entry.field]
+    body = copy.deepcopy(trace.request.body)
+    for field in fields:
+        holder, key = _holder(body, field)
+        if isinstance(holder, dict) and holder.get(key) == "":
+            holder[key] = None
+        elif isinstance(holder, dict) and isinstance(holder.get(key), list):
+            holder[key] = _joined(holder[key])
+    return _request_cure(trace, "content as the template prints it", body)
+
+
+def _joined(parts: JSON) -> JSON:
+    """Return the text of content parts, or the parts where one of them is no text."""
+    texts = [part.get("text") if isinstance(part, dict) else None for part in parts] if isinstance(parts, list) else []
+    return "".join(str(text) for text in texts) if texts and all(isinstance(text, str) for text in texts) else parts
+
+
+def _more_tokens(trace: Trace, _: Finding) -> Cure | None:
+    body = trace.request.body
+    name = next((name for name in _LIMITS if isinstance(body.get(name), int)), None)
+    if name is None:
+        return None
+    before = body[name]
+    assert isinstance(before, int)
+    room = _MOST_TOKENS if trace.server is None or not trace.server.max_model_len else trace.server.max_model_len // 4
+    more = min(max(8 * before, 128), max(room, 2 * before))
+    return _request_cure(trace, f"{name}: {more}", {**body, name: more})
+
+
+def _no_thinking(trace: Trace, _: Finding) -> Cure | None:
+    switch = thinking_switch(trace)
+    kwargs = trace.request.body.get("chat_template_kwargs")
+    body = trace.request.body
+    changed = {**(kwargs if isinstance(kwargs, dict) else {}), switch.name: switch.off}
+    return _request_cure(trace, f"thinking switched off by {switch.name}", {**body, "chat_template_kwargs": changed})
+
+
+def _named_field(trace: Trace, finding: Finding) -> Cure | None:
+    fields = {entry.field for entry in finding.evidence if entry.where == "request"}
+    kept = {key: value for key, value in trace.request.body.items() if key not in fields}
+    return _request_cure(trace, f"{', '.join(sorted(filter(None, fields)))} left out", kept)
+
+
+def _schema_types(trace: Trace, finding: Finding) -> Cure | None:
+    body = copy.deepcopy(trace.request.body)
+    for entry in finding.evidence:
+        holder, key = _holder(body, entry.field or "")
+        name = holder.get(key) if isinstance(holder, dict) else None
+        if isinstance(holder, dict) and isinstance(name, str):
+            holder[key] = MEANT.get(name.lower(), name.lower())
+    return _request_cure(trace, "types that JSON Schema knows", body)
+
+
+def _holder(body: JSON, path: str) -> tuple[JSON, str]:
+    """Return the object that holds a field path's last name, and that name."""
+    steps = path.replace("[", ".").replace("]", "").split(".")
+    place: JSON = body
+    for step in steps[:-1]:
+        if isinstance(place, dict):
+            place = place.get(step)
+        elif isinstance(place, list) and step.isdecimal() and int(step) < len(place):
+            place = place[int(step)]
+        else:
+            return None, ""
+    return place, steps[-1]
+
+
+_MAKERS: Mapping[str, Callable[[Trace, Finding], Cure | None]] = {
+    "PD100": _named_field,
+    "PD101": _schema_types,
+    "PD103": _named_field,
+    "PD104": _history_ids,
+    "PD203": _generation_prompt,
+    "PD205": _empty_content,
+    "PD301": _more_tokens,
+    "PD401": _dropped,
+    "PD405": _other_parser,
+    "PD408": _no_thinking,
+}

@@ -1,0 +1,226 @@
+"""Prove a cause: the request as it is, then with one thing changed, on the same server.
+
+Every variant is a whole run, so its counts are the ledger's. Where a cure of several faults is
+known, they are also put together one by one: calls come back fault by fault.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field, replace
+
+from prompt_debugger.core.errors import DebuggerError, RequestError
+from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.mend.cures import Cure, cures_of
+from prompt_debugger.core.mend.patch import apply_patch
+from prompt_debugger.core.pipeline import Target, run_request
+from prompt_debugger.core.room import room_of
+from prompt_debugger.core.types import CallOutcome, JSONObject, Severity, Trace
+from prompt_debugger.core.verify.intervals import wilson
+from prompt_debugger.core.verify.validity import check_calls
+
+UNCHANGED = "unchanged"
+_WRITTEN = (CallOutcome.KEPT, CallOutcome.ALTERED, CallOutcome.DROPPED)
+_FIRST_SEED = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One variant to run.
+
+    Attributes:
+        name: What is changed.
+        finding: Code of the finding that it is to cure; `None` for several or none.
+        cure: The change; `None` for the unchanged request.
+        patch: Operations on the request.
+        tool_parser: Tool parser for the lab; `None` for the one it has.
+    """
+
+    name: str
+    finding: str | None = None
+    cure: Cure | None = None
+    patch: tuple[JSONObject, ...] = ()
+    tool_parser: str | None = None
+
+
+@dataclass(slots=True)
+class Experiment:
+    """What came of a variant.
+
+    Attributes:
+        plan: The variant.
+        traces: Its runs.
+        valid: Returned calls that pass their schema.
+        problem: Why it could not be run; "" if it could.
+    """
+
+    plan: Plan
+    traces: list[Trace] = field(default_factory=list)
+    valid: int = 0
+    problem: str = ""
+
+    @property
+    def errors(self) -> set[str]:
+        """Codes of the findings of severity error, over all runs."""
+        return {f.code for trace in self.traces for f in trace.findings if f.severity is Severity.ERROR}
+
+    @property
+    def codes(self) -> set[str]:
+        """Codes of all findings, over all runs."""
+        return {finding.code for trace in self.traces for finding in trace.findings}
+
+    @property
+    def written(self) -> int:
+        """Whole calls in the raw outputs."""
+        return sum(_written(trace) for trace in self.traces)
+
+    @property
+    def returned(self) -> int:
+        """Calls in the answers."""
+        return sum(len(_calls(trace)) for trace in self.traces)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's interval of the share of calls that came back; everything where none was written."""
+        rate = wilson(min(self.returned, self.written), self.written)
+        return (0.0 if rate.low is None else rate.low, 1.0 if rate.high is None else rate.high)
+
+    def to_json(self) -> JSONObject:
+        """Return it as the run document has it."""
+        dropped = sum(_count(trace, CallOutcome.DROPPED) for trace in self.traces)
+        reasons = Counter(str(trace.chat.finish_reason) for trace in self.traces if trace.chat is not None)
+        cure = self.plan.cure
+        document: JSONObject = {
+            "name": self.plan.name,
+            "finding": self.plan.finding,
+            "change": list(self.plan.patch) or None,
+            "n": len(self.traces),
+            "written": self.written,
+            "returned": self.returned,
+            "dropped": dropped,
+            "valid": self.valid,
+            "finish_reasons": dict(reasons),
+            "interval": list(self.interval),
+        }
+        if cure is not None and cure.command:
+            document["command"] = cure.command
+        if self.problem:
+            document["problem"] = self.problem
+        return document
+
+
+def plan_experiments(trace: Trace, target: Target) -> list[Plan]:
+    """Return the variants for a run: the unchanged request first, each cure, then the cures put together one by one.
+
+    Args:
+        trace: The run.
+        target: Where it ran; flags can be changed on the lab alone.
+    """
+    plans = [Plan(UNCHANGED)]
+    distinct: list[tuple[str, Cure]] = []
+    for code, cure in cures_of(trace).items():
+        if cure not in [known for _, known in distinct]:
+            distinct.append((code, cure))
+    for code, cure in distinct:
+        parser = cure.tool_parser if target.base_url is None else None
+        plans.append(Plan(cure.name, code, cure, cure.patch, parser))
+    patches = [cure.patch for _, cure in distinct if cure.patch]
+    for count in range(2, len(patches) + 1):
+        together = tuple(operation for patch in patches[:count] for operation in patch)
+        plans.append(Plan(f"the first {count} changes together", patch=together))
+    return plans
+
+
+def can_run(plan: Plan) -> bool:
+    """Say whether a variant can be run here: flags of a server that is not ours cannot be changed."""
+    return plan.cure is None or plan.cure.kind != "flags" or plan.tool_parser is not None
+
+
+async def run_experiments(
+    first: Trace,
+    target: Target,
+    labs: LabPool | None,
+    *,
+    samples: int = 1,
+    budget: int | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> AsyncIterator[Experiment]:
+    """Run the variants of a run, and yield each as it is done.
+
+    Args:
+        first: The run.
+        target: Where to.
+        labs: Labs that may be booted.
+        samples: Runs of each variant; from the second on they have a seed of their own.
+        budget: Runs at most, over all variants.
+        tell: Told before anything runs how much will, and then each variant.
+
+    Raises:
+        RequestError: Fewer than one sample.
+    """
+    if samples < 1:
+        raise RequestError("an experiment needs at least one sample", field="--samples")
+    plans = plan_experiments(first, target)
+    runs = sum(samples for plan in plans if can_run(plan))
+    left = runs if budget is None else min(budget, runs)
+    say = tell or (lambda _: None)
+    say(f"{len(plans)} variants, {samples} sample(s) each: {left} runs" + (f" of {runs}" if left < runs else ""))
+    for plan in plans:
+        experiment = Experiment(plan)
+        count = min(samples, left) if can_run(plan) else 0
+        left -= count
+        say(f"{plan.name}: {count} run(s)" if count else f"{plan.name}: not run here")
+        for number in range(count):
+            await _sample(experiment, first, target, labs, number if samples > 1 else None)
+        yield experiment
+
+
+async def _sample(
+    experiment: Experiment, first: Trace, target: Target, labs: LabPool | None, number: int | None
+) -> None:
+    plan = experiment.plan
+    body = apply_patch(first.request.body, plan.patch)
+    if number is not None and "seed" not in body:
+        body["seed"] = _FIRST_SEED + number
+    if plan.tool_parser is not None:
+        lab = replace(target.lab, tool_parser=plan.tool_parser)
+        target = replace(target, lab=lab, tool_parser=None)
+    try:
+        trace = await run_request(replace(first.request, body=body), target, labs)
+    except DebuggerError as error:
+        experiment.problem = error.message
+        return
+    experiment.traces.append(trace)
+    calls = _calls(trace)
+    tools = body.get("tools")
+    for call in calls:
+        validity = await room_of().run(check_calls, tools if isinstance(tools, list) else [], [call])
+        experiment.valid += validity.default
+
+
+def tried_cures(first: Trace, experiments: list[Experiment]) -> dict[str, Cure]:
+    """Return the cures of a run's findings, with whether they were tried and worked, by the finding's code."""
+    by_cure = [(one.plan.cure, one) for one in experiments if one.plan.cure is not None]
+    before = {finding.code for finding in first.findings}
+    found: dict[str, Cure] = {}
+    for code, cure in cures_of(first).items():
+        made = next((one for known, one in by_cure if known == cure), None)
+        if made is None or not made.traces:
+            found[code] = cure
+        else:
+            found[code] = replace(cure, tried=True, worked=code not in made.codes and not made.errors - before)
+    return found
+
+
+def _written(trace: Trace) -> int:
+    return sum(_count(trace, outcome) for outcome in _WRITTEN)
+
+
+def _calls(trace: Trace) -> list[JSONObject]:
+    calls = None if trace.chat is None else trace.chat.message.get("tool_calls")
+    return [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
+
+
+def _count(trace: Trace, outcome: CallOutcome) -> int:
+    return 0 if trace.parse is None else sum(match.outcome is outcome for match in trace.parse.ledger.matches)

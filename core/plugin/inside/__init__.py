@@ -1,0 +1,1 @@
+"""What runs in the server; nothing of the project but readers, formats and values is imported here."""

@@ -1,0 +1,59 @@
+"""What of a text that grows will stay as it is.
+
+A marker in the making, an object that may become a call, a tag that may be talk: what comes
+next tells. Content is held back from the first such place, until so much has followed that
+it is what it looks like; so is a call that a sentence or a code fence may only quote.
+"""
+
+from __future__ import annotations
+
+import re
+
+from prompt_debugger.core.formats import TextFormat
+from prompt_debugger.core.types import Span, ToolCallAttempt
+
+ENOUGH = 512  # characters behind a doubtful place that settle it
+_WORDS = 26  # characters of the longest marker that looks like words
+_DOUBTFUL = re.compile(r"<[|｜/\w=~\[]|<\Z|[\[{]|```|◁|>{2}")
+_BEHIND_CALL = re.compile(r"[<\[\]{}`|◁,;]|>{2}")
+# Families whose markers begin with ordinary words, or whose headers are such.
+_WORDY = frozenset({
+    "auto", "cohere_command", "functionary", "gemma4", "gigachat", "harmony", "inkling", "llama3_json", "muse_glimmer",
+    "phi4_mini", "functiongemma", "kimi_k3", "generic", "plamo3", "minimax_m3",
+})  # fmt: skip
+
+
+def is_wordy(name: str) -> bool:
+    """Say whether ordinary words may turn out to be a family's markup."""
+    return name in _WORDY
+
+
+def certain_stop(raw: str, span: Span, family: TextFormat | None, *, follows_call: bool) -> int:
+    """Return how far the last stretch of content is certain.
+
+    Args:
+        raw: The text so far.
+        span: The stretch.
+        family: Who writes; `None` while that is open.
+        follows_call: Whether a call stands before it.
+    """
+    pattern = _BEHIND_CALL if follows_call else _DOUBTFUL
+    found = pattern.search(raw, max(span.start, len(raw) - ENOUGH), span.stop)
+    stop = span.stop if found is None else found.start()
+    if is_wordy("auto" if family is None else family.name):
+        stop = min(stop, max(span.start, len(raw) - _WORDS))
+    while stop > span.start and raw[stop - 1].isspace():
+        stop -= 1
+    return stop
+
+
+def may_be_quoted(raw: str, call: ToolCallAttempt) -> bool:
+    """Say whether what follows a call may show that it was only quoted."""
+    start = call.char_span.start
+    before = raw[raw.rfind("\n", 0, start) + 1 : start]
+    if raw.count("```", 0, start) % 2 == 1 or before.count("`") % 2 == 1:
+        return len(raw) - call.char_span.stop < ENOUGH
+    words = before.rstrip(" \t")
+    in_sentence = bool(words) and words != before and (words[-1].isalnum() or words[-1] in ",;(")
+    quoted = before[-1:] in {'"', "'", "“", "‘", "«"}
+    return (in_sentence or quoted) and "\n" not in raw[call.char_span.stop :].rstrip()

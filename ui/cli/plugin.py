@@ -1,0 +1,36 @@
+"""Write a parser plugin for vLLM, made of this program's own readers: one file that needs nothing but vLLM."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.plugin.write import PARSER_NAME, write_plugin
+from prompt_debugger.ui.cli.output import OK, log
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        "--family", default="all", metavar="NAME", help="model family to read, such as kimi_k2 (default: all)"
+    )
+    parser.add_argument("--output", metavar="FILE.py", help="file to write (default: standard output)")
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    source = write_plugin(options.family)
+    if options.output is None:
+        sys.stdout.write(source)
+        return OK
+    file = Path(options.output)
+    try:
+        file.write_text(source, encoding="utf-8")
+    except OSError as error:
+        raise RequestError(f"cannot write {options.output!r}: {error.strerror or error}", field="--output") from None
+    log(f"Wrote {options.output}. Start vLLM with:")
+    log(f"  --enable-auto-tool-choice --tool-parser-plugin {options.output} --tool-call-parser {PARSER_NAME}")
+    log(f"  and for a model that reasons: --reasoning-parser-plugin {options.output} --reasoning-parser {PARSER_NAME}")
+    return OK
