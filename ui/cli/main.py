@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from prompt_debugger.core.errors import DebuggerError
-from prompt_debugger.ui.cli import check, inspect, lab, page, parse, plugin, render, report, run, verify
+from prompt_debugger.ui.cli import check, inspect, lab, page, parse, plugin, render, report, run, shrink, verify
 from prompt_debugger.ui.cli.output import OK, print_text, report_error
 from prompt_debugger.ui.cli.versions import versions
 
@@ -21,6 +21,7 @@ _COMMANDS = {
     "check": check,
     "plugin": plugin,
     "report": report,
+    "shrink": shrink,
     "lab": lab,
 }
 
