@@ -39,7 +39,7 @@ def check_to_json(check: Check, changes: Sequence[Change] | None = None) -> JSON
         recommended=RecommendedRecord(
             tool_parser=chosen.tool_parser,
             reasoning_parser=chosen.reasoning_parser,
-            command=serve_command(check.model, chosen),
+            command=serve_command(check),
             reasons=chosen.reasons,
             verdict=chosen.verdict,
         ),
@@ -91,6 +91,7 @@ def _cell(cell: Cell) -> CellRecord:
         whole=cell.whole,
         streamed=cell.streamed,
         problem=cell.problem,
+        streamed_usual=cell.streamed_usual,
         remark=cell.remark,
         split=cell.split if cell.streamed is False else (),
         got=got,

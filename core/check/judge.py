@@ -27,6 +27,7 @@ class Cell:
         remark: What is different and no fault, such as another order of keys; `None` if nothing is.
         split: Deltas of the smallest chunking that streams otherwise.
         outcome: What came back.
+        streamed_usual: Whether it streams right token by token, as servers mostly do; `None` if that was not tried.
         leaves_reasoning: Whether the output holds reasoning that nobody was asked to take out of the content.
     """
 
@@ -36,7 +37,13 @@ class Cell:
     remark: str | None = None
     split: tuple[str, ...] = ()
     outcome: ParserOutcome | None = None
+    streamed_usual: bool | None = None
     leaves_reasoning: bool = False
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it comes back whole and token by token, whatever larger deltas do."""
+        return self.whole and self.streamed_usual is not False and not self.leaves_reasoning
 
     @property
     def is_passed(self) -> bool:
@@ -77,7 +84,9 @@ def judge(
     leaves_reasoning = not splits_reasoning and _has_reasoning(raw)
     if problem is None and leaves_reasoning:
         problem = "what belongs to reasoning stays in the content: no reasoning parser takes part"
-    return Cell(not said.problems, streamed, problem, "; ".join(said.remarks) or None, split, outcome, leaves_reasoning)
+    usual = getattr(outcome, "usual_stream_equal", None) if streamed is not None else None
+    remark = "; ".join(said.remarks) or None
+    return Cell(not said.problems, streamed, problem, remark, split, outcome, usual, leaves_reasoning)
 
 
 def _compare(answer: Answer, outcome: ParserOutcome, raw: str, *, splits_reasoning: bool, reads_calls: bool) -> _Said:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -74,27 +74,35 @@ class Ranking:
         return [name for name in ranked if any(cell.whole for cell in cells[name].values())][:most]
 
     def _key(self, name: str, cells: Mapping[str, Cell]) -> tuple[float, ...]:
-        pair = read_parser_name(name)
-        passed = sum(cell.is_passed for cell in cells.values())
-        whole = sum(cell.whole for cell in cells.values())
-        streamed = sum(cell.whole and cell.streamed is not False for cell in cells.values())
-        clean = sum(cell.is_passed and cell.remark is None for cell in cells.values())
-        made_for = self._made_for(pair.tool, TABLES.tool_parsers) + self._made_for(
-            pair.reasoning, TABLES.reasoning_parsers
+        pair, every = read_parser_name(name), cells.values()
+        return (
+            float(reads_calls(cells)),
+            sum(cell.is_passed for cell in every),
+            sum(cell.is_usable for cell in every),
+            sum(cell.whole for cell in every),
+            self._made_for(pair.tool, TABLES.tool_parsers) + self._made_for(pair.reasoning, TABLES.reasoning_parsers),
+            sum(cell.is_passed and cell.remark is None for cell in every),
         )
-        return (passed, streamed, whole, made_for, clean)
 
     def _made_for(self, parser: str | None, table: Mapping[str, Sequence[str]]) -> float:
         """Return how surely a parser was made for this model: by its name, then by its place in the family's list."""
         if parser is None:
             return 0.0
-        known = table.get(self.family or "", ())
-        named = 2.0 if _squeezed(parser) in _squeezed(self.model) else 0.0
+        known, model = table.get(self.family or "", ()), _squeezed(self.model)
+        stem = _squeezed(_VERSION.sub("", parser))
+        named = 2.0 if _squeezed(parser) in model else 1.5 if len(stem) > 3 and stem in model else 0.0
         return named + (1.0 - known.index(parser) / 100 if parser in known else 0.0)
+
+    def own_reasoning(self) -> tuple[str, ...]:
+        """Return the reasoning parser that the family's record names first, if any."""
+        return tuple(TABLES.reasoning_parsers.get(self.family or "", ())[:1])
 
     def made_for(self) -> tuple[str, ...]:
         """Return the tool parsers that the family's record names."""
         return tuple(TABLES.tool_parsers.get(self.family or "", ()))
+
+
+_VERSION = re.compile(r"_?v?\d[\dp]*$")
 
 
 def _squeezed(text: str) -> str:
@@ -112,24 +120,53 @@ def recommend(
         order: Names that may be recommended, best first.
         ranking: What is known of the family.
     """
-    name = next((one for one in order if _reads_calls(one, cells[one], ranking)), None)
+    name = next((one for one in order if _may_be_named(one, cells[one], ranking)), None)
     if name is None:
         return Recommendation(None, None, None, "nothing-works", tuple(_why_nothing(ideals, cells, ranking)))
     pair, row = read_parser_name(name), cells[name]
-    failed = {answer: cell for answer, cell in row.items() if not cell.is_passed}
-    verdict: Verdict = "works" if not failed else "works-with-limits"
-    reasons = [f"`{_shown(name)}` gives back {len(row) - len(failed)} of {len(row)} answers as they went in."]
-    reasons += [f"It fails for `{answer}`: {cell.problem}." for answer, cell in failed.items()]
-    reasons += _rivals(cells, name, ranking)
-    return Recommendation(pair.tool, pair.reasoning, name, verdict, tuple(reasons))
+    verdict: Verdict = "works" if all(cell.is_passed for cell in row.values()) else "works-with-limits"
+    reasons = (_tally(name, row), *_failures(row), *_rivals(cells, name, ranking))
+    return Recommendation(pair.tool, pair.reasoning, name, verdict, reasons)
 
 
-def _reads_calls(name: str, row: Mapping[str, Cell], ranking: Ranking) -> bool:
-    """Return whether the simplest call comes back; streamed as well, if the parser was not made for the family."""
+def _tally(name: str, row: Mapping[str, Cell]) -> str:
+    """Return in numbers what came back."""
+    whole = sum(cell.whole and not cell.leaves_reasoning for cell in row.values())
+    usual, passed = sum(cell.is_usable for cell in row.values()), sum(cell.is_passed for cell in row.values())
+    if passed == len(row):
+        return f"`{_shown(name)}` gives back all {passed} answers as they went in, whole and in every chunking."
+    return (
+        f"`{_shown(name)}` gives back {whole} of {len(row)} answers whole, {usual} streamed token by token, "
+        f"{passed} in every chunking."
+    )
+
+
+def _failures(row: Mapping[str, Cell]) -> Iterator[str]:
+    """Say what fails: one by one, but in one sentence what only fails in larger deltas."""
+    for answer, cell in row.items():
+        if not cell.is_usable:
+            yield f"It fails for `{answer}`: {cell.problem}."
+    larger = {answer: cell for answer, cell in row.items() if cell.is_usable and not cell.is_passed}
+    if larger:
+        first, cell = next(iter(larger.items()))
+        others = f" Likewise {', '.join(f'`{name}`' for name in list(larger)[1:])}." if len(larger) > 1 else ""
+        yield (
+            "In larger deltas, as a busy server or speculative decoding send them, some come back otherwise: "
+            f"`{first}`, {cell.problem}.{others}"
+        )
+
+
+def reads_calls(row: Mapping[str, Cell]) -> bool:
+    """Return whether the simplest call comes back whole; without it nothing is recommended."""
     cell = row.get(SIMPLEST_CALL)
-    if cell is None or not cell.whole:
-        return False
-    return cell.streamed is not False or read_parser_name(name).tool in ranking.made_for()
+    return cell is not None and cell.whole
+
+
+def _may_be_named(name: str, row: Mapping[str, Cell], ranking: Ranking) -> bool:
+    """Return whether a parser may be recommended: one that was not made for the family must stream as well."""
+    cell = row.get(SIMPLEST_CALL)
+    is_own = read_parser_name(name).tool in ranking.made_for()
+    return cell is not None and cell.whole and (cell.streamed_usual is not False or is_own)
 
 
 def _rivals(cells: Mapping[str, Mapping[str, Cell]], chosen: str, ranking: Ranking) -> Iterable[str]:
@@ -148,7 +185,7 @@ def _why_nothing(ideals: Sequence[Ideal], cells: Mapping[str, Mapping[str, Cell]
     if not any(SIMPLEST_CALL in row for row in cells.values()):
         simplest = next((ideal for ideal in ideals if ideal.answer.name == SIMPLEST_CALL), None)
         if simplest is not None and simplest.refusal is not None:
-            yield f"The template fails for the simplest call: {simplest.refusal.message}."
+            yield f"The template fails for the simplest call: {simplest.refusal.message.rstrip('.')}."
         else:
             yield "The template does not print a tool call, so there is nothing for a parser to read."
         return

@@ -125,7 +125,7 @@ def _judged(ideal: Ideal, name: str, outcome: ParserOutcome) -> Cell:
 
 def _is_asked(name: str, ideal: Ideal) -> bool:
     """Return whether a parser has anything to do with an answer."""
-    return read_parser_name(name).tool is not None or not ideal.answer.calls
+    return read_parser_name(name).tool is not None or not ideal.answer.calls or ideal.answer.reasoning is not None
 
 
 async def tool_names(engine: VllmEngine, wanted: Sequence[str] | None) -> list[str]:

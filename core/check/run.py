@@ -20,7 +20,9 @@ from prompt_debugger.core.render.local import Renderer
 from prompt_debugger.core.types import Finding, JSONObject
 
 Tell = Callable[[str], None]
-_CONTROL_TOKEN = re.compile(r"<\|[^|<>\s]{1,60}\|?>|<[^|<>\s]{1,60}\|>|<｜[^<>]{1,60}｜>|\[/?[A-Z_]{3,40}\]")
+_CONTROL_TOKEN = re.compile(
+    r"<\|[^|<>\s]{1,60}\|?>|<[^|<>\s]{1,60}\|>|<｜[^<>]{1,60}｜>|\[/?[A-Z_]{3,40}\]|</?\w{2,30}:\w{2,30}>"
+)
 _PAIRED_TOOLS, _PAIRED_REASONINGS = 2, 2
 
 
@@ -29,14 +31,16 @@ class Wanted:
     """What the caller asks for.
 
     Attributes:
-        tool_parser: The only tool parser to check; `None` for all.
+        tool_parsers: The only tool parsers to check; `None` for all.
         reasoning_parser: The only reasoning parser to check; `None` for all.
         is_thorough: Whether to try more answers and more chunkings.
+        parser_file: Plugin file that the tool parsers come from; "" for none.
     """
 
-    tool_parser: str | None = None
+    tool_parsers: tuple[str, ...] | None = None
     reasoning_parser: str | None = None
     is_thorough: bool = False
+    parser_file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,7 @@ class Check:
         recommendation: What to start a server with.
         family: Format that the model writes in, where it is known.
         template: What the template supports.
+        parser_file: Plugin file that the tool parsers come from; "" for none.
     """
 
     model: CheckedModel
@@ -62,6 +67,7 @@ class Check:
     recommendation: Recommendation
     family: str | None = None
     template: TemplateCheck = field(default_factory=TemplateCheck)
+    parser_file: str = ""
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -98,14 +104,15 @@ class Checker:
         has_plain_tools = tools is PLAIN_TOOLS
         template = await asyncio.to_thread(check_template, model, ideals, has_plain_tools=has_plain_tools)
         chosen = recommend(ideals, trip.cells, order, ranking)
-        return Check(model, known.version, ideals, tools, trip.cells, chosen, ranking.family, template)
+        return Check(
+            model, known.version, ideals, tools, trip.cells, chosen, ranking.family, template, wanted.parser_file
+        )
 
     async def _ask(self, trip: RoundTrip, ranking: Ranking, wanted: Wanted) -> list[str]:
         """Ask tool parsers, reasoning parsers and pairs of the best; return what may be recommended, best first."""
         engine = self.engines[0]
-        one_tool = None if wanted.tool_parser is None else [wanted.tool_parser]
         one_reasoning = None if wanted.reasoning_parser is None else [wanted.reasoning_parser]
-        alone = await tool_names(engine, one_tool)
+        alone = await tool_names(engine, wanted.tool_parsers)
         await trip.ask(alone, "tool parsers")
         if not needs_reasoning(trip.question.ideals) and one_reasoning is None:
             return ranking.best({name: trip.cells[name] for name in alone}, len(alone))
@@ -113,6 +120,11 @@ class Checker:
         await trip.ask(thinking, "reasoning parsers")
         best_alone = ranking.best({name: trip.cells[name] for name in alone}, _PAIRED_TOOLS)
         best_thinking = ranking.best({name: trip.cells[name] for name in thinking}, _PAIRED_REASONINGS)
+        best_thinking += [
+            name
+            for own in ranking.own_reasoning()
+            if (name := write_parser_name(None, own)) in trip.cells and name not in best_thinking
+        ]
         pairs = [
             write_parser_name(read_parser_name(tool).tool, read_parser_name(reasoning).reasoning)
             for tool in best_alone

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shlex
 
-from prompt_debugger.core.check.model import CheckedModel
-from prompt_debugger.core.check.recommend import Recommendation
+from prompt_debugger.core.check.run import Check
 
 
-def serve_command(model: CheckedModel, chosen: Recommendation) -> str | None:
+def serve_command(check: Check) -> str | None:
     """Return the command for vLLM; `None` if no parser reads the calls."""
+    model, chosen = check.model, check.recommendation
     if chosen.tool_parser is None:
         return None
     source, _, revision = model.name.partition("@") if model.folder is not None else ("MODEL", "", "")
@@ -17,6 +17,8 @@ def serve_command(model: CheckedModel, chosen: Recommendation) -> str | None:
     if revision:
         words += ["--revision", revision]
     words += ["--enable-auto-tool-choice", "--tool-call-parser", chosen.tool_parser]
+    if check.parser_file:
+        words += ["--tool-parser-plugin", check.parser_file]
     if chosen.reasoning_parser is not None:
         words += ["--reasoning-parser", chosen.reasoning_parser]
     if model.template_file is not None:

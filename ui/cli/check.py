@@ -5,13 +5,17 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from collections.abc import Callable
+import tempfile
+import time
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from itertools import count
 from pathlib import Path
+from typing import NoReturn
 
 from prompt_debugger.core.check import (
+    Change,
     Check,
-    CheckedModel,
     Checker,
     Wanted,
     check_to_json,
@@ -22,14 +26,25 @@ from prompt_debugger.core.check import (
     lock_to_json,
     read_lock,
 )
-from prompt_debugger.core.errors import EngineError, RequestError
+from prompt_debugger.core.errors import DebuggerError, EngineError, RequestError
 from prompt_debugger.core.parse.engines import EngineLimits, VllmEngine, find_release
 from prompt_debugger.ui.cli.check_text import check_to_terminal
-from prompt_debugger.ui.cli.output import FOUND, OK, add_output_arguments, dump_json, print_json, print_text, read_input
+from prompt_debugger.ui.cli.output import (
+    FOUND,
+    OK,
+    add_output_arguments,
+    dump_json,
+    log,
+    print_json,
+    print_text,
+    read_input,
+    report_error,
+)
 from prompt_debugger.ui.cli.sharing import write_files
 
 _HELPERS = 2  # half a gigabyte each; more than two bring little on the machines that this runs on
 _LIMITS = EngineLimits(request_s=600.0, parser_s=20.0)  # of a check, everything waits for the slowest parser
+_LOOK_S = 0.5  # between looks at watched files
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,10 +53,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--chat-template", metavar="FILE", help="Jinja file that wins over the model's own template")
     parser.add_argument("--tool-parser", metavar="NAME", help="check this tool parser alone (default: all)")
     parser.add_argument("--reasoning-parser", metavar="NAME", help="check this reasoning parser alone (default: all)")
+    parser.add_argument("--parser-file", metavar="FILE.py", help="check the tool parsers that this plugin registers")
     parser.add_argument(
         "--release", metavar="VERSION", help="vLLM whose parsers are asked (default: the installed one)"
     )
     parser.add_argument("--thorough", action="store_true", help="more answers, and many more chunkings")
+    parser.add_argument("--watch", action="store_true", help="check again whenever parser file or template change")
     parser.add_argument("--lock", metavar="FILE", help="write what was found, to hold a later check against")
     parser.add_argument(
         "--against", metavar="FILE", help="say what has changed since this lock; exit 1 if for the worse"
@@ -54,19 +71,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(options: argparse.Namespace) -> int:
     if not options.model and not options.chat_template:
         raise RequestError("there is nothing to check", "Name a model or a template, or give --chat-template.")
-    before = None if options.against is None else read_lock(read_input(options.against))
-    model = load_model(options.model, template_file=options.chat_template)
     with ExitStack() as stack:
         engines = _engines(options, stack)
-        check = asyncio.run(_check(model, options, engines))
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="prompt-debugger-check-")))
+        if not options.watch:
+            return _check_once(options, engines, folder / "parsers.py")
+        _watch(options, engines, folder)
+
+
+def _watch(options: argparse.Namespace, engines: Sequence[VllmEngine], folder: Path) -> NoReturn:
+    """Check, and again after every change of a file, until the person ends it."""
+    for number in count():
+        before = _stamps(options)
+        try:
+            _check_once(options, engines, folder / f"parsers_{number}.py")
+        except DebuggerError as error:  # such as a file that is half written
+            report_error(error, as_json=options.json)
+        log("Waiting for a change; Ctrl+C ends.")
+        while _stamps(options) == before:
+            time.sleep(_LOOK_S)
+    raise AssertionError("counting has no end")
+
+
+def _check_once(options: argparse.Namespace, engines: Sequence[VllmEngine], copy: Path) -> int:
+    """Check, print and write; returns the exit status. The parser file is read as a copy: no name is imported twice."""
+    before = None if options.against is None else read_lock(read_input(options.against))
+    model = load_model(options.model, template_file=options.chat_template)
+    check = asyncio.run(Checker(engines, _progress()).check(model, _wanted(options, engines, copy)))
     if sys.stderr.isatty():
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-    lock = lock_of(check)
-    changes = None if before is None else compare_locks(before, lock)
+    return _give(check, options, None if before is None else compare_locks(before, lock_of(check)))
+
+
+def _give(check: Check, options: argparse.Namespace, changes: Sequence[Change] | None) -> int:
     document = check_to_json(check, changes)
     text = check_to_terminal(check, changes)
     if options.lock:
-        _write(options.lock, dump_json(lock_to_json(lock)) + "\n")
+        _write(options.lock, dump_json(lock_to_json(lock_of(check))) + "\n")
     if options.junit:
         _write(options.junit, check_to_junit(check, changes or ()))
     if options.report:
@@ -79,16 +120,18 @@ def _run(options: argparse.Namespace) -> int:
     return OK if check.recommendation.verdict == "works" and not is_worse else FOUND
 
 
-def _write(name: str, text: str) -> None:
-    try:
-        Path(name).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise RequestError(f"cannot write {name!r}: {error.strerror or error}") from None
-
-
-async def _check(model: CheckedModel, options: argparse.Namespace, engines: list[VllmEngine]) -> Check:
-    wanted = Wanted(options.tool_parser, options.reasoning_parser, options.thorough)
-    return await Checker(engines, _progress()).check(model, wanted)
+def _wanted(options: argparse.Namespace, engines: Sequence[VllmEngine], copy: Path) -> Wanted:
+    tools: tuple[str, ...] | None = None if options.tool_parser is None else (options.tool_parser,)
+    if options.parser_file:
+        _write(str(copy), read_input(options.parser_file))
+        names = [asyncio.run(engine.plugin_parsers([copy])) for engine in engines]
+        tools = tools or names[0]
+        if not tools:
+            raise EngineError(
+                f"{options.parser_file!r} registers no tool parser that vLLM does not have.",
+                "Call `ToolParserManager.register_module` in it, with a name of its own.",
+            )
+    return Wanted(tools, options.reasoning_parser, options.thorough, options.parser_file or "")
 
 
 def _engines(options: argparse.Namespace, stack: ExitStack) -> list[VllmEngine]:
@@ -109,6 +152,20 @@ def _engines(options: argparse.Namespace, stack: ExitStack) -> list[VllmEngine]:
 def _overlay(release: str | None) -> tuple[str, ...]:
     folder = None if release is None else find_release(release)
     return () if folder is None else (str(folder),)
+
+
+def _stamps(options: argparse.Namespace) -> list[tuple[str, float]]:
+    """Return the watched files with their times."""
+    names = [name for name in (options.parser_file, options.chat_template, options.model) if name]
+    files = [file for name in names for file in (Path(name), Path(name) / "chat_template.jinja") if file.is_file()]
+    return [(str(file), file.stat().st_mtime) for file in files]
+
+
+def _write(name: str, text: str) -> None:
+    try:
+        Path(name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RequestError(f"cannot write {name!r}: {error.strerror or error}") from None
 
 
 def _progress() -> Callable[[str], None]:

@@ -27,7 +27,7 @@ def _head(check: Check) -> Iterator[str]:
     chosen = check.recommendation
     vocabulary = "its own vocabulary" if check.model.tokenizer is not None else "a stand-in vocabulary"
     yield f"{check.model.name}: {_VERDICTS[chosen.verdict]} with vLLM {check.release} ({vocabulary})"
-    if (command := serve_command(check.model, chosen)) is not None:
+    if (command := serve_command(check)) is not None:
         yield f"\n  {command}\n"
     for reason in chosen.reasons[:_PROBLEMS]:
         yield f"  {reason}"

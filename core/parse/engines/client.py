@@ -18,7 +18,7 @@ from typing import Self, TypeVar
 from prompt_debugger.core.errors import EngineError
 from prompt_debugger.core.interpreter import vllm_python
 from prompt_debugger.core.parse.engines.line import HelperLine
-from prompt_debugger.core.parse.engines.names import read_parser_name
+from prompt_debugger.core.parse.engines.names import read_parser_name, write_parser_name
 from prompt_debugger.core.parse.engines.outcome import outcome_from_json
 from prompt_debugger.core.parse.engines.process import HelperProcess
 from prompt_debugger.core.parse.engines.raw_output import RawOutput
@@ -169,6 +169,20 @@ class VllmEngine:
         order = self._order(output)
         order |= {"parsers": None, "reasoning_parser": reasoning_parser, "streaming": streaming}
         return await self._run(lambda: self._ask(order))
+
+    async def plugin_parsers(self, plugins: Sequence[str | Path]) -> tuple[str, ...]:
+        """Take other plugin files from now on, and return the names of the tool parsers that they add.
+
+        Args:
+            plugins: Files; one that has changed needs another name to be read again.
+
+        Raises:
+            EngineError: There is no vLLM, a file cannot be imported, or the helper failed.
+        """
+        self._plugins = tuple(str(Path(file).resolve()) for file in plugins)
+        known = {write_parser_name(name, None) for name in (await self.parsers()).tool_parsers}
+        found = await self.matrix(RawOutput("", tools=()))
+        return tuple(read_parser_name(name).tool or "" for name in found if name not in known)
 
     @staticmethod
     def wait(call: Coroutine[object, object, _T]) -> _T:

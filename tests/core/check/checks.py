@@ -14,7 +14,7 @@ from tests.core.check.templates import HERMES
 
 RIGHT = Cell(True, True, None)  # whole, streamed
 WRONG = Cell(False, None, "it loses \x00 it")
-STREAMS_WRONG = Cell(True, False, "streamed otherwise")
+STREAMS_WRONG = Cell(True, False, "streamed otherwise", streamed_usual=False)
 
 
 def check_of(template: str = HERMES, *, cells: Mapping[str, Cell] | None = None, parser: str = "vllm:hermes") -> Check:

@@ -5,7 +5,8 @@ from prompt_debugger.core.check.recommend import Ranking, family_of, recommend
 
 RIGHT = Cell(True, True, None)
 WRONG = Cell(False, None, "it loses it")
-STREAMS_WRONG = Cell(True, False, "streamed otherwise: x")
+STREAMS_WRONG = Cell(True, False, "streamed otherwise: x", streamed_usual=False)
+LARGER_WRONG = Cell(True, False, "streamed otherwise: y", streamed_usual=True)
 
 
 def rows(**cells):
@@ -38,9 +39,25 @@ def test_limits_are_told_answer_by_answer():
 
     assert found.verdict == "works-with-limits"
     assert found.reasons == (
-        "`hermes` gives back 1 of 2 answers as they went in.",
+        "`hermes` gives back 2 of 2 answers whole, 1 streamed token by token, 1 in every chunking.",
         "It fails for `two-calls`: streamed otherwise: x.",
     )
+
+
+def test_what_only_larger_deltas_break_is_told_in_one_sentence():
+    found = chosen(Ranking("hermes", "m"), hermes=(LARGER_WRONG, LARGER_WRONG))
+
+    assert found.verdict == "works-with-limits"
+    assert len(found.reasons) == 2
+    assert found.reasons[1].endswith("`one-call`, streamed otherwise: y. Likewise `two-calls`.")
+    assert chosen(Ranking("x", "m"), abc=(LARGER_WRONG, RIGHT)).tool_parser == "abc"
+
+
+def test_a_parser_that_reads_texts_alone_does_not_outdo_one_that_reads_calls():
+    ranking = Ranking("hermes", "m")
+    table = rows(hermes=(STREAMS_WRONG, WRONG), texts=(WRONG, RIGHT))
+
+    assert ranking.best(table, 1) == ["vllm:hermes"]
 
 
 def test_a_stranger_that_does_not_stream_the_simplest_call_is_not_recommended():

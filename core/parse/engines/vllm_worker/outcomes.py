@@ -88,7 +88,10 @@ def _name(tool: str | None, reasoning: str | None) -> str:
 
 @functools.lru_cache(maxsize=32)
 def _import_plugin(path: str) -> None:
-    release.tool_registry().import_tool_parser(path)
+    _LINES.lines = []
+    release.tool_registry().import_tool_parser(path)  # which logs what goes wrong, and goes on
+    if failed := [line for line in _LINES.lines if line.startswith("error")]:
+        raise ImportError(failed[0])
 
 
 def _outcome(tool: str | None, reasoning: str | None, order: dict[str, Any]) -> dict[str, Any]:
