@@ -125,7 +125,7 @@ def recommend(
         return Recommendation(None, None, None, "nothing-works", tuple(_why_nothing(ideals, cells, ranking)))
     pair, row = read_parser_name(name), cells[name]
     verdict: Verdict = "works" if all(cell.is_passed for cell in row.values()) else "works-with-limits"
-    reasons = (_tally(name, row), *_failures(row), *_rivals(cells, name, ranking))
+    reasons = (_tally(name, row), *_failures(row, cells), *_rivals(cells, name, ranking))
     return Recommendation(pair.tool, pair.reasoning, name, verdict, reasons)
 
 
@@ -141,11 +141,13 @@ def _tally(name: str, row: Mapping[str, Cell]) -> str:
     )
 
 
-def _failures(row: Mapping[str, Cell]) -> Iterator[str]:
+def _failures(row: Mapping[str, Cell], cells: Mapping[str, Mapping[str, Cell]]) -> Iterator[str]:
     """Say what fails: one by one, but in one sentence what only fails in larger deltas."""
     for answer, cell in row.items():
         if not cell.is_usable:
-            yield f"It fails for `{answer}`: {cell.problem}."
+            is_read = any(other[answer].whole for other in cells.values() if answer in other)
+            blame = "" if is_read else " No parser of this release gives it back: it may be the template that blurs it."
+            yield f"It fails for `{answer}`: {cell.problem}.{blame}"
     larger = {answer: cell for answer, cell in row.items() if cell.is_usable and not cell.is_passed}
     if larger:
         first, cell = next(iter(larger.items()))

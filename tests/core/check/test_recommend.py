@@ -44,6 +44,14 @@ def test_limits_are_told_answer_by_answer():
     )
 
 
+def test_what_no_parser_gives_back_may_be_the_template_own_fault():
+    alone = chosen(Ranking("hermes", "m"), hermes=(RIGHT, WRONG))
+    beside = chosen(Ranking("hermes", "m"), hermes=(RIGHT, WRONG), abc=(WRONG, RIGHT))
+
+    assert alone.reasons[1].endswith("No parser of this release gives it back: it may be the template that blurs it.")
+    assert beside.reasons[1] == "It fails for `two-calls`: it loses it."
+
+
 def test_what_only_larger_deltas_break_is_told_in_one_sentence():
     found = chosen(Ranking("hermes", "m"), hermes=(LARGER_WRONG, LARGER_WRONG))
 
