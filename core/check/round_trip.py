@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from prompt_debugger.core.check.answers import SIMPLEST_CALL, TOOLS
@@ -44,7 +44,7 @@ class RoundTrip:
 
     Attributes:
         engines: Helpers with the same parsers.
-        question: What is asked.
+        question: What is asked; without the tokenizer once vLLM has turned out not to load it.
         tools: What every request offered.
         tell: Gets a word on how far it is.
         cells: By name of the parser, then of the answer.
@@ -74,7 +74,11 @@ class RoundTrip:
         self.blind = frozenset()
         if simplest := next((one for one in ideals if one.answer.name == SIMPLEST_CALL), None):
             waiting.remove(simplest)
-            await self._ask_one(self.engines[0], simplest, [name for name in names if _is_asked(name, simplest)])
+            asked = [name for name in names if _is_asked(name, simplest)]
+            await self._ask_one(self.engines[0], simplest, asked)
+            if self.question.tokenizer is not None and self._has_failed(asked):
+                self.question = replace(self.question, tokenizer=None)
+                await self._ask_one(self.engines[0], simplest, asked)
             self.blind = frozenset(
                 name for name in names if (cell := self.cells[name].get(SIMPLEST_CALL)) and not cell.whole
             )
@@ -82,6 +86,12 @@ class RoundTrip:
         order = {ideal.answer.name: index for index, ideal in enumerate(ideals)}
         for name in names:
             self.cells[name] = dict(sorted(self.cells[name].items(), key=lambda cell: order[cell[0]]))
+
+    def _has_failed(self, names: Sequence[str]) -> bool:
+        """Return whether every parser failed alike: then it is the vocabulary that vLLM cannot load."""
+        cells = [self.cells[name][SIMPLEST_CALL] for name in names]
+        errors = {cell.outcome.error for cell in cells if cell.outcome is not None}
+        return len(cells) > 1 and len(errors) == 1 and None not in errors
 
     async def _ask_one(self, engine: VllmEngine, ideal: Ideal, names: Sequence[str]) -> None:
         if not names:

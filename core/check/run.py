@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from prompt_debugger.core.check.answers import PLAIN_TOOLS, TOOLS, answers
 from prompt_debugger.core.check.ideal import Ideal, Writer
@@ -57,6 +58,7 @@ class Check:
         family: Format that the model writes in, where it is known.
         template: What the template supports.
         parser_file: Plugin file that the tool parsers come from; "" for none.
+        has_vocabulary: Whether parsers had the model's own vocabulary, not a stand-in.
     """
 
     model: CheckedModel
@@ -68,6 +70,7 @@ class Check:
     family: str | None = None
     template: TemplateCheck = field(default_factory=TemplateCheck)
     parser_file: str = ""
+    has_vocabulary: bool = False
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -96,16 +99,23 @@ class Checker:
         known = await self.engines[0].parsers()
         tools, ideals = await asyncio.to_thread(write_answers, model, is_thorough=wanted.is_thorough)
         ranking = Ranking(await asyncio.to_thread(family_of, ideals), model.name)
-        folder = model.folder if model.tokenizer else None
-        question = Question(ideals, folder, wanted.is_thorough, single_tokens(ideals, ranking.family))
+        question = Question(ideals, _vocabulary_of(model), wanted.is_thorough, single_tokens(ideals, ranking.family))
         trip = RoundTrip(self.engines, question, tools, self.tell)
         order = await self._ask(trip, ranking, wanted)
         self.tell("the template")
         has_plain_tools = tools is PLAIN_TOOLS
         template = await asyncio.to_thread(check_template, model, ideals, has_plain_tools=has_plain_tools)
-        chosen = recommend(ideals, trip.cells, order, ranking)
         return Check(
-            model, known.version, ideals, tools, trip.cells, chosen, ranking.family, template, wanted.parser_file
+            model,
+            known.version,
+            ideals,
+            tools,
+            trip.cells,
+            recommend(ideals, trip.cells, order, ranking),
+            ranking.family,
+            template,
+            wanted.parser_file,
+            has_vocabulary=trip.question.tokenizer is not None,
         )
 
     async def _ask(self, trip: RoundTrip, ranking: Ranking, wanted: Wanted) -> list[str]:
@@ -146,6 +156,11 @@ def write_answers(
             return tools, (first, *map(writer.write, wanted[1:]))
     writer = Writer(model.renderer(renderer), model.end_texts)
     return TOOLS, tuple(map(writer.write, wanted))
+
+
+def _vocabulary_of(model: CheckedModel) -> Path | None:
+    """Return the folder of a vocabulary that vLLM loads without running code of the model."""
+    return model.folder if model.folder is not None and (model.folder / "tokenizer.json").is_file() else None
 
 
 def single_tokens(ideals: Sequence[Ideal], family: str | None) -> tuple[str, ...]:

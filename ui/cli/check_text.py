@@ -25,7 +25,7 @@ def check_to_terminal(check: Check, changes: Sequence[Change] | None = None) -> 
 
 def _head(check: Check) -> Iterator[str]:
     chosen = check.recommendation
-    vocabulary = "its own vocabulary" if check.model.tokenizer is not None else "a stand-in vocabulary"
+    vocabulary = "its own vocabulary" if check.has_vocabulary else "a stand-in vocabulary"
     yield f"{check.model.name}: {_VERDICTS[chosen.verdict]} with vLLM {check.release} ({vocabulary})"
     if (command := serve_command(check)) is not None:
         yield f"\n  {command}\n"
