@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from prompt_debugger.core.check.answers import ANSWERS
 from prompt_debugger.core.check.ideal import Ideal, Writer
 from prompt_debugger.core.check.model import CheckedModel
+from prompt_debugger.core.parse.engines import EngineLimits, VllmEngine
 from prompt_debugger.core.render.engine import run_job
+
+
+@pytest.fixture(scope="session")
+def engine() -> Iterator[VllmEngine]:
+    """vLLM's parsers in one warm helper; patient, for machines that are busy."""
+    one = VllmEngine(limits=EngineLimits(request_s=600.0, parser_s=30.0))
+    yield one
+    one.close()
 
 
 @pytest.fixture

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from prompt_debugger.core.check import Checker, load_model
-from prompt_debugger.core.parse.engines import EngineLimits, VllmEngine
 
 pytestmark = [pytest.mark.corpus, pytest.mark.vllm, pytest.mark.slow]
 
@@ -43,13 +40,6 @@ MADE_FOR = {
 }
 REFUSED_BY_ITSELF = {"Kimi-K2-Instruct"}  # the template fails in the reference library's sandbox
 ROOM_FOR_OTHERS = {"gemma-2", "rwkv", "Phi-3.5", "functionary"}  # print no call, or one that no parser reads
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[VllmEngine]:
-    one = VllmEngine(limits=EngineLimits(request_s=600.0, parser_s=30.0))
-    yield one
-    one.close()
 
 
 async def checked(engine, file):
