@@ -24,6 +24,7 @@ from prompt_debugger.ui.web.panels.live import wire_live
 from prompt_debugger.ui.web.panels.parse_tools import wire_parse_tools
 from prompt_debugger.ui.web.panels.request import build_request_panel
 from prompt_debugger.ui.web.panels.results import build_header, build_results
+from prompt_debugger.ui.web.panels.server_look import wire_look
 from prompt_debugger.ui.web.panels.share import wire_share
 from prompt_debugger.ui.web.panels.template import build_template, wire_template
 from prompt_debugger.ui.web.parse_tools import ParseTools
@@ -59,6 +60,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     wire_experiments(page, experiments, bench, template.editor)
     wire_template(page, template, TemplateLab(bench))
     opened = wire_share(page, sharing)
+    wire_look(page, panel.look)
     _wire_cases(page)
     ended = _wire_run(page)
     wire_comparison(page, comparison, Comparing(sharing), ended=ended, opened=opened)

@@ -101,7 +101,7 @@ OWN_DOOR = DoorLimits(
 
 _NAMES: Mapping[Kind, tuple[str, ...]] = {
     Kind.RUN: ("run",),
-    Kind.EXPERIMENT: ("try_switches", "follow_turns", "explain_count", "compare_setups"),
+    Kind.EXPERIMENT: ("try_switches", "follow_turns", "explain_count", "compare_setups", "test_server"),
     Kind.PARSERS: ("ask_parsers", "try_splits", "ask_releases", "judge_constrained"),
     Kind.TEMPLATE: (
         "live_render",

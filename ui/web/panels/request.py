@@ -14,6 +14,13 @@ from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS
 from prompt_debugger.ui.web.views import build_view
 
 
+class LookPanel(NamedTuple):
+    """The Test button of a server, and what it found."""
+
+    button: gr.Button
+    words: gr.HTML
+
+
 class RequestPanel(NamedTuple):
     """Components of the request column."""
 
@@ -30,6 +37,7 @@ class RequestPanel(NamedTuple):
     tool_parser: gr.Dropdown
     reasoning_parser: gr.Dropdown
     key: gr.Textbox | gr.State
+    look: LookPanel
 
     @property
     def target_fields(self) -> list[gr.components.Component]:
@@ -68,7 +76,8 @@ def build_request_panel(settings: PageSettings, examples: Sequence[Example], not
         "Target: the lab, or your server" if not settings.public else "Target", open=False, elem_id="pd-target"
     ):
         target = _build_target(settings, first)
-    return RequestPanel(case, editor, notices_view, read_as, row, run, stop, *target)
+        look = build_look(shown=not settings.public)
+    return RequestPanel(case, editor, notices_view, read_as, row, run, stop, *target, look)
 
 
 def _build_target(
@@ -108,6 +117,14 @@ def _build_target(
             min_width=90,
         )
     return endpoint, model, tokenizer, tool_parser, reasoning_parser, key
+
+
+def build_look(*, shown: bool) -> LookPanel:
+    """Place the Test button and its answer."""
+    button = gr.Button(
+        "Test this server", elem_id="pd-look", size="sm", elem_classes=["pd-bench-button"], visible=shown
+    )
+    return LookPanel(button, build_view("words", "look_words"))
 
 
 def _choices(known: Sequence[str], own: str | None) -> list[str]:

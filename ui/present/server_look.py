@@ -1,0 +1,64 @@
+"""What a look at a server showed, in sentences: what it is, what a run will ask, what can be known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prompt_debugger.core.errors import DebuggerError
+from prompt_debugger.core.types import Server
+from prompt_debugger.ui.present.payload import pack_payload
+from prompt_debugger.ui.present.words import as_sentence
+
+_NAMED = 6
+_KINDS = {"vllm": "vLLM", "sglang": "SGLang", "llama.cpp": "llama.cpp's server", "ollama": "Ollama"}
+
+
+def server_look_payload(server: Server, notes: tuple[str, ...], model: str | None) -> str:
+    """Return the lines about a server that answered.
+
+    Args:
+        server: What it is.
+        notes: What could not be seen.
+        model: The name under Target; `None` if it was left empty.
+    """
+    return pack_payload({"text": " ".join([*_sentences(server, model), *notes]), "fraction": None})
+
+
+def look_failed_payload(error: DebuggerError) -> str:
+    """Return the lines about a server that did not answer, or may not be asked."""
+    return pack_payload({"text": f"✕ {as_sentence(error.message)} {error.hint}".strip(), "fraction": None})
+
+
+def no_server_payload(sentence: str) -> str:
+    """Return the line where there is nothing to look at."""
+    return pack_payload({"text": sentence, "fraction": None})
+
+
+def _sentences(server: Server, model: str | None) -> Iterator[str]:
+    name = _KINDS.get(server.kind, "A server with an OpenAI-compatible interface")
+    yield f"✓ {name} {server.version} answers." if server.version else f"✓ {name} answers."
+    served = server.served_models
+    if model is not None and served and model not in served:
+        yield f"It does not serve `{model}` but {_named(served)}."
+    elif server.model:
+        more = f" It also serves {_named([one for one in served if one != server.model])}." if len(served) > 1 else ""
+        yield f"A run asks `{server.model}`.{more}"
+    if server.max_model_len:
+        yield f"Context: {server.max_model_len:,} tokens."
+    yield _evidence(server)
+    if server.tool_parser:
+        yield f"Tool parser: `{server.tool_parser}`."
+
+
+def _evidence(server: Server) -> str:
+    """Return what a run can be expected to rest on: what the server is known to give, nothing that was not tried."""
+    if server.kind in ("vllm", "llama.cpp"):
+        return "Such servers can give the token ids of a run, the best evidence; the first run shows if this one does."
+    if "completions" in server.features:
+        return "A run compares chat and raw completion; whether ids can be had shows with the first run."
+    return "It offers no raw completion: a run shows its message, and the raw output only if the answer carries it."
+
+
+def _named(names: tuple[str, ...] | list[str]) -> str:
+    shown = ", ".join(f"`{name[:80]}`" for name in names[:_NAMED])
+    return shown + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")

@@ -1,0 +1,34 @@
+"""The Test button under Target: whether a server answers, what it is, what a run will ask. Nothing is generated."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.complete import ServerClient
+from prompt_debugger.ui.present.server_look import look_failed_payload, no_server_payload, server_look_payload
+from prompt_debugger.ui.web.experiments import as_told
+from prompt_debugger.ui.web.handlers import TargetFields
+from prompt_debugger.ui.web.labs import PageLabs
+from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import choose_target
+
+
+async def look_at_server(settings: PageSettings, labs: PageLabs, fields: TargetFields, key: str) -> str:
+    """Return the payload of the lines below the button.
+
+    Args:
+        settings: What the page is served with.
+        labs: Its labs.
+        fields: The fields under Target.
+        key: For the endpoint; it goes nowhere else.
+    """
+    if not fields.endpoint.strip():
+        return no_server_payload(
+            "No endpoint is named: a run boots the lab. Name your server's address above to test it."
+        )
+    try:
+        target = choose_target(settings, labs, **fields._asdict(), key=key)
+        assert target.base_url is not None, "an endpoint was named"
+        async with ServerClient(target.base_url, api_key=target.api_key, guard=target.guard) as client:
+            server = await client.probe(target.model)
+            return server_look_payload(server, client.notes, target.model)
+    except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
+        return look_failed_payload(as_told(error))
