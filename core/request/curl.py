@@ -19,7 +19,7 @@ from prompt_debugger.core.request.shell import Word, split_commands
 from prompt_debugger.core.text import line_column
 from prompt_debugger.core.types import Notice
 
-_CURL = re.compile(r"(?:^|[\s;&|(`])curl(?:\.exe)?[ \t\\]", re.IGNORECASE)
+_CURL = re.compile(r"(?:^|[\s;&|(`])curl(?:\.exe)?[ \t\\^]", re.IGNORECASE)
 _EXPLICIT = re.compile(r"[a-z][\w+.-]*://", re.IGNORECASE)
 _ADDRESS = re.compile(
     r"(?:[^\s/@]*@)?(?:[\w.-]+(?::\d+)?/|[\w.-]+:\d+\Z|localhost\Z|[\w-]+(?:\.[\w-]+)+\Z)|\S*[$`{]", re.IGNORECASE

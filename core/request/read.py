@@ -12,11 +12,18 @@ from functools import partial
 from prompt_debugger.core.errors import RequestError, shorten
 from prompt_debugger.core.request.checks import Problem, check_body
 from prompt_debugger.core.request.curl import has_curl, read_curl
+from prompt_debugger.core.request.foreign_code import (
+    from_windows,
+    is_windows_command,
+    javascript_base_url,
+    javascript_body,
+)
 from prompt_debugger.core.request.json_text import JsonText, locate_in_json
 from prompt_debugger.core.request.other_bodies import convert_body
 from prompt_debugger.core.request.places import Draft, Path, Place, show_path
 from prompt_debugger.core.request.python_call import read_python
 from prompt_debugger.core.request.python_source import parse_source
+from prompt_debugger.core.request.servers import base_of_url
 from prompt_debugger.core.text import line_column
 from prompt_debugger.core.types import JSON, JSONObject, Notice, Request
 
@@ -144,9 +151,11 @@ def _read_draft(text: str) -> Draft:
     start = text.lstrip("\ufeff \t\r\n\u200b")
     if start.startswith(("{", "[")):
         return _read_literal(text)
+    if not has_curl(text) and (literal := javascript_body(text)) is not None and not _is_python(text):
+        return _read_javascript(text, literal)
     if has_curl(text):
         try:
-            return read_curl(text)
+            return _read_shell(text)
         except RequestError:
             if not _PYTHON.search(text):
                 raise
@@ -157,6 +166,21 @@ def _read_draft(text: str) -> Draft:
     if start.startswith(("//", "/*")):
         return _read_literal(text)
     return _read_bounded_python(text)
+
+
+def _read_shell(text: str) -> Draft:
+    if not is_windows_command(text):
+        return read_curl(text)
+    draft = read_curl(from_windows(text))
+    return replace(draft, locate=lambda _: {})  # characters were taken out: columns would be wrong
+
+
+def _read_javascript(text: str, literal: str) -> Draft:
+    draft = _read_literal(literal)
+    address = javascript_base_url(text)
+    base_url, said = (None, ()) if address is None else base_of_url(address)
+    notices = (Notice("", "Read from a JavaScript call: the object that it sends."), *draft.notices)
+    return replace(draft, text=text, base_url=base_url, notices=(*notices, *(Notice("", words) for words in said)))
 
 
 def _read_literal(text: str) -> Draft:
@@ -172,6 +196,14 @@ def _read_literal(text: str) -> Draft:
         with suppress(RequestError):
             return _read_bounded_python(text)
     return draft
+
+
+def _is_python(text: str) -> bool:
+    try:
+        parse_source(text[:MAX_PYTHON_CHARS])
+    except RequestError:
+        return False
+    return True
 
 
 def _read_python_instead(text: str, failure: RequestError) -> Draft:
