@@ -214,7 +214,7 @@ def table_of(record: list[Any]) -> str:
     ]
     for one in record:
         rate = one["fault_rate"]
-        causes = ", ".join(f"{code} {count}" for code, count in list(one["by_code"].items())[:3]) or "none"
+        causes = ", ".join(f"{code} {count}" for code, count in list(one["by_code"].items())[:6]) or "none"
         share = f"{rate['value']:.1%} ({rate['low']:.1%} to {rate['high']:.1%})"
         lines.append(
             f"| {one['name']} | {one['finish_stop']} | {one['finish_tool_calls']} | {one['finish_others']} "

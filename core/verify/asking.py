@@ -97,7 +97,7 @@ class Asker:
         budget: What may be used.
         spent: What was used.
         clock: Seconds that only grow.
-        on_change: Called when an answer came or a row was given up.
+        on_end: Called when a row has ended, with whether there is an answer.
         stopped: Why no more is asked, once that is so.
     """
 
@@ -110,7 +110,7 @@ class Asker:
     budget: Budget
     spent: Spent
     clock: Callable[[], float]
-    on_change: Callable[[], None]
+    on_end: Callable[[bool], None]
     stopped: str | None = None
     _out_since: float | None = None
     _chance: random.Random = field(default_factory=random.Random)
@@ -188,7 +188,7 @@ class Asker:
         self._out_since = None
         self.spent.tokens += _tokens_of(chat)
         self.flow.note_answer(took_s)
-        self.on_change()
+        self.on_end(True)  # noqa: FBT003  # its only argument
         return None
 
     def _note_trouble(self, error: BackendError, began: float) -> None:
@@ -221,7 +221,7 @@ class Asker:
         attempts = self.journal.attempts(self.side, row.index)
         failed = row_of_failure(row, self.extra_body, reason, at=_now(), attempts=attempts)
         self.journal.note_failure(self.side, row.index, failed)
-        self.on_change()
+        self.on_end(False)  # noqa: FBT003  # its only argument
 
 
 def _tokens_of(chat: ChatResult) -> int:

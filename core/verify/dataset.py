@@ -131,6 +131,20 @@ def read_rows(path: Path, preparation: Preparation, *, shard: Shard, limit: int 
     Raises:
         RequestError: The file cannot be read.
     """
+    for index, line in _lines(path, shard, limit):
+        yield _read_row(index, line, preparation)
+
+
+def count_rows(path: Path, *, shard: Shard, limit: int | None = None) -> int:
+    """Return how many rows `read_rows` yields, without reading what is in them.
+
+    Raises:
+        RequestError: The file cannot be read.
+    """
+    return sum(1 for _ in _lines(path, shard, limit))
+
+
+def _lines(path: Path, shard: Shard, limit: int | None) -> Iterator[tuple[int, bytes]]:
     seen = 0
     try:
         with path.open("rb") as file:
@@ -141,7 +155,7 @@ def read_rows(path: Path, preparation: Preparation, *, shard: Shard, limit: int 
                 if limit is not None and seen > limit:
                     return
                 if shard.has(index):
-                    yield _read_row(index, line, preparation)
+                    yield index, line
     except OSError as error:
         raise RequestError(f"cannot read {str(path)!r}: {error.strerror or error}", field="DATASET") from None
 

@@ -24,7 +24,7 @@ from prompt_debugger.core.pipeline.target import Target
 from prompt_debugger.core.room import in_thread, room_of
 from prompt_debugger.core.types import JSONObject, Server
 from prompt_debugger.core.verify.asking import Asker, Budget, Patience, Spent
-from prompt_debugger.core.verify.dataset import Preparation, Row, Shard, read_rows
+from prompt_debugger.core.verify.dataset import Preparation, Row, Shard, count_rows, read_rows
 from prompt_debugger.core.verify.flow import Flow
 from prompt_debugger.core.verify.journal import Journal
 from prompt_debugger.core.verify.judge import Judge
@@ -196,8 +196,7 @@ class _Session:
         return Outcome(stopped, error, names, tuple(remaining), started_at, spent_ms, rows)
 
     def _count_rows(self) -> int:
-        rows = read_rows(self.plan.dataset, self.plan.preparation, shard=self.plan.shard, limit=self.plan.limit)
-        count = sum(1 for _ in rows)
+        count = count_rows(self.plan.dataset, shard=self.plan.shard, limit=self.plan.limit)
         if not count:
             raise RequestError(f"{str(self.plan.dataset)!r} holds no request", field="DATASET")
         return count
@@ -243,9 +242,9 @@ class _Session:
         flow = Flow(self.plan.concurrency, self.clock)
         has_news = asyncio.Event()
 
-        def note() -> None:
+        def note_end(is_answered: bool) -> None:  # noqa: FBT001  # as it is called
             has_news.set()
-            self._note_change(number, flow)
+            self._note_end(flow, is_answered=is_answered)
 
         preparation = replace(
             self.plan.preparation,
@@ -262,7 +261,7 @@ class _Session:
             budget=self.plan.budget,
             spent=spent,
             clock=self.clock,
-            on_change=note,
+            on_end=note_end,
         )
         judge = Judge(client, server, renderer, flow.place, Decoding())
         name = "the lab" if is_lab else client.base_url
@@ -325,11 +324,9 @@ class _Session:
         progress.answered_before = progress.answered
         self.tell(progress)
 
-    def _note_change(self, number: int, flow: Flow) -> None:
-        count = self.journal.count
-        sides = range(len(self.plan.targets))
-        self.progress.failed = sum(count(side, "failed") for side in sides)
-        self.progress.answered = self.progress.read + sum(count(side, "answered") for side in sides)
+    def _note_end(self, flow: Flow, *, is_answered: bool) -> None:
+        self.progress.answered += is_answered
+        self.progress.failed += not is_answered
         self.progress.limit = flow.limit
         self.tell(self.progress)
 

@@ -48,7 +48,7 @@ def usual(text: str) -> JSONObject:
 
 
 class CountingServer(ThreadingHTTPServer):
-    """Answers each text by `respond`, after as many faults as `faults` has for it.
+    """Answers each text by `respond`, one on each connection, after as many faults as `faults` has for it.
 
     Attributes:
         respond: The answer to a text.
@@ -59,7 +59,6 @@ class CountingServer(ThreadingHTTPServer):
         most_at_once: Most questions that were under way at once.
         fault_headers: Of every answer that is a fault.
         may_answer: How many questions, in their order, are answered; the others wait. `None` for all.
-        hangs_up: Whether a connection ends with its answer.
     """
 
     daemon_threads = True
@@ -76,7 +75,6 @@ class CountingServer(ThreadingHTTPServer):
         self.at_once = self.most_at_once = 0
         self.changing = threading.Condition()
         self.may_answer: int | None = None
-        self.hangs_up = False
 
     @property
     def base_url(self) -> str:
@@ -98,7 +96,6 @@ class CountingServer(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
     server: CountingServer
 
     def log_message(self, *_: object) -> None:
@@ -126,7 +123,6 @@ class _Handler(BaseHTTPRequestHandler):
             server.changing.wait_for(lambda: server.may_answer is None or ordinal <= server.may_answer)
         try:
             if fault == 0:
-                self.close_connection = True
                 return
             if fault is not None:
                 self._send(fault, {"error": {"message": f"fault {fault}"}}, server.fault_headers)
@@ -136,7 +132,6 @@ class _Handler(BaseHTTPRequestHandler):
                 server.answered[text] += 1
                 server.changing.notify_all()
         finally:
-            self.close_connection = self.close_connection or server.hangs_up
             with server.changing:
                 server.at_once -= 1
 

@@ -406,7 +406,6 @@ def test_a_server_that_is_down_for_a_while_is_waited_for(tmp_path):
         first.let_answer(2)
         process = run.start(first.base_url)
         first.wait_until_asked(3)
-        first.hangs_up = True
         first.shutdown()
         first.server_close()
     with counting_server(port=port) as second:
@@ -423,7 +422,6 @@ def test_a_server_that_stays_away_ends_it(tmp_path):
         server.let_answer(1)
         process = run.start(server.base_url)
         server.wait_until_asked(2)
-        server.hangs_up = True
         server.shutdown()
         server.server_close()
     status, _, errors = run.finish(process)

@@ -1,0 +1,24 @@
+"""The lab's dataset and the table of what mending it brings: made from the script and its record, and never by hand."""
+
+from scripts.verify_lab import MENDINGS, make_rows, stages, stale_files
+
+
+def test_dataset_table_and_plot_are_up_to_date():
+    assert stale_files() == [], "run `python scripts/verify_lab.py --dataset` and `--table`"
+
+
+def test_each_mending_changes_the_rows_with_its_fault_and_no_other():
+    rows = make_rows()
+
+    changed = []
+    for _, mend in MENDINGS:
+        mended = [mend(row) for row in rows]
+        changed.append(sum(before != after for before, after in zip(rows, mended, strict=True)))
+
+    assert changed == [48, 60, 60]
+
+
+def test_nothing_is_left_to_mend_at_the_end():
+    *_, (_, last) = stages(make_rows())
+
+    assert all(mend(row) == row for row in last for _, mend in MENDINGS)
