@@ -1,10 +1,15 @@
-"""When two JSON values, or two texts of JSON, are the same. No I/O, no state."""
+"""When two JSON values, or two texts of JSON, are the same, and which are too deep. No I/O, no state."""
 
 from __future__ import annotations
 
 import json
+import re
 
 from prompt_debugger.core.types import JSON
+
+# What Python 3.11 decodes at all. Later ones decode deeper values, on which all that walks through them would fail.
+_MOST_NESTED = 900
+_BRACKET_OR_TEXT = re.compile(r'[{}\[\]]|"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 
 
 def same_json(left: JSON, right: JSON) -> bool:
@@ -38,3 +43,22 @@ def same_json_text(left: JSON, right: JSON) -> bool:
         return same_json(json.loads(left), json.loads(right))
     except (ValueError, RecursionError):
         return False
+
+
+def is_too_deep(text: str) -> bool:
+    """Say whether a text of JSON is nested deeper than values may be; brackets inside its strings do not count.
+
+    >>> is_too_deep("[" * 901 + "]" * 901), is_too_deep("[" + "[]," * 901 + "0]"), is_too_deep('"' + "[" * 901 + '"')
+    (True, False, False)
+    """
+    if text.count("{") + text.count("[") <= _MOST_NESTED:
+        return False
+    depth = 0
+    for step in _BRACKET_OR_TEXT.finditer(text):
+        if step[0] in ("{", "["):
+            depth += 1
+            if depth > _MOST_NESTED:
+                return True
+        elif step[0] in ("}", "]"):
+            depth -= 1
+    return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from prompt_debugger.core.json_values import is_too_deep
 from prompt_debugger.core.types import JSON, JSONObject
 
 
@@ -50,6 +51,8 @@ def parse_json(text: str) -> JSON:
         value: JSON = json.loads(text)
     except RecursionError:
         raise ValueError("nested too deeply to be read") from None
+    if is_too_deep(text):  # newer Pythons read it; whoever walks through it cannot
+        raise ValueError("nested too deeply to be read")
     return value
 
 

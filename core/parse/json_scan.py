@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import NoReturn
 
+from prompt_debugger.core.json_values import is_too_deep
 from prompt_debugger.core.types import JSON, CallStatus, JSONObject, Span
 
 # One lexical step outside strings: separators, a literal or number, a bracket, or a whole string.
@@ -82,6 +83,8 @@ def decode_json(text: str) -> JSON:
         ValueError: It is no JSON; `NaN` and the infinities are none either.
         RecursionError: It is nested too deeply to decode.
     """
+    if is_too_deep(text):
+        raise RecursionError("nested too deeply")
     value: JSON = _DECODER.decode(text)
     return value
 

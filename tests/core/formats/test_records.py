@@ -161,6 +161,7 @@ def test_one_new_file_is_in_detection_rules_and_grammar(tmp_path: Path) -> None:
     """Copy the core, drop a family file into it, and touch nothing else."""
     package = tmp_path / "prompt_debugger"
     shutil.copytree(ROOT / "core", package / "core", ignore=shutil.ignore_patterns("__pycache__"))
+    (package / "__init__.py").touch()  # else an installed package of this name would come first
     (package / "core" / "formats" / "mint.py").write_text(NEW_FAMILY, encoding="utf-8")
 
     done = subprocess.run(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import venv
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from prompt_debugger.core.lab.installation import require_vllm
 ROOT = Path(__file__).resolve().parents[3]
 
 
+@pytest.mark.skipif(find_spec("vllm") is None, reason="vLLM is not installed")
 def test_asking_for_the_version_imports_neither_vllm_nor_torch() -> None:
     source = (
         "import sys, core.lab; print(core.lab.vllm_version()); core.lab.require_vllm();"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from prompt_debugger.core.errors import LabError
 from prompt_debugger.core.lab.progress import LabProgress, LabState
 from prompt_debugger.core.lab.server import Lab
 from prompt_debugger.core.lab.spec import LabSpec
+
+needs_vllm = pytest.mark.skipif(find_spec("vllm") is None, reason="vLLM is not installed")
 
 
 def test_a_model_that_is_not_there_fails_before_anything_starts(tmp_path: Path) -> None:
@@ -26,6 +29,7 @@ def test_a_model_that_is_not_there_fails_before_anything_starts(tmp_path: Path) 
     assert [report.state for report in reports] == [LabState.FAILED]
 
 
+@needs_vllm
 def test_a_port_that_somebody_listens_on_is_refused(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text("{}")
     with socket.create_server(("127.0.0.1", 0)) as other:
@@ -38,6 +42,7 @@ def test_a_port_that_somebody_listens_on_is_refused(tmp_path: Path) -> None:
     assert "another port" in caught.value.hint
 
 
+@needs_vllm
 def test_a_lab_that_was_stopped_does_not_start(tmp_path: Path) -> None:
     lab = Lab(LabSpec(model_dir=tmp_path, kind="renderer"))
     lab.stop()

@@ -50,6 +50,12 @@ def test_json_nested_too_deeply_is_malformed_not_an_exception():
     assert scan_json(text, 0, len(text)).status is CallStatus.MALFORMED
 
 
+def test_brackets_that_are_many_but_not_nested_are_read():
+    text = json.dumps({"list": [[number] for number in range(2000)], "text": "[{" * 2000})
+
+    assert scan_json(text, 0, len(text)).value == json.loads(text)
+
+
 @given(st.text(), st.integers(0, 30))
 def test_no_text_raises(text, start):
     braced = text[:start] + "{" + text[start:]
