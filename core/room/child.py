@@ -1,4 +1,4 @@
-"""Start of a room's process, by file path: `python -I child.py SPEC`.
+"""Start of a room's stem, by file path: `python -I child.py SPEC`.
 
 Isolated (`-I`): the user's working directory, environment and site folder have no
 say in what is imported. SPEC is JSON: `root`, the folder of our packages; `paths`,
@@ -13,7 +13,7 @@ import sys
 
 
 def main() -> None:
-    """Serve jobs until the input ends."""
+    """Have processes split off that serve jobs, until the input ends."""
     spec = json.loads(sys.argv[1])
     known = set(sys.path)
     if spec["root"] not in known:  # in front: this code and no other copy of it

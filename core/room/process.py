@@ -6,40 +6,23 @@ thread: whoever waits then gets a `RoomError` at once.
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
-from typing import IO
 
 from prompt_debugger.core.errors import RoomError
 from prompt_debugger.core.room.frames import HEADER, frame_size, pack, unpack
 from prompt_debugger.core.room.jobs import Limits
+from prompt_debugger.core.room.stem import Stem
 from prompt_debugger.core.room.values import UnknownValueError
 
-_CHILD = Path(__file__).parent / "child.py"
-_ROOT = Path(__file__).absolute().parents[3]  # where `prompt_debugger` lies
 _START_S = 120.0  # imports on a busy machine
 _CHUNK_BYTES = 1 << 20
 _TAIL_BYTES = 2_000
-# What an interpreter needs to start, and the clock; keys and tokens stay with us.
-_KEPT_ENVIRONMENT = (
-    "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONHOME", "VIRTUAL_ENV",
-    "SYSTEMROOT",
-)  # fmt: skip
-_ENVIRONMENT = {
-    "HF_HUB_OFFLINE": "1",
-    "TOKENIZERS_PARALLELISM": "false",
-    "OMP_NUM_THREADS": "1",
-    "MALLOC_ARENA_MAX": "2",
-}
-_SLOW_NICE = 15
+_DEATH_S = 2.0
 _OUT_OF_MEMORY = (b"memory allocation", b"MemoryError", b"bad_alloc", b"Cannot allocate memory")
 
 
@@ -47,45 +30,44 @@ class RoomProcess:
     """One process.
 
     Args:
-        room: Name of its room, for messages.
-        modules: Modules whose jobs it serves.
-        is_slow: Whether it gives way to everything else on this machine, from its start on.
+        stem: What it splits off from.
+        is_slow: Whether it gives way to everything else on this machine.
+
+    Raises:
+        RoomError: The stem is gone.
     """
 
-    def __init__(self, room: str, modules: Sequence[str], *, is_slow: bool = False) -> None:
-        self.modules = tuple(modules)
-        self._room = room
+    def __init__(self, stem: Stem, *, is_slow: bool = False) -> None:
+        self.modules = stem.modules
+        self._stem = stem
         self._data = bytearray()
         self._tail = b""
         self._is_ready = False
         self._is_mute = False
         self._is_killed = False
         try:
-            self._process = _start(room, modules)
+            self._process = stem.split(is_slow=is_slow)
         except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise RoomError(f"no process can be started to work in: {reason}", _CANNOT_START, limit="start") from error
-        if is_slow:
-            with suppress(OSError):  # it has ended already
-                os.setpriority(os.PRIO_PROCESS, self._process.pid, _SLOW_NICE)
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        assert self._process.stderr is not None
-        self._stdin: IO[bytes] = self._process.stdin
-        self._stdout: IO[bytes] = self._process.stdout
-        self._stderr: IO[bytes] = self._process.stderr
+            raise cannot_start(error, stem) from error
+        self._stdin, self._stdout, self._stderr = self._process.stdin, self._process.stdout, self._process.stderr
         for pipe in (self._stdin, self._stderr):
             os.set_blocking(pipe.fileno(), False)
 
     @property
-    def pid(self) -> int:
-        """Its process id."""
+    def pid(self) -> int | None:
+        """Its process id, `None` before it has split off."""
+        self._process.poll()
         return self._process.pid
 
     @property
     def is_running(self) -> bool:
-        """Whether it is alive."""
+        """Whether it is alive, or about to be."""
         return not self._is_killed and self._process.poll() is None
+
+    @property
+    def cpu_s(self) -> float:
+        """Processor time that it used from its start, known once it was closed."""
+        return self._process.cpu_s
 
     def exchange(
         self, what: str, limits: Limits, question: tuple[str, tuple[object, ...], dict[str, object]], hint: str = ""
@@ -123,16 +105,12 @@ class RoomProcess:
     def kill(self) -> None:
         """End it, whatever it does, without waiting; safe from any thread, and more than once."""
         self._is_killed = True
-        with suppress(ProcessLookupError, PermissionError):
-            self._process.kill()
+        self._process.kill()
 
     def close(self) -> None:
         """End it and free its pipes; by the thread that had it, or when nobody has."""
-        self.kill()
-        self._process.wait()
-        for pipe in (self._stdin, self._stdout, self._stderr):
-            with suppress(OSError, ValueError):
-                pipe.close()
+        self._is_killed = True
+        self._process.close()
 
     def _wait_until_ready(self) -> None:
         if self._is_ready:
@@ -143,7 +121,7 @@ class RoomProcess:
             self.kill()
             if problem.limit == "stopped":
                 raise RoomError("the work was stopped", limit="stopped") from None
-            said = self._tail.decode("utf-8", "replace").strip().splitlines()
+            said = (self._stem.last_words() + self._tail).decode("utf-8", "replace").strip().splitlines()
             last = f": {said[-1]}" if said else ""
             raise RoomError(
                 f"the process to work in did not start, it {problem}{last}", _CANNOT_START, limit="start"
@@ -204,12 +182,10 @@ class RoomProcess:
 
     def _death(self, limits: Limits) -> _TooMuchError:
         """Return how it died, as the limit that it hit."""
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(2)
+        status = self._process.wait(_DEATH_S)
         if self._is_killed:
             return _TooMuchError("was stopped", "stopped")
         self._keep_tail()
-        status = self._process.returncode
         if status == -signal.SIGPROF:
             return _TooMuchError(f"took more than {limits.cpu_s:g} s of processor time", "cpu")
         if any(word in self._tail for word in _OUT_OF_MEMORY):
@@ -222,28 +198,16 @@ _CANNOT_START = (
 )
 
 
+def cannot_start(error: OSError, stem: Stem | None = None) -> RoomError:
+    """Return the error of a process that cannot be had at all."""
+    said = b"" if stem is None else stem.last_words()
+    reason = said.decode("utf-8", "replace").strip().rpartition("\n")[2] or error.strerror or type(error).__name__
+    return RoomError(f"no process can be started to work in: {reason}", _CANNOT_START, limit="start")
+
+
 class _TooMuchError(Exception):
     """What a process did that ends it; `limit` names which one it hit."""
 
     def __init__(self, what: str, limit: str) -> None:
         super().__init__(what)
         self.limit = limit
-
-
-def _start(room: str, modules: Sequence[str]) -> subprocess.Popen[bytes]:
-    spec = {"root": str(_ROOT), "paths": _paths(), "room": room, "modules": list(modules)}
-    kept = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
-    return subprocess.Popen(
-        [sys.executable, "-I", str(_CHILD), json.dumps(spec)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=kept | _ENVIRONMENT,
-        start_new_session=True,  # Ctrl-C is ours to handle
-    )
-
-
-def _paths() -> list[str]:
-    """Return where our own imports come from, the working directory left out: it is the user's, not ours."""
-    here = Path.cwd()
-    return [path for path in sys.path if Path(path).is_absolute() and Path(path).resolve() != here.resolve()]

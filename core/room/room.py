@@ -21,7 +21,8 @@ from prompt_debugger.core.errors import DebuggerError, RoomError
 from prompt_debugger.core.room.inside import is_inside
 from prompt_debugger.core.room.jobs import COMMON, Job, modules_of
 from prompt_debugger.core.room.lanes import Lane, Lanes
-from prompt_debugger.core.room.process import RoomProcess
+from prompt_debugger.core.room.process import RoomProcess, cannot_start
+from prompt_debugger.core.room.stem import Stem
 from prompt_debugger.core.room.turns import TURN
 
 P = ParamSpec("P")
@@ -47,13 +48,17 @@ class Room:
     def __init__(self, name: str = COMMON, most: int | None = None) -> None:
         self.name = name
         count = most or min(_MOST_LANES, max(2, os.cpu_count() or 2))
-        self._lanes = Lanes(lambda is_slow: RoomProcess(name, modules_of(name), is_slow=is_slow), count)
+        self._lanes = Lanes(self._split, count)
+        self._stem: Stem | None = None
+        self._retired: list[Stem] = []
+        self._splitting = threading.Lock()
 
     @property
     def pids(self) -> tuple[int, ...]:
         """Ids of the processes that run."""
         processes = [lane.process for lane in self._lanes.all]
-        return tuple(process.pid for process in processes if process is not None and process.is_running)
+        pids = [process.pid for process in processes if process is not None and process.is_running]
+        return tuple(pid for pid in pids if pid is not None)
 
     def warm_up(self, *, is_all: bool = False) -> None:
         """Start one process, or all, without waiting for them, unless one runs.
@@ -121,6 +126,26 @@ class Room:
     def close(self) -> None:
         """End all processes; jobs under way fail, and no others begin."""
         self._lanes.close()
+        with self._splitting:
+            stems = [*self._retired, *([] if self._stem is None else [self._stem])]
+            self._retired, self._stem = [], None
+        for stem in stems:
+            stem.close()
+
+    def _split(self, is_slow: bool) -> RoomProcess:  # noqa: FBT001  # the one thing that lanes say
+        """Return a new process, from a stem that has imported what the jobs need by now."""
+        with self._splitting:
+            modules = modules_of(self.name)
+            if self._stem is None or not self._stem.is_running or self._stem.modules != modules:
+                if self._stem is not None:
+                    self._stem.retire()
+                    self._retired.append(self._stem)
+                    self._stem = None
+                try:
+                    self._stem = Stem(self.name, modules)
+                except OSError as error:
+                    raise cannot_start(error) from error
+            return RoomProcess(self._stem, is_slow=is_slow)
 
     async def _lane(self) -> Lane:
         future = self._lanes.take()

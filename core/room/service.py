@@ -1,4 +1,4 @@
-"""The loop of a room's process: everything imported, the door locked, then one job after another.
+"""The loop of a room's process: split off from a stem with everything imported, the door locked, then job after job.
 
 It ends when the input does, which happens when the client dies; a job that uses up
 its processor time ends it at once.
@@ -10,6 +10,7 @@ import gc
 import importlib
 import os
 import signal
+import socket
 import time
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ from prompt_debugger.core.room.frames import pack, read_frame
 from prompt_debugger.core.room.inside import enter
 from prompt_debugger.core.room.jobs import Job
 from prompt_debugger.core.room.lock import Memory, allow_cpu, lock_in
+from prompt_debugger.core.room.splitting import Splitting
 from prompt_debugger.core.room.values import UnknownValueError
 
 # What libraries import only when they need it: afterwards nothing can be read any more.
@@ -37,15 +39,20 @@ _Question: TypeAlias = tuple[str, tuple[object, ...], dict[str, object], float, 
 
 
 def serve(modules: Sequence[str]) -> None:
-    """Answer jobs of these modules until the input ends."""
+    """Import all that jobs of these modules need; then have processes split off that answer them."""
     enter()
-    questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever prints must not land between frames
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the client's to handle
     jobs = _load(modules)
     gc.collect()
     gc.freeze()  # the imports stay for good: collections need not look at them again
     gc.disable()  # between jobs is time enough
+    Splitting(socket.socket(fileno=os.dup(0)), lambda: _serve(jobs)).follow()
+
+
+def _serve(jobs: Mapping[str, _AnyJob]) -> None:
+    """Answer jobs until the input ends."""
+    questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever prints must not land between frames
     memory = Memory()
     lock_in()
     _write(answers, pack(("ready",)))

@@ -119,3 +119,4 @@ def children_of(pid: int) -> Iterator[int]:
             for child in (task / "children").read_text().split():
                 if "core/room/child.py" in Path(f"/proc/{child}/cmdline").read_text():
                     yield int(child)
+                    yield from children_of(int(child))

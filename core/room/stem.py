@@ -1,0 +1,219 @@
+"""The client's end of a stem: a process that has imported everything, from which a room's processes split off.
+
+Imports take a second of processor time, a split some milliseconds. So it costs next to nothing to end a process with
+the work in it. A stem touches nobody's text; what splits off locks its own door and never splits again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Final
+
+_CHILD = Path(__file__).parent / "child.py"
+_ROOT = Path(__file__).absolute().parents[3]  # where `prompt_debugger` lies
+_TAIL_BYTES = 2_000
+_END_S = 5.0
+# What an interpreter needs to start, and the clock; keys and tokens stay with us.
+_KEPT_ENVIRONMENT = (
+    "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONHOME", "VIRTUAL_ENV",
+    "SYSTEMROOT",
+)  # fmt: skip
+_ENVIRONMENT = {
+    "HF_HUB_OFFLINE": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+    "OMP_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "2",
+}
+# What is told of an offshoot: by itself that it is `BORN`, with its process id; by the stem that it is `DEAD`, with its
+# exit status and processor time.
+NEWS: Final = struct.Struct("<Bqd")
+BORN: Final = 1
+DEAD: Final = 2
+# Orders to a stem: to split off a process as usual, or one that gives way to everything else on this machine.
+USUAL: Final = b"u"
+SLOW: Final = b"s"
+
+
+class Stem:
+    """One running stem; `split` from one thread at a time.
+
+    Args:
+        room: Name of its room.
+        modules: Modules whose jobs its offshoots serve.
+
+    Raises:
+        OSError: None can be started.
+    """
+
+    def __init__(self, room: str, modules: Sequence[str]) -> None:
+        self.modules = tuple(modules)
+        spec = {"root": str(_ROOT), "paths": _paths(), "room": room, "modules": list(modules)}
+        kept = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the stem
+        self._orders, theirs = socket.socketpair()
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", str(_CHILD), json.dumps(spec)],
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=self._log,
+                env=kept | _ENVIRONMENT,
+                start_new_session=True,  # Ctrl-C is ours to handle
+            )
+        except OSError:
+            self._orders.close()
+            self._log.close()
+            raise
+        finally:
+            theirs.close()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it is alive."""
+        return self._process.poll() is None
+
+    def split(self, *, is_slow: bool) -> Offshoot:
+        """Return a process that will have split off; does not wait for it.
+
+        Args:
+            is_slow: Whether it is to give way to everything else on this machine.
+
+        Raises:
+            OSError: The stem is gone.
+        """
+        pipes = (os.pipe(), os.pipe(), os.pipe())
+        (questions, stdin), (stdout, answers), (stderr, words) = pipes
+        news, theirs = socket.socketpair()
+        try:
+            socket.send_fds(self._orders, [SLOW if is_slow else USUAL], [questions, answers, words, theirs.fileno()])
+        except OSError:
+            news.close()
+            for number in (stdin, stdout, stderr):
+                os.close(number)
+            raise
+        finally:
+            theirs.close()
+            for number in (questions, answers, words):
+                os.close(number)
+        return Offshoot(news, os.fdopen(stdin, "wb"), os.fdopen(stdout, "rb"), os.fdopen(stderr, "rb"))
+
+    def last_words(self) -> bytes:
+        """Return the end of what it wrote on standard error, such as an import that failed."""
+        number = self._log.fileno()
+        size = os.fstat(number).st_size
+        return os.pread(number, _TAIL_BYTES, max(0, size - _TAIL_BYTES))
+
+    def retire(self) -> None:
+        """Let nothing more split off; it ends with the last of its offshoots."""
+        self._orders.close()
+
+    def close(self) -> None:
+        """End it; its offshoots were ended before, or will be now."""
+        self.retire()
+        try:
+            self._process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._log.close()
+
+
+class Offshoot:
+    """A process that split off: its pipes, its death. The stem alone ends it, so that no other is hit by mistake.
+
+    Attributes:
+        stdin: Of the process, to write to.
+        stdout: Of the process, to read from.
+        stderr: Likewise.
+        pid: Its process id, `None` before it has told.
+        cpu_s: Processor time that it used, told at its end.
+    """
+
+    def __init__(self, news: socket.socket, stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]) -> None:
+        self.stdin, self.stdout, self.stderr = stdin, stdout, stderr
+        self.pid: int | None = None
+        self.cpu_s = 0.0
+        self._status: int | None = None
+        self._news = news
+        self._news.settimeout(0.0)
+        self._data = b""
+        self._reading = threading.Lock()
+
+    def poll(self) -> int | None:
+        """Return its exit status, negative for a signal; `None` while it lives."""
+        with self._reading:
+            self._read()
+            return self._status
+
+    def wait(self, timeout_s: float) -> int | None:
+        """Wait for its end, and return its exit status; `None` if it still lives then."""
+        deadline = time.monotonic() + timeout_s
+        while (status := self.poll()) is None and (left_s := deadline - time.monotonic()) > 0:
+            waiting = select.poll()
+            with suppress(OSError, ValueError):  # closed in this moment
+                waiting.register(self._news, select.POLLIN)
+                waiting.poll(left_s * 1000)
+        return status
+
+    def kill(self) -> None:
+        """Have it ended, whatever it does, without waiting; safe from any thread, and more than once."""
+        with suppress(OSError):
+            self._news.shutdown(socket.SHUT_WR)
+
+    def close(self) -> None:
+        """End it, wait for that, and free its pipes."""
+        self.kill()
+        self.wait(_END_S)
+        with self._reading:
+            self._news.close()
+        for pipe in (self.stdin, self.stdout, self.stderr):
+            with suppress(OSError, ValueError):
+                pipe.close()
+
+    def _read(self) -> None:
+        """Take what the stem has told meanwhile; called with the lock held."""
+        while self._status is None:
+            try:
+                data = self._news.recv(NEWS.size)
+            except BlockingIOError:
+                return
+            except OSError:
+                data = b""
+            if not data:
+                self._is_orphaned()
+            self._data += data
+            while len(self._data) >= NEWS.size:
+                self._hear(*NEWS.unpack(self._data[: NEWS.size]))
+                self._data = self._data[NEWS.size :]
+
+    def _hear(self, kind: int, number: int, cpu_s: float) -> None:
+        if kind == BORN:
+            self.pid = number
+        else:
+            self._status, self.cpu_s = number, cpu_s
+
+    def _is_orphaned(self) -> None:
+        """Count it as dead where the stem tells nothing any more, and see that it is."""
+        self._status = -signal.SIGKILL
+        if self.pid is not None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(self.pid, signal.SIGKILL)
+
+
+def _paths() -> list[str]:
+    """Return where our own imports come from, the working directory left out: it is the user's, not ours."""
+    here = Path.cwd()
+    return [path for path in sys.path if Path(path).is_absolute() and Path(path).resolve() != here.resolve()]
