@@ -12,8 +12,6 @@ import atexit
 import os
 import threading
 from collections.abc import AsyncGenerator, Callable, Iterator
-from concurrent.futures import Future, InvalidStateError
-from contextlib import suppress
 from functools import cache
 from typing import NamedTuple, ParamSpec, TypeAlias, TypeVar, cast
 
@@ -23,6 +21,7 @@ from prompt_debugger.core.room.jobs import COMMON, Job, modules_of
 from prompt_debugger.core.room.lanes import Lane, Lanes
 from prompt_debugger.core.room.process import RoomProcess, cannot_start
 from prompt_debugger.core.room.stem import Stem
+from prompt_debugger.core.room.threads import begin
 from prompt_debugger.core.room.turns import TURN
 
 P = ParamSpec("P")
@@ -233,22 +232,9 @@ def _value(job: _AnyJob, kind: object, value: object) -> object:
 
 async def _in_thread(lane: Lane, work: Callable[[], object]) -> object:
     """Await work that waits for a lane's process; cancelling ends the process, and with it the thread."""
-    done: Future[object] = Future()
-
-    def wait() -> None:
-        try:
-            value = work()
-        except BaseException as error:  # noqa: BLE001 - raised again where it is awaited
-            with suppress(InvalidStateError):
-                done.set_exception(error)
-        else:
-            with suppress(InvalidStateError):
-                done.set_result(value)
-
     job_number = lane.job_number
-    threading.Thread(target=wait, name="room", daemon=True).start()
     try:
-        return await asyncio.wrap_future(done)
+        return await asyncio.wrap_future(begin(work, "room"))
     except asyncio.CancelledError:
         lane.stop(job_number)
         raise

@@ -172,6 +172,7 @@ class Offshoot:
         """Have it ended, whatever it does, without waiting; safe from any thread, and more than once."""
         with suppress(OSError):
             self._news.shutdown(socket.SHUT_WR)
+        self.poll()  # where the stem is gone it ends all the same
 
     def close(self) -> None:
         """End it, wait for that, and free its pipes."""

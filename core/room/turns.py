@@ -16,6 +16,7 @@ from typing import ParamSpec, TypeVar
 
 from prompt_debugger.core.errors import RoomError
 from prompt_debugger.core.room.lanes import Lane, Lanes
+from prompt_debugger.core.room.threads import begin
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -100,9 +101,9 @@ async def in_thread(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwar
     """Await a function that runs in a thread and asks the room; cancelling ends its question, and so the thread."""
     turn, context = Turn(), copy_context()
     context.run(TURN.set, turn)
-    work = asyncio.get_running_loop().run_in_executor(None, lambda: context.run(function, *args, **kwargs))
+    work = begin(lambda: context.run(function, *args, **kwargs), "turn")
     try:
-        return await work
+        return await asyncio.wrap_future(work)
     except asyncio.CancelledError:
         turn.end()
         raise

@@ -292,6 +292,17 @@ async def test_leaving_a_thread_ends_what_it_asked_of_the_room(room):
     assert await room.run(hostile.echo, "fine") == "fine"
 
 
+async def test_threads_that_wait_are_in_nobody_s_way():
+    """Those of a pool were: a few templates without an end held up every run."""
+    over = threading.Event()
+    waiting = [asyncio.create_task(in_thread(over.wait)) for _ in range(40)]
+    try:
+        assert await asyncio.wait_for(in_thread(lambda: "mine"), PATIENCE_S) == "mine"
+    finally:
+        over.set()
+        await asyncio.gather(*waiting)
+
+
 async def test_leaving_a_thread_that_is_in_line_ends_it():
     room = Room(most=1)
     steps = room.stream(hostile.count_for_ever)
@@ -410,6 +421,46 @@ def test_shared_rooms_begin_anew_after_they_were_closed():
 
     assert room_of() is not first
     assert room_of().call(hostile.echo, 2) == 2
+
+
+def test_a_process_that_was_ended_is_replaced_without_new_imports(room):
+    room.call(hostile.echo, "warm")
+    stem = room._stem
+    for _ in range(3):
+        assert error_of(room, hostile.crash).limit == "crash"
+
+    assert room.call(hostile.echo, "fine") == "fine"
+    assert room._stem is stem
+
+
+def test_a_stem_that_was_killed_is_replaced(room):
+    room.call(hostile.echo, "warm")
+    [pid] = room.pids
+    stem = room._stem
+    stem._process.kill()
+    stem._process.wait()
+
+    assert room.call(hostile.echo, "fine") == "fine"
+    assert room._stem is not stem
+    assert pid not in room.pids
+
+
+def test_what_works_ends_with_the_program_that_asked():
+    program = (
+        "import sys, threading; from prompt_debugger.core.room import room_of; from tests.core.room import hostile\n"
+        "room = room_of(); room.call(hostile.echo, 'warm')\n"
+        "print(room.pids[0], flush=True); room.call(hostile.search_for_ever)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    pid = int(process.stdout.readline())
+    wait_until_busy(pid)
+
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+    assert is_gone(pid)
 
 
 def wait_for_waiting(room: Room) -> None:
