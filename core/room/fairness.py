@@ -11,11 +11,11 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
-MUCH_S = 2.0  # of one page, used lately
+MUCH_S = 3.0  # of one page, used lately
 MUCH_AT_ONE_ADDRESS_S = 12.0
-RESTART_S = 5.0  # charged to whoever's work took its process down
 NEW_PAGE_S = 20.0  # so long a page has no better name than its address
 _HALF_S = 30.0
+_ALONE_S = 60.0  # so long after the last of the others a visitor has all for themselves
 _MAX_NAMES = 2_000
 
 
@@ -30,12 +30,23 @@ class Fairness:
         self._clock = clock
         self._spent: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self._seen_s: OrderedDict[str, float] = OrderedDict()
+        self._last: tuple[str, float] = ("", 0.0)  # the address that was there last
+        self._other_s: float | None = None  # when the last of another address was there
 
     def note(self, owner: str) -> None:
         """Remember that a visitor is there."""
+        address, now_s = owner.partition("/")[0], self._clock()
+        if address:
+            if self._last[0] not in ("", address):
+                self._other_s = self._last[1]
+            self._last = (address, now_s)
         self._seen_s.setdefault(owner, self._clock())
         while len(self._seen_s) > _MAX_NAMES:
             self._seen_s.popitem(last=False)
+
+    def is_shared(self) -> bool:
+        """Say whether visitors of more than one address were there lately."""
+        return self._other_s is not None and self._clock() - self._other_s < _ALONE_S
 
     def charge(self, owner: str, seconds: float) -> None:
         """Charge a visitor, and the address they come from."""

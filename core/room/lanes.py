@@ -1,10 +1,10 @@
 """Few warm processes, and who waits for one: a lane is a place for one process after the other.
 
 Lanes are given to whoever holds fewest, also by address, and used least lately, then to whoever came first. No
-visitor holds more than half of them, and all who used much lately share a slow one of their own (`fairness`), whose
-processes give way to whatever else the machine has to do. A visitor who holds none,
-used little and has waited a moment in which nobody else was served gets a further lane, as far as there is memory; it
-goes when nobody needs it.
+visitor holds more than half of them. While others are there, all who used much lately share a slow one (`fairness`),
+whose processes give way to whatever else the machine has to do, and so does every job that goes on for long. A
+visitor who holds none, used little and has waited a moment in which nobody else was served gets a further lane, as
+far as there is memory; it goes when nobody needs it.
 """
 
 from __future__ import annotations
@@ -12,119 +12,22 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import ContextVar
 from typing import NamedTuple
 
 from prompt_debugger.core.errors import RoomError
-from prompt_debugger.core.room.fairness import RESTART_S, Fairness
+from prompt_debugger.core.room.fairness import Fairness
+from prompt_debugger.core.room.lane import CLOSED, LONG_S, Lane, Start
 from prompt_debugger.core.room.memory import has_memory_for_another
-from prompt_debugger.core.room.process import RoomProcess
 
 # Whose work it is: `ADDRESS/PAGE`, or a page alone; "" is nobody's in particular and has no share.
 VISITOR: ContextVar[str] = ContextVar("visitor whose text is worked on", default="")
 
-_CLOSED = "the room was closed"
+_PATIENCE_S = 0.1  # a further process costs some milliseconds
 MOST_EVER = 8  # lanes, further ones included
 _MOST_OF_ADDRESS = 3  # which it holds when one of its pages gets a further one
-_PATIENCE_S = 0.5  # most jobs end sooner
-_MOST_CHARGED_S = 0.5  # for a job that ended well
-
-
-Start = Callable[[bool], RoomProcess]
-
-
-class Lane:
-    """A place for one process after the other; held by one job at a time.
-
-    Attributes:
-        owner: Visitor whose job holds it.
-        was_lost: Whether that job took its process down.
-        job_number: Counts its jobs, so that nobody stops the one that came after theirs.
-        is_further: Whether it goes when nobody needs it any more.
-        is_slow: Whether it is for visitors who used much lately: its processes give way to all others.
-    """
-
-    def __init__(self, start: Start, *, is_further: bool = False, is_slow: bool = False) -> None:
-        self.owner = ""
-        self.is_further = is_further
-        self.is_slow = is_slow
-        self.was_lost = False
-        self._has_begun = False
-        self._used_s = 0.0
-        self.job_number = 0
-        self._start = start
-        self._process: RoomProcess | None = None
-        self._changing = threading.Lock()
-        self._is_stopped = False
-        self._is_closed = False
-
-    @property
-    def process(self) -> RoomProcess | None:
-        """The process, `None` before the first job."""
-        return self._process
-
-    def ready(self, modules: tuple[str, ...]) -> RoomProcess:
-        """Return a running process that serves these modules; starts one if there is none.
-
-        Raises:
-            RoomError: None can be started, or the job was stopped or the room closed meanwhile.
-        """
-        process = self._process
-        if process is None or not process.is_running or process.modules != modules:
-            self.drop()
-        with self._changing:
-            if self._is_closed or self._is_stopped:
-                raise RoomError(_CLOSED if self._is_closed else "the work was stopped", limit="stopped")
-            if self._process is None:
-                self._process = self._start(self.is_slow)
-            self._has_begun = True
-            return self._process
-
-    def hold(self, owner: str) -> None:
-        """Begin a job of this visitor."""
-        with self._changing:
-            self.owner, self.job_number, self._is_stopped = owner, self.job_number + 1, False
-            self.was_lost, self._has_begun, self._used_s = False, False, 0.0
-
-    def note_use(self, used_s: object) -> None:
-        """Remember the processor time of a job that ended well; how long it took says how busy the machine is."""
-        self._used_s = used_s if isinstance(used_s, float) and used_s > 0 else 0.0
-
-    def cost_s(self) -> float:
-        """Return what the job that holds it is charged."""
-        return min(self._used_s, _MOST_CHARGED_S) + (RESTART_S if self.was_lost else 0.0)
-
-    def stop(self, job_number: int | None = None) -> None:
-        """End the job that holds it, without waiting; the holder hears of it. Another's job is left alone."""
-        with self._changing:
-            if job_number not in (None, self.job_number):
-                return
-            self._is_stopped = True
-            if self._process is not None:
-                self._process.kill()
-
-    def drop(self) -> None:
-        """End its process and wait for that; only by its holder."""
-        with self._changing:
-            process, self._process = self._process, None
-            self.was_lost = self.was_lost or self._has_begun
-        if process is not None:
-            process.close()
-
-    def refill(self, modules: tuple[str, ...]) -> None:
-        """Start the next process at once, so that it is warm when it is needed; only by its holder."""
-        self._is_stopped = False
-        if not self.is_further:
-            with suppress(RoomError):
-                self.ready(modules)
-
-    def shut(self) -> None:
-        """Let no process begin in it any more, and end the one that runs."""
-        self._is_closed = True
-        self.stop()
 
 
 class _Waiter(NamedTuple):
@@ -159,7 +62,7 @@ class Lanes:
         future: Future[Lane] = Future()
         with self._lock:
             if self._is_closed:
-                future.set_exception(RoomError(_CLOSED, limit="stopped"))
+                future.set_exception(RoomError(CLOSED, limit="stopped"))
                 return future
             self._fairness.note(VISITOR.get())
             self._waiting.append(_Waiter(future, VISITOR.get(), time.monotonic()))
@@ -193,7 +96,7 @@ class Lanes:
             idle, self._idle = self._idle, []
         for waiter in waiting:
             if waiter.future.set_running_or_notify_cancel():
-                waiter.future.set_exception(RoomError(_CLOSED, limit="stopped"))
+                waiter.future.set_exception(RoomError(CLOSED, limit="stopped"))
         for lane in self.all:
             lane.shut()
         for lane in idle:
@@ -220,6 +123,7 @@ class Lanes:
         lane.hold(owner)
         if not lane.is_slow:
             self._served_s = time.monotonic()
+        self._watch()
         with suppress(Exception):  # a callback of the waiter's own
             future.set_result(lane)
 
@@ -237,9 +141,13 @@ class Lanes:
         candidates = [
             (held[owner], of_address[_address(owner)] if owner else 0, self._fairness.used(owner), index)
             for index, (_, owner, _) in enumerate(self._waiting)
-            if held[owner] < self._share and self._fairness.had_much(owner) is is_slow
+            if held[owner] < self._share and self._has_to_give_way(owner) is is_slow
         ]
         return min(candidates)[-1] if candidates else None
+
+    def _has_to_give_way(self, owner: str) -> bool:
+        """Say whether a visitor gets what others leave: who is alone gets all there is."""
+        return self._fairness.had_much(owner) and self._fairness.is_shared()
 
     def _held(self) -> Counter[str]:
         """Return how many lanes each has."""
@@ -248,19 +156,26 @@ class Lanes:
         return held
 
     def _watch(self) -> None:
-        """Look again in a moment whether a visitor still waits; called with the lock held."""
-        if self._is_watching or self._is_closed or not any(waiter.owner for waiter in self._waiting):
+        """Look in a moment whether a visitor still waits, or a job still goes on; called with the lock held."""
+        if self._is_watching or self._is_closed:
+            return
+        is_waited = any(waiter.owner for waiter in self._waiting)
+        if not is_waited and not (self._fairness.is_shared() and any(self._held())):
             return
         self._is_watching = True
-        timer = threading.Timer(_PATIENCE_S, self._look_again)
+        timer = threading.Timer(_PATIENCE_S if is_waited else LONG_S, self._look_again)
         timer.daemon = True
         timer.start()
 
     def _look_again(self) -> None:
-        """Add a lane if a visitor has none and has waited long enough, as far as there is memory."""
+        """Let long jobs give way; add a lane if a visitor has none and has waited long enough, if there is memory."""
         with self._lock:
             self._is_watching = False
             self._waiting = [waiter for waiter in self._waiting if not waiter.future.cancelled()]
+            if self._fairness.is_shared():
+                for lane in self.all:
+                    if lane.owner and lane not in self._idle:
+                        lane.give_way_if_long()
             if self._needs_another() and has_memory_for_another():
                 lane = Lane(self._start, is_further=True)
                 self.all = (*self.all, lane)
@@ -272,7 +187,7 @@ class Lanes:
         if self._is_closed or self._idle_lane(is_slow=False) or len(self.all) >= MOST_EVER:
             return False
         held, since_s = self._held(), time.monotonic() - _PATIENCE_S
-        if self._served_s > since_s:  # the line moves: to start a process would take from those who work
+        if self._served_s > since_s:  # the line moves
             return False
         of_address = Counter(map(_address, held.elements()))
         return any(
@@ -280,7 +195,7 @@ class Lanes:
             and asked_s <= since_s
             and not held[owner]
             and of_address[_address(owner)] < _MOST_OF_ADDRESS
-            and not self._fairness.had_much(owner)
+            and not self._has_to_give_way(owner)
             for _, owner, asked_s in self._waiting
         )
 

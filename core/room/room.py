@@ -18,7 +18,8 @@ from typing import NamedTuple, ParamSpec, TypeAlias, TypeVar, cast
 from prompt_debugger.core.errors import DebuggerError, RoomError
 from prompt_debugger.core.room.inside import is_inside
 from prompt_debugger.core.room.jobs import COMMON, Job, modules_of
-from prompt_debugger.core.room.lanes import Lane, Lanes
+from prompt_debugger.core.room.lane import Lane
+from prompt_debugger.core.room.lanes import Lanes
 from prompt_debugger.core.room.process import RoomProcess, cannot_start
 from prompt_debugger.core.room.stem import Stem
 from prompt_debugger.core.room.threads import begin
@@ -175,7 +176,7 @@ class Room:
                 if end[0] == "step":
                     on_step(end[1])
             kind, value, was_spent, used_s = end
-            is_good = was_spent is False
+            is_good = was_spent is False and not lane.is_worn()
             lane.note_use(used_s)
             return _value(ask.job, kind, value)
         finally:

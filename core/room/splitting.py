@@ -14,10 +14,9 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 
-from prompt_debugger.core.room.stem import BORN, DEAD, NEWS, SLOW
+from prompt_debugger.core.room.stem import BORN, DEAD, NEWS, SLOW, SLOW_NICE
 
 _FILES = 4
-_SLOW_NICE = 15
 
 
 class Splitting:
@@ -90,7 +89,7 @@ class Splitting:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             if is_slow:
-                os.nice(_SLOW_NICE)
+                os.nice(SLOW_NICE)
             with suppress(OSError):
                 news.send(NEWS.pack(BORN, os.getpid(), 0.0))
             for place, number in enumerate(files):

@@ -45,6 +45,7 @@ DEAD: Final = 2
 # Orders to a stem: to split off a process as usual, or one that gives way to everything else on this machine.
 USUAL: Final = b"u"
 SLOW: Final = b"s"
+SLOW_NICE: Final = 15
 
 
 class Stem:
@@ -71,7 +72,7 @@ class Stem:
                 stdout=subprocess.DEVNULL,
                 stderr=self._log,
                 env=kept | _ENVIRONMENT,
-                start_new_session=True,  # Ctrl-C is ours to handle
+                process_group=0,  # Ctrl-C is ours to handle; a session would have a share of time of its own
             )
         except OSError:
             self._orders.close()

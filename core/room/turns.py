@@ -15,7 +15,8 @@ from contextvars import ContextVar, copy_context
 from typing import ParamSpec, TypeVar
 
 from prompt_debugger.core.errors import RoomError
-from prompt_debugger.core.room.lanes import Lane, Lanes
+from prompt_debugger.core.room.lane import Lane
+from prompt_debugger.core.room.lanes import Lanes
 from prompt_debugger.core.room.threads import begin
 
 P = ParamSpec("P")

@@ -33,6 +33,7 @@ from prompt_debugger.ui.web.labs import PageLabs  # noqa: E402
 from prompt_debugger.ui.web.layout import place_panels  # noqa: E402
 from prompt_debugger.ui.web.memory import keep_no_values, line_up_fairly  # noqa: E402
 from prompt_debugger.ui.web.settings import RUN_LIMIT  # noqa: E402
+from prompt_debugger.ui.web.skipping import skip_cheaply  # noqa: E402
 from prompt_debugger.ui.web.theme import build_theme  # noqa: E402
 from prompt_debugger.ui.web.work import check_pasted  # noqa: E402
 
@@ -61,6 +62,7 @@ def build_app(settings: PageSettings, labs: PageLabs | None = None) -> gr.Blocks
         place_panels(settings, labs)
     # What may wait is for the door to say, by visitor and by kind; this is a fuse.
     app.queue(default_concurrency_limit=RUN_LIMIT, max_size=2_000, api_open=False)
+    skip_cheaply(app)
     return app
 
 

@@ -26,7 +26,15 @@ def fairness(clock: Clock) -> Fairness:
     return Fairness(clock)
 
 
-def never():
+@pytest.fixture
+def shared(fairness: Fairness) -> Fairness:
+    """What visitors used of a page that others use, too."""
+    for address in ("somebody", "else"):
+        fairness.note(f"{address}/1")
+    return fairness
+
+
+def never(is_slow):
     raise AssertionError("no process is needed to say whose turn it is")
 
 
@@ -132,10 +140,10 @@ def test_an_address_gets_few_further_lanes(fairness):
     assert not wait_long(lanes, "a/4")
 
 
-def test_all_who_had_much_share_one_lane(fairness):
-    lanes = lanes_of(4, fairness)
+def test_all_who_had_much_share_one_lane(shared):
+    lanes = lanes_of(4, shared)
     for page in ("a/1", "b/1", "c/1"):
-        fairness.charge(page, MUCH_S + 1)
+        shared.charge(page, MUCH_S + 1)
     heavy = [take(lanes, page) for page in ("a/1", "b/1", "c/1")]
     light = [take(lanes, page) for page in ("d/1", "e/1", "f/1")]
 
@@ -144,20 +152,20 @@ def test_all_who_had_much_share_one_lane(fairness):
     assert [one.done() for one in heavy] == [True, True, False]
 
 
-def test_a_new_page_of_an_address_that_had_much_is_no_new_beginning(fairness, clock):
-    lanes = lanes_of(2, fairness)
-    fairness.note("a/old")
+def test_a_new_page_of_an_address_that_had_much_is_no_new_beginning(shared, clock):
+    lanes = lanes_of(2, shared)
+    shared.note("a/old")
     clock.now += NEW_PAGE_S + 1
     for number in range(3):
-        fairness.charge(f"a/{number}", MUCH_AT_ONE_ADDRESS_S / 2)
+        shared.charge(f"a/{number}", MUCH_AT_ONE_ADDRESS_S / 2)
     first, minted, old = take(lanes, "a/0"), take(lanes, "a/minted"), take(lanes, "a/old")
 
     assert (first.done(), minted.done(), old.done()) == (True, False, True)
 
 
-def test_with_one_lane_those_who_had_much_are_served_too(fairness):
-    lanes = lanes_of(1, fairness)
-    fairness.charge("a/1", 100.0)
+def test_with_one_lane_those_who_had_much_are_served_too(shared):
+    lanes = lanes_of(1, shared)
+    shared.charge("a/1", 100.0)
     future = take(lanes, "a/1")
 
     assert future.done()
@@ -169,29 +177,88 @@ def test_nobody_in_particular_has_all_lanes_and_is_charged_nothing(fairness):
     lanes = lanes_of(2, fairness)
     both = [take(lanes, ""), take(lanes, "")]
     for one in both:
-        one.result().was_lost = True
+        one.result().note_use(100.0)
         lanes.give_back(one.result())
 
     assert all(one.done() for one in both)
     assert take(lanes, "").done()
 
 
-def test_whoever_takes_a_process_down_is_charged_for_the_next(fairness):
+def test_a_visitor_is_charged_what_a_job_used(fairness):
     lanes = lanes_of(2, fairness)
     lane = take(lanes, "a/1").result()
-    lane.was_lost = True
+    lane.note_use(MUCH_S + 1)
     lanes.give_back(lane)
 
+    assert fairness.used("a/1") == (MUCH_S + 1, MUCH_S + 1)
     assert fairness.had_much("a/1")
     assert not fairness.had_much("b/1")
 
 
-def test_who_had_much_gets_the_slow_lane_and_takes_no_other(fairness):
-    fairness.charge("hostile/1", 100.0)
+def test_who_is_alone_has_all_lanes_whatever_they_used(fairness, clock):
+    """A page on its user's own machine, or the last visitor of the day."""
     lanes = lanes_of(2, fairness)
+    fairness.charge("a/1", 100.0)
+    first = take(lanes, "a/1").result()
+    lanes.give_back(first)
+    lanes.give_back(take(lanes, "b/1").result())
+    beside = take(lanes, "a/1").result()
+    lanes.give_back(beside)
+    clock.now += 61.0
+    later = take(lanes, "a/1").result()
+
+    assert [lane.is_slow for lane in (first, beside, later)] == [False, True, False]
+
+
+def test_pages_of_one_address_do_not_count_as_others(fairness):
+    for page in ("a/1", "a/2", "a/3"):
+        fairness.note(page)
+
+    assert not fairness.is_shared()
+
+
+def test_who_had_much_gets_the_slow_lane_and_takes_no_other(shared):
+    shared.charge("hostile/1", 100.0)
+    lanes = lanes_of(2, shared)
     slow, waiting = take(lanes, "hostile/1"), take(lanes, "hostile/2")
     usual = [take(lanes, owner) for owner in ("a/1", "b/1")]
 
     assert slow.result().is_slow
     assert not waiting.done()
     assert [future.result().is_slow for future in usual] == [False, False]
+
+
+class Patient:
+    """A process that a long job holds."""
+
+    modules = ()
+    is_running = True
+    gives_way = False
+
+    def give_way(self):
+        self.gives_way = True
+        return True
+
+
+@pytest.mark.parametrize(
+    ("owner", "is_long", "others", "gives_way"),
+    [
+        ("a/1", True, True, True),
+        ("a/1", True, False, False),
+        ("a/1", False, True, False),
+        ("", True, True, False),
+    ],
+    ids=["a long one", "alone", "a short one", "nobody in particular"],
+)
+def test_a_long_job_gives_way_where_others_are(fairness, owner, is_long, others, gives_way):
+    lanes = lanes_of(2, fairness)
+    if others:
+        fairness.note("other/1")
+    lane = take(lanes, owner).result()
+    take(lanes, "b/1" if others else owner)
+    lane._process = process = Patient()
+    lane._begun_s = float("-inf") if is_long else float("inf")
+
+    lanes._look_again()
+
+    assert (process.gives_way, lane.is_worn()) == (gives_way, gives_way)

@@ -249,6 +249,7 @@ async def test_visitors_are_charged_what_they_used_not_how_long_it_took(room):
 async def test_processes_for_those_who_used_much_give_way_to_others(room):
     nice: dict[str, int] = {}
     room._lanes._fairness.charge("hostile/1", 100.0)
+    room._lanes._fairness.note("honest/1")
     for visitor in ("hostile/1", "honest/1"):
         VISITOR.set(visitor)
         seen = await room.run(hostile.look_around)
@@ -256,6 +257,34 @@ async def test_processes_for_those_who_used_much_give_way_to_others(room):
         nice[visitor] = os.getpriority(os.PRIO_PROCESS, int(str(seen["pid"])))
 
     assert nice["honest/1"] < nice["hostile/1"]
+
+
+async def test_visitors_are_charged_for_work_that_took_its_process_down(room):
+    """Neither less nor more than it cost; what earlier jobs of the process used was charged to others."""
+    VISITOR.set("earlier/1")
+    await room.run(hostile.work_for, 0.5)
+    VISITOR.set("hostile/1")
+    with pytest.raises(RoomError):
+        await room.run(hostile.search, "^(a+)+$", "a" * 40 + "!")
+
+    [earlier, _], [used, _] = (room._lanes._fairness.used(visitor) for visitor in ("earlier/1", "hostile/1"))
+    assert 0.25 < used < 0.45 < earlier
+
+
+@pytest.mark.skipif(not hasattr(os, "getpriority"), reason="the system knows no priorities")
+async def test_work_that_goes_on_for_long_gives_way_to_others(room):
+    """Also of a visitor of whom nothing is known yet; the next job has a process that does not give way."""
+    await room.run(hostile.echo, "warm")
+    [pid] = room.pids
+    room._lanes._fairness.note("other/1")
+    tasks = [asked_by("long/1", room, hostile.search_for_ever), asked_by("long/1", room, hostile.look_around)]
+    await asyncio.to_thread(wait_until_nice, pid)
+    niceness = os.getpriority(os.PRIO_PROCESS, pid)
+    await leave(*tasks)
+
+    seen = await asked_by("other/1", room, hostile.look_around)
+    assert isinstance(seen, dict)
+    assert niceness > os.getpriority(os.PRIO_PROCESS, int(str(seen["pid"])))
 
 
 async def test_work_of_nobody_in_particular_gets_no_further_process(room):
@@ -476,6 +505,13 @@ def wait_for_pids(room: Room, count: int) -> tuple[int, ...]:
             break
         threading.Event().wait(0.01)
     return room.pids
+
+
+def wait_until_nice(pid: int) -> None:
+    for _ in range(2000):
+        if os.getpriority(os.PRIO_PROCESS, pid) > os.getpriority(os.PRIO_PROCESS, 0):
+            return
+        threading.Event().wait(0.01)
 
 
 def wait_until_busy(pid: int) -> None:

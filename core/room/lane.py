@@ -1,0 +1,124 @@
+"""A lane: a place for one process after the other, held by one job at a time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from prompt_debugger.core.errors import RoomError
+from prompt_debugger.core.room.process import RoomProcess
+
+CLOSED = "the room was closed"
+LONG_S = 0.5  # most jobs end sooner
+
+
+Start = Callable[[bool], RoomProcess]
+
+
+class Lane:
+    """A place for one process after the other; held by one job at a time.
+
+    Attributes:
+        owner: Visitor whose job holds it.
+        job_number: Counts its jobs, so that nobody stops the one that came after theirs.
+        is_further: Whether it goes when nobody needs it any more.
+        is_slow: Whether it is for visitors who used much lately: its processes give way to all others.
+    """
+
+    def __init__(self, start: Start, *, is_further: bool = False, is_slow: bool = False) -> None:
+        self.owner = ""
+        self.is_further = is_further
+        self.is_slow = is_slow
+        self._begun_s = 0.0
+        self._used_s = 0.0
+        self._used_before_s = 0.0  # by earlier jobs of the process
+        self._gives_way = False
+        self.job_number = 0
+        self._start = start
+        self._process: RoomProcess | None = None
+        self._changing = threading.Lock()
+        self._is_stopped = False
+        self._is_closed = False
+
+    @property
+    def process(self) -> RoomProcess | None:
+        """The process, `None` before the first job."""
+        return self._process
+
+    def ready(self, modules: tuple[str, ...]) -> RoomProcess:
+        """Return a running process that serves these modules; starts one if there is none.
+
+        Raises:
+            RoomError: None can be started, or the job was stopped or the room closed meanwhile.
+        """
+        process = self._process
+        if process is None or not process.is_running or process.modules != modules:
+            self.drop()
+        with self._changing:
+            if self._is_closed or self._is_stopped:
+                raise RoomError(CLOSED if self._is_closed else "the work was stopped", limit="stopped")
+            if self._process is None:
+                self._process = self._start(self.is_slow)
+            return self._process
+
+    def hold(self, owner: str) -> None:
+        """Begin a job of this visitor."""
+        with self._changing:
+            self.owner, self.job_number, self._is_stopped = owner, self.job_number + 1, False
+            self._begun_s, self._used_s = time.monotonic(), 0.0
+
+    def note_use(self, used_s: object) -> None:
+        """Remember the processor time of a job that ended well; how long it took says how busy the machine is."""
+        self._used_s = used_s if isinstance(used_s, float) and used_s > 0 else 0.0
+        self._used_before_s += self._used_s
+
+    def cost_s(self) -> float:
+        """Return the processor time of the job that held it, also of one that took its process down."""
+        return self._used_s
+
+    def is_worn(self) -> bool:
+        """Say whether its process gives way to others, which cannot be taken back."""
+        return self._gives_way
+
+    def give_way_if_long(self) -> None:
+        """Let a job that has gone on for long give way to all others."""
+        if not self._changing.acquire(blocking=False):  # its process is being started
+            return
+        try:
+            if not self.is_slow and self._process is not None and time.monotonic() - self._begun_s >= LONG_S:
+                self._gives_way = self._gives_way or self._process.give_way()
+        finally:
+            self._changing.release()
+
+    def stop(self, job_number: int | None = None) -> None:
+        """End the job that holds it, without waiting; the holder hears of it. Another's job is left alone."""
+        with self._changing:
+            if job_number not in (None, self.job_number):
+                return
+            self._is_stopped = True
+            if self._process is not None:
+                self._process.kill()
+
+    def drop(self) -> None:
+        """End its process and wait for that; only by its holder."""
+        with self._changing:
+            process, self._process = self._process, None
+            self._gives_way = False
+        if process is not None:
+            process.close()
+            self._used_s += max(0.0, process.cpu_s - self._used_before_s)
+        self._used_before_s = 0.0
+
+    def refill(self, modules: tuple[str, ...]) -> None:
+        """Start the next process at once, so that it is warm when it is needed; only by its holder."""
+        self._is_stopped = False
+        if not self.is_further:
+            with suppress(RoomError):
+                self.ready(modules)
+
+    def shut(self) -> None:
+        """Let no process begin in it any more, and end the one that runs."""
+        self._is_closed = True
+        self.stop()
