@@ -250,8 +250,10 @@ class _Accountant:
             stop = position + gap.stop - gap.start
             inside: list[Match] = []
             while index < len(matches) and matches[index].target_start < stop:
-                match = matches[index]
-                inside.append(match._replace(length=min(match.length, stop - match.target_start)))
+                part = _part_of_match(matches[index], position, stop)
+                inside += [part] if part.length else []
+                if matches[index].target_start + matches[index].length > stop:
+                    break  # the raw text holds a separator as well; the rest is for the next gap
                 index += 1
             kept = _telling_matches(inside, joined, position, stop)
             used += [Span(match.source_start, match.source_start + match.length) for match in kept]
@@ -301,6 +303,13 @@ class _Accountant:
                 invented.append(field.name if is_all else f"{field.name}[{gap.start}:{gap.stop}]")
         calls = (match.message_index for match in self._matches if match.raw_index is None)
         return (*invented, *(f"tool_calls[{number}]" for number in calls))
+
+
+def _part_of_match(match: Match, start: int, stop: int) -> Match:
+    """Return what of a match lies in a stretch of the target that it reaches into."""
+    begin = max(match.target_start, start)
+    end = max(min(match.target_start + match.length, stop), begin)
+    return Match(match.source_start + begin - match.target_start, begin, end - begin)
 
 
 def _telling_matches(matches: list[Match], text: str, start: int, stop: int) -> list[Match]:

@@ -234,3 +234,19 @@ def test_outcomes_are_told_by_call() -> None:
     assert isinstance(alone, Parse)
     assert outcomes_of_calls(parse) == {0: CallOutcome.DROPPED, 1: CallOutcome.KEPT}
     assert outcomes_of_calls(alone) == {0: CallOutcome.UNKNOWN, 1: CallOutcome.UNKNOWN}
+
+
+@pytest.mark.parametrize("between", ["\x00", "\x00\x00", "x\x00"])
+def test_what_stands_between_two_moved_texts_is_not_kept_with_them(between: str) -> None:
+    """Texts that are looked for together have a null character between them, and so may the output."""
+    raw = f"<think>one two three{between}four five six</think>Hello"
+
+    ledger = keep(raw, {"content": "ZZZ one two threeHellofour five six ZZZ"})
+
+    assert told(raw, ledger) == [
+        ("one two three", Fate.CONTENT, "content"),
+        (between, Fate.LOST, None),
+        ("four five six", Fate.CONTENT, "content"),
+        ("Hello", Fate.CONTENT, "content"),
+    ]
+    assert ledger.invented == ("content[0:4]", "content[35:39]")
