@@ -18,7 +18,7 @@ from prompt_debugger.core.types import JSONObject
 
 _VERDICTS = ("works", "works-with-limits", "nothing-works")
 _SIGNS = "+~-"
-_WORDS = {"+": "comes back", "~": "comes back only unstreamed", "-": "does not come back"}
+_WORDS = {"+": "comes back", "~": "does not come back in every chunking", "-": "does not come back"}
 
 
 @dataclass(frozen=True, slots=True)

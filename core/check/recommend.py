@@ -15,6 +15,7 @@ from prompt_debugger.core.formats import TABLES, score_formats
 from prompt_debugger.core.parse.engines import read_parser_name
 from prompt_debugger.core.protocols import ReadContext
 
+_MANY = 20  # parsers, none of which gives an answer back: then it is hardly they who are at fault
 Verdict = Literal["works", "works-with-limits", "nothing-works"]
 
 
@@ -145,8 +146,11 @@ def _failures(row: Mapping[str, Cell], cells: Mapping[str, Mapping[str, Cell]]) 
     """Say what fails: one by one, but in one sentence what only fails in larger deltas."""
     for answer, cell in row.items():
         if not cell.is_usable:
-            is_read = any(other[answer].whole for other in cells.values() if answer in other)
-            blame = "" if is_read else " No parser of this release gives it back: it may be the template that blurs it."
+            asked = [other[answer] for other in cells.values() if answer in other]
+            is_blurred = len(asked) >= _MANY and not any(one.whole for one in asked)
+            blame = (
+                " No parser that was asked gives it back: it may be the template that blurs it." if is_blurred else ""
+            )
             yield f"It fails for `{answer}`: {cell.problem}.{blame}"
     larger = {answer: cell for answer, cell in row.items() if cell.is_usable and not cell.is_passed}
     if larger:

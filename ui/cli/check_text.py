@@ -43,7 +43,10 @@ def _matrix(check: Check) -> Iterator[str]:
     rows = sorted(check.cells, key=lambda name: _order(check, name))
     width = max(len(name) for name in rows[:_ROWS]) - len("vllm:")
     yield ""
-    yield f"answers × parsers: {_RIGHT} comes back, {_STREAMED_WRONG} only unstreamed, {_WRONG} does not, . not asked"
+    yield (
+        f"answers × parsers: {_RIGHT} comes back, {_STREAMED_WRONG} not in every chunking, {_WRONG} does not, "
+        f"{_NOT_ASKED} not asked"
+    )
     for index, name in enumerate(answers):
         yield f"  {' ' * width}  {'| ' * index}{name}"
     for name in rows[:_ROWS]:
@@ -63,9 +66,9 @@ def _order(check: Check, name: str) -> tuple[bool, int, int, str]:
 def _sign(cell: Cell | None) -> str:
     if cell is None:
         return _NOT_ASKED
-    if not cell.whole:
-        return _WRONG
-    return _STREAMED_WRONG if cell.streamed is False else _RIGHT
+    if cell.is_passed:
+        return _RIGHT
+    return _STREAMED_WRONG if cell.whole and cell.streamed is False else _WRONG
 
 
 def _findings(findings: Sequence[Finding]) -> Iterator[str]:
@@ -78,7 +81,7 @@ def _findings(findings: Sequence[Finding]) -> Iterator[str]:
 
 def _supports(check: Check) -> Iterator[str]:
     supports: Mapping[str, bool] = check.template.supports
-    for words, answer in (("supports", True), ("does not", False)):
+    for words, answer in (("supports", True), ("does not support", False)):
         names = [name for name, value in supports.items() if value is answer]
         if names:
             yield f"  {words}: {', '.join(names)}"

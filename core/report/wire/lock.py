@@ -24,8 +24,8 @@ class LockDocument:
         prompt: The prompt in front of the simplest call.
         prompt_tokens: Its length in tokens; -1 without a tokenizer.
         raws: The ideal output of each answer that the template prints whole.
-        parsers: By name, then by answer: `+` comes back, `~` only unstreamed, `-` does not. Parsers that read no call
-            are left out.
+        parsers: By name, then by answer: `+` comes back, `~` not in every chunking, `-` does not. Parsers that
+            read no call are left out.
         supports: What the template supports, by probe.
         findings: Codes and titles of what is wrong with the template.
     """

@@ -36,7 +36,7 @@ def test_an_answer_that_no_longer_comes_back_is_worse_and_one_that_does_is_bette
     assert changes(failing) == [
         ("The verdict was works and is works-with-limits.", True),
         ("`two-calls` through `hermes`: it comes back → does not come back.", True),
-        ("`types` through `hermes`: it comes back → comes back only unstreamed.", True),
+        ("`types` through `hermes`: it comes back → does not come back in every chunking.", True),
     ]
     assert {is_worse for _, is_worse in changes(check_of(), lock_of(failing))} == {False}
 
