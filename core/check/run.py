@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from prompt_debugger.core.check.answers import PLAIN_TOOLS, TOOLS, answers
@@ -15,6 +15,7 @@ from prompt_debugger.core.check.model import CheckedModel
 from prompt_debugger.core.check.recommend import Ranking, Recommendation, family_of, needs_reasoning, recommend
 from prompt_debugger.core.check.round_trip import Question, RoundTrip, reasoning_names, tool_names
 from prompt_debugger.core.check.template import TemplateCheck, check_template
+from prompt_debugger.core.check.way_out import way_out
 from prompt_debugger.core.formats import FORMATS, TABLES
 from prompt_debugger.core.parse.engines import VllmEngine, read_parser_name, write_parser_name
 from prompt_debugger.core.render.local import Renderer
@@ -105,13 +106,18 @@ class Checker:
         self.tell("the template")
         has_plain_tools = tools is PLAIN_TOOLS
         template = await asyncio.to_thread(check_template, model, ideals, has_plain_tools=has_plain_tools)
+        chosen = recommend(ideals, trip.cells, order, ranking)
+        if chosen.verdict != "works" and wanted.tool_parsers is None:
+            row = trip.cells.get(chosen.name or "", {})
+            more = await asyncio.to_thread(way_out, ideals, tools, ranking.family, row)
+            chosen = replace(chosen, reasons=(*chosen.reasons, *([more] if more else ())))
         return Check(
             model,
             known.version,
             ideals,
             tools,
             trip.cells,
-            recommend(ideals, trip.cells, order, ranking),
+            chosen,
             ranking.family,
             template,
             wanted.parser_file,
