@@ -15,6 +15,7 @@ from prompt_debugger.core.diagnose.rules.unknown_schema_type import MEANT
 from prompt_debugger.core.diagnose.thinking import thinking_switch
 from prompt_debugger.core.experiments.switches.calls import normalise_ids
 from prompt_debugger.core.formats import TABLES
+from prompt_debugger.core.mend.documents import CureDocument
 from prompt_debugger.core.mend.patch import patch_between
 from prompt_debugger.core.plugin.write import PARSER_NAME
 from prompt_debugger.core.types import JSON, Finding, JSONObject, Trace
@@ -47,12 +48,11 @@ class Cure:
 
     def to_json(self) -> JSONObject:
         """Return it as the run document has it."""
-        document: JSONObject = {"name": self.name, "kind": self.kind, "tried": self.tried, "worked": self.worked}
-        if self.patch:
-            document["patch"] = list(self.patch)
-        if self.command:
-            document["command"] = self.command
-        return document
+        patch = [dict(operation) for operation in self.patch]
+        document = CureDocument(
+            name=self.name, kind=self.kind, patch=patch, command=self.command, tried=self.tried, worked=self.worked
+        )
+        return document.model_dump(mode="json")
 
 
 def cures_of(trace: Trace) -> dict[str, Cure]:

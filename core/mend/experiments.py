@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from prompt_debugger.core.errors import DebuggerError, RequestError
 from prompt_debugger.core.lab import LabPool
 from prompt_debugger.core.mend.cures import Cure, cures_of
+from prompt_debugger.core.mend.documents import ExperimentDocument
 from prompt_debugger.core.mend.patch import apply_patch
 from prompt_debugger.core.pipeline import Target, run_request
 from prompt_debugger.core.room import room_of
@@ -91,23 +92,21 @@ class Experiment:
         dropped = sum(_count(trace, CallOutcome.DROPPED) for trace in self.traces)
         reasons = Counter(str(trace.chat.finish_reason) for trace in self.traces if trace.chat is not None)
         cure = self.plan.cure
-        document: JSONObject = {
-            "name": self.plan.name,
-            "finding": self.plan.finding,
-            "change": list(self.plan.patch) or None,
-            "n": len(self.traces),
-            "written": self.written,
-            "returned": self.returned,
-            "dropped": dropped,
-            "valid": self.valid,
-            "finish_reasons": dict(reasons),
-            "interval": list(self.interval),
-        }
-        if cure is not None and cure.command:
-            document["command"] = cure.command
-        if self.problem:
-            document["problem"] = self.problem
-        return document
+        document = ExperimentDocument(
+            name=self.plan.name,
+            finding=self.plan.finding,
+            change=[dict(operation) for operation in self.plan.patch] or None,
+            n=len(self.traces),
+            written=self.written,
+            returned=self.returned,
+            dropped=dropped,
+            valid=self.valid,
+            finish_reasons=dict(reasons),
+            interval=self.interval,
+            command="" if cure is None else cure.command,
+            problem=self.problem,
+        )
+        return document.model_dump(mode="json")
 
 
 def plan_experiments(trace: Trace, target: Target) -> list[Plan]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from prompt_debugger.core.errors import DebuggerError, RequestError
 from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.mend.documents import ShrunkDocument
 from prompt_debugger.core.mend.reduce import reduce_request, size_of
 from prompt_debugger.core.pipeline import Target, run_request
 from prompt_debugger.core.pipeline.render_only import render_request
@@ -41,14 +42,15 @@ class Shrunk:
 
     def to_json(self) -> JSONObject:
         """Return it as the command prints it."""
-        return {
-            "request": self.request,
-            "steps": self.steps,
-            "asked": self.asked,
-            "size": list(self.size),
-            "finding": self.finding,
-            "confirmed": self.confirmed,
-        }
+        document = ShrunkDocument(
+            request=self.request,
+            steps=self.steps,
+            asked=self.asked,
+            size=self.size,
+            finding=self.finding,
+            confirmed=self.confirmed,
+        )
+        return document.model_dump(mode="json")
 
 
 @dataclass(slots=True)

@@ -8,8 +8,9 @@ import tempfile
 from pathlib import Path
 
 from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.mend.documents import UpstreamTestDocument
 from prompt_debugger.core.mend.trial import Trial, try_in_vllm
-from prompt_debugger.core.mend.upstream import ENGINES, case_of_trace, write_upstream_test
+from prompt_debugger.core.mend.upstream import ENGINES, Engine, case_of_trace, write_upstream_test
 from prompt_debugger.core.report import redact_text
 from prompt_debugger.core.types import JSONObject
 from prompt_debugger.ui.cli.output import OK, log, print_json
@@ -63,12 +64,13 @@ def _sentence(trial: Trial | None, engine: str) -> str:
     return f"vLLM {trial.version}: the test passes, so this release reads the output; report another one, or none."
 
 
-def _document(source: str, trial: Trial | None, engine: str) -> JSONObject:
-    return {
-        "engine": engine,
-        "test": source,
-        "run": trial is not None and trial.fails is not None,
-        "version": None if trial is None else trial.version,
-        "fails": None if trial is None else trial.fails,
-        "told": "" if trial is None else trial.told,
-    }
+def _document(source: str, trial: Trial | None, engine: Engine) -> JSONObject:
+    document = UpstreamTestDocument(
+        engine=engine,
+        test=source,
+        run=trial is not None and trial.fails is not None,
+        version=None if trial is None else trial.version,
+        fails=None if trial is None else trial.fails,
+        told="" if trial is None else trial.told,
+    )
+    return document.model_dump(mode="json")
