@@ -74,7 +74,7 @@ class Progress:
         failed: Rows that were given up.
         lost: Calls that were dropped, altered or cut, in this session.
         limit: Questions that may be under way.
-        answered_before: Rows that had an answer when this session began.
+        read_before: Rows that were read when this session began.
     """
 
     total: int = 0
@@ -83,7 +83,7 @@ class Progress:
     failed: int = 0
     lost: int = 0
     limit: int = 0
-    answered_before: int = 0
+    read_before: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,7 +321,7 @@ class _Session:
         progress.total = rows * len(sides)
         progress.read = sum(count(side.number, "done") for side in sides)
         progress.answered = progress.read + sum(count(side.number, "answered") for side in sides)
-        progress.answered_before = progress.answered
+        progress.read_before = progress.read
         self.tell(progress)
 
     def _note_end(self, flow: Flow, *, is_answered: bool) -> None:

@@ -25,10 +25,8 @@ def progress_line(progress: Progress, elapsed_s: float) -> str:
     """Return how far it is in one line: bar, rate, time left, calls lost so far."""
     done, total = progress.read + progress.failed, max(progress.total, 1)
     filled = min(_BAR, round(_BAR * done / total))
-    asked = progress.answered + progress.failed - progress.answered_before
-    rate = asked / elapsed_s if elapsed_s > 0 else 0.0
-    left = progress.total - progress.answered - progress.failed
-    eta = f"{_duration(left / rate)} left" if rate > 0 else "time left unknown"
+    rate = (done - progress.read_before) / elapsed_s if elapsed_s > 0 else 0.0
+    eta = f"{_duration((progress.total - done) / rate)} left" if rate > 0 else "time left unknown"
     return (
         f"[{'#' * filled}{'.' * (_BAR - filled)}] {done}/{progress.total} · {rate:.1f}/s · {eta} · "
         f"{progress.limit} at once · {progress.failed} failed · {progress.lost} calls lost"
