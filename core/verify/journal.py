@@ -90,6 +90,11 @@ class Journal:
         """Keep a value."""
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was asked for yet."""
+        return self._db.execute("SELECT 1 FROM rows LIMIT 1").fetchone() is None
+
     def forget(self) -> None:
         """Forget everything."""
         self._db.executescript("BEGIN; DELETE FROM rows; DELETE FROM meta; COMMIT;")

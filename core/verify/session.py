@@ -208,7 +208,7 @@ class _Session:
         addresses: list[str] = [target.base_url or "the lab" for target in self.plan.targets]
         identity: JSONObject = {"endpoints": list(addresses), "shard": str(self.plan.shard)}
         found = self.journal.read("identity")
-        if found is None:
+        if found is None or self.journal.is_empty:
             self.journal.write("identity", identity)
             self.journal.write("started_at", datetime.now(UTC).isoformat(timespec="milliseconds"))
         elif found != identity:

@@ -90,6 +90,8 @@ def _run(options: argparse.Namespace) -> int:
     if options.files:
         raise RequestError(f"one dataset at a time, not {options.files[0]!r} beside it", field="DATASET")
     plan = plan_from_options(options)
+    if not plan.dataset.is_file():
+        raise RequestError(f"there is no dataset {options.dataset!r}", "Name a file of requests.", field="DATASET")
     labs = LabPool()
     try:
         with Journal(plan.journal) as journal:

@@ -232,6 +232,27 @@ def test_a_journal_of_another_server_is_refused(server, tmp_path, capsys):
     assert other.asked.total() == 4
 
 
+def test_an_address_that_was_mistyped_can_be_corrected(server, tmp_path, capsys):
+    run = verification(tmp_path)
+
+    mistyped = run.run("http://127.0.0.1:1/v1")
+    corrected = run.run(server.base_url)
+
+    assert (mistyped, corrected) == (2, 0)
+    assert "no connection" in capsys.readouterr().err
+
+
+def test_a_dataset_that_is_not_there_leaves_nothing(server, tmp_path, capsys):
+    run = verification(tmp_path)
+    run.dataset.unlink()
+
+    status = run.run(server.base_url)
+
+    assert status == 2
+    assert "there is no dataset" in capsys.readouterr().err
+    assert list(run.folder.iterdir()) == []
+
+
 def test_no_more_is_asked_than_the_budget_has(server, tmp_path):
     run = verification(tmp_path, TEXTS, "--budget-requests", "2", "--concurrency", "1")
 
