@@ -23,7 +23,7 @@ def characters_words(parse: Parse, ledger: Ledger) -> str:
     counts = count_characters(parse.raw, ledger)
     if counts is None:
         size = len(parse.raw)
-        return f"{size:,} character{'' if size == 1 else 's'}, not held against a message"
+        return f"{size:,} character{'' if size == 1 else 's'}, not compared with a message"
     return f"{counts.accounted:,} of {counts.total:,} characters accounted for"
 
 
