@@ -170,7 +170,8 @@ _FUNCTIONS: dict[Path, dict[str, ast.AST]] = {}
 def _is_wording(folder: Path, name: str) -> bool:
     """Say whether a change is one of words alone: nothing but a text with a space in it differs."""
     module, _, function = name.rpartition(".")
-    path = folder / "mutants" / Path(*module.split(".")).with_suffix(".py")
+    place = folder / "mutants" / Path(*module.split("."))
+    path = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
     if path not in _FUNCTIONS:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         found = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))

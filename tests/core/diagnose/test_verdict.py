@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from prompt_debugger.core.diagnose import diagnose_trace, reach_verdict
-from prompt_debugger.core.types import Completeness, Stage, Trace, Verdict
+from prompt_debugger.core.types import Completeness, Conclusion, Stage, Trace, Verdict
 from tests.conftest import ROOT
 from tests.core.diagnose.cases import Case, build_trace, load_cases
 
@@ -32,6 +32,7 @@ def test_the_verdict_is_the_one_that_a_person_would_give(case: Case) -> None:
     assert verdict.sentence == expected["sentence"]
     assert [verdict.dropped_calls, verdict.altered_calls, verdict.invented_calls] == expected["counts"]
     assert stage == expected["stage"]
+    assert verdict.conclusion == expected.get("conclusion", "fault" if stage else "nothing-lost")
 
 
 def test_lost_calls_are_never_passed_over_even_without_findings() -> None:
@@ -40,7 +41,7 @@ def test_lost_calls_are_never_passed_over_even_without_findings() -> None:
     verdict = reach_verdict(build_trace(case))
 
     assert verdict.sentence == "Of the calls, 1 were dropped, 0 altered, 0 invented. Guilty stage: parse."
-    assert verdict.stage is Stage.PARSE
+    assert (verdict.stage, verdict.conclusion) == (Stage.PARSE, Conclusion.FAULT)
 
 
 def test_a_raw_output_that_was_not_read_proves_nothing() -> None:
@@ -51,6 +52,7 @@ def test_a_raw_output_that_was_not_read_proves_nothing() -> None:
 
     assert verdict.sentence == "The raw output was not read, so whether anything was lost cannot be said."
     assert alone.sentence == "The model answered; the output was not read and no message is there to compare with."
+    assert (verdict.conclusion, alone.conclusion) == (Conclusion.UNKNOWN, Conclusion.UNCHECKED)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if "follows" in case], ids=lambda case: str(case["name"]))
