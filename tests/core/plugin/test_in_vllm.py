@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from prompt_debugger.core.parse.engines import RawOutput, VllmEngine
+from prompt_debugger.core.parse.engines import EngineLimits, RawOutput, VllmEngine
 from prompt_debugger.core.plugin.inside.deltas import Whole, WholeCall
 from prompt_debugger.core.plugin.write import write_plugin
 from prompt_debugger.core.types import VllmOutcome
@@ -40,7 +40,7 @@ UNTOLD = {
 def engine(tmp_path_factory):
     file = tmp_path_factory.mktemp("plugin") / "prompt_debugger_parser.py"
     file.write_text(write_plugin("all"), encoding="utf-8")
-    engine = VllmEngine(plugins=[file])
+    engine = VllmEngine(plugins=[file], limits=EngineLimits(request_s=600.0, parser_s=120.0))
     yield engine
     engine.close()
 
