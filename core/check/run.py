@@ -26,6 +26,10 @@ _CONTROL_TOKEN = re.compile(
     r"<\|[^|<>\s]{1,60}\|?>|<[^|<>\s]{1,60}\|>|<｜[^<>]{1,60}｜>|\[/?[A-Z_]{3,40}\]|</?\w{2,30}:\w{2,30}>"
 )
 _PAIRED_TOOLS, _PAIRED_REASONINGS = 2, 2
+_ALONE = (
+    "The parsers had a stand-in vocabulary and none of the model's files, from which some take their markers: "
+    "check the model's folder to be sure."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +114,10 @@ class Checker:
         if chosen.verdict != "works" and wanted.tool_parsers is None:
             row = trip.cells.get(chosen.name or "", {})
             more = await asyncio.to_thread(way_out, ideals, tools, ranking.family, row)
-            chosen = replace(chosen, reasons=(*chosen.reasons, *([more] if more else ())))
+            hints = [more] if more else []
+            if chosen.name is None and trip.cells and trip.question.tokenizer is None and ranking.family is not None:
+                hints.append(_ALONE)
+            chosen = replace(chosen, reasons=(*chosen.reasons, *hints))
         return Check(
             model,
             known.version,
