@@ -94,6 +94,12 @@ class Ranking:
         named = 2.0 if _squeezed(parser) in model else 1.5 if len(stem) > 3 and stem in model else 0.0
         return named + (1.0 - known.index(parser) / 100 if parser in known else 0.0)
 
+    def own_tool(self, names: Iterable[str]) -> str | None:
+        """Return the tool parser of some names that was most surely made for this model; `None` if none was."""
+        tools = [tool for name in names if (tool := read_parser_name(name).tool) is not None]
+        best = max(tools, key=lambda tool: self._made_for(tool, TABLES.tool_parsers), default=None)
+        return best if best is not None and self._made_for(best, TABLES.tool_parsers) > 0 else None
+
     def own_reasoning(self) -> tuple[str, ...]:
         """Return the reasoning parser that the family's record names first, if any."""
         return tuple(TABLES.reasoning_parsers.get(self.family or "", ())[:1])
@@ -176,15 +182,17 @@ def _may_be_named(name: str, row: Mapping[str, Cell], ranking: Ranking) -> bool:
 
 
 def _rivals(cells: Mapping[str, Mapping[str, Cell]], chosen: str, ranking: Ranking) -> Iterable[str]:
-    """Say why a parser that the family's record names was not chosen."""
-    tool = read_parser_name(chosen).tool
-    if tool in ranking.made_for():
+    """Say why the parser that was made for the model was not chosen: what it does not give back, alone or paired."""
+    own = ranking.own_tool(cells)
+    if own is None or own == read_parser_name(chosen).tool:
         return
-    for name in ranking.made_for():
-        row = cells.get(f"vllm:{name}", {})
-        failed = next(((answer, cell) for answer, cell in row.items() if not cell.is_passed), None)
+    rows = sorted(name for name in cells if read_parser_name(name).tool == own)
+    for name in reversed(rows):  # pairs first: they are what a server is started with
+        failed = next(((answer, cell) for answer, cell in cells[name].items() if not cell.is_passed), None)
         if failed is not None:
-            yield f"`{name}`, made for this family, fails for `{failed[0]}`: {failed[1].problem}."
+            why = "made for this family" if own in ranking.made_for() else "which bears the model's name"
+            yield f"`{_shown(name)}`, {why}, fails for `{failed[0]}`: {failed[1].problem}."
+            return
 
 
 def _why_nothing(ideals: Sequence[Ideal], cells: Mapping[str, Mapping[str, Cell]], ranking: Ranking) -> Iterable[str]:

@@ -12,7 +12,14 @@ from prompt_debugger.core.check.answers import PLAIN_TOOLS, TOOLS, answers
 from prompt_debugger.core.check.ideal import Ideal, Writer
 from prompt_debugger.core.check.judge import Cell
 from prompt_debugger.core.check.model import CheckedModel
-from prompt_debugger.core.check.recommend import Ranking, Recommendation, family_of, needs_reasoning, recommend
+from prompt_debugger.core.check.recommend import (
+    Ranking,
+    Recommendation,
+    family_of,
+    needs_reasoning,
+    reads_calls,
+    recommend,
+)
 from prompt_debugger.core.check.round_trip import Question, RoundTrip, reasoning_names, tool_names
 from prompt_debugger.core.check.template import TemplateCheck, check_template
 from prompt_debugger.core.check.way_out import way_out
@@ -142,6 +149,9 @@ class Checker:
         thinking = await reasoning_names(engine, one_reasoning)
         await trip.ask(thinking, "reasoning parsers")
         best_alone = ranking.best({name: trip.cells[name] for name in alone}, _PAIRED_TOOLS)
+        own = ranking.own_tool(name for name in alone if reads_calls(trip.cells[name]))
+        if own is not None and (name := write_parser_name(own, None)) not in best_alone:
+            best_alone.append(name)
         best_thinking = ranking.best({name: trip.cells[name] for name in thinking}, _PAIRED_REASONINGS)
         best_thinking += [
             name

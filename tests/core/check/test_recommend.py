@@ -88,3 +88,15 @@ def test_the_family_is_seen_in_what_the_template_writes(write):
 
     assert family_of([write(HERMES)]) == "hermes"
     assert family_of([write(HERMES, "text")]) is None
+
+
+def test_a_sibling_that_gives_more_back_is_recommended_with_the_failure_of_the_one_that_bears_the_name():
+    ranking = Ranking("glm45", "poolside-Laguna")
+    table = rows(**{"glm45": (RIGHT, RIGHT), "poolside_v1": (RIGHT, WRONG), "poolside_v1+glm45": (RIGHT, WRONG)})
+
+    found = recommend((), table, ranking.best(table, 9), ranking)
+
+    assert ranking.own_tool(table) == "poolside_v1"
+    assert found.tool_parser == "glm45"
+    assert found.reasons[-1] == "`poolside_v1+glm45`, made for this family, fails for `two-calls`: it loses it."
+    assert Ranking("glm45", "poolside-Laguna").own_tool(["vllm:hermes", "vllm:-+glm45"]) is None
