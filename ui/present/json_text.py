@@ -1,4 +1,8 @@
-"""A JSON value → pretty text in segments whose values know their path. Exact: numbers keep every digit."""
+"""A JSON value → pretty text in segments whose values know their path. Exact: numbers keep every digit.
+
+Pygments, which colours JSON elsewhere, knows no paths: its tokens say what a stretch is, not which value it belongs
+to, and by that the page links a value to what the model wrote.
+"""
 
 from __future__ import annotations
 
