@@ -42,8 +42,8 @@ async def test_the_streaming_bug_of_a_parser_file_is_found_with_its_smallest_chu
     assert names == ("half_deaf",)
     assert check.recommendation.verdict == "works-with-limits"
     assert "--tool-parser-plugin half_deaf.py" in document["recommended"]["command"]
-    assert [answer for answer, cell in row.items() if cell["streamed"] is False] == ["two-calls", "same-tool-twice"]
-    assert row["two-calls"]["streamed_usual"] is True
+    assert {"two-calls", "same-tool-twice"} <= {answer for answer, cell in row.items() if cell["streamed"] is False}
+    assert row["one-call"]["streamed"] is True
     assert len(row["two-calls"]["split"]) == 1  # both calls in one delta
 
 
@@ -54,4 +54,4 @@ async def test_a_parser_file_that_cannot_be_imported_is_said(engine, tmp_path):
     with pytest.raises(EngineError, match="nothing_of_that_name"):
         await engine.plugin_parsers([broken])
 
-    assert await engine.plugin_parsers([]) == ()
+    assert (await engine.plugin_parsers([PLUGIN])) == ("half_deaf",)  # the helper goes on
