@@ -116,7 +116,7 @@ def _causes(clusters: Sequence[Cluster], pages: Mapping[int, str]) -> Iterator[s
         stage = f" · stage {_text(cluster.stage)}" if cluster.stage else ""
         rows = "".join(_example(one, pages) for one in cluster.smallest)
         yield (
-            f"<details open><summary><b>{_text(name)}</b> · {cluster.count} rows{stage}</summary>"
+            f"<details open><summary><b>{_text(name)}</b> · {cluster.count} row{'' if cluster.count == 1 else 's'}{stage}</summary>"
             "<table><thead><tr><th>row</th><th>asked</th><th>what happened</th></tr></thead>"
             f"<tbody>{rows}</tbody></table>"
             f"<p>{_left_out(cluster)}</p></details>"
@@ -209,7 +209,7 @@ def _timeline(times: Sequence[tuple[str, bool]]) -> str:
         bars.append(f'<rect class="fault" x="{x:.1f}" y="{84 - low:.1f}" width="{width - 1:.1f}" height="{low:.1f}"/>')
     svg = f'<svg viewBox="0 0 {_WIDTH} 88" role="img">{"".join(bars)}</svg>'
     span = f"{ordered[0][0][:19]} to {ordered[-1][0][:19]} UTC"
-    return _section("Answers in their order; the dark part is at fault", f"{svg}<p>{_text(span)}</p>")
+    return _section("Answers in their order; the lower part is at fault", f"{svg}<p>{_text(span)}</p>")
 
 
 def _section(title: str, inner: str) -> str:
