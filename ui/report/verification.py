@@ -115,8 +115,9 @@ def _causes(clusters: Sequence[Cluster], pages: Mapping[int, str]) -> Iterator[s
         name = ", ".join(_cause(code) for code in cluster.codes) or "no rule names it"
         stage = f" · stage {_text(cluster.stage)}" if cluster.stage else ""
         rows = "".join(_example(one, pages) for one in cluster.smallest)
+        count = "1 row" if cluster.count == 1 else f"{cluster.count} rows"
         yield (
-            f"<details open><summary><b>{_text(name)}</b> · {cluster.count} row{'' if cluster.count == 1 else 's'}{stage}</summary>"
+            f"<details open><summary><b>{_text(name)}</b> · {count}{stage}</summary>"
             "<table><thead><tr><th>row</th><th>asked</th><th>what happened</th></tr></thead>"
             f"<tbody>{rows}</tbody></table>"
             f"<p>{_left_out(cluster)}</p></details>"
