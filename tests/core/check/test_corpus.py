@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prompt_debugger.core.check import Checker, load_model
+from prompt_debugger.core.parse.engines import read_parser_name
 
 pytestmark = [pytest.mark.corpus, pytest.mark.vllm, pytest.mark.slow]
 
@@ -54,10 +55,9 @@ async def test_the_parser_made_for_it_is_recommended_or_its_failure_is_shown(eng
     if name in REFUSED_BY_ITSELF:
         assert chosen.reasons[0].startswith("The template fails for the simplest call:")
         return
-    row = check.cells[f"vllm:{own}"]
-    assert chosen.tool_parser == own or any(
-        cell.problem and cell.problem in reason for cell in row.values() for reason in chosen.reasons
-    ), (chosen, {answer: cell.problem for answer, cell in row.items()})
+    rows = [row for pair, row in check.cells.items() if read_parser_name(pair).tool == own]
+    problems = {cell.problem for row in rows for cell in row.values() if cell.problem}
+    assert chosen.tool_parser == own or any(one in reason for one in problems for reason in chosen.reasons), chosen
 
 
 @pytest.mark.parametrize("part", sorted(ROOM_FOR_OTHERS))
