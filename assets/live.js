@@ -35,12 +35,14 @@
   // Asks for the live prompt a moment after the last change; nobody sees it while a run's own is shown.
   pd.renderLive = () => {
     clearTimeout(timer);
-    if (!root.hasAttribute("data-live")) return;
+    if (!root.hasAttribute("data-live") || root.dataset.panel !== "render") return; // nobody would see it
     timer = setTimeout(() => {
       const refresh = document.getElementById("pd-live-refresh");
       if (refresh) refresh.click();
     }, PAUSE_MS);
   };
+
+  new MutationObserver(pd.renderLive).observe(root, { attributes: true, attributeFilter: ["data-panel"] });
 
   function choose(ofRun) {
     wantsRun = ofRun;
