@@ -30,6 +30,7 @@ class GrammarLimits:
     Attributes:
         start_s: Seconds until it must have loaded XGrammar.
         question_s: Seconds for one grammar: compiling it and feeding it the output.
+        cpu_s: Processor time for one, in all threads together.
         verdict_s: Seconds after which a verdict is not explained any further.
         memory_growth_bytes: How much address space it may take beyond what it has once warm.
         answer_bytes: Longest answer.
@@ -38,6 +39,7 @@ class GrammarLimits:
 
     start_s: float = 60.0
     question_s: float = 10.0
+    cpu_s: float = 8.0
     verdict_s: float = 20.0
     memory_growth_bytes: int = 1 << 30
     answer_bytes: int = 16 << 20
@@ -94,7 +96,7 @@ class GrammarEngine:
 
     def _ask(self, question: JSONObject) -> JSONObject:
         helper = self._warm()
-        question = question | {"memory_growth_bytes": self.limits.memory_growth_bytes}
+        question = question | {"memory_mb": self.limits.memory_growth_bytes >> 20, "cpu_s": self.limits.cpu_s}
         try:
             return helper.exchange(question, self.limits.question_s)
         except RecursionError:

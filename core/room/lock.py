@@ -56,9 +56,13 @@ class Memory:
         return int(os.pread(self._statm, 200, 0).split()[0]) * resource.getpagesize()
 
 
-def lock_in() -> None:
-    """Give up everything but memory and time: no new file, socket, process, and no writing."""
-    for name in ("RLIMIT_CORE", "RLIMIT_FSIZE", "RLIMIT_NPROC"):
+def lock_in(*, has_threads: bool = False) -> None:
+    """Give up everything but memory and time: no new file, socket, process, and no writing.
+
+    Args:
+        has_threads: Whether a library in this process may begin threads, which the kernel counts as processes.
+    """
+    for name in ("RLIMIT_CORE", "RLIMIT_FSIZE", *([] if has_threads else ["RLIMIT_NPROC"])):
         _limit(name, 0)
     # What is open stays open; the first free number is refused, and with it files, sockets and pipes.
     free = os.open(os.devnull, os.O_RDONLY)

@@ -30,9 +30,15 @@ def _reach_own_package() -> None:
     """Make this folder importable by its full name; the packages around it are not run."""
     folder = Path(__file__).resolve().parent
     sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != folder]
-    for depth, name in enumerate(("prompt_debugger.core.grammar", "prompt_debugger.core", "prompt_debugger")):
+    core = folder.parents[1]
+    for name, path in (
+        ("prompt_debugger", folder.parents[2]),
+        ("prompt_debugger.core", core),
+        ("prompt_debugger.core.grammar", folder.parents[0]),
+        ("prompt_debugger.core.room", core / "room"),
+    ):
         package = types.ModuleType(name)
-        package.__path__ = [str(folder.parents[depth])]
+        package.__path__ = [str(path)]
         sys.modules[name] = package
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import importlib.util
 import json
-import os
 import re
-import resource
+from contextlib import suppress
 from typing import BinaryIO
 
 from prompt_debugger.core.grammar.worker.explore import walk
 from prompt_debugger.core.grammar.worker.native import XGrammar
+from prompt_debugger.core.room.lock import Memory, allow_cpu, lock_in
 from prompt_debugger.core.types import JSON, JSONObject
 
 _SOURCE_PLACE = re.compile(r"^(\[[\d:]+\] )?\S+\.(?:cc|h):\d+: ")
@@ -25,17 +25,22 @@ def serve(questions: BinaryIO, answers: BinaryIO) -> None:
         return
     try:
         library = XGrammar()
+        _rehearse(library)
     except Exception as error:  # noqa: BLE001 - a library that cannot be loaded may fail in any way
         _write(answers, {"ready": False, "error": plain_error(error)})
         return
+    memory = Memory()
+    lock_in(has_threads=True)
     _write(answers, {"ready": True, "version": library.version})
     for line in questions:
         question = json.loads(line)
-        _limit_memory(question.get("memory_growth_bytes"))
+        memory.allow(int(question.get("memory_mb", 0)))
+        allow_cpu(float(question.get("cpu_s", 0)))
         try:
             answer = _answer(library, question)
         except Exception as error:  # noqa: BLE001 - pasted input may fail in any way, the service goes on
             answer = {"refused": plain_error(error)}
+        allow_cpu(0)
         _write(answers, answer)
 
 
@@ -49,23 +54,22 @@ def _answer(library: XGrammar, question: JSONObject) -> JSONObject:
     if question.get("ask") == "tag":
         return {"tag": library.model_tag(str(question["name"]), question["tools"], question["tool_choice"])}
     if question.get("ask") == "opinions":
-        from prompt_debugger.core.grammar.worker.opinions import (
-            opinions,  # costs a tenth of a second, and is not always wanted
-        )
+        from prompt_debugger.core.grammar.worker.opinions import opinions
 
         return opinions(question["schema"], str(question["arguments"]))
     data = base64.b64decode(str(question["data"]))
     return walk(library.compile(question["tag"]), data, explore=question.get("explore") is True)
 
 
-def _limit_memory(growth_bytes: JSON) -> None:
-    """Allow the address space to grow by so much from here, once and for all."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    if not isinstance(growth_bytes, int) or soft != resource.RLIM_INFINITY or not os.path.exists("/proc/self/statm"):  # noqa: PTH110 - no file to speak of
-        return
-    with open("/proc/self/statm", encoding="ascii") as status:  # noqa: PTH123 - no file to speak of
-        size_bytes = int(status.read().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (size_bytes + growth_bytes, hard))
+def _rehearse(library: XGrammar) -> None:
+    """Do everything once: libraries read files late, and nothing can be read once the door is locked."""
+    from prompt_debugger.core.grammar.worker.opinions import opinions  # another library, which may be missing, too
+
+    schema: JSONObject = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^a$"}}}
+    opinions(schema, '{"a": "a"}')
+    tools: list[JSON] = [{"type": "function", "function": {"name": "f", "parameters": schema}}]
+    with suppress(Exception):  # a release may call its formats otherwise: what it reads late it will be refused
+        walk(library.compile(library.model_tag("llama", tools, "auto")), b"a", explore=True)
 
 
 def _write(answers: BinaryIO, answer: JSONObject) -> None:

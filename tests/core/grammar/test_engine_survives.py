@@ -130,3 +130,28 @@ def test_an_unknown_level_is_told_with_those_that_there_are():
         first_illegal_token(Exhibit(_LEGAL), TOOLS, "kimi_k2", "strict", engine=idle)
 
     assert "required+strict" in caught.value.hint
+
+
+@pytest.mark.vllm
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_the_helper_has_locked_its_own_door(engine):
+    """As every process that works on strangers' text: no new file, socket or pipe, and nothing is written."""
+    first_illegal_token(Exhibit(_LEGAL), TOOLS, "kimi_k2", engine=engine)
+    home = Path(f"/proc/{engine.pid}")
+
+    limits = {line[:26].strip(): line[26:].split()[0] for line in (home / "limits").read_text().splitlines()}
+    opened = {int(path.name) for path in (home / "fd").iterdir()}
+
+    assert set(range(int(limits["Max open files"]))) <= opened
+    assert limits["Max file size"] == "0"
+    assert limits["Max address space"] != "unlimited"
+
+
+@pytest.mark.vllm
+def test_processor_time_is_limited_before_anybody_has_waited_long():
+    limits = GrammarLimits(question_s=600, verdict_s=600, cpu_s=0.1)
+    tools = [tool("get_weather", {"type": "object", "properties": {"x": _HOSTILE["repeated repetition"]}})]
+    raw = kimi(kimi_call("get_weather", '{"x": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"}'))
+
+    with GrammarEngine(limits=limits) as running, pytest.raises(EngineError, match="too much for XGrammar"):
+        first_illegal_token(Exhibit(raw), tools, "kimi_k2", engine=running)
