@@ -123,12 +123,20 @@ class Room:
         finally:
             task.cancel()
 
-    def close(self) -> None:
-        """End all processes; jobs under way fail, and no others begin."""
+    def end(self) -> None:
+        """End all processes without waiting for them; jobs under way fail, and no others begin."""
         self._lanes.close()
         with self._splitting:
-            stems = [*self._retired, *([] if self._stem is None else [self._stem])]
-            self._retired, self._stem = [], None
+            if self._stem is not None:
+                self._stem.retire()
+                self._retired.append(self._stem)
+                self._stem = None
+
+    def close(self) -> None:
+        """End all processes, and wait until nothing of them is left."""
+        self.end()
+        with self._splitting:
+            stems, self._retired = self._retired, []
         for stem in stems:
             stem.close()
 
@@ -209,10 +217,13 @@ def room_of(name: str = COMMON) -> Room:
 
 
 def close_rooms() -> None:
-    """End all processes of the shared rooms, whatever they do; the next `room_of` gives new ones."""
+    """End all processes of the shared rooms, whatever they do; the next `room_of` gives new ones.
+
+    Nothing waits here for their last: a page that ends has to be gone before it tells how its work came out.
+    """
     room_of.cache_clear()
     while _ROOMS:
-        _ROOMS.pop().close()
+        _ROOMS.pop().end()
 
 
 _ROOMS: list[Room] = []
