@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
+
+import prompt_debugger
 
 _ROOT = "prompt_debugger"
 
@@ -32,12 +33,13 @@ def modules_needed(names: Iterable[str]) -> dict[str, str]:
 
 
 def _source_of(name: str) -> Path | None:
-    """Return the file of a module of this project; `None` if the name is of something inside a module."""
-    try:
-        spec = find_spec(name)
-    except ModuleNotFoundError:  # its parent is no package
-        return None
-    return Path(spec.origin) if spec is not None and spec.origin is not None else None
+    """Return the file of a module of this project; `None` if the name is of something inside a module.
+
+    Looked up by place: Python's own search would import what lies around the module, vLLM among it.
+    """
+    place = Path(prompt_debugger.__path__[0], *name.split(".")[1:])
+    files = (place / "__init__.py", place.with_name(f"{place.name}.py"))
+    return next((file for file in files if file.is_file()), None)
 
 
 def _imports(tree: ast.AST) -> Iterator[str]:

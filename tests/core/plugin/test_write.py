@@ -98,3 +98,14 @@ def test_the_command_writes_the_file_and_says_how_to_start(tmp_path):
     assert (done.returncode, done.stdout) == (0, "")
     assert file.read_text(encoding="utf-8") == write_plugin("kimi_k2")
     assert f"--tool-parser-plugin {file} --tool-call-parser prompt_debugger" in done.stderr
+
+
+def test_writing_imports_nothing_of_vllm():
+    code = (
+        "import sys; from prompt_debugger.core.plugin.write import write_plugin; write_plugin();"
+        " print([name for name in sys.modules if name.split('.')[0] in ('vllm', 'torch')])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert done.stdout.strip() == "[]", done.stderr
