@@ -103,7 +103,7 @@ def test_the_program_takes_a_command_of_the_documents(command: str) -> None:
 def test_a_command_of_the_documents_runs(
     command: str, folder: Path, request: pytest.FixtureRequest, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    command = _HUB_ID.sub("lab-model", command)
+    command = _HUB_ID.sub(str(ROOT / "assets" / "lab-model"), command)
     if "out/" in command or "--bundle" in command:
         request.getfixturevalue("bundles")
     if _needs_server(command):
