@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
+_NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _VISIBLE = {" ": "·", "\t": "→", "\n": "↵\n", "\r": "␍", "\u00a0": "⍽"}
 
 
@@ -48,6 +50,11 @@ def printable(text: str, *, on_one_line: bool = False) -> str:
         return text
     kept = "" if on_one_line else "\n\t"
     return "".join(char if char in kept or char.isprintable() else _escape(char) for char in text)
+
+
+def xml_text(text: str) -> str:
+    """Return `text` with a replacement character for each that no XML document may hold."""
+    return _NO_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _escape(char: str) -> str:

@@ -53,44 +53,30 @@ def _tool(name: str, properties: JSONObject, required: list[JSON]) -> JSONObject
     return {"type": "function", "function": {"name": name, "description": "A tool of a check.", "parameters": schema}}
 
 
-_ANY_OBJECT: JSONObject = {"type": "object", "additionalProperties": True}
+def _book_trip(options: JSONObject, note: JSON) -> JSONObject:
+    """Return the tool with a parameter of every type, given the schema of its object and the type of its note."""
+    properties: JSONObject = {
+        "place": {"type": "string"},
+        "days": {"type": "integer"},
+        "budget": {"type": "number"},
+        "flexible": {"type": "boolean"},
+        "stops": {"type": "array", "items": {"type": "string"}},
+        "options": options,
+        "note": {"type": note},
+    }
+    return _tool("book_trip", properties, ["place"])
+
+
 TOOLS: tuple[JSONObject, ...] = (
     _tool("get_weather", {"city": {"type": "string"}}, ["city"]),
     _tool("search", {"query": {"type": "string"}, "limit": {"type": "integer"}}, ["query"]),
     _tool("list_items", {}, []),
     _tool("run_code", {"code": {"type": "string"}, "language": {"type": "string"}}, ["code"]),
-    _tool(
-        "book_trip",
-        {
-            "place": {"type": "string"},
-            "days": {"type": "integer"},
-            "budget": {"type": "number"},
-            "flexible": {"type": "boolean"},
-            "stops": {"type": "array", "items": {"type": "string"}},
-            "options": _ANY_OBJECT,
-            "note": {"type": ["string", "null"]},
-        },
-        ["place"],
-    ),
+    _book_trip({"type": "object", "additionalProperties": True}, ["string", "null"]),
 )
 
 # For templates that fail for a parameter of two types.
-PLAIN_TOOLS: tuple[JSONObject, ...] = (
-    *TOOLS[:-1],
-    _tool(
-        "book_trip",
-        {
-            "place": {"type": "string"},
-            "days": {"type": "integer"},
-            "budget": {"type": "number"},
-            "flexible": {"type": "boolean"},
-            "stops": {"type": "array", "items": {"type": "string"}},
-            "options": {"type": "object"},
-            "note": {"type": "string"},
-        },
-        ["place"],
-    ),
-)
+PLAIN_TOOLS: tuple[JSONObject, ...] = (*TOOLS[:-1], _book_trip({"type": "object"}, "string"))
 
 _ONE = AnswerCall("get_weather", {"city": "zqParis"})
 _SEARCH = AnswerCall("search", {"query": "zqnews of today"})

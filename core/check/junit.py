@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from xml.etree import ElementTree
 
 from prompt_debugger.core.check.lock import Change
 from prompt_debugger.core.check.run import Check
+from prompt_debugger.core.text import xml_text
 from prompt_debugger.core.types import Severity
-
-_NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class _Case(NamedTuple):
@@ -25,14 +23,16 @@ def check_to_junit(check: Check, changes: Sequence[Change] = ()) -> str:
     cases = [*_answers(check), *_template(check), *_changes(changes)]
     suite = ElementTree.Element(
         "testsuite",
-        name=_clean(f"check {check.model.name}"),
+        name=xml_text(f"check {check.model.name}"),
         tests=str(len(cases)),
         failures=str(sum(case.failure is not None for case in cases)),
     )
     for case in cases:
-        element = ElementTree.SubElement(suite, "testcase", classname=_clean(case.group), name=_clean(case.name))
+        element = ElementTree.SubElement(suite, "testcase", classname=xml_text(case.group), name=xml_text(case.name))
         if case.failure is not None:
-            ElementTree.SubElement(element, "failure", message=_clean(case.failure[:400])).text = _clean(case.failure)
+            ElementTree.SubElement(element, "failure", message=xml_text(case.failure[:400])).text = xml_text(
+                case.failure
+            )
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 
@@ -54,8 +54,3 @@ def _template(check: Check) -> Iterator[_Case]:
 def _changes(changes: Sequence[Change]) -> Iterator[_Case]:
     for change in changes:
         yield _Case("changes", change.sentence[:160], change.sentence if change.is_worse else None)
-
-
-def _clean(text: str) -> str:
-    """Return a text without what XML cannot hold."""
-    return _NO_XML.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.text import xml_text
 from prompt_debugger.core.types import JSONObject
 
-# What no XML document may hold.
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _LONGEST = 2000
 
 
@@ -25,7 +23,7 @@ def write_junit(path: Path, rows: Iterable[JSONObject], gates: Mapping[str, bool
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("w", encoding="utf-8") as file:
             file.write(
-                f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites><testsuite name={quoteattr(_clean(name))}>\n'
+                f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites><testsuite name={quoteattr(xml_text(name))}>\n'
             )
             file.writelines(_case(f"row {row['data_index']}", "rows", *_failure(row)) for row in rows)
             for gate, holds in gates.items():
@@ -49,14 +47,10 @@ def _failure(row: JSONObject) -> tuple[str | None, str]:
 
 
 def _case(name: str, group: str, problem: str | None, kind: str) -> str:
-    head = f"<testcase classname={quoteattr(group)} name={quoteattr(_clean(name))}"
+    head = f"<testcase classname={quoteattr(group)} name={quoteattr(xml_text(name))}"
     if problem is None:
         return f"{head}/>\n"
-    text = _clean(problem)[:_LONGEST]
+    text = xml_text(problem)[:_LONGEST]
     return (
         f"{head}><{kind} message={quoteattr(text.splitlines()[0] if text else '')}>{escape(text)}</{kind}></testcase>\n"
     )
-
-
-def _clean(text: str) -> str:
-    return _FORBIDDEN.sub("\ufffd", text)

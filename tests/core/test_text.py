@@ -1,7 +1,9 @@
+from xml.etree import ElementTree
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prompt_debugger.core.text import excerpt, first_divergence, line_column, visible_whitespace
+from prompt_debugger.core.text import excerpt, first_divergence, line_column, visible_whitespace, xml_text
 
 
 @given(st.lists(st.integers()), st.lists(st.integers()))
@@ -31,3 +33,16 @@ def test_line_column_points_back_at_the_offset(text, offset):
     line, column = line_column(text, offset)
 
     assert sum(len(part) + 1 for part in text.split("\n")[: line - 1]) + column - 1 == offset
+
+
+@given(st.text(st.characters()))
+def test_any_text_can_stand_in_xml(text):
+    cleaned = xml_text(text)
+
+    assert len(cleaned) == len(text)
+    ElementTree.fromstring(f"<a>{cleaned.replace('&', '&amp;').replace('<', '&lt;')}</a>")
+
+
+def test_what_xml_may_hold_stays_and_the_rest_is_replaced():
+    assert xml_text("a\t\n\u00e9\U0001f600") == "a\t\n\u00e9\U0001f600"
+    assert xml_text("a\x00\x1b\ud800\uffffb") == "a" + "\ufffd" * 4 + "b"
