@@ -17,6 +17,15 @@
     return tile ? tile.view || tile.root?.view || tile.rootView?.view || null : null;
   }
 
+  // Puts a text in place of the editor's, in one step: nothing that was typed meanwhile is lost unseen.
+  function replaceRequest(text, asTyped) {
+    const view = editorView();
+    if (!view) return false;
+    const changes = { from: 0, to: view.state.doc.length, insert: text };
+    view.dispatch(asTyped ? { changes, userEvent: "input" } : { changes });
+    return true;
+  }
+
   function read(view) {
     if (!known || known.doc !== view.state.doc) {
       const text = view.state.doc.toString();
@@ -111,5 +120,5 @@
     pd.onLight(light);
   }
 
-  Object.assign(pd, { editorView, watchEditor });
+  Object.assign(pd, { editorView, watchEditor, replaceRequest });
 })(globalThis);

@@ -44,3 +44,20 @@ def test_a_rule_has_a_page_and_the_question_mark_opens_the_help(bare: DebuggerPa
     assert violations(page, "dialog") == []
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+def test_what_was_typed_survives_a_reload_until_it_is_to_be_forgotten(bare: DebuggerPage) -> None:
+    page = bare.page
+    bare.paste(TYPED)
+    page.wait_for_function("localStorage.getItem('pd-draft')?.includes('TYPED')")
+
+    bare.load()
+    page.wait_for_function("document.querySelector('#pd-request .cm-content').innerText.includes('TYPED')")
+    expect(page.locator("#pd-notices")).to_contain_text("kept in this browser")
+
+    page.locator(".pd-help-button").click()
+    page.get_by_label("Keep my text").uncheck()
+    bare.load()
+    expect(page.locator(".pd-verdict")).to_have_attribute("data-state", "recorded")
+    assert "TYPED" not in bare.request_text()
+    assert page.evaluate("localStorage.getItem('pd-draft')") is None

@@ -18,6 +18,7 @@ PAGE_SCRIPTS = (
     "editor_link.js",
     "outdated.js",
     "live.js",
+    "draft.js",
     "help.js",
     "page.js",
 )

@@ -18,6 +18,7 @@ from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.live import LiveRender
 from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.comparison import build_comparison, wire_comparison
+from prompt_debugger.ui.web.panels.draft import wire_draft
 from prompt_debugger.ui.web.panels.experiments import build_experiments, wire_experiments
 from prompt_debugger.ui.web.panels.lab_install import build_install_row, wire_lab
 from prompt_debugger.ui.web.panels.live import wire_live
@@ -61,6 +62,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     wire_template(page, template, TemplateLab(bench))
     opened = wire_share(page, sharing)
     wire_look(page, panel.look)
+    wire_draft(page)
     _wire_cases(page)
     ended = _wire_run(page)
     wire_comparison(page, comparison, Comparing(sharing), ended=ended, opened=opened)

@@ -29,6 +29,11 @@ def build_comparison_view() -> gr.HTML:
     return _build("comparison", "")
 
 
+def build_asking_view(kind: str) -> gr.HTML:
+    """Return a view that shows nothing of its own and asks for something once it is drawn."""
+    return _build(kind, "")
+
+
 def _build(kind: str, value: str) -> gr.HTML:
     return gr.HTML(
         value=value,

@@ -1,0 +1,110 @@
+// What was typed and which server is meant survive a reload: kept in this browser alone, never a key, and only if wanted.
+"use strict";
+(function (global) {
+  const pd = (global.PromptDebugger = global.PromptDebugger || {});
+  const DRAFT = "pd-draft";
+  const OFF = "pd-keep-nothing";
+  const MOST_CHARS = 400_000;
+  const PAUSE_MS = 400;
+  const SAME = { __type__: "update" }; // gradio leaves such a field as it is
+  // What may hold a key is not kept at all: a part of it that was missed would lie there in clear.
+  const KEY = /authorization|bearer\s|api[-_]?key|secret|password|\bsk-[\w-]{6}|\bhf_\w{8}|:\/\/[^\s/"'@]+@/i;
+  let timer = 0;
+  let defaults = null; // the fields as the page came
+  let isTouched = false; // somebody typed, or chose a case, since the page came
+
+  function read() {
+    try {
+      return JSON.parse(global.localStorage.getItem(DRAFT)) || {};
+    } catch {
+      return {};
+    }
+  }
+
+  function write(change) {
+    try {
+      if (global.localStorage.getItem(OFF)) return;
+      global.localStorage.setItem(DRAFT, JSON.stringify({ ...read(), ...change }));
+    } catch {
+      // a browser that keeps nothing, or has no room left
+    }
+  }
+
+  pd.mayKeep = (text) => text.length <= MOST_CHARS && !KEY.test(text);
+
+  pd.keepText = (text) => {
+    isTouched = true;
+    clearTimeout(timer);
+    timer = setTimeout(() => write({ text: pd.mayKeep(text || "") ? text : null }), PAUSE_MS);
+  };
+
+  // A worked case is one choice away: nothing to keep of it, nor of the parsers that came before it.
+  pd.dropText = () => {
+    isTouched = true;
+    clearTimeout(timer);
+    const { fields } = read();
+    const kept = Array.isArray(fields) && defaults ? [...fields.slice(0, 3), ...defaults.slice(3)] : null;
+    write({ text: null, run: null, fields: kept });
+  };
+
+  // The run that a reload brings back; what was run is the text that stands there.
+  pd.keepCurrentRun = (run) => write({ run });
+
+  pd.keepTarget = (...fields) => {
+    const isKept = fields.every((field) => pd.mayKeep(String(field || "")));
+    if (defaults) write({ fields: isKept ? fields : null, defaults });
+  };
+
+  pd.isKeeping = () => {
+    try {
+      return !global.localStorage.getItem(OFF);
+    } catch {
+      return false;
+    }
+  };
+
+  pd.setKeeping = (isOn) => {
+    try {
+      global.localStorage.removeItem(DRAFT);
+      if (isOn) global.localStorage.removeItem(OFF);
+      else global.localStorage.setItem(OFF, "1");
+    } catch {
+      // nothing is kept anyhow
+    }
+    if (!isOn && pd.forgetRuns) pd.forgetRuns();
+  };
+
+  // What the page offers may have changed since: a parser that it does not know is left as it is.
+  function isOffered(at, value) {
+    const page = pd.sharePage || {};
+    const offered = { 3: page.tool_parsers, 4: page.reasoning_parsers }[at];
+    return offered ? offered.includes(value) : page.takes_model !== false;
+  }
+
+  // The new values of [notices, the five fields of the target]; the editor's text takes its place at once, or never.
+  pd.restoreDraft = async (notices, ...fields) => {
+    defaults = fields;
+    const kept = pd.isKeeping() ? read() : {};
+    const values = [SAME, ...fields.map(() => SAME)];
+    const isSamePage = JSON.stringify(kept.defaults) === JSON.stringify(fields); // not started with another server since
+    if (isSamePage && Array.isArray(kept.fields)) {
+      kept.fields.forEach((value, at) => {
+        if (typeof value === "string" && value !== fields[at] && isOffered(at, value)) values[1 + at] = value;
+      });
+    }
+    const hasText = typeof kept.text === "string" && kept.text.trim() !== "";
+    if (hasText) {
+      values[0] = await pd.packPayload({ state: "ok", summary: "Your last text, kept in this browser. Press Run, or choose a worked case.", items: [] });
+      if (isTouched || !pd.replaceRequest(kept.text)) return values.map((value, at) => (at ? value : SAME));
+      pd.editedByHand();
+    }
+    if (kept.run && pd.reopenKept && !isTouched) pd.reopenKept(kept.run, hasText ? kept.text : null, () => !isTouched);
+    return values;
+  };
+
+  pd.builders.draft = (root) => {
+    const { hash, search } = global.location;
+    if (!hash.startsWith("#pd=") && !new URLSearchParams(search).has("modelId")) root.pdAsk("change");
+    return { show() {} };
+  };
+})(globalThis);

@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { load } from "./load.mjs";
+
+const stored = new Map();
+globalThis.localStorage = {
+  getItem: (name) => stored.get(name) ?? null,
+  setItem: (name, value) => stored.set(name, value),
+  removeItem: (name) => stored.delete(name),
+};
+globalThis.location = { hash: "", search: "" };
+globalThis.setTimeout = (work) => work();
+const FIELDS = ["", "", "", "none", "none"];
+let editor = "a case";
+let edits = 0;
+let reopened = null;
+
+// A page that was just loaded; what the browser keeps is from before.
+function reload() {
+  editor = "a case";
+  reopened = null;
+  globalThis.PromptDebugger = {
+    builders: {},
+    sharePage: { tool_parsers: ["none", "hermes"], reasoning_parsers: ["none"], takes_model: true },
+    packPayload: async (header) => JSON.stringify(header),
+    editedByHand: () => (edits += 1),
+    replaceRequest: (text) => ((editor = text), true),
+    reopenKept: (run) => (reopened = run),
+  };
+  return load("draft.js");
+}
+let pd = reload();
+
+async function restore(fields = FIELDS) {
+  const changes = await pd.restoreDraft("notices", ...fields);
+  const [notices, ...target] = changes.map((value, at) => (value.__type__ === "update" ? ["notices", ...fields][at] : value));
+  return { text: editor, notices, target };
+}
+
+async function after(...work) {
+  pd = reload();
+  await restore();
+  work.forEach((one) => one());
+  pd = reload();
+}
+
+test("what was typed comes back, and counts as an edit", async () => {
+  await after(() => pd.keepText("typed"));
+  const { text, notices } = await restore();
+  assert.equal(text, "typed");
+  assert.match(notices, /kept in this browser/);
+  assert.equal(edits, 1);
+});
+
+test("what is pasted before the old text comes back stays", async () => {
+  await after(() => pd.keepText("typed"));
+  const coming = restore();
+  editor = "pasted";
+  pd.keepText("pasted");
+  assert.equal((await coming).text, "pasted");
+  assert.equal((await coming).notices, "notices");
+});
+
+test("the target comes back, unless the page was started with another one", async () => {
+  await after(() => pd.keepTarget("http://x/v1", "m", "", "hermes", "none"));
+  assert.deepEqual((await restore()).target, ["http://x/v1", "m", "", "hermes", "none"]);
+  const other = ["http://other/v1", "", "", "none", "none"];
+  assert.deepEqual((await restore(other)).target, other);
+});
+
+test("a parser that the page does not offer is left as it is", async () => {
+  await after(() => pd.keepTarget("", "", "", "gone", "none"));
+  assert.deepEqual((await restore()).target, FIELDS);
+});
+
+test("what seems to hold a key is not kept, and takes what was kept with it", async () => {
+  for (const text of ['curl -H "Authorization: Bearer x"', '{"api_key": "x"}', "sk-abcdefgh", "http://me:pw@host/v1"]) {
+    await after(() => pd.keepText("typed"), () => pd.keepText(text));
+    assert.equal((await restore()).text, "a case", text);
+  }
+  await after(() => pd.keepTarget("http://me:pw@host/v1", "", "", "none", "none"));
+  assert.ok(![...stored.values()].join().includes("pw@"));
+});
+
+test("choosing a worked case drops the text, the run and the parsers, not the server", async () => {
+  await after(
+    () => pd.keepText("typed"),
+    () => pd.keepCurrentRun(7),
+    () => pd.keepTarget("http://x/v1", "", "", "hermes", "none"),
+    () => pd.dropText(),
+  );
+  const { text, target } = await restore();
+  assert.equal(text, "a case");
+  assert.deepEqual(target, ["http://x/v1", "", "", "none", "none"]);
+  assert.equal(reopened, null);
+});
+
+test("the last run comes back, unless somebody typed since the page came", async () => {
+  await after(() => pd.keepCurrentRun(7));
+  await restore();
+  assert.equal(reopened, 7);
+  pd = reload();
+  pd.keepText("typed at once");
+  await restore();
+  assert.equal(reopened, null);
+});
+
+test("the switch forgets what is kept and keeps nothing more", async () => {
+  await after(() => pd.keepText("typed"), () => pd.setKeeping(false), () => pd.keepText("typed again"));
+  assert.equal((await restore()).text, "a case");
+  assert.ok(![...stored.values()].join().includes("typed"));
+  pd.setKeeping(true);
+  await after(() => pd.keepText("typed"));
+  assert.equal((await restore()).text, "typed");
+});
+
+test("a browser that keeps nothing breaks nothing", async () => {
+  const { localStorage } = globalThis;
+  globalThis.localStorage = { getItem: () => { throw new Error("denied"); }, setItem: () => { throw new Error("denied"); } };
+  pd.keepText("typed");
+  pd = reload();
+  assert.equal((await restore()).text, "a case");
+  globalThis.localStorage = localStorage;
+});

@@ -1,0 +1,22 @@
+"""What was typed survives a reload: kept by the browser, and brought back when the page is drawn. Nothing is sent."""
+
+from __future__ import annotations
+
+from prompt_debugger.ui.web.page import Page, quiet
+from prompt_debugger.ui.web.share_view import build_asking_view
+
+
+def wire_draft(page: Page) -> None:
+    """Place the view that brings a draft back, and tell the script of what is typed and named. Never of the key."""
+    request = page.request
+    draft = build_asking_view("draft")
+    request.editor.input(
+        None, request.editor, None, js="(text) => PromptDebugger.keepText(text)", api_name="keep_text", **quiet()
+    )
+    request.case.input(None, None, None, js="() => PromptDebugger.dropText()", api_name="drop_text", **quiet())
+    for field in request.target_fields:
+        keep = "(...fields) => PromptDebugger.keepTarget(...fields)"
+        field.input(None, request.target_fields, None, js=keep, api_name="keep_target", **quiet())  # type: ignore[attr-defined]  # text boxes and lists have it
+    kept = [request.notices, *request.target_fields]
+    restore = "(...values) => PromptDebugger.restoreDraft(...values)"
+    draft.change(None, kept, kept, js=restore, api_name="restore_draft", **quiet())
