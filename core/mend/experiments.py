@@ -7,8 +7,10 @@ known, they are also put together one by one: calls come back fault by fault.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypeAlias
 
 from prompt_debugger.core.errors import DebuggerError, RequestError
 from prompt_debugger.core.lab import LabPool
@@ -45,6 +47,25 @@ class Plan:
     tool_parser: str | None = None
 
 
+Runner: TypeAlias = Callable[[JSONObject, Plan], Awaitable[Trace]]
+
+
+class Change(NamedTuple):
+    """A variant against the unchanged request.
+
+    Attributes:
+        returned: Calls that came back more, over the pairs of runs; fewer are negative.
+        better: Pairs in which more calls came back.
+        worse: Pairs in which fewer did.
+        pairs: Runs of both with the same number, and so with the same seed where there are several.
+    """
+
+    returned: int
+    better: int
+    worse: int
+    pairs: int
+
+
 @dataclass(slots=True)
 class Experiment:
     """What came of a variant.
@@ -52,12 +73,14 @@ class Experiment:
     Attributes:
         plan: The variant.
         traces: Its runs.
+        numbers: The number of the sample that each of them is, from 0.
         valid: Returned calls that pass their schema.
         problem: Why it could not be run; "" if it could.
     """
 
     plan: Plan
     traces: list[Trace] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
     valid: int = 0
     problem: str = ""
 
@@ -87,10 +110,25 @@ class Experiment:
         rate = wilson(min(self.returned, self.written), self.written)
         return (0.0 if rate.low is None else rate.low, 1.0 if rate.high is None else rate.high)
 
+    @property
+    def dropped(self) -> int:
+        """Calls that were written and not returned."""
+        return sum(_count(trace, CallOutcome.DROPPED) for trace in self.traces)
+
+    @property
+    def finish_reasons(self) -> dict[str, int]:
+        """How often the server said which."""
+        return dict(Counter(str(trace.chat.finish_reason) for trace in self.traces if trace.chat is not None))
+
+    def change_from(self, base: Experiment) -> Change:
+        """Return the change against another variant, run by run."""
+        before = {number: len(_calls(trace)) for number, trace in zip(base.numbers, base.traces, strict=True)}
+        after = {number: len(_calls(trace)) for number, trace in zip(self.numbers, self.traces, strict=True)}
+        steps = [after[number] - before[number] for number in before.keys() & after.keys()]
+        return Change(sum(steps), sum(step > 0 for step in steps), sum(step < 0 for step in steps), len(steps))
+
     def to_json(self) -> JSONObject:
         """Return it as the run document has it."""
-        dropped = sum(_count(trace, CallOutcome.DROPPED) for trace in self.traces)
-        reasons = Counter(str(trace.chat.finish_reason) for trace in self.traces if trace.chat is not None)
         cure = self.plan.cure
         document = ExperimentDocument(
             name=self.plan.name,
@@ -99,9 +137,9 @@ class Experiment:
             n=len(self.traces),
             written=self.written,
             returned=self.returned,
-            dropped=dropped,
+            dropped=self.dropped,
             valid=self.valid,
-            finish_reasons=dict(reasons),
+            finish_reasons=self.finish_reasons,
             interval=self.interval,
             command="" if cure is None else cure.command,
             problem=self.problem,
@@ -161,39 +199,88 @@ async def run_experiments(
     if samples < 1:
         raise RequestError("an experiment needs at least one sample", field="--samples")
     plans = plan_experiments(first, target)
-    runs = sum(samples for plan in plans if can_run(plan))
-    left = runs if budget is None else min(budget, runs)
     say = tell or (lambda _: None)
-    say(f"{len(plans)} variants, {samples} sample(s) each: {left} runs" + (f" of {runs}" if left < runs else ""))
+
+    async def run(body: JSONObject, plan: Plan) -> Trace:
+        return await run_request(replace(first.request, body=body), target_of(plan, target), labs)
+
+    wanted = samples * sum(can_run(plan) for plan in plans)
+    steps = step_experiments(first, plans, run, samples=samples, budget=budget)
+    told = 0
+    async with aclosing(steps):  # type: ignore[type-var]  # an async generator, typed as iterator
+        async for step in steps:
+            if not step.experiments:
+                limited = f" of {wanted}" if step.runs < wanted else ""
+                say(f"{len(plans)} variants, {samples} sample(s) each: {step.runs} runs{limited}")
+            for experiment in step.experiments[told : step.ended]:
+                count = len(experiment.traces)
+                say(f"{experiment.plan.name}: {count} run(s)" if count else f"{experiment.plan.name}: not run here")
+                yield experiment
+            told = step.ended
+
+
+class Step(NamedTuple):
+    """How far experiments are.
+
+    Attributes:
+        experiments: The variants so far; the last one may be under way, and grows.
+        ended: How many of them have ended.
+        done: Runs that were made.
+        runs: Runs that there will be.
+    """
+
+    experiments: tuple[Experiment, ...]
+    ended: int
+    done: int
+    runs: int
+
+
+async def step_experiments(
+    first: Trace, plans: Sequence[Plan], run: Runner, *, samples: int = 1, budget: int | None = None
+) -> AsyncIterator[Step]:
+    """Run variants and yield how far they are, before and after each run.
+
+    Args:
+        first: The run whose request is changed.
+        plans: The variants.
+        run: Makes one run of a changed request.
+        samples: Runs of each variant; where there are several each has a seed of its own.
+        budget: Runs at most, over all variants.
+    """
+    wanted = samples * sum(can_run(plan) for plan in plans)
+    runs = wanted if budget is None else min(budget, wanted)
+    made: list[Experiment] = []
+    done = 0
+    yield Step((), 0, 0, runs)
     for plan in plans:
-        experiment = Experiment(plan)
-        count = min(samples, left) if can_run(plan) else 0
-        left -= count
-        say(f"{plan.name}: {count} run(s)" if count else f"{plan.name}: not run here")
-        for number in range(count):
-            await _sample(experiment, first, target, labs, number if samples > 1 else None)
-        yield experiment
+        made.append(Experiment(plan))
+        for number in range(min(samples, runs - done) if can_run(plan) else 0):
+            yield Step(tuple(made), len(made) - 1, done, runs)
+            await _sample(made[-1], first, run, number, has_seed=samples > 1)
+            done += 1
+        yield Step(tuple(made), len(made), done, runs)
 
 
-async def _sample(
-    experiment: Experiment, first: Trace, target: Target, labs: LabPool | None, number: int | None
-) -> None:
-    plan = experiment.plan
-    body = apply_patch(first.request.body, plan.patch)
-    if number is not None and "seed" not in body:
+def target_of(plan: Plan, target: Target) -> Target:
+    """Return where a variant runs: the same place, or the lab with another parser."""
+    if plan.tool_parser is None:
+        return target
+    return replace(target, lab=replace(target.lab, tool_parser=plan.tool_parser), tool_parser=None)
+
+
+async def _sample(experiment: Experiment, first: Trace, run: Runner, number: int, *, has_seed: bool) -> None:
+    body = apply_patch(first.request.body, experiment.plan.patch)
+    if has_seed and "seed" not in body:
         body["seed"] = _FIRST_SEED + number
-    if plan.tool_parser is not None:
-        lab = replace(target.lab, tool_parser=plan.tool_parser)
-        target = replace(target, lab=lab, tool_parser=None)
     try:
-        trace = await run_request(replace(first.request, body=body), target, labs)
+        trace = await run(body, experiment.plan)
     except DebuggerError as error:
         experiment.problem = error.message
         return
     experiment.traces.append(trace)
-    calls = _calls(trace)
+    experiment.numbers.append(number)
     tools = body.get("tools")
-    for call in calls:
+    for call in _calls(trace):
         validity = await room_of().run(check_calls, tools if isinstance(tools, list) else [], [call])
         experiment.valid += validity.default
 

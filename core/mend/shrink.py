@@ -6,8 +6,9 @@ is asked of the server, within a budget. The smallest is confirmed there by repe
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypeAlias
 
 from prompt_debugger.core.errors import DebuggerError, RequestError
 from prompt_debugger.core.lab import LabPool
@@ -18,6 +19,27 @@ from prompt_debugger.core.pipeline.render_only import render_request
 from prompt_debugger.core.types import CallOutcome, JSONObject, Request, Severity, Trace
 
 _CONFIRMATIONS = 3
+Runner: TypeAlias = Callable[[JSONObject], Awaitable[Trace]]
+
+
+class Shrinking(NamedTuple):
+    """How far it is.
+
+    Attributes:
+        request: The smallest request so far that still fails in the same way.
+        steps: How many reductions were tried.
+        asked: How many of them were runs on the server.
+        size: Characters before and now.
+        finding: Code of the finding that stays.
+        offline: Whether request and prompt alone are asked.
+    """
+
+    request: JSONObject
+    steps: int
+    asked: int
+    size: tuple[int, int]
+    finding: str
+    offline: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +81,31 @@ class _Asker:
 
     request: Request
     target: Target
-    labs: LabPool | None
+    run: Runner
     code: str
     lost: tuple[str | None, ...]
     budget: int
-    offline: bool
+    on_step: Callable[[Shrinking], None]
+    offline: bool = False
     steps: int = 0
     asked: int = 0
+    smallest: JSONObject = field(default_factory=dict)
 
     async def holds(self, body: JSONObject) -> bool:
         """Say whether the finding is there; no once the budget is used up."""
-        self.steps += 1
         if not self.offline and self.asked >= self.budget:
             return False
-        return await (self.holds_offline(body) if self.offline else self.holds_live(body))
+        self.steps += 1
+        holds = await (self.holds_offline(body) if self.offline else self.holds_live(body))
+        if holds:
+            self.smallest = body
+        self.tell()
+        return holds
+
+    def tell(self) -> None:
+        """Tell how far it is."""
+        size = (size_of(self.request.body), size_of(self.smallest))
+        self.on_step(Shrinking(self.smallest, self.steps, self.asked, size, self.code, self.offline))
 
     async def holds_offline(self, body: JSONObject) -> bool:
         """Ask request and prompt alone."""
@@ -86,7 +119,7 @@ class _Asker:
         """Ask the server."""
         self.asked += 1
         try:
-            trace = await run_request(replace(self.request, body=body), self.target, self.labs)
+            trace = await self.run(body)
         except DebuggerError:
             return False
         return self.code in _codes(trace) and _lost(trace) == self.lost
@@ -115,20 +148,59 @@ async def shrink_request(
         RequestError: The request does not fail, or not with that finding.
     """
     say = tell or (lambda _: None)
-    first = await run_request(request, target, labs)
+
+    async def run(body: JSONObject) -> Trace:
+        return await run_request(replace(request, body=body), target, labs)
+
+    first = await run(request.body)
+    told: list[bool] = []
+
+    def on_step(step: Shrinking) -> None:
+        if not told or told[-1] != step.offline:
+            how = "shown by the request alone, asked offline" if step.offline else "asked of the server"
+            say(f"{step.finding}: {how}")
+            told.append(step.offline)
+
+    shrunk = await shrink_run(first, target, run, finding=finding, budget=budget - 1, on_step=on_step)
+    return replace(shrunk, asked=shrunk.asked + 1)
+
+
+async def shrink_run(
+    first: Trace,
+    target: Target,
+    run: Runner,
+    *,
+    finding: str | None = None,
+    budget: int,
+    on_step: Callable[[Shrinking], None],
+) -> Shrunk:
+    """Return the smallest request that still fails as a run did.
+
+    Args:
+        first: The run.
+        target: What a request is rendered with offline.
+        run: Makes a run of a smaller request.
+        finding: Code of the finding to keep; by default that of the first error.
+        budget: Runs on the server at most, before the confirming ones.
+        on_step: Told how far it is, after each reduction.
+
+    Raises:
+        RequestError: The run has no error, or not that finding.
+    """
     code = _wanted(first, finding)
-    asker = _Asker(request, target, labs, code, _lost(first), budget, offline=False, asked=1)
-    asker.offline = await asker.holds_offline(request.body)
-    say(f"{code}: {'shown by the request alone, asked offline' if asker.offline else 'asked of the server'}")
-    smallest = await reduce_request(request.body, asker.holds)
+    body = first.request.body
+    asker = _Asker(first.request, target, run, code, _lost(first), budget, on_step, smallest=body)
+    asker.offline = await asker.holds_offline(body)
+    asker.tell()
+    smallest = await reduce_request(body, asker.holds)
     confirmed = 0
     if asker.offline and not await asker.holds_live(smallest):
-        say("The server needs more of the request than the prompt shows: asking it")
-        asker.offline = False
-        smallest = await reduce_request(request.body, asker.holds)
+        # The server needs more of the request than the prompt shows.
+        asker.offline, asker.smallest = False, body
+        smallest = await reduce_request(body, asker.holds)
     for _ in range(_CONFIRMATIONS):
         confirmed += await asker.holds_live(smallest)
-    return Shrunk(smallest, asker.steps, asker.asked, (size_of(request.body), size_of(smallest)), code, confirmed)
+    return Shrunk(smallest, asker.steps, asker.asked, (size_of(body), size_of(smallest)), code, confirmed)
 
 
 def _wanted(trace: Trace, finding: str | None) -> str:

@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.errors import RequestError, shorten
 from prompt_debugger.core.types import CallStatus, JSONObject, Place, ToolCallAttempt, Trace
 
 Engine = Literal["vllm", "sglang", "llama.cpp"]
 ENGINES: tuple[Engine, ...] = ("vllm", "sglang", "llama.cpp")
+_PLAIN = re.compile(r"[A-Za-z0-9_.+-]{1,80}")
 _MARKER = re.compile(r"<[|｜][^<>\s]{1,60}[|｜]>|\[[A-Z_]{3,20}\]|</?[a-z_:]*tool_calls?>|</?think>")
 
 
@@ -58,6 +59,8 @@ def case_of_trace(trace: Trace, parser: str | None = None) -> ParserCase:
     name = parser or (None if trace.server is None else trace.server.tool_parser)
     if name is None:
         raise RequestError("which parser read this output is not known", "Name it with --parser.", field="--parser")
+    if not _PLAIN.fullmatch(name):  # it is written into a program, and a saved run says what its author likes
+        raise RequestError(f"{shorten(name)} is no name of a parser", "Name it with --parser.", field="--parser")
     if trace.parse is None:
         raise RequestError("the run holds no raw output that was read", "A test needs one: run the request again.")
     calls = [call for call in trace.parse.parsed.calls if call.place is Place.BODY]
@@ -102,7 +105,7 @@ def _arguments(call: ToolCallAttempt) -> str:
 
 def _test_name(trace: Trace) -> str:
     named = next((finding.name for finding in trace.findings if finding.stage.value == "parse"), "every-call-is-read")
-    return f"test_{named.replace('-', '_')}"
+    return f"test_{re.sub('[^a-z0-9]+', '_', named.lower())[:60]}"
 
 
 def _vllm(case: ParserCase) -> str:

@@ -6,8 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prompt_debugger.core.mend.cures import cures_of
-from prompt_debugger.core.mend.experiments import UNCHANGED, Experiment, can_run, plan_experiments, tried_cures
+from prompt_debugger.core.mend.cures import Cure, cures_of
+from prompt_debugger.core.mend.experiments import (
+    UNCHANGED,
+    Experiment,
+    Plan,
+    can_run,
+    plan_experiments,
+    step_experiments,
+    tried_cures,
+)
 from prompt_debugger.core.mend.patch import apply_patch, patch_between
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.pipeline.recordings import load_recording
@@ -104,3 +112,29 @@ def test_a_row_counts_what_the_ledger_counts():
     assert row["finish_reasons"] == {"stop": 1, "tool_calls": 1}
     low, high = row["interval"]
     assert 0 < low < 0.5 < high < 1
+
+
+def test_a_variant_is_held_against_the_unchanged_request_sample_by_sample():
+    dropped, healthy = recorded("dropped-call"), recorded("healthy-call")
+    base = Experiment(Plan("unchanged"), [dropped, dropped, healthy], [0, 1, 2])
+    variant = Experiment(Plan("a change"), [healthy, dropped, dropped], [0, 2, 3])
+
+    assert base.change_from(base) == (0, 0, 0, 3)
+    assert variant.change_from(base) == (0, 1, 1, 2)  # of sample 1 and of sample 3 there is no pair
+
+
+async def test_steps_tell_what_goes_on_and_what_will_come():
+    first = recorded("dropped-call")
+
+    async def run(body, plan):
+        return recorded("healthy-call")
+
+    plans = [Plan("unchanged"), Plan("other flags", cure=Cure("x", "flags", command="--x")), Plan("a change")]
+    steps = [
+        (len(step.experiments), step.ended, step.done, step.runs)
+        async for step in step_experiments(first, plans, run, samples=2, budget=3)
+    ]
+
+    assert steps == [
+        (0, 0, 0, 3), (1, 0, 0, 3), (1, 0, 1, 3), (1, 1, 2, 3), (2, 2, 2, 3), (3, 2, 2, 3), (3, 3, 3, 3),
+    ]  # fmt: skip

@@ -7,6 +7,7 @@ import gzip
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -87,3 +88,20 @@ def test_the_command_writes_a_test_for_another_engine_and_says_that_it_was_not_r
     document = json.loads(done.stdout)
     assert (document["engine"], document["run"], document["fails"]) == ("sglang", False, None)
     assert "FunctionCallParser" in document["test"]
+
+
+@pytest.mark.parametrize("name", ['x"); print(1) #', 'x"""\nprint(1)\n"""', "x\n", ""])
+def test_a_saved_run_puts_no_code_of_its_author_into_the_test(name):
+    """What a bundle says of its parser and its findings is anybody's text, and the test is run at once."""
+    trace = recorded("dropped-call").trace
+    hostile = replace(trace, server=replace(trace.server, tool_parser=name))
+
+    with pytest.raises(RequestError, match="parser"):
+        case_of_trace(hostile)
+
+
+def test_a_test_is_named_in_plain_letters_whatever_a_finding_is_called():
+    trace = recorded("dropped-call").trace
+    findings = tuple(replace(one, name="x(): pass\nprint(1)\ndef y") for one in trace.findings)
+
+    assert case_of_trace(replace(trace, findings=findings)).name == "test_x_pass_print_1_def_y"
