@@ -7,6 +7,7 @@ model        the files that are checked         run         all of it, in order
 template     what is wrong with the template    serve       the command that starts a server
 document     the JSON of it                 lock, junit what a pipeline keeps and shows
 way_out      our own reader, where it reads more
+agreement    transformers and vLLM's renderer on the same conversations
 """
 
 from prompt_debugger.core.check.document import check_to_json

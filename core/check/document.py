@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from prompt_debugger.core.check.agreement import Engines
 from prompt_debugger.core.check.ideal import Ideal
 from prompt_debugger.core.check.judge import Cell
 from prompt_debugger.core.check.lock import Change
@@ -16,6 +17,8 @@ from prompt_debugger.core.report.wire.check import (
     CellRecord,
     ChangeRecord,
     CheckDocument,
+    ConversationRecord,
+    EnginesRecord,
     ParserRecord,
     RecommendedRecord,
     TemplateRecord,
@@ -54,12 +57,31 @@ def check_to_json(check: Check, changes: Sequence[Change] | None = None) -> JSON
             for name, cells in check.cells.items()
         },
         template=TemplateRecord(supports=dict(check.template.supports), findings=check.template.findings),
+        engines=_engines(check.engines),
         findings=check.findings,
         changes=None
         if changes is None
         else tuple(ChangeRecord(sentence=one.sentence, is_worse=one.is_worse) for one in changes),
     )
     return dump_document(document)
+
+
+def _engines(engines: Engines) -> EnginesRecord:
+    rows = (
+        ConversationRecord(
+            name=one.name,
+            about=one.about,
+            request=one.request,
+            agrees=one.agrees,
+            causes=one.causes,
+            transformers=one.transformers,
+            vllm=one.vllm,
+            refusals=dict(one.refusals),
+            loss=one.loss or None,
+        )
+        for one in engines.conversations
+    )
+    return EnginesRecord(skipped=engines.skipped or None, conversations=tuple(rows))
 
 
 def _answer(ideal: Ideal) -> AnswerRecord:

@@ -54,12 +54,21 @@ class CheckedModel:
             ends |= {self.tokenizer.decode([one]) for one in self.tokenizer.vocabulary.eos_ids}
         return frozenset(ends - {""})
 
-    def renderer(self, renderer: Renderer | None = None, template: str | None = None) -> Render:
+    def renderer(
+        self,
+        renderer: Renderer | None = None,
+        template: str | None = None,
+        *,
+        add_generation_prompt: bool | None = None,
+    ) -> Render:
         """Return what renders a request with this template, or another, plainly."""
 
         def render(body: JSONObject) -> str:
             variables = read_variables(
-                body, special_tokens=self.special_tokens, template_kwargs={}, add_generation_prompt=None
+                body,
+                special_tokens=self.special_tokens,
+                template_kwargs={},
+                add_generation_prompt=add_generation_prompt,
             )
             job = RenderJob(
                 template or self.template, variables.variables, variables.continue_final_message, is_traced=False

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from prompt_debugger.core.check.agreement import Engines, compare_engines, engine_findings
 from prompt_debugger.core.check.answers import PLAIN_TOOLS, TOOLS, answers
 from prompt_debugger.core.check.ideal import Ideal, Writer
 from prompt_debugger.core.check.judge import Cell
@@ -26,7 +27,7 @@ from prompt_debugger.core.check.way_out import way_out
 from prompt_debugger.core.formats import FORMATS, TABLES
 from prompt_debugger.core.parse.engines import VllmEngine, read_parser_name, write_parser_name
 from prompt_debugger.core.render.local import Renderer
-from prompt_debugger.core.types import Finding, JSONObject
+from prompt_debugger.core.types import Finding, JSONObject, Severity
 
 Tell = Callable[[str], None]
 _CONTROL_TOKEN = re.compile(
@@ -71,6 +72,7 @@ class Check:
         template: What the template supports.
         parser_file: Plugin file that the tool parsers come from; "" for none.
         has_vocabulary: Whether parsers had the model's own vocabulary, not a stand-in.
+        engines: Whether transformers and vLLM render alike.
     """
 
     model: CheckedModel
@@ -83,11 +85,13 @@ class Check:
     template: TemplateCheck = field(default_factory=TemplateCheck)
     parser_file: str = ""
     has_vocabulary: bool = False
+    engines: Engines = field(default_factory=Engines)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What is wrong with template and parsers, worst first."""
-        return self.template.findings
+        """What is wrong with template, engines and parsers, worst first."""
+        every = (*self.template.findings, *engine_findings(self.engines))
+        return tuple(sorted(every, key=lambda one: list(Severity).index(one.severity)))
 
 
 @dataclass
@@ -117,6 +121,8 @@ class Checker:
         self.tell("the template")
         has_plain_tools = tools is PLAIN_TOOLS
         template = await asyncio.to_thread(check_template, model, ideals, has_plain_tools=has_plain_tools)
+        self.tell("transformers and vLLM's renderer")
+        engines = await compare_engines(self.engines[0], model, ideals, tools)
         chosen = recommend(ideals, trip.cells, order, ranking)
         if chosen.verdict != "works" and wanted.tool_parsers is None:
             row = trip.cells.get(chosen.name or "", {})
@@ -136,6 +142,7 @@ class Checker:
             template,
             wanted.parser_file,
             has_vocabulary=trip.question.tokenizer is not None,
+            engines=engines,
         )
 
     async def _ask(self, trip: RoundTrip, ranking: Ranking, wanted: Wanted) -> list[str]:

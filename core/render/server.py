@@ -42,6 +42,7 @@ def explain_server_prompt(
     server_template: str | None = None,
     server_kind: str = "vllm",
     template_kwargs: Mapping[str, JSON] | None = None,
+    special_tokens: Mapping[str, str] | None = None,
     renderer: Renderer | None = None,
 ) -> Prompt:
     """Attribute the prompt that the server used to the request as it was pasted.
@@ -56,6 +57,7 @@ def explain_server_prompt(
         server_template: The template that the server says it uses, if known.
         server_kind: Which server software it is; its habits are tried first.
         template_kwargs: Defaults the server was started with.
+        special_tokens: Named special tokens, where they are known without the tokenizer.
         renderer: Runs the jobs; the shared worker process if not given.
 
     Returns:
@@ -67,6 +69,7 @@ def explain_server_prompt(
     shown, tokens = _server_text(token_ids, text, tokenizer, pieces)
     prompt = Prompt("server", shown, _unknown(shown), tokens, identical=False)
     named_tokens = special_tokens_of(tokenizer) if tokenizer is not None else told_special_tokens(pieces)
+    named_tokens = {**named_tokens, **(special_tokens or {})}
     context = _Context(body, named_tokens, template_kwargs or {}, renderer, server_kind)
     templates = [one for one in dict.fromkeys((template, server_template)) if one is not None]
     made = replace(prompt, spans=find_fields(shown, body), note=_NOT_PROVED) if not templates else prompt
@@ -159,7 +162,7 @@ class _Search:
         self.assumed = assumed
         self.body = context.body
         self.render = context.renderer or shared_worker().render
-        facts = _facts(template, context.renderer)
+        facts = template_facts(template, context.renderer)
         self.suspect = Suspect(context.server_kind, context.body, facts, context.special_tokens)
         self.as_pasted = RenderJob(template, variables.variables, variables.continue_final_message)
         self.pasted = self.render(self.as_pasted)
@@ -266,7 +269,8 @@ class _Search:
         return replace(self.prompt, spans=spans, unread=self.pasted.unread, note=note)
 
 
-def _facts(template: str, renderer: Renderer | None) -> TemplateFacts:
+def template_facts(template: str, renderer: Renderer | None = None) -> TemplateFacts:
+    """Return what a template's source says, read where templates are run."""
     return inspect_template(template) if renderer else facts_from_json(shared_worker().inspect(template))
 
 

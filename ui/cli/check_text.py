@@ -19,7 +19,14 @@ _RIGHT, _STREAMED_WRONG, _WRONG, _NOT_ASKED = "+", "~", "-", "."
 
 def check_to_terminal(check: Check, changes: Sequence[Change] | None = None) -> str:
     """Return a check as text; signs say all of it, no colour."""
-    parts = (_head(check), _matrix(check), _findings(check.findings), _supports(check), _changes(changes))
+    parts = (
+        _head(check),
+        _matrix(check),
+        _findings(check.findings),
+        _supports(check),
+        _engines(check),
+        _changes(changes),
+    )
     return "\n".join([*chain.from_iterable(parts), ""])
 
 
@@ -85,6 +92,22 @@ def _supports(check: Check) -> Iterator[str]:
         names = [name for name, value in supports.items() if value is answer]
         if names:
             yield f"  {words}: {', '.join(names)}"
+
+
+def _engines(check: Check) -> Iterator[str]:
+    """Yield which conversations transformers and vLLM render differently, and why."""
+    engines = check.engines
+    if engines.skipped:
+        yield f"\ntransformers and vLLM were not compared: {engines.skipped}"
+    compared = [one for one in engines.conversations if one.agrees is not None]
+    if not compared:
+        return
+    same = sum(one.agrees is True for one in compared)
+    yield f"\ntransformers and vLLM's renderer: {same} of {len(compared)} conversations give the same prompt"
+    for one in compared:
+        if one.agrees is False:
+            refused = [f"{name} refuses: {why}" for name, why in one.refusals]
+            yield f"  {one.name}: {'; '.join([*one.causes, *refused]) or 'for no reason known here'}"
 
 
 def _changes(changes: Sequence[Change] | None) -> Iterator[str]:

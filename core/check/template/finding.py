@@ -14,6 +14,7 @@ CODES = {
     "end-token-unknown": "PD806",
     "variants-differ": "PD807",
     "union-types-refused": "PD808",
+    "engines-differ": "PD809",
 }
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Collection, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, TypeVar
@@ -22,6 +22,7 @@ from prompt_debugger.core.parse.engines.names import read_parser_name, write_par
 from prompt_debugger.core.parse.engines.outcome import outcome_from_json
 from prompt_debugger.core.parse.engines.process import HelperProcess
 from prompt_debugger.core.parse.engines.raw_output import RawOutput
+from prompt_debugger.core.parse.engines.rendered import RenderedByVllm, render_order, rendered_from_json
 from prompt_debugger.core.types import JSON, JSONObject, ParserOutcome
 
 _WORKER = Path(__file__).parent / "vllm_worker"
@@ -184,6 +185,33 @@ class VllmEngine:
         found = await self.matrix(RawOutput("", tools=()))
         return tuple(read_parser_name(name).tool or "" for name in found if name not in known)
 
+    async def render(
+        self,
+        bodies: Sequence[JSONObject],
+        *,
+        template: str,
+        special_tokens: Mapping[str, str],
+        tokenizer: str | Path | None = None,
+    ) -> list[RenderedByVllm]:
+        """Return what vLLM's own renderer makes of chat requests, one after the other; no engine is started.
+
+        Args:
+            bodies: Chat requests.
+            template: Jinja source of the chat template.
+            special_tokens: Named special tokens, for a template without a tokenizer.
+            tokenizer: Folder of the model's tokenizer; `None` for texts without ids.
+
+        Raises:
+            EngineError: There is no vLLM, this release has no such renderer, or the helper failed.
+        """
+        folder = None if tokenizer is None else str(Path(tokenizer).resolve())
+        order = render_order(bodies, template, folder, special_tokens) | self._limited()
+        answer = await self._run(lambda: self._warm()[0].exchange(order, self._limits.request_s))
+        prompts = answer.get("prompts")
+        if not isinstance(prompts, list) or len(prompts) != len(bodies):
+            raise EngineError(f"vLLM's renderer cannot be asked: {answer.get('error')}")
+        return list(map(rendered_from_json, prompts))
+
     @staticmethod
     def wait(call: Coroutine[object, object, _T]) -> _T:
         """Run one of the asynchronous methods from code that is not: `engine.wait(engine.matrix(output))`."""
@@ -203,11 +231,10 @@ class VllmEngine:
         return await self._line.run(job)
 
     def _order(self, output: RawOutput) -> JSONObject:
-        return output.order() | {
-            "plugins": list(self._plugins),
-            "limit_s": self._limits.parser_s,
-            "memory_growth_bytes": self._limits.memory_growth_bytes,
-        }
+        return output.order() | {"plugins": list(self._plugins)} | self._limited()
+
+    def _limited(self) -> JSONObject:
+        return {"limit_s": self._limits.parser_s, "memory_growth_bytes": self._limits.memory_growth_bytes}
 
     def _ask(self, order: JSONObject, versions: Collection[str] = ()) -> dict[str, ParserOutcome]:
         helper, parsers = self._warm()

@@ -130,6 +130,46 @@ class TemplateRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationRecord:
+    """One conversation, rendered by transformers and by vLLM's own renderer.
+
+    Attributes:
+        name: Stable name.
+        about: What it tries.
+        request: What both were asked to render.
+        agrees: Whether both give the same prompt; `null` if neither gives one.
+        causes: Why not, as far as it is proved by rendering with it.
+        transformers: What transformers gives, around the first difference; `null` if the template fails.
+        vllm: The same of vLLM; `null` if it refuses.
+        refusals: Why there is no prompt, by `transformers` and `vllm`.
+        loss: What vLLM's prompt lacks, or prints as Python; `null` for nothing.
+    """
+
+    name: str
+    about: str
+    request: JSONObject
+    agrees: bool | None
+    causes: tuple[str, ...] = dataclasses.field(default=(), metadata=LEFT_OUT_IF_EMPTY)
+    transformers: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    vllm: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    refusals: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    loss: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnginesRecord:
+    """Whether transformers and vLLM render alike.
+
+    Attributes:
+        skipped: Why none was compared; `null` if they were.
+        conversations: Each conversation.
+    """
+
+    skipped: str | None = None
+    conversations: tuple[ConversationRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeRecord:
     """One change since the lock that `--against` named.
 
@@ -157,7 +197,8 @@ class CheckDocument:
         answers: What was asked of the template.
         parsers: What parsers made of it, by name such as `vllm:hermes+qwen3`.
         template: What the template supports.
-        findings: What is wrong with template and parsers, worst first.
+        engines: Whether transformers and vLLM's own renderer give the same prompts.
+        findings: What is wrong with template, engines and parsers, worst first.
         changes: What changed since the lock, what got worse first; with `--against`.
         error: Why there is no check.
     """
@@ -174,6 +215,7 @@ class CheckDocument:
     answers: tuple[AnswerRecord, ...]
     parsers: Mapping[str, ParserRecord]
     template: TemplateRecord
+    engines: EnginesRecord = dataclasses.field(default_factory=EnginesRecord)
     findings: tuple[Finding, ...] = ()
     changes: tuple[ChangeRecord, ...] | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
     error: ErrorDocument | None = None

@@ -98,7 +98,7 @@ def _outcome(tool: str | None, reasoning: str | None, order: dict[str, Any]) -> 
     _LINES.lines = []
     outcome: dict[str, Any] = {"error": None, "stand_in": None}
     try:
-        with _time_limit(order["limit_s"]):
+        with time_limit(order["limit_s"]):
             _parse(tool, reasoning, order, outcome)
     except TimeUp:
         outcome["error"] = f"took longer than {order['limit_s']:g} s and was stopped"
@@ -137,7 +137,7 @@ def _compare_streaming(setting: Setting, pieces: list[Piece], whole: Message, or
     if order.get("is_space_free"):
         whole, stream = trimmed(whole), TrimmedStream(stream)
     try:
-        with _time_limit(order["limit_s"]):
+        with time_limit(order["limit_s"]):
             found = compare(
                 whole,
                 pieces,
@@ -228,7 +228,8 @@ def _reasoning_parsers() -> list[str]:
 
 
 @contextlib.contextmanager
-def _time_limit(limit_s: float) -> Iterator[None]:
+def time_limit(limit_s: float) -> Iterator[None]:
+    """Raise `TimeUp` in what runs within, when its time is up."""
     signal.setitimer(signal.ITIMER_REAL, limit_s, 0.5)  # and again, should the first be lost in a callback
     try:
         yield

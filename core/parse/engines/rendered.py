@@ -1,0 +1,42 @@
+"""Requests for vLLM's own renderer, and the prompts that come back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from prompt_debugger.core.types import JSON, JSONObject
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedByVllm:
+    """What vLLM's chat server makes of a request.
+
+    Attributes:
+        text: The prompt; `None` if it refuses.
+        token_ids: Its ids; `None` without the model's own tokenizer.
+        refusal: Why there is no prompt, in vLLM's words.
+    """
+
+    text: str | None = None
+    token_ids: tuple[int, ...] | None = None
+    refusal: str | None = None
+
+
+def render_order(
+    bodies: Sequence[JSONObject], template: str, tokenizer: str | None, special_tokens: Mapping[str, str]
+) -> JSONObject:
+    """Return the order for the helper, but for its limits."""
+    order: JSONObject = {"bodies": list(bodies), "template": template, "special_tokens": dict(special_tokens)}
+    return order | ({} if tokenizer is None else {"tokenizer": tokenizer})
+
+
+def rendered_from_json(value: JSON) -> RenderedByVllm:
+    """Return the prompt that the helper wrote as JSON."""
+    fields: JSONObject = value if isinstance(value, dict) else {"refusal": "the helper wrote no prompt"}
+    text, ids, refusal = fields.get("text"), fields.get("token_ids"), fields.get("refusal")
+    return RenderedByVllm(
+        text if isinstance(text, str) else None,
+        tuple(one for one in ids if isinstance(one, int)) if isinstance(ids, list) else None,
+        refusal if isinstance(refusal, str) else None,
+    )
