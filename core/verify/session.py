@@ -10,6 +10,7 @@ is under way in memory is a few rows, however many there are.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -28,6 +29,7 @@ from prompt_debugger.core.verify.dataset import Preparation, Row, Shard, count_r
 from prompt_debugger.core.verify.flow import Flow
 from prompt_debugger.core.verify.journal import Journal
 from prompt_debugger.core.verify.judge import Judge
+from prompt_debugger.core.verify.slack import Slack
 
 _READERS = 8
 
@@ -183,7 +185,7 @@ class _Session:
             names = tuple(side.name for side in sides)
             self._count_done(sides, rows)
             try:
-                await asyncio.gather(*(self._work(side) for side in sides))
+                await self._work_all(sides)
             except BackendError as failure:
                 error, stopped = failure, failure.message
             stopped = stopped or next((side.asker.stopped for side in sides if side.asker.stopped), None)
@@ -277,13 +279,24 @@ class _Session:
             or server.reasoning_parser,
         )
 
-    async def _work(self, side: _Side) -> None:
+    async def _work_all(self, sides: list[_Side]) -> None:
+        """Ask and read all servers' rows."""
+        slack = Slack(self.clock, time.process_time)
+        looking = asyncio.ensure_future(slack.keep_looking())
+        try:
+            await asyncio.gather(*(self._work(side, sides, slack) for side in sides))
+        finally:
+            looking.cancel()
+
+    async def _work(self, side: _Side, sides: list[_Side], slack: Slack) -> None:
         """Ask and read one server's rows."""
-        reading = asyncio.ensure_future(self._read_all(side))
+        reading = asyncio.ensure_future(self._read_all(side, slack))
         try:
             await _until(self.stop.asking, side.asker.ask_all(self._rows(side)))
         finally:
             side.is_asked = True
+            if all(one.is_asked for one in sides):
+                slack.end()
             side.has_news.set()
             if self.stop.reading.is_set():
                 reading.cancel()
@@ -293,13 +306,14 @@ class _Session:
     def _rows(self, side: _Side) -> Iterator[Row]:
         return read_rows(self.plan.dataset, side.preparation, shard=self.plan.shard, limit=self.plan.limit)
 
-    async def _read_all(self, side: _Side) -> None:
+    async def _read_all(self, side: _Side, slack: Slack) -> None:
         async with asyncio.TaskGroup() as group:
             for _ in range(_READERS):
-                group.create_task(self._read_some(side))
+                group.create_task(self._read_some(side, slack))
 
-    async def _read_some(self, side: _Side) -> None:
+    async def _read_some(self, side: _Side, slack: Slack) -> None:
         while True:
+            await slack.wait()
             answered = self.journal.next_answered(side.number, side.busy)
             if answered is None:
                 if side.is_asked:

@@ -20,6 +20,7 @@ import httpx
 
 from prompt_debugger.core.complete.backends.address import Address, check_key
 from prompt_debugger.core.complete.backends.certificates import public_certificates
+from prompt_debugger.core.complete.backends.clients import Clients
 from prompt_debugger.core.complete.backends.encoding import unpacked
 from prompt_debugger.core.complete.backends.failures import (
     Call,
@@ -88,22 +89,28 @@ class HttpConnection:
         limits = httpx.Limits(keepalive_expiry=_IDLE_S)
         # A proxy from the environment never stands before this machine, and would resolve a name anew.
         trust_env = guard is None and not address.is_loopback
-        self._client = httpx.AsyncClient(
-            headers=headers,
-            timeout=httpx.Timeout(timeouts.read_s, connect=timeouts.connect_s),
-            limits=limits,
-            follow_redirects=False,
-            transport=None if guard is None else build_transport(guard, limits),
-            trust_env=trust_env,
-            verify=public_certificates(trust_env=trust_env),
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-        )
-        for transport in (self._client._transport, *self._client._mounts.values()):  # the latter lead to proxies
-            lead_through_door(transport)
+        certificates = public_certificates(trust_env=trust_env)
+
+        def build() -> httpx.AsyncClient:
+            client = httpx.AsyncClient(
+                headers=headers,
+                timeout=httpx.Timeout(timeouts.read_s, connect=timeouts.connect_s),
+                limits=limits,
+                follow_redirects=False,
+                transport=None if guard is None else build_transport(guard, limits),
+                trust_env=trust_env,
+                verify=certificates,
+                cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+            )
+            for transport in (client._transport, *client._mounts.values()):  # the latter lead to proxies
+                lead_through_door(transport)
+            return client
+
+        self._clients = Clients(build)
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._client.aclose()
+        await self._clients.close()
 
     async def get(self, path: str, *, total_s: float | None = None) -> Answer:
         """Fetch a path; `/v1/…` counts from the base URL.
@@ -155,15 +162,16 @@ class HttpConnection:
         clock = _Clock(call, self.timeouts, total_s or self.timeouts.total_s)
         content = None if body is None else json.dumps(body).encode("ascii")  # lone surrogates stay escaped
         headers = {} if content is None else {"content-type": "application/json"}
-        request = self._client.build_request(method, call.url, content=content, headers=headers)
-        response = await clock.send(self._client, request)
-        try:
-            stream = ByteStream(response, clock)
-            if not response.is_success:
-                raise await _failure_of_answer(call, stream)
-            yield stream
-        finally:
-            await response.aclose()
+        with self._clients.take() as client:
+            request = client.build_request(method, call.url, content=content, headers=headers)
+            response = await clock.send(client, request)
+            try:
+                stream = ByteStream(response, clock)
+                if not response.is_success:
+                    raise await _failure_of_answer(call, stream)
+                yield stream
+            finally:
+                await response.aclose()
 
     async def _whole(self, method: str, path: str, body: JSONObject | None, total_s: float | None) -> Answer:
         async with self.stream(method, path, body, total_s=total_s) as stream:
