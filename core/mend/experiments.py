@@ -6,6 +6,7 @@ known, they are also put together one by one: calls come back fault by fault.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
@@ -202,7 +203,8 @@ async def run_experiments(
     say = tell or (lambda _: None)
 
     async def run(body: JSONObject, plan: Plan) -> Trace:
-        return await run_request(replace(first.request, body=body), target_of(plan, target), labs)
+        text = json.dumps(body, ensure_ascii=False, indent=2)
+        return await run_request(replace(first.request, body=body, text=text), target_of(plan, target), labs)
 
     wanted = samples * sum(can_run(plan) for plan in plans)
     steps = step_experiments(first, plans, run, samples=samples, budget=budget)
@@ -288,15 +290,38 @@ async def _sample(experiment: Experiment, first: Trace, run: Runner, number: int
 def tried_cures(first: Trace, experiments: list[Experiment]) -> dict[str, Cure]:
     """Return the cures of a run's findings, with whether they were tried and worked, by the finding's code."""
     by_cure = [(one.plan.cure, one) for one in experiments if one.plan.cure is not None]
-    before = {finding.code for finding in first.findings}
     found: dict[str, Cure] = {}
     for code, cure in cures_of(first).items():
         made = next((one for known, one in by_cure if known == cure), None)
         if made is None or not made.traces:
             found[code] = cure
         else:
-            found[code] = replace(cure, tried=True, worked=code not in made.codes and not made.errors - before)
+            found[code] = replace(cure, tried=True, worked=code not in made.codes and not _new_errors(first, made))
     return found
+
+
+def _new_errors(first: Trace, made: Experiment) -> set[str]:
+    """Return the errors that a change brought: neither there before, nor explained by what was there before.
+
+    Where one fault hides another, as a missing generation prompt does, mending it shows the other.
+    """
+    before = {finding.code for finding in first.findings}
+    return {code for trace in made.traces for code in _errors(trace) if not before & set(_chain(trace, code))}
+
+
+def _errors(trace: Trace) -> list[str]:
+    return [finding.code for finding in trace.findings if finding.severity is Severity.ERROR]
+
+
+def _chain(trace: Trace, code: str) -> list[str]:
+    """Return a finding's code, and those of the findings that it follows from."""
+    follows = {finding.code: finding.follows for finding in trace.findings}
+    seen: list[str] = []
+    now: str | None = code
+    while now is not None and now not in seen:
+        seen.append(now)
+        now = follows.get(now)
+    return seen
 
 
 def _written(trace: Trace) -> int:

@@ -7,6 +7,8 @@ import pytest
 from prompt_debugger.core.mend.experiments import run_experiments, tried_cures
 from prompt_debugger.core.pipeline import Target, find_example, run_request
 from prompt_debugger.core.request import read_request
+from scripts.mend_lab import ALL, CAUSES, REQUESTS
+from scripts.mend_lab import experiments_on as prove
 
 pytestmark = pytest.mark.lab
 FAULTY = (
@@ -45,3 +47,24 @@ async def test_a_budget_ends_the_experiments_and_is_told_before(labs):
 
     assert [len(one.traces) for one in done] == [2, 1]
     assert told[0] == "2 variants, 2 sample(s) each: 3 runs of 4"
+
+
+@pytest.mark.parametrize("fault", CAUSES)
+async def test_each_fault_of_the_kimi_report_is_named_and_its_cure_brings_the_call_back(labs, fault):
+    trace, done = await prove(REQUESTS[fault], labs)
+
+    cures = tried_cures(trace, done)
+    assert CAUSES[fault] in cures
+    assert all(cure.worked for cure in cures.values())
+    assert [one.returned for one in done] == [0, 1]
+
+
+async def test_all_three_faults_in_one_request_are_named_cured_and_mended_one_by_one(labs):
+    trace, done = await prove(REQUESTS[ALL], labs)
+
+    cures = tried_cures(trace, done)
+    by_name = {one.plan.name: one for one in done}
+    together = [by_name[f"the first {count} changes together"] for count in (2, 3)]
+    assert {code: cures[code].worked for code in CAUSES.values()} == dict.fromkeys(CAUSES.values(), True)
+    assert [(one.written, one.returned) for one in (done[0], done[1], *together)] == [(0, 0), (0, 0), (1, 0), (1, 1)]
+    assert together[-1].errors == set()
