@@ -13,7 +13,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from prompt_debugger.core.experiments.json import ANSWERS  # noqa: E402  # the checkout comes first
+from prompt_debugger.core.conversation.documents import ConversationDocument  # noqa: E402  # the checkout comes first
+from prompt_debugger.core.experiments.json import ANSWERS  # noqa: E402
 from prompt_debugger.core.mend.documents import MENDED  # noqa: E402
 from prompt_debugger.core.report.wire.schemas import DOCUMENTS, schema_of_class  # noqa: E402
 
@@ -24,7 +25,7 @@ def schema_files() -> dict[Path, str]:
     """Return the text of every file by its path."""
     return {
         FOLDER / f"{name}.json": json.dumps(schema_of_class(cls), indent=2, ensure_ascii=False) + "\n"
-        for name, cls in {**DOCUMENTS, **ANSWERS, **MENDED}.items()
+        for name, cls in {**DOCUMENTS, **ANSWERS, **MENDED, "conversation": ConversationDocument}.items()
     }
 
 

@@ -7,11 +7,13 @@ import asyncio
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 from prompt_debugger.core.api import run_async
 from prompt_debugger.core.complete import may_carry_key
+from prompt_debugger.core.conversation import Conversation
 from prompt_debugger.core.errors import DebuggerError, RequestError
-from prompt_debugger.core.experiments import compare_runs, runs_to_json
+from prompt_debugger.core.experiments import RunComparison, compare_runs, runs_to_json
 from prompt_debugger.core.lab import LabPool
 from prompt_debugger.core.mend.experiments import Experiment
 from prompt_debugger.core.parse.engines import VllmEngine
@@ -35,8 +37,23 @@ from prompt_debugger.ui.cli.mend import (
 )
 from prompt_debugger.ui.cli.output import OK, add_output_arguments, exit_status, log, print_json, print_text, read_input
 from prompt_debugger.ui.cli.sharing import comparison_to_terminal, read_bundle_file, write_trace
+from prompt_debugger.ui.cli.tool_loop import (
+    add_conversation,
+    add_tool_loop_arguments,
+    conversation_to_terminal,
+    findings_of,
+    go_on,
+    write_turns,
+)
 
 DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
+
+
+class _Further(NamedTuple):
+    """What was run besides a request; `None` for what nobody asked for."""
+
+    experiments: list[Experiment] | None = None
+    conversation: Conversation | None = None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,6 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--parsers", action="store_true", help="also ask every tool parser of the installed vLLM what it makes of it"
     )
     add_experiment_arguments(parser)
+    add_tool_loop_arguments(parser)
     add_target_arguments(parser)
     add_output_arguments(parser)
     parser.set_defaults(run=_run)
@@ -120,32 +138,46 @@ def api_key_for(endpoint: str | None, variable: str | None) -> str | None:
 def _run(options: argparse.Namespace) -> int:
     other = read_bundle_file(options.compare_with).trace if options.compare_with else None
     labs = LabPool()
+    further = _Further()
     try:
         if options.examples:
             return asyncio.run(_run_examples(options, labs))
         if options.bundle:
-            trace, tried = _open_bundle(options), None
+            trace = _open_bundle(options)
         else:
-            trace, tried = asyncio.run(_run_one(options, labs))
+            trace, further = asyncio.run(_run_one(options, labs))
         if options.parsers:
             trace = _with_parsers(trace, options)
     finally:
         labs.stop_all()
+    comparison = None if other is None else compare_runs(other, trace)
     if options.report:
         write_trace(options.report, trace)
-    comparison = None if other is None else compare_runs(other, trace)
+        if further.conversation is not None:
+            write_turns(options.report, further.conversation)
     if options.json:
-        document = trace_to_json(trace)
-        if comparison is not None:
-            document["comparison"] = runs_to_json(comparison)
-        if tried is not None:
-            add_to_document(document, trace, tried)
+        document = _document(trace, comparison, further)
         print_json({"id": options.example, **document} if options.example else document)
     else:
         more = "" if comparison is None else comparison_to_terminal(comparison)
-        more += "" if tried is None else experiments_to_terminal(trace, tried)
-        print_text(trace_to_terminal(trace) + more)
-    return exit_status(trace.findings)
+        print_text(trace_to_terminal(trace) + more + _told(trace, further))
+    return exit_status(findings_of(trace, further.conversation))
+
+
+def _document(trace: Trace, comparison: RunComparison | None, further: _Further) -> JSONObject:
+    document = trace_to_json(trace)
+    if comparison is not None:
+        document["comparison"] = runs_to_json(comparison)
+    if further.experiments is not None:
+        add_to_document(document, trace, further.experiments)
+    if further.conversation is not None:
+        add_conversation(document, further.conversation)
+    return document
+
+
+def _told(trace: Trace, further: _Further) -> str:
+    more = "" if further.experiments is None else experiments_to_terminal(trace, further.experiments)
+    return more + ("" if further.conversation is None else conversation_to_terminal(further.conversation))
 
 
 def _open_bundle(options: argparse.Namespace) -> Trace:
@@ -168,8 +200,8 @@ def _with_parsers(trace: Trace, options: argparse.Namespace) -> Trace:
         engine.close()
 
 
-async def _run_one(options: argparse.Namespace, labs: LabPool) -> tuple[Trace, list[Experiment] | None]:
-    """Run one request, and the experiments on it where they are asked for."""
+async def _run_one(options: argparse.Namespace, labs: LabPool) -> tuple[Trace, _Further]:
+    """Run one request, and what is asked for besides: experiments on it, a conversation that goes on from it."""
     if options.example:
         example = find_example(options.example)
         target, request = _target_of_example(example, options), read_request(example.request_text)
@@ -177,7 +209,8 @@ async def _run_one(options: argparse.Namespace, labs: LabPool) -> tuple[Trace, l
         request = read_request(read_input(options.request or "-"))
         target = target_from_options(options, request.base_url)
     trace = await run_async(request, target, labs=labs, on_progress=_say())
-    return trace, await experiment(trace, target, labs, options) if options.experiments else None
+    tried = await experiment(trace, target, labs, options) if options.experiments else None
+    return trace, _Further(tried, await go_on(trace, target, labs, options))
 
 
 def _target_of_example(example: Example, options: argparse.Namespace) -> Target:
