@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.report.wire import dump_document, trace_from_json, trace_to_json
 from prompt_debugger.core.report.wire.verification import RowAccount, VerifyRow
-from prompt_debugger.core.types import JSON, ChatResult, JSONObject, Request, Trace
+from prompt_debugger.core.types import JSON, ChatResult, JSONObject, Refusal, Request, Trace
 from prompt_debugger.core.verify.dataset import Row
 
 # What we ask for beside the answer; it stands in the trace, and would fill the results.
@@ -21,7 +21,7 @@ class Answer(NamedTuple):
     Attributes:
         row: What was asked.
         extra_body: Further fields that were sent.
-        chat: What came.
+        chat: What came; empty if the request was refused.
         at: When, in ISO 8601.
         duration_ms: How long it took.
     """
@@ -38,10 +38,11 @@ class Answer(NamedTuple):
         return {**self.row.body, **self.extra_body}
 
 
-def answer_to_json(answer: Answer) -> JSONObject:
-    """Return an answer as the journal keeps it."""
+def answer_to_json(answer: Answer, refusal: Refusal | None = None) -> JSONObject:
+    """Return an answer, or the refusal in place of one, as the journal keeps it."""
     row = answer.row
-    trace = Trace(request=_request(answer.sent), chat=answer.chat)
+    chat = answer.chat if refusal is None else None
+    trace = Trace(request=_request(answer.sent), chat=chat, refusal=refusal)
     return {
         "row": {"index": row.index, "body": row.body, "hash": row.hash, "labels": row.labels},
         "extra_body": answer.extra_body,
@@ -58,9 +59,9 @@ def answer_from_json(document: JSONObject) -> tuple[Answer, Trace]:
     assert isinstance(row, dict)
     assert isinstance(extra, dict)
     trace = trace_from_json(document["run"])
-    assert trace.chat is not None
+    chat = trace.chat or ChatResult(message={}, finish_reason=None)
     asked = Row(int(str(row["index"])), _object(row["body"]), str(row["hash"]), _object(row["labels"]))
-    return Answer(asked, extra, trace.chat, str(document["at"]), int(str(document["duration_ms"]))), trace
+    return Answer(asked, extra, chat, str(document["at"]), int(str(document["duration_ms"]))), trace
 
 
 def row_of_answer(answer: Answer, *, valid: bool | None, account: RowAccount) -> JSONObject:
@@ -81,8 +82,8 @@ def row_of_answer(answer: Answer, *, valid: bool | None, account: RowAccount) ->
     return dump_document(row)
 
 
-def row_of_failure(row: Row, extra_body: JSONObject, reason: str, *, at: str, attempts: int) -> JSONObject:
-    """Return the row of the results of a request that was given up."""
+def row_of_failure(row: Row, extra_body: JSONObject, reason: str, *, at: str, account: RowAccount) -> JSONObject:
+    """Return the row of the results of a request that was given up or refused."""
     failed = VerifyRow(
         data_index=row.index,
         request=row.body,
@@ -94,7 +95,7 @@ def row_of_failure(row: Row, extra_body: JSONObject, reason: str, *, at: str, at
         last_run_at=at,
         duration_ms=0,
         hash=row.hash,
-        debugger=RowAccount(attempts=attempts, labels=row.labels or None),
+        debugger=account,
     )
     return dump_document(failed)
 

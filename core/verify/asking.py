@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from prompt_debugger.core.complete import ServerClient, ask_once, is_passing
+from prompt_debugger.core.complete import ServerClient, ask_once, is_passing, refusal_of
 from prompt_debugger.core.errors import BackendError
+from prompt_debugger.core.report.wire.verification import RowAccount
 from prompt_debugger.core.types import ChatResult, JSONObject
 from prompt_debugger.core.verify.answer import Answer, answer_to_json, row_of_failure
 from prompt_debugger.core.verify.dataset import Row
@@ -161,7 +162,7 @@ class Asker:
                     raise failure
                 self.journal.note_attempt(self.side, row.index)
                 if not is_passing(failure) or failures >= self.patience.retries:
-                    self._give_up(row, failure.message)
+                    self._note_end(row, failure)
                     return
                 await self._pause(failure, failures)
                 failures += 1
@@ -217,9 +218,19 @@ class Asker:
             raise failure
         await asyncio.sleep(min(_LOOK_AGAIN_S, self.patience.pause_s))
 
+    def _note_end(self, row: Row, failure: BackendError) -> None:
+        """Keep that there is no answer; what the server has against the request is read as an answer is."""
+        refusal = None if is_passing(failure) else refusal_of(failure)
+        if refusal is None:
+            self._give_up(row, failure.message)
+            return
+        nothing = Answer(row, self.extra_body, ChatResult(message={}, finish_reason=None), _now(), 0)
+        self.journal.note_refusal(self.side, row.index, answer_to_json(nothing, refusal))
+        self.on_end(False)  # noqa: FBT003  # its only argument
+
     def _give_up(self, row: Row, reason: str) -> None:
-        attempts = self.journal.attempts(self.side, row.index)
-        failed = row_of_failure(row, self.extra_body, reason, at=_now(), attempts=attempts)
+        account = RowAccount(attempts=self.journal.attempts(self.side, row.index), labels=row.labels or None)
+        failed = row_of_failure(row, self.extra_body, reason, at=_now(), account=account)
         self.journal.note_failure(self.side, row.index, failed)
         self.on_end(False)  # noqa: FBT003  # its only argument
 

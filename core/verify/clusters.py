@@ -57,10 +57,10 @@ def cluster_rows(rows: Iterable[JSONObject], *, keep: int = 5) -> list[Cluster]:
     for row in rows:
         own = _object(row.get("debugger"))
         stage = own.get("stage")
-        if row.get("status") != "success":
-            key: tuple[tuple[str, ...], str | None] = ((UNANSWERED,), None)
-        elif isinstance(stage, str):
-            key = (_codes(own), stage)
+        if isinstance(stage, str):
+            key: tuple[tuple[str, ...], str | None] = (_codes(own), stage)
+        elif row.get("status") != "success":
+            key = ((UNANSWERED,), None)
         else:
             continue
         cluster = found.setdefault(key, Cluster(*key))

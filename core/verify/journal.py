@@ -2,6 +2,7 @@
 
     asked and answered      `answered`: the answer as received; it is never asked for again
     read and accounted for  `done`: the row of the results, and the whole run for the debugger
+    refused                 `refused`: the server's words; asked again the next time
     given up                `failed`: the row of the results; asked again the next time
 
 A process may be killed between any two statements: what was committed stays, what was not is done again.
@@ -71,6 +72,7 @@ class Journal:
         if self.read("version", _VERSION) != _VERSION:
             raise RequestError(f"the journal {str(path)!r} is of another version", "Name another with --journal.")
         self.write("version", _VERSION)
+        self._db.execute("UPDATE rows SET state = 'open', answer = NULL WHERE state = 'refused'")
 
     def __enter__(self) -> Self:
         return self
@@ -123,6 +125,13 @@ class Journal:
             (_packed(document), side, index),
         )
 
+    def note_refusal(self, side: int, index: int, document: JSONObject) -> None:
+        """Keep what the server has against a request, until it is read."""
+        self._db.execute(
+            "UPDATE rows SET state = 'refused', answer = ? WHERE side = ? AND data_index = ?",
+            (_packed(document), side, index),
+        )
+
     def note_failure(self, side: int, index: int, row: JSONObject) -> None:
         """Keep that a row was given up."""
         self._db.execute(
@@ -132,8 +141,14 @@ class Journal:
     def note_result(self, side: int, index: int, row: JSONObject, trace: JSONObject | None) -> None:
         """Keep the row of the results, and the run it comes from in place of the bare answer."""
         self._db.execute(
-            "UPDATE rows SET state = 'done', row = ?, trace = ?, answer = NULL WHERE side = ? AND data_index = ?",
-            (_packed(row), None if trace is None else _packed(trace), side, index),
+            "UPDATE rows SET state = ?, row = ?, trace = ?, answer = NULL WHERE side = ? AND data_index = ?",
+            (
+                "done" if row["status"] == "success" else "failed",
+                _packed(row),
+                None if trace is None else _packed(trace),
+                side,
+                index,
+            ),
         )
 
     def attempts(self, side: int, index: int) -> int:
@@ -144,15 +159,16 @@ class Journal:
         return 0 if found is None else int(found[0])
 
     def next_answered(self, side: int, busy: Iterable[int]) -> Answered | None:
-        """Return an answer that nobody reads yet; `busy` are those that somebody does."""
+        """Return an answer or refusal that nobody reads yet; `busy` are those that somebody does."""
         taken = set(busy)
-        for index, attempts, blob in self._db.execute(
-            "SELECT data_index, attempts, answer FROM rows WHERE state = 'answered' AND side = ? "
-            "ORDER BY data_index LIMIT ?",
-            (side, len(taken) + 1),
-        ):
-            if index not in taken:
-                return Answered(int(index), int(attempts), _unpacked(blob))
+        for state in ("answered", "refused"):
+            for index, attempts, blob in self._db.execute(
+                "SELECT data_index, attempts, answer FROM rows WHERE state = ? AND side = ? "
+                "ORDER BY data_index LIMIT ?",
+                (state, side, len(taken) + 1),
+            ):
+                if index not in taken:
+                    return Answered(int(index), int(attempts), _unpacked(blob))
         return None
 
     def count(self, side: int, state: str) -> int:

@@ -28,11 +28,12 @@ from prompt_debugger.core.types import (
     Finding,
     JSONObject,
     Parse,
+    Refusal,
     Server,
     Severity,
     Trace,
 )
-from prompt_debugger.core.verify.answer import Answer, answer_from_json, calls_of, row_of_answer
+from prompt_debugger.core.verify.answer import Answer, answer_from_json, calls_of, row_of_answer, row_of_failure
 from prompt_debugger.core.verify.journal import Answered
 from prompt_debugger.core.verify.validity import Validity, check_calls
 
@@ -73,6 +74,8 @@ class Judge:
     async def read(self, answered: Answered) -> Judged:
         """Return the row of an answer and the run behind it."""
         answer, trace = answer_from_json(answered.document)
+        if trace.refusal is not None:
+            return await self._read_refusal(answer, trace, trace.refusal, answered.attempts)
         validity = await self._validity(answer)
         error: str | None = None
         try:
@@ -88,6 +91,20 @@ class Judge:
             error=error,
         )
         row = row_of_answer(answer, valid=None if validity is None else validity.default, account=account)
+        return Judged(row, await in_thread(_document, trace))
+
+    async def _read_refusal(self, answer: Answer, trace: Trace, refusal: Refusal, attempts: int) -> Judged:
+        """Return the row of a refused request: it failed, and why is looked for as in a run."""
+        body, error = trace.request.body, None
+        try:
+            local = await in_thread(self.renderer.render_local, body)
+            trace = replace(trace, server=self.server, sent=body, local_prompt=local)
+            trace = await self._checked(trace)
+        except DebuggerError as problem:
+            error = str(problem)
+        account = replace(account_of_run(trace, attempts=attempts), labels=answer.row.labels or None, error=error)
+        reason = f"the server refused it with status {refusal.status}: {refusal.message}"
+        row = row_of_failure(answer.row, answer.extra_body, reason, at=answer.at, account=account)
         return Judged(row, await in_thread(_document, trace))
 
     async def _validity(self, answer: Answer) -> Validity | None:

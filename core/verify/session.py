@@ -327,7 +327,8 @@ class _Session:
                 self.journal.note_result(side.number, answered.index, judged.row, judged.trace)
             finally:
                 side.busy.discard(answered.index)
-            self._note_read(judged.row)
+            if judged.row["status"] == "success":
+                self._note_read(judged.row)
 
     def _count_done(self, sides: list[_Side], rows: int) -> None:
         count = self.journal.count

@@ -45,6 +45,7 @@ class Tally:
         self.attempts += _number(own.get("attempts"))
         if row.get("status") != "success":
             self.failure += 1
+            self._add_causes(own)
             return
         self.success += 1
         self.first_attempt += own.get("attempts") == 1
@@ -79,12 +80,9 @@ class Tally:
         if own.get("leaked") is not None and row.get("finish_reason") == "stop":
             self.leak_judged += 1
             self.leak_rows += _number(own.get("leaked")) > 0
-        if isinstance(own.get("stage"), str):
-            self.stages[str(own["stage"])] += 1
-            self.faulty += 1
-        codes, errors = own.get("codes"), own.get("errors")
-        self.codes.update(str(code) for code in codes) if isinstance(codes, list) else None
-        self.with_errors += bool(errors)
+        self.faulty += isinstance(own.get("stage"), str)
+        self.with_errors += bool(own.get("errors"))
+        self._add_causes(own)
         for name, counts in _object(own.get("tools")).items():
             written, lost = self.tools.get(name, (0, 0))
             if isinstance(counts, list):
@@ -94,6 +92,12 @@ class Tally:
         tokens = _object(own.get("prompt_tokens"))
         both = tokens.get("server") is not None and tokens.get("local") is not None
         self.prompt_differences += both and tokens["server"] != tokens["local"]
+
+    def _add_causes(self, own: JSONObject) -> None:
+        codes, stage = own.get("codes"), own.get("stage")
+        self.codes.update(str(code) for code in codes) if isinstance(codes, list) else None
+        if isinstance(stage, str):
+            self.stages[stage] += 1
 
     def _add_labels(self, row: JSONObject, own: JSONObject) -> None:
         """Count what MiniMax's labels ask for."""

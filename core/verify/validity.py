@@ -50,10 +50,10 @@ def _check(tools: list[JSON], call: JSON) -> Validity:
     schema = _schema_of(tools, function.get("name"))
     try:
         arguments = function.get("arguments")
-        value = json.loads(arguments) if isinstance(arguments, str) else arguments
+        value: JSON = json.loads(arguments) if isinstance(arguments, str) else arguments
     except (ValueError, RecursionError):
         return Validity(default=False, draft_2020=False)
-    if not schema or value is None:
+    if not schema or arguments is None:
         return Validity(default=False, draft_2020=False)
     own = validator_for(schema, default=Draft202012Validator)
     newest = _passes(Draft202012Validator, schema, value)

@@ -59,6 +59,8 @@ class CountingServer(ThreadingHTTPServer):
         most_at_once: Most questions that were under way at once.
         fault_headers: Of every answer that is a fault.
         may_answer: How many questions, in their order, are answered; the others wait. `None` for all.
+        raw: The raw output for a prompt; `None` for a server without raw completions.
+        prompts: Those of raw completions.
     """
 
     daemon_threads = True
@@ -75,6 +77,8 @@ class CountingServer(ThreadingHTTPServer):
         self.at_once = self.most_at_once = 0
         self.changing = threading.Condition()
         self.may_answer: int | None = None
+        self.raw: Callable[[str], str] | None = None
+        self.prompts: list[str] = []
 
     @property
     def base_url(self) -> str:
@@ -107,6 +111,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         read = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        if self.path == "/v1/completions" and self.server.raw is not None:
+            self.server.prompts.append(read["prompt"])
+            choice: JSONObject = {"index": 0, "text": self.server.raw(read["prompt"]), "finish_reason": "stop"}
+            self._send(200, {"object": "text_completion", "choices": [choice]})
+            return
         if not self.path.endswith("/chat/completions"):
             self._send(404, {})
             return
@@ -147,6 +156,8 @@ class _Handler(BaseHTTPRequestHandler):
             {"choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]},
             {"choices": [], "usage": document["usage"]},
         ]
+        if "stream_error" in document:
+            events.insert(1, {"error": {"message": document["stream_error"]}})
         text = "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"
         self._send_bytes(200, text.encode(), "text/event-stream", {})
 

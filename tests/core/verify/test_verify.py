@@ -8,7 +8,10 @@ from xml.etree import ElementTree
 import pytest
 from jsonschema import Draft202012Validator
 
+from prompt_debugger.core.report.wire import trace_from_json
 from prompt_debugger.core.report.wire.schemas import json_schema_of
+from prompt_debugger.core.types import Refusal
+from prompt_debugger.core.verify import Journal
 from prompt_debugger.ui.cli.main import main
 from tests.core.verify.counting_server import answer, body, call, counting_server
 from tests.core.verify.running import Verification
@@ -174,6 +177,50 @@ def test_a_word_against_the_request_is_not_tried_again(server, tmp_path):
 
     assert server.asked["say 1"] == 1
     assert run.rows[1]["status"] == "failed"
+
+
+def test_a_refused_row_says_why_and_keeps_its_run(server, tmp_path):
+    server.faults = {"call 2": [400] * 9, "say 3": [500] * 4}
+    run = verification(tmp_path)
+
+    run.run(server.base_url)
+
+    refused, given_up = run.rows[2], run.rows[3]
+    assert (refused["status"], refused["response"]["error"]) == (
+        "failed", "the server refused it with status 400: fault 400"
+    )  # fmt: skip
+    assert refused["debugger"]["codes"] == refused["debugger"]["errors"] == ["PD100"]
+    assert refused["debugger"]["stage"] == "request"
+    assert given_up["debugger"]["codes"] == []
+    assert run.summary["debugger"]["by_code"] == {"PD100": 1}
+    assert run.summary["debugger"]["by_stage"] == {"request": 1}
+    assert run.summary["debugger"]["rates"]["fault_rate"]["n"] == 2
+    with Journal(run.folder / "results.sqlite") as journal:
+        document = journal.trace(0, 3)
+    assert document is not None
+    assert trace_from_json(document).refusal == Refusal(400, "fault 400")
+
+
+def test_what_the_request_has_wrong_is_named_with_its_refusal(server, tmp_path):
+    server.faults = {"call": [400] * 9}
+    wrong = {"type": "function", "function": {"name": "f", "parameters": {"type": "dict", "properties": {}}}}
+    run = Verification(tmp_path / "run", [body("call", tools=[wrong])])
+
+    run.run(server.base_url)
+
+    assert run.rows[0]["debugger"]["codes"] == ["PD100", "PD101"]
+
+
+def test_a_refused_row_is_asked_again_by_the_next_session(server, tmp_path):
+    server.faults = {"call 2": [400] * 9}
+    run = verification(tmp_path)
+    run.run(server.base_url)
+    server.faults = {}
+
+    status = run.run(server.base_url)
+
+    assert (status, run.rows[2]["status"], run.rows[2]["debugger"]["codes"]) == (0, "success", [])
+    assert [server.answered[text] for text in TEXTS] == [1, 1, 1, 1]
 
 
 def test_a_wrong_key_ends_it_and_no_row_is_given_up(server, tmp_path, capsys):
