@@ -92,7 +92,8 @@ def _asked(url: str, prepared: dict[str, Any]) -> tuple[str | None, list[Any]]:
     if not prepared.get("stream"):
         choice = json.loads(text)["choices"][0]
         return choice["finish_reason"], choice["message"].get("tool_calls") or []
-    reason, calls = None, {}
+    reason: str | None = None
+    calls: dict[int, Any] = {}
     for event in _events(text):
         for choice in event["choices"]:
             reason = choice["finish_reason"] or reason

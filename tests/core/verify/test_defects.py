@@ -63,7 +63,7 @@ DEFECTS = {
 def with_ids(raw: str) -> Any:
     """An answer whose message holds nothing, with the ids of what was written."""
     tokenizer = Tokenizer.from_file(str(LAB / "tokenizer.json"))
-    document: Any = {**NOTHING, "choices": [dict(NOTHING["choices"][0])]}  # type: ignore[index,arg-type,call-overload]
+    document: Any = {**NOTHING, "choices": [dict(NOTHING["choices"][0])]}  # type: ignore[index,arg-type]
     document["prompt_token_ids"] = tokenizer.encode("hello", add_special_tokens=False).ids
     document["choices"][0]["token_ids"] = tokenizer.encode(f"{raw}<|im_end|>", add_special_tokens=False).ids
     return document

@@ -61,7 +61,7 @@ def make_bodies(count: int) -> list[Any]:
         fields: Any = {"stream": chance.random() < 0.3, "temperature": chance.choice((0, 0.6, 1)), "tools": TOOLS}
         if chance.random() < 0.1:
             fields["tools"] = chance.choice(([], None, [TOOL]))
-        row = body(str(number), **fields)
+        row: Any = body(str(number), **fields)
         if chance.random() < 0.3:
             row["messages"] = [{"role": "_input", "content": "Grüß Gott"}, *row["messages"]]
         made.append(row)
