@@ -59,6 +59,8 @@ class CountingServer(ThreadingHTTPServer):
         most_at_once: Most questions that were under way at once.
         fault_headers: Of every answer that is a fault.
         may_answer: How many questions, in their order, are answered; the others wait. `None` for all.
+        most_welcome: More questions at once are refused with 429; the first so many wait until one was.
+        refused: How many were.
         raw: The raw output for a prompt; `None` for a server without raw completions.
         prompts: Those of raw completions.
     """
@@ -77,6 +79,8 @@ class CountingServer(ThreadingHTTPServer):
         self.at_once = self.most_at_once = 0
         self.changing = threading.Condition()
         self.may_answer: int | None = None
+        self.most_welcome: int | None = None
+        self.refused = 0
         self.raw: Callable[[str], str] | None = None
         self.prompts: list[str] = []
 
@@ -128,7 +132,12 @@ class _Handler(BaseHTTPRequestHandler):
             server.most_at_once = max(server.most_at_once, server.at_once)
             ordinal = server.asked.total()
             fault = server.faults[text].pop(0) if server.faults.get(text) else None
+            if server.most_welcome is not None and server.at_once > server.most_welcome:
+                fault = 429
+                server.refused += 1
             server.changing.notify_all()
+            if server.most_welcome is not None and fault is None:
+                server.changing.wait_for(lambda: server.refused > 0, PATIENCE_S)
             server.changing.wait_for(lambda: server.may_answer is None or ordinal <= server.may_answer)
         try:
             if fault == 0:
