@@ -268,8 +268,9 @@
     return canvas;
   }
 
-  async function savePicture(parts, fileName) {
-    const canvas = drawPicture(parts);
+  const savePicture = (parts, fileName) => saveCanvas(drawPicture(parts), fileName);
+
+  async function saveCanvas(canvas, fileName) {
     const blob = await new Promise((done) => canvas.toBlob(done, "image/png"));
     const link = document.createElement("a");
     link.href = URL.createObjectURL(blob);
@@ -278,5 +279,5 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   }
 
-  Object.assign(pd, { drawPicture, savePicture });
+  Object.assign(pd, { drawPicture, savePicture, saveCanvas });
 })(globalThis);

@@ -145,6 +145,7 @@
     ["what-if", "What-if", "Try every render switch, token counts and turns on this request"],
     ["template", "Template", "Edit the chat template and render the request again"],
     ["compare", "Compare", "Two runs side by side"],
+    ["check", "Check", "Which parsers read this model's template, and with which flags?"],
   ];
 
   function toolTabs() {

@@ -8,14 +8,17 @@ template     what is wrong with the template    serve       the command that sta
 document     the JSON of it                 lock, junit what a pipeline keeps and shows
 way_out      our own reader, where it reads more
 agreement    transformers and vLLM's renderer on the same conversations
+evidence     one cell as a run
 """
 
 from prompt_debugger.core.check.document import check_to_json
+from prompt_debugger.core.check.evidence import cell_trace, ideal_of, pasted_text
+from prompt_debugger.core.check.ideal import Ideal
 from prompt_debugger.core.check.judge import Cell
 from prompt_debugger.core.check.junit import check_to_junit
 from prompt_debugger.core.check.lock import Change, compare_locks, lock_of, lock_to_json, read_lock
 from prompt_debugger.core.check.model import CheckedModel, load_model
-from prompt_debugger.core.check.run import Check, Checker, Wanted
+from prompt_debugger.core.check.run import Check, Checker, Wanted, check_without_parsers
 from prompt_debugger.core.check.serve import serve_command
 
 __all__ = [
@@ -24,13 +27,18 @@ __all__ = [
     "Check",
     "CheckedModel",
     "Checker",
+    "Ideal",
     "Wanted",
+    "cell_trace",
     "check_to_json",
     "check_to_junit",
+    "check_without_parsers",
     "compare_locks",
+    "ideal_of",
     "load_model",
     "lock_of",
     "lock_to_json",
+    "pasted_text",
     "read_lock",
     "serve_command",
 ]

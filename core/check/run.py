@@ -174,6 +174,14 @@ class Checker:
         return ranking.best({name: trip.cells[name] for name in (*pairs, *best_alone)}, len(pairs) + len(best_alone))
 
 
+def check_without_parsers(model: CheckedModel, *, is_thorough: bool = False) -> Check:
+    """Return what a template shows by itself, where there is no vLLM to ask; nothing is recommended."""
+    tools, ideals = write_answers(model, is_thorough=is_thorough)
+    template = check_template(model, ideals, has_plain_tools=tools is PLAIN_TOOLS)
+    nothing = Recommendation(None, None, None, "nothing-works", ())
+    return Check(model, "", ideals, tools, {}, nothing, family_of(ideals), template)
+
+
 def write_answers(
     model: CheckedModel, *, is_thorough: bool, renderer: Renderer | None = None
 ) -> tuple[tuple[JSONObject, ...], tuple[Ideal, ...]]:

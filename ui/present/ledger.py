@@ -31,9 +31,9 @@ def ledger_payload(trace: Trace) -> str | None:
     parse = trace.parse
     if parse is None:
         return None
-    accounts: list[JSON] = [_account("message", parse, parse.ledger, trace.chat)]
+    accounts: list[JSON] = [account_of("message", parse, parse.ledger, trace.chat)]
     if parse.stream_ledger is not None:
-        accounts.append(_account("streamed message", parse, parse.stream_ledger, trace.chat_stream))
+        accounts.append(account_of("streamed message", parse, parse.stream_ledger, trace.chat_stream))
     return pack_payload(
         {
             "accounts": accounts,
@@ -51,7 +51,8 @@ def fate_counts(ledger: Ledger) -> Counter[Fate]:
     return counts
 
 
-def _account(title: str, parse: Parse, ledger: Ledger, chat: ChatResult | None) -> JSONObject:
+def account_of(title: str, parse: Parse, ledger: Ledger, chat: ChatResult | None) -> JSONObject:
+    """Return the raw output by fate, and the message beside it."""
     counts = fate_counts(ledger)
     message: JSONObject = {} if chat is None else chat.message
     segments: list[JSON] = []

@@ -15,6 +15,8 @@ PAGE_SCRIPTS = (
     "template_editor.js",
     "share.js",
     "comparison_view.js",
+    "check_picture.js",
+    "check_view.js",
     "editor_link.js",
     "outdated.js",
     "live.js",
@@ -22,7 +24,7 @@ PAGE_SCRIPTS = (
     "help.js",
     "page.js",
 )
-PAGE_STYLES = ("page.css", "bench.css", "parser_views.css", "share.css", "live.css", "help.css")
+PAGE_STYLES = ("page.css", "bench.css", "parser_views.css", "check.css", "share.css", "live.css", "help.css")
 
 
 def read_assets(names: tuple[str, ...]) -> str:

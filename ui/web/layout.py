@@ -16,12 +16,14 @@ from prompt_debugger.ui.web.handlers import Handlers, TargetFields
 from prompt_debugger.ui.web.intake import FIND_OUT, Reading
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.live import LiveRender
+from prompt_debugger.ui.web.model_check import ModelChecks
 from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.comparison import build_comparison, wire_comparison
 from prompt_debugger.ui.web.panels.draft import wire_draft
 from prompt_debugger.ui.web.panels.experiments import build_experiments, wire_experiments
 from prompt_debugger.ui.web.panels.lab_install import build_install_row, wire_lab
 from prompt_debugger.ui.web.panels.live import wire_live
+from prompt_debugger.ui.web.panels.model_check import build_check, wire_check
 from prompt_debugger.ui.web.panels.parse_tools import wire_parse_tools
 from prompt_debugger.ui.web.panels.request import build_request_panel
 from prompt_debugger.ui.web.panels.results import build_header, build_results
@@ -53,6 +55,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
             experiments = build_experiments(settings)
             template = build_template()
             comparison = build_comparison()
+            model_check = build_check(settings)
     gr.HTML('<div id="pd-inspector" role="status" aria-label="Inspector"></div>', elem_id="pd-foot", padding=False)
     views["notices"] = panel.notices
     page = Page(handlers, panel, views, gr.State(first.trace), gr.State(()))
@@ -60,6 +63,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     wire_live(page, results.live, LiveRender(bench, settings))
     wire_experiments(page, experiments, bench, template.editor)
     wire_template(page, template, TemplateLab(bench))
+    wire_check(page, model_check, ModelChecks(settings), template.editor)
     opened = wire_share(page, sharing)
     wire_look(page, panel.look)
     wire_draft(page)

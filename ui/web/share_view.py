@@ -30,7 +30,7 @@ def build_comparison_view() -> gr.HTML:
 
 
 def build_asking_view(kind: str) -> gr.HTML:
-    """Return a view that shows nothing of its own and asks for something once it is drawn."""
+    """Return an empty view of a kind; what is asked or pressed in it becomes an event."""
     return _build(kind, "")
 
 
@@ -39,7 +39,7 @@ def _build(kind: str, value: str) -> gr.HTML:
         value=value,
         html_template='<div class="pd"></div>',
         js_on_load=_SCRIPT.format(kind=kind),
-        elem_id=f"pd-{kind}",
+        elem_id=f"pd-{kind.replace('_', '-')}",
         elem_classes=["pd-view"],
         apply_default_css=False,
         padding=False,

@@ -147,6 +147,17 @@ def reopen(packed: str, limit: int) -> Reopened:
     return Reopened(bundle.trace, text, describe_bundle(bundle), payloads)
 
 
+@job("showing a cell of a check", Room(cpu_s=10.0, memory_mb=1024))
+def shown_cell(trace: Trace, origin: str) -> Payloads:
+    """Return the views of one parser on one answer of a check, marked as such.
+
+    Args:
+        trace: The cell as a run that was read.
+        origin: Where it comes from, a sentence.
+    """
+    return marked_payloads(trace, "from a check", origin)
+
+
 @job("comparing two runs", Room(cpu_s=10.0, wall_s=120.0, memory_mb=2048))
 def compare_runs(left: NamedRun, right: NamedRun) -> str:
     """Return the payload of two runs side by side."""

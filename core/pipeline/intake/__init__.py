@@ -7,6 +7,6 @@ a stream, a recorded exchange, a browser's HAR, a line of a log, a saved run. Ea
 
 from prompt_debugger.core.pipeline.intake.forms import Form, Intake
 from prompt_debugger.core.pipeline.intake.read import read_intake
-from prompt_debugger.core.pipeline.intake.show import show_evidence
+from prompt_debugger.core.pipeline.intake.show import read_trace, show_evidence
 
-__all__ = ["Form", "Intake", "read_intake", "show_evidence"]
+__all__ = ["Form", "Intake", "read_intake", "read_trace", "show_evidence"]

@@ -22,9 +22,15 @@ async def show_evidence(intake: Intake) -> Trace:
     Raises:
         RoomError: Reading it takes too much.
     """
-    if intake.run is not None:
-        return intake.run
-    trace = _trace_of(intake)
+    return intake.run if intake.run is not None else await read_trace(_trace_of(intake))
+
+
+async def read_trace(trace: Trace) -> Trace:
+    """Return a run whose answers are there with all that can be said of them; no server is asked.
+
+    Raises:
+        RoomError: Reading it takes too much.
+    """
     async with aclosing(checked_steps(room_of().stream(read_run, trace, frozenset()), lambda: trace)) as steps:
         async for step in steps:
             if isinstance(step, Parse):

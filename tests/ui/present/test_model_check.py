@@ -1,0 +1,88 @@
+"""What the matrix shows: the recommended row first, each cell by whole and streamed, and no verdict without parsers."""
+
+from dataclasses import replace
+
+from prompt_debugger.core.check import ideal_of
+from prompt_debugger.core.check.model import CheckedModel
+from prompt_debugger.core.check.run import check_without_parsers
+from prompt_debugger.core.types import ParserOutcome
+from prompt_debugger.ui.present import unpack_payload
+from prompt_debugger.ui.present.model_check import cell_payload, check_payload
+from tests.core.check.checks import RIGHT, STREAMS_WRONG, WRONG, check_of
+from tests.core.check.templates import HERMES
+
+
+def shown(check, missing=""):
+    return unpack_payload(check_payload(check, missing))[0]
+
+
+def test_whole_and_streamed_are_told_apart():
+    larger = replace(STREAMS_WRONG, streamed_usual=True)
+    cells = {"two-calls": WRONG, "types": STREAMS_WRONG, "null": larger}
+
+    [row] = shown(check_of(cells=cells))["rows"]
+
+    told = {name: (row["cells"][name]["whole"], row["cells"][name]["streamed"]) for name in ("one-call", *cells)}
+    assert told == {
+        "one-call": (True, "same"),
+        "two-calls": (False, "untried"),
+        "types": (True, "differs"),
+        "null": (True, "larger"),
+    }
+    assert [row["cells"][name]["state"] for name in ("one-call", *cells)] == ["pass", "fail", "fail", "limit"]
+
+
+def test_the_recommended_row_is_on_top_though_another_passes_more():
+    check = check_of(cells={"two-calls": WRONG})
+    all_right = dict.fromkeys(check.cells["vllm:hermes"], RIGHT)
+    check = replace(check, cells={"vllm:better": all_right, **check.cells})
+
+    rows = shown(check)["rows"]
+
+    assert [(row["short"], row["chosen"]) for row in rows] == [("hermes", True), ("better", False)]
+
+
+def test_every_flag_of_the_command_has_its_reason():
+    told = shown(check_of(cells={"two-calls": WRONG}))
+
+    assert told["command"] == "vllm serve MODEL --enable-auto-tool-choice --tool-call-parser hermes"
+    assert [flag for flag, _ in told["flags"]] == ["--enable-auto-tool-choice", "--tool-call-parser hermes"]
+    assert told["flags"][1][1].startswith("gives back ")
+    assert told["verdict"] == "works-with-limits"
+    assert ["two-calls", "two calls of different tools", "fail", WRONG.problem] in told["features"]
+
+
+def test_without_parsers_no_verdict_is_given():
+    told = shown(check_without_parsers(CheckedModel("ours", HERMES)), "vLLM is not installed.")
+
+    assert told["verdict"] == "unknown"
+    assert told["command"] is None
+    assert told["rows"] == []
+    assert told["answers"]
+    assert "nothing works" not in told["sentence"].lower()
+
+
+def test_a_parser_for_reasoning_alone_is_named_as_one():
+    check = check_of(parser="vllm:-+qwen3")
+
+    assert shown(check)["rows"][0]["short"] == "qwen3 (reasoning)"
+    assert shown(check)["rows"][0]["kind"] == "reasoning"
+
+
+def test_findings_lead_to_a_page_only_where_there_is_one():
+    pages = {one["code"]: one["has_page"] for one in shown(check_of(HERMES.replace("assistant\\n", "")))["findings"]}
+
+    assert all(has_page == (not code.startswith("PD8")) for code, has_page in pages.items())
+
+
+def test_a_cell_holds_what_went_in_and_the_smallest_chunking():
+    outcome = ParserOutcome(None, None, ())
+    check = check_of(cells={"one-call": replace(STREAMS_WRONG, outcome=outcome, split=("<tool", "_call>"))})
+    from prompt_debugger.core.check import cell_trace
+
+    trace = cell_trace(check, "vllm:hermes", "one-call")
+    told = unpack_payload(cell_payload(check, "vllm:hermes", ideal_of(check, "one-call"), trace))[0]
+
+    assert told["deltas"] == ["<tool", "_call>"]
+    assert told["sent"]["calls"] == [{"name": "get_weather", "arguments": {"city": "zqParis"}}]
+    assert told["account"] is None  # nobody has read it yet

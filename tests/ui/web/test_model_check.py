@@ -1,0 +1,81 @@
+"""What the check panel does: the page's own model by default, none of a stranger's, and a word without vLLM."""
+
+from contextlib import aclosing
+from pathlib import Path
+
+from prompt_debugger.core.lab import LabSpec
+from prompt_debugger.core.parse.engines import VllmEngine
+from prompt_debugger.core.pipeline import Target
+from prompt_debugger.ui.present import unpack_payload
+from prompt_debugger.ui.web.handlers import TargetFields
+from prompt_debugger.ui.web.model_check import CheckFields, ModelChecks
+from prompt_debugger.ui.web.settings import PageSettings
+from tests.core.check.checks import check_of
+
+NOWHERE = TargetFields("", "", "", "kimi_k2", "none")
+
+
+NOTHING = CheckFields()
+
+
+def without_vllm(**settings):
+    return ModelChecks(PageSettings(lab=False, **settings), lambda: VllmEngine("/no/such/python"))
+
+
+async def last(checks, fields=NOTHING, target=NOWHERE):
+    async with aclosing(checks.check(fields, target)) as changes:
+        *_, end = [change async for change in changes if change.payload is not None]
+    return unpack_payload(end.payload)[0], end.check
+
+
+async def test_without_vllm_it_says_so_and_shows_the_template():
+    told, check = await last(without_vllm())
+
+    assert told["state"] == "done"
+    assert told["verdict"] == "unknown"
+    assert told["missing"]
+    assert check.model.folder == Path(LabSpec().model_dir)
+    assert dict(map(tuple, told["supports"]))
+
+
+async def test_a_public_page_checks_the_operators_model_whatever_is_sent(tmp_path):
+    checks = without_vllm(public=True)
+    sent = CheckFields(str(tmp_path), "thorough", "edited", "{{ 1/0 }}")
+
+    _, check = await last(checks, sent, TargetFields("", "", str(tmp_path), "kimi_k2", "none"))
+
+    assert check.model.folder == Path(LabSpec().model_dir)
+    assert check.model.name == Path(LabSpec().model_dir).name
+    assert check.model.template_file is None
+    assert (await last(checks))[1] is check  # the same for every visitor, made once
+
+
+async def test_the_edited_template_is_checked_in_place_of_the_models_own():
+    _, check = await last(without_vllm(), CheckFields(template="edited", edited="{{ messages[0].content }}"))
+
+    assert check.model.template.strip() == "{{ messages[0].content }}"
+    assert check.model.template_file == "edited.jinja"
+
+
+async def test_an_endpoint_without_a_tokenizer_is_no_model():
+    told, check = await last(without_vllm(), target=TargetFields("http://127.0.0.1:9/v1", "", "", "kimi_k2", "none"))
+
+    assert check is None
+    assert told["state"] == "error"
+    assert "tokenizer" in told["sentence"]
+
+
+async def test_a_model_that_is_not_there_is_told_as_one_message(tmp_path):
+    told, _ = await last(without_vllm(), CheckFields(str(tmp_path)))
+
+    assert told["state"] == "error"
+
+
+async def test_a_cell_that_is_none_is_a_message():
+    checks = without_vllm(target=Target())
+
+    before = unpack_payload(await checks.open_cell(None, "vllm:hermes", "one-call"))[0]
+    none = unpack_payload(await checks.open_cell(check_of(), "vllm:x", "one-call"))[0]
+
+    assert {before["state"], none["state"]} == {"error"}
+    assert await checks.take_cell(check_of(), "vllm:x", "one-call") is None

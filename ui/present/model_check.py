@@ -1,0 +1,236 @@
+"""A check of a model → the matrix of answers and parsers, what to start a server with, and one cell of it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+
+from prompt_debugger.core.check import Cell, Check, Ideal, serve_command
+from prompt_debugger.core.diagnose import RULES
+from prompt_debugger.core.parse.engines import read_parser_name
+from prompt_debugger.core.types import JSON, Finding, JSONObject, Trace
+from prompt_debugger.ui.present.ledger import account_of
+from prompt_debugger.ui.present.payload import pack_payload
+from prompt_debugger.ui.present.words import SEVERITY_MARKS, joined, shortened
+
+_LONGEST = 400
+_MOST_DELTAS = 60
+_FLAG_REASONS = {
+    "--revision": "the revision that was checked",
+    "--enable-auto-tool-choice": "without it vLLM returns no calls under `tool_choice` auto",
+    "--tool-parser-plugin": "the file that registers the parser",
+    "--chat-template": "the template that was checked, in place of the model's own",
+}
+
+
+def check_running_payload(words: str) -> str:
+    """Return the payload of a check that goes on; `words` say how far it is."""
+    return pack_payload(
+        {
+            "state": "running",
+            "sentence": "Checking the template against vLLM's parsers.",
+            "progress": {"text": words or "starting two helpers with vLLM's parsers", "fraction": None},
+        }
+    )
+
+
+def check_payload(check: Check, missing: str = "") -> str:
+    """Return the payload of a finished check.
+
+    Args:
+        check: What was found.
+        missing: Why no parser was asked; "" if they were.
+    """
+    rows = sorted((_row(name, check) for name in check.cells), key=_rank)
+    return pack_payload(
+        {
+            "state": "done",
+            "sentence": _sentence(check, missing),
+            "source": _source(check, missing),
+            "verdict": "unknown" if missing else check.recommendation.verdict,
+            "missing": missing,
+            "command": serve_command(check),
+            "flags": [[flag, reason] for flag, reason in _flags(check)],
+            "reasons": [*check.recommendation.reasons],
+            "answers": [_answer(ideal) for ideal in check.ideals],
+            "features": _features(check),
+            "rows": [*rows],
+            "supports": [[name, held] for name, held in check.template.supports.items()],
+            "findings": [_finding(finding) for finding in check.findings],
+        }
+    )
+
+
+def cell_payload(check: Check, parser: str, ideal: Ideal, trace: Trace) -> str:
+    """Return the payload of one cell.
+
+    Args:
+        check: The check.
+        parser: Name of the parsers.
+        ideal: What the template makes of the answer.
+        trace: The cell as a run that was read.
+    """
+    cell = check.cells[parser][ideal.answer.name]
+    parse = trace.parse
+    return pack_payload(
+        {
+            "parser": parser,
+            "short": _shown(parser),
+            "answer": ideal.answer.name,
+            "about": ideal.answer.about,
+            "cell": _cell(cell),
+            "sent": _sent(ideal),
+            "prompt_tail": ideal.prompt_tail,
+            "deltas": [*cell.split[:_MOST_DELTAS]] if cell.streamed is False else [],
+            "more_deltas": max(0, len(cell.split) - _MOST_DELTAS) if cell.streamed is False else 0,
+            "account": None if parse is None else account_of("what came back", parse, parse.ledger, trace.chat),
+            "by_hand": _by_hand(parser, cell),
+        }
+    )
+
+
+def _sentence(check: Check, missing: str) -> str:
+    if missing:
+        return "No parser was asked, so nothing can be said about them; what the template shows by itself is below."
+    chosen = check.recommendation
+    if chosen.name is None:
+        return f"No parser of vLLM {check.release} gives back the simplest call of this template."
+    row = check.cells[chosen.name]
+    passed, name = sum(cell.is_passed for cell in row.values()), _short(chosen.name)
+    if chosen.verdict == "works":
+        return f"`{name}` gives back all {passed} answers of this template, whole and in every chunking."
+    return f"`{name}` gives back {passed} of {len(row)} answers of this template; the others are marked below."
+
+
+def _source(check: Check, missing: str) -> str:
+    vocabulary = "the model's own vocabulary" if check.has_vocabulary else "a stand-in vocabulary"
+    return joined(
+        f"`{check.model.name}`",
+        missing or f"vLLM {check.release}, {len(check.cells)} parsers and pairs of them",
+        f"format {check.family}" if check.family else None,
+        None if missing else vocabulary,
+    )
+
+
+def _flags(check: Check) -> Iterator[tuple[str, str]]:
+    """Yield each flag of the command with why it is there."""
+    command, chosen = serve_command(check), check.recommendation
+    if command is None:
+        return
+    words = shlex.split(command)
+    row = check.cells[chosen.name or ""]
+    for flag, value in zip(words, [*words[1:], ""], strict=True):
+        if flag == "--tool-call-parser":
+            yield f"{flag} {value}", _passed_words([cell for name, cell in row.items() if _has_calls(check, name)])
+        elif flag == "--reasoning-parser":
+            thinking = [cell for name, cell in row.items() if _has_reasoning(check, name)]
+            yield f"{flag} {value}", _passed_words(thinking, "answers with reasoning")
+        elif flag in _FLAG_REASONS:
+            yield flag, _FLAG_REASONS[flag]
+
+
+def _passed_words(cells: list[Cell], what: str = "answers with calls") -> str:
+    passed = sum(cell.is_passed for cell in cells)
+    return f"gives back {passed} of {len(cells)} {what}, whole and in every chunking"
+
+
+def _has_calls(check: Check, answer: str) -> bool:
+    return any(ideal.answer.name == answer and ideal.answer.calls for ideal in check.ideals)
+
+
+def _has_reasoning(check: Check, answer: str) -> bool:
+    return any(ideal.answer.name == answer and ideal.answer.reasoning is not None for ideal in check.ideals)
+
+
+def _answer(ideal: Ideal) -> JSONObject:
+    refusal = None if ideal.refusal is None else f"the template fails: {ideal.refusal.message}"
+    lost = f"the template does not print its {' and '.join(ideal.lost)}" if ideal.lost else None
+    return {"name": ideal.answer.name, "about": ideal.answer.about, "unasked": refusal or lost}
+
+
+def _features(check: Check) -> list[JSON]:
+    """Return what the recommended parsers do with each answer: [answer, about, state, problem]."""
+    row = check.cells.get(check.recommendation.name or "", {})
+    made: list[JSON] = []
+    for ideal in check.ideals:
+        name, told = ideal.answer.name, _answer(ideal)
+        if name in row:
+            cell = _cell(row[name])
+            made.append([name, ideal.answer.about, cell["state"], cell["problem"] or cell["remark"] or ""])
+        elif told["unasked"] is not None:
+            made.append([name, ideal.answer.about, "unasked", told["unasked"]])
+    return made
+
+
+def _row(name: str, check: Check) -> JSONObject:
+    pair, row = read_parser_name(name), check.cells[name]
+    kind = "pair" if pair.tool and pair.reasoning else "tool" if pair.tool else "reasoning"
+    return {
+        "name": name,
+        "short": _shown(name),
+        "kind": kind,
+        "chosen": name == check.recommendation.name,
+        "passed": sum(cell.is_passed for cell in row.values()),
+        "whole": sum(cell.whole for cell in row.values()),
+        "asked": len(row),
+        "cells": {answer: _cell(cell) for answer, cell in row.items()},
+    }
+
+
+def _rank(row: JSONObject) -> tuple[bool, int, int, str]:
+    passed, whole = int(str(row["passed"])), int(str(row["whole"]))
+    return row["chosen"] is not True, -passed, -whole, str(row["name"])
+
+
+def _cell(cell: Cell) -> JSONObject:
+    streamed = "untried"
+    if cell.streamed is not None:
+        streamed = "same" if cell.streamed else "larger" if cell.streamed_usual else "differs"
+    return {
+        "state": "pass" if cell.is_passed else "limit" if cell.is_usable else "fail",
+        "whole": cell.whole and not cell.leaves_reasoning,
+        "streamed": streamed,
+        "problem": None if cell.problem is None else shortened(cell.problem, _LONGEST),
+        "remark": None if cell.remark is None else shortened(cell.remark, _LONGEST),
+    }
+
+
+def _sent(ideal: Ideal) -> JSONObject:
+    answer = ideal.answer
+    calls: list[JSON] = [{"name": call.name, "arguments": call.arguments} for call in answer.calls]
+    return {"content": answer.content, "reasoning": answer.reasoning, "calls": calls}
+
+
+def _finding(finding: Finding) -> JSONObject:
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "has_page": finding.code in RULES,
+        "severity": finding.severity.value,
+        "mark": SEVERITY_MARKS[finding.severity],
+        "title": finding.title,
+        "detail": finding.detail,
+        "fix": finding.fix,
+    }
+
+
+def _by_hand(parser: str, cell: Cell) -> str:
+    """Return what to do with the cell on the page."""
+    if cell.streamed is False:
+        return f"Parse has the raw output then; Split fuzz with `{_short(parser)}` shows where the stream parts."
+    return "Parse has the raw output then, coloured by where each character went; every other tool there works on it."
+
+
+def _shown(name: str) -> str:
+    """Return a name as people say it: a reasoning parser alone by its own name."""
+    pair = read_parser_name(name)
+    return f"{pair.reasoning} (reasoning)" if pair.tool is None else _short(name)
+
+
+def _short(name: str) -> str:
+    return name.removeprefix("vllm:")
+
+
+def names_of(choice: Mapping[str, JSON]) -> tuple[str, str, str]:
+    """Return what was pressed in the matrix: what for, the parsers, the answer."""
+    return str(choice.get("act", "")), str(choice.get("parser", "")), str(choice.get("answer", ""))

@@ -1,0 +1,186 @@
+"""Check a model from the page: its template against vLLM's parsers; plain values in, payloads out.
+
+On a public page the operator's model is checked, once, and nothing that a visitor types takes part.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from prompt_debugger.core.check import (
+    Check,
+    CheckedModel,
+    Checker,
+    Wanted,
+    cell_trace,
+    check_without_parsers,
+    ideal_of,
+    load_model,
+    pasted_text,
+)
+from prompt_debugger.core.errors import DebuggerError, EngineError, RequestError
+from prompt_debugger.core.parse.engines import EngineLimits, VllmEngine
+from prompt_debugger.core.pipeline.intake import read_trace
+from prompt_debugger.core.room import in_thread, room_of
+from prompt_debugger.core.types import Trace
+from prompt_debugger.ui.present.model_check import cell_payload, check_payload, check_running_payload
+from prompt_debugger.ui.present.tool_state import tool_error_payload
+from prompt_debugger.ui.web.experiments import as_told
+from prompt_debugger.ui.web.handlers import TICK_S, Payloads, TargetFields
+from prompt_debugger.ui.web.render_setups import with_edges
+from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.work import shown_cell
+
+_HELPERS = 2  # half a gigabyte each, gone at the end of the check
+_LIMITS = EngineLimits(request_s=600.0, parser_s=20.0)  # everything waits for the slowest parser
+_PUBLIC_S = 180.0  # for the one check of a public page
+
+_log = logging.getLogger(__name__)
+
+
+class CheckFields(NamedTuple):
+    """What the panel asks for.
+
+    Attributes:
+        model: Folder, hub id or template file; "" for what the page aims at.
+        depth: `thorough` for more answers and chunkings.
+        template: `edited` for the template editor's text.
+        edited: That text.
+    """
+
+    model: str = ""
+    depth: str = ""
+    template: str = ""
+    edited: str = ""
+
+
+class CheckChange(NamedTuple):
+    """A step of a check: the payload, and at its end what was found."""
+
+    payload: str | None
+    check: Check | None = None
+
+
+class TakenCell(NamedTuple):
+    """A cell as a run of the page: its trace, the text for the editor, the views."""
+
+    trace: Trace
+    text: str
+    payloads: Payloads
+
+
+class ModelChecks:
+    """What the events of the check panel do; holds nothing of a visitor's.
+
+    Args:
+        settings: What the page is served with.
+        start_engine: Starts a helper with vLLM's parsers.
+    """
+
+    def __init__(self, settings: PageSettings, start_engine: Callable[[], VllmEngine] | None = None) -> None:
+        self._settings = settings
+        self._start_engine = start_engine or (lambda: VllmEngine(limits=_LIMITS))
+        self._public: CheckChange | None = None  # the same for every visitor
+
+    async def check(self, fields: CheckFields, target: TargetFields) -> AsyncGenerator[CheckChange, None]:
+        """Check a model; yield how far it is, and at the end what was found."""
+        try:
+            if self._public is not None:
+                yield self._public
+                return
+            yield CheckChange(check_running_payload(""))
+            async for change in self._steps(fields, target):
+                if self._settings.public and change.check is not None:
+                    self._public = change
+                yield change
+        except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
+            yield CheckChange(tool_error_payload(as_told(error)))
+
+    async def open_cell(self, check: Check | None, parser: str, answer: str) -> str:
+        """Return the payload of one cell."""
+        try:
+            found = _need(check)
+            trace = await read_trace(cell_trace(found, parser, answer))
+            return cell_payload(found, parser, ideal_of(found, answer), trace)
+        except Exception as error:  # noqa: BLE001  # as above
+            return tool_error_payload(as_told(error))
+
+    async def take_cell(self, check: Check | None, parser: str, answer: str) -> TakenCell | None:
+        """Return one cell as a run that the whole page shows; `None` if it cannot be."""
+        try:
+            trace = await read_trace(cell_trace(_need(check), parser, answer))
+            origin = f"From the check: `{parser.removeprefix('vllm:')}` on the answer `{answer}`. No server was asked."
+            payloads = await in_thread(room_of().call, shown_cell, trace, origin)
+            return TakenCell(trace, pasted_text(trace), payloads)
+        except DebuggerError as error:
+            _log.info("a cell could not be shown: %s", error)
+            return None
+
+    async def _steps(self, fields: CheckFields, target: TargetFields) -> AsyncGenerator[CheckChange, None]:
+        told = [""]
+        task = asyncio.create_task(self._check(fields, target, told))
+        shown = ""
+        started_s = time.monotonic()
+        try:
+            while not (await asyncio.wait({task}, timeout=TICK_S))[0]:
+                if self._settings.public and time.monotonic() - started_s > _PUBLIC_S:
+                    raise RequestError("the check took too long", "Run `check` on your own machine.")
+                yield CheckChange(None if told[0] == shown else check_running_payload(told[0]))
+                shown = told[0]
+            check, missing = task.result()
+            yield CheckChange(await asyncio.to_thread(check_payload, check, missing), check)
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError, DebuggerError):
+                await task
+
+    async def _check(self, fields: CheckFields, target: TargetFields, told: list[str]) -> tuple[Check, str]:
+        model = await in_thread(self._model, fields, target)
+        is_thorough = fields.depth == "thorough" and not self._settings.public
+
+        def tell(words: str) -> None:
+            told[0] = words
+
+        engines = [self._start_engine() for _ in range(_HELPERS)]
+        try:
+            return await Checker(engines, tell).check(model, Wanted(is_thorough=is_thorough)), ""
+        except EngineError as error:
+            tell("the template alone")
+            check = await in_thread(check_without_parsers, model, is_thorough=is_thorough)
+            return check, f"{error.message.rstrip('.')}. {error.hint}".strip()
+        finally:
+            for engine in engines:
+                await asyncio.shield(asyncio.to_thread(engine.close))
+
+    def _model(self, fields: CheckFields, target: TargetFields) -> CheckedModel:
+        """Return what is to be checked: what was named, else what the page's target is rendered with."""
+        base, spec = self._settings.target, self._settings.target.lab
+        named = "" if self._settings.public else fields.model.strip() or target.tokenizer.strip()
+        own = str(base.tokenizer or "")
+        endpoint = base.base_url if self._settings.public else target.endpoint.strip()
+        if not named and not own and endpoint:
+            raise RequestError(
+                f"no tokenizer is known for {endpoint}", "Name the model: a folder or a hub id.", field="tokenizer"
+            )
+        source = named or own or str(spec.model_dir)
+        is_lab = source == str(spec.model_dir)
+        file = str(spec.chat_template) if is_lab and spec.chat_template is not None else None
+        model = load_model(source, template_file=file)
+        if base.chat_template is not None and source == own:
+            model = replace(model, template=base.chat_template, template_file="template.jinja")
+        if fields.template == "edited" and not self._settings.public and fields.edited.strip():
+            model = replace(model, template=with_edges(fields.edited, model.template), template_file="edited.jinja")
+        return replace(model, name=Path(source).name) if self._settings.public else model
+
+
+def _need(check: Check | None) -> Check:
+    if check is None:
+        raise RequestError("there is no check yet", "Press the button above the matrix.")
+    return check

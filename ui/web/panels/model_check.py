@@ -1,0 +1,121 @@
+"""The check panel: what to check, its button and Stop, the matrix, and the cell that was opened."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any, NamedTuple
+
+import gradio as gr
+
+from prompt_debugger.core.check import Check
+from prompt_debugger.ui.present.model_check import names_of
+from prompt_debugger.ui.web.handlers import TargetFields
+from prompt_debugger.ui.web.model_check import CheckFields, ModelChecks
+from prompt_debugger.ui.web.page import Changes, Page, quiet
+from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.share_view import build_asking_view
+from prompt_debugger.ui.web.views import build_view
+
+CHECK_LIMIT = 1  # each starts two helpers of half a gigabyte
+CELL_LIMIT = 4
+
+
+class CheckPanel(NamedTuple):
+    """Components of the check panel."""
+
+    model: gr.Textbox
+    depth: gr.Dropdown
+    template: gr.Dropdown
+    start: gr.Button
+    stop: gr.Button
+    view: gr.HTML
+    cell: gr.HTML
+    check: gr.State
+
+
+def build_check(settings: PageSettings) -> CheckPanel:
+    """Place the panel; on a public page there is nothing to choose."""
+    shown = not settings.public
+    with gr.Column(elem_id="pd-panel-check", elem_classes=["pd-panel"]):
+        with gr.Row(elem_classes=["pd-bench-row"], elem_id="pd-check-row"):
+            model = gr.Textbox(
+                "",
+                label="Model",
+                placeholder="folder or hub id; empty: the page's",
+                elem_id="pd-check-model",
+                visible=shown,
+                min_width=220,
+            )
+            template = gr.Dropdown(
+                [("the model's own", ""), ("as edited under Template", "edited")],
+                value="",
+                label="Template",
+                elem_id="pd-check-template",
+                filterable=False,
+                visible=shown,
+                min_width=150,
+            )
+            depth = gr.Dropdown(
+                [("usual", ""), ("thorough", "thorough")],
+                value="",
+                label="Answers and chunkings",
+                elem_id="pd-check-depth",
+                filterable=False,
+                visible=shown,
+                min_width=110,
+            )
+            start = gr.Button("Check the model", variant="primary", elem_id="pd-start-model-check", size="sm", scale=0)
+            stop = gr.Button("Stop", interactive=False, elem_id="pd-stop-model-check", size="sm", scale=0, min_width=60)
+        view = build_asking_view("model_check")
+        cell = build_view("check_cell", "check_cell")
+    return CheckPanel(model, depth, template, start, stop, view, cell, gr.State(None))
+
+
+def wire_check(page: Page, panel: CheckPanel, checks: ModelChecks, edited: gr.Code) -> None:
+    """Wire the panel; `edited` is the template editor."""
+    request = page.request
+
+    async def check(model: str, depth: str, template: str, text: str, *target: str) -> AsyncGenerator[Changes, None]:
+        fields = CheckFields(model, depth or "", template or "", text)
+        async with aclosing(checks.check(fields, TargetFields(*target))) as changes:
+            async for change in changes:
+                found: Changes = {} if change.check is None else {panel.check: change.check, panel.cell: ""}
+                yield {panel.view: gr.skip() if change.payload is None else change.payload, **found}
+
+    async def open_cell(found: Check | None, event: gr.SelectData) -> Changes:
+        act, parser, answer = names_of(event.value if isinstance(event.value, dict) else {})
+        if act != "take":
+            return {panel.cell: await checks.open_cell(found, parser, answer)}
+        taken = await checks.take_cell(found, parser, answer)
+        if taken is None:
+            return {panel.cell: gr.skip()}
+        changes: Changes = {page.trace: taken.trace, request.editor: taken.text, request.case: None}
+        return {**changes, **page.changes(taken.payloads)}
+
+    buttons = [panel.start, panel.stop]
+    inputs = [panel.model, panel.depth, panel.template, edited, *request.target_fields]
+    started = panel.start.click(_begin, None, buttons, api_name="check_model_begin", queue=False, **quiet())
+    running = started.then(
+        check,
+        inputs,
+        [panel.view, panel.check, panel.cell],
+        api_name="check_model",
+        concurrency_limit=CHECK_LIMIT,
+        **quiet(),
+    )
+    running.then(_end, None, buttons, api_name="check_model_end", queue=False, **quiet())
+    stopped = panel.stop.click(
+        _end, None, buttons, api_name="check_model_stop", queue=False, cancels=[running], **quiet()
+    )
+    stopped.then(None, None, None, js="() => PromptDebugger.settle('pd-model-check')", **quiet())
+    outputs: list[Any] = [panel.cell, page.trace, request.editor, request.case, *page.views.values()]
+    panel.view.select(open_cell, panel.check, outputs, api_name="open_cell", concurrency_limit=CELL_LIMIT, **quiet())
+
+
+def _begin() -> tuple[Any, Any]:
+    return gr.Button(interactive=False), gr.Button(interactive=True)
+
+
+def _end() -> tuple[Any, Any]:
+    return gr.Button(interactive=True), gr.Button(interactive=False)
