@@ -242,6 +242,12 @@
     });
     const more = make("details", "pd-more");
     more.dataset.key = "supports";
+    if (header.engines.sentence) box.append(prose("p", "", header.engines.sentence));
+    header.engines.differ.forEach(([name, about, causes]) => {
+      const line = make("p", "pd-check-reason");
+      line.append(make("code", "pd-inline-code", name), " " + about + ": ", prose("span", "", causes));
+      box.append(line);
+    });
     more.append(make("summary", "", "What it supports: " + header.supports.filter(([, isHeld]) => isHeld).length + " of " + header.supports.length), supports);
     box.append(more);
     return box;

@@ -57,6 +57,7 @@ def check_payload(check: Check, missing: str = "") -> str:
             "rows": [*rows],
             "supports": [[name, held] for name, held in check.template.supports.items()],
             "findings": [_finding(finding) for finding in check.findings],
+            "engines": _engines(check),
         }
     )
 
@@ -211,6 +212,18 @@ def _finding(finding: Finding) -> JSONObject:
         "title": finding.title,
         "detail": finding.detail,
         "fix": finding.fix,
+    }
+
+
+def _engines(check: Check) -> JSONObject:
+    """Return whether transformers and vLLM render alike: those that do not, each with its causes."""
+    asked = check.engines.conversations
+    differ = [one for one in asked if one.agrees is False]
+    alike = sum(one.agrees is True for one in asked)
+    told = f"{alike} of {len(asked)} conversations give the same prompt in transformers and in vLLM."
+    return {
+        "sentence": told if asked else check.engines.skipped,
+        "differ": [[one.name, one.about, " ".join(one.causes) or "The cause is not known."] for one in differ],
     }
 
 
