@@ -179,16 +179,17 @@
 
   function recommendation(header) {
     const box = make("section", "pd-check-recommended");
-    const head = make("p", "pd-check-verdict pd-check-is-" + header.verdict);
+    const head = make("div", "pd-check-verdict pd-check-is-" + header.verdict);
     head.append(make("span", "pd-badge", VERDICTS[header.verdict]));
     if (header.missing) head.append(prose("span", "", header.missing));
     box.append(head);
     if (header.command) {
       const line = make("div", "pd-check-command");
       line.append(make("code", "pd-check-words", header.command), button("Copy", "", (event) => pd.copyText(header.command, event.currentTarget)));
+      head.append(line);
       const flags = make("dl", "pd-facts");
       header.flags.forEach(([flag, reason]) => flags.append(make("dt", "pd-check-flag", flag), prose("dd", "", reason)));
-      box.append(line, flags);
+      box.append(flags);
     }
     return box;
   }
@@ -266,6 +267,8 @@
         root.append(cellHead(told), sides(told));
         if (told.deltas.length) root.append(deltas(told));
         if (told.account) root.append(...differences(told.account));
+        const open = document.querySelector(".pd-check-open");
+        if (open) open.scrollIntoView({ block: "nearest" }); // the sheet must not cover what it is about
       },
     };
   };

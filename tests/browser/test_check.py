@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from playwright.sync_api import expect
 
+from prompt_debugger.core.check import cell_trace, ideal_of
+from prompt_debugger.core.pipeline.reading import read_run
+from prompt_debugger.core.types import Parse, ParserOutcome
+from prompt_debugger.ui.present.model_check import cell_payload, check_payload
 from tests.browser.axe import violations
 from tests.browser.bench import GRADIO_RULES
 from tests.browser.page import DebuggerPage
+from tests.core.check.checks import STREAMS_WRONG, WRONG, check_of
 from tests.patience import PATIENCE_MS
 
 pytestmark = pytest.mark.browser
@@ -29,22 +36,10 @@ def test_the_matrix_names_the_parser_and_a_cell_opens_in_parse(bare: DebuggerPag
     expect(page.locator(".pd-check-words")).to_contain_text("--tool-call-parser kimi_k2")
     top = page.locator(".pd-check-table tbody tr").first
     expect(top).to_contain_text("recommended")
-    rows = page.locator(".pd-check-table tbody tr").count()
-    page.get_by_role("button", name="Show the other").click()
-    expect(page.locator(".pd-check-table tbody tr").nth(rows)).to_be_visible()
-    page.get_by_role("button", name="Only failing").click()
-    expect(page.locator(".pd-check-table tbody tr").first).to_be_visible()
-    assert violations(page, "#pd-panel-check", GRADIO_RULES) == []
-
     failing = page.locator(".pd-check-table tbody .pd-check-cell:has(.pd-check-fail)").first
-    failing.focus()
-    page.keyboard.press("ArrowDown")
-    assert page.evaluate("document.activeElement.className").startswith("pd-check-cell")
     failing.click()
     expect(page.locator(".pd-check-sides")).to_be_visible()
     raw = page.locator(".pd-check-sides .pd-fate").first.inner_text()
-    page.evaluate("document.body.classList.add('dark')")
-    assert violations(page, "#pd-panel-check", GRADIO_RULES) == []
 
     page.get_by_role("button", name="Open in Parse").click()
     expect(page.locator(".pd-header")).to_contain_text("from a check")
@@ -53,6 +48,61 @@ def test_the_matrix_names_the_parser_and_a_cell_opens_in_parse(bare: DebuggerPag
     assert '"raw"' in bare.request_text()
     bare.run()  # what stands in the editor is read for the same output
     assert raw in page.locator("#pd-ledger .pd-raw").inner_text()
+
+
+@pytest.fixture
+def shown(bare: DebuggerPage) -> DebuggerPage:
+    """The panel with a check that a test chose, and one cell of it open; no parser was asked."""
+    outcome = ParserOutcome(None, "left <tool_call>", ())
+    wrong = replace(WRONG, outcome=outcome)
+    made = check_of(cells={"two-calls": wrong, "types": replace(STREAMS_WRONG, outcome=outcome, split=("<tool", ">"))})
+    made = replace(made, cells={**made.cells, "vllm:blind": dict.fromkeys(made.cells["vllm:hermes"], WRONG)})
+    trace = cell_trace(made, "vllm:hermes", "two-calls")
+    for step in read_run(trace, frozenset()):
+        trace = replace(trace, parse=step) if isinstance(step, Parse) else trace
+    payloads = {
+        "model_check": check_payload(made),
+        "check_cell": cell_payload(made, "vllm:hermes", ideal_of(made, "two-calls"), trace),
+    }
+    bare.page.click("#pd-tab-check")
+    for view, payload in payloads.items():
+        bare.page.evaluate("([name, payload]) => PromptDebugger.controller(name).set(payload)", [view, payload])
+    return bare
+
+
+def test_the_matrix_is_walked_by_keys_filtered_and_breaks_no_accessibility_rule(shown: DebuggerPage) -> None:
+    page = shown.page
+    rows = page.locator(".pd-check-table tbody tr")
+    expect(rows).to_have_count(1)
+    page.get_by_role("button", name="Show the other 1").click()
+    expect(rows).to_have_count(2)
+
+    first = page.locator(".pd-check-cell").first
+    first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    label = str(page.evaluate("document.activeElement.getAttribute('aria-label')"))
+    assert label == "blind, one-call: whole: does not; streamed: not tried"
+    assert "blind" in shown.inspector()
+    assert violations(page, "#pd-panel-check", GRADIO_RULES) == []
+    page.evaluate("document.body.classList.add('dark')")  # gradio's own buttons change slowly: our views alone
+    assert violations(page, "#pd-model-check") + violations(page, "#pd-check-cell") == []
+
+    page.get_by_role("button", name="Show the other 1").or_(page.get_by_role("button", name="Hide those")).click()
+    columns = page.locator(".pd-check-answer").count()
+    page.get_by_role("button", name="Only failing").click()
+    expect(page.locator(".pd-check-answer")).to_have_count(2)
+    assert columns > 2
+    page.get_by_role("button", name="Reasoning parsers").click()
+    expect(rows).to_have_count(0)
+
+
+def test_the_matrix_is_saved_as_a_picture(shown: DebuggerPage) -> None:
+    with shown.page.expect_download() as download:
+        shown.page.get_by_role("button", name="Picture").click()
+
+    assert download.value.suggested_filename == "check.png"
+    assert download.value.path().read_bytes()[:4] == b"\x89PNG"
 
 
 def test_before_a_check_the_panel_says_what_it_shows(bare: DebuggerPage) -> None:
