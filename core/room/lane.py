@@ -23,13 +23,11 @@ class Lane:
     Attributes:
         owner: Visitor whose job holds it.
         job_number: Counts its jobs, so that nobody stops the one that came after theirs.
-        is_further: Whether it goes when nobody needs it any more.
         is_slow: Whether it is for visitors who used much lately: its processes give way to all others.
     """
 
-    def __init__(self, start: Start, *, is_further: bool = False, is_slow: bool = False) -> None:
+    def __init__(self, start: Start, *, is_slow: bool = False) -> None:
         self.owner = ""
-        self.is_further = is_further
         self.is_slow = is_slow
         self._begun_s = 0.0
         self._used_s = 0.0
@@ -78,8 +76,8 @@ class Lane:
         """Return the processor time of the job that held it, also of one that took its process down."""
         return self._used_s
 
-    def is_worn(self) -> bool:
-        """Say whether its process gives way to others, which cannot be taken back."""
+    def is_aside(self) -> bool:
+        """Say whether its process gives way to others since its job goes on for long, which cannot be taken back."""
         return self._gives_way
 
     def give_way_if_long(self) -> None:
@@ -114,9 +112,9 @@ class Lane:
     def refill(self, modules: tuple[str, ...]) -> None:
         """Start the next process at once, so that it is warm when it is needed; only by its holder."""
         self._is_stopped = False
-        if not self.is_further:
-            with suppress(RoomError):
-                self.ready(modules)
+        self._begun_s = float("inf")  # what its process does now is nobody's job
+        with suppress(RoomError):
+            self.ready(modules)
 
     def shut(self) -> None:
         """Let no process begin in it any more, and end the one that runs."""

@@ -2,9 +2,10 @@
 
 Lanes are given to whoever holds fewest, also by address, and used least lately, then to whoever came first. No
 visitor holds more than half of them. While others are there, all who used much lately share a slow one (`fairness`),
-whose processes give way to whatever else the machine has to do, and so does every job that goes on for long. A
-visitor who holds none, used little and has waited a moment in which nobody else was served gets a further lane, as
-far as there is memory; it goes when nobody needs it.
+whose processes give way to whatever else the machine has to do. A job that goes on for long gives way, too, and stands
+aside: another lane takes its place for those who wait, and the last free one is not given to an address that has a job
+aside. A visitor who holds none, used little and has waited a moment in which nobody else was served gets a further
+lane. All that as far as there is memory; lanes beyond the usual number go when nobody needs them.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from prompt_debugger.core.room.memory import has_memory_for_another
 VISITOR: ContextVar[str] = ContextVar("visitor whose text is worked on", default="")
 
 _PATIENCE_S = 0.1  # a further process costs some milliseconds
-MOST_EVER = 8  # lanes, further ones included
+MOST_EVER = 8  # lanes, further ones and those aside included
 _MOST_OF_ADDRESS = 3  # which it holds when one of its pages gets a further one
 
 
@@ -48,6 +49,7 @@ class Lanes:
     def __init__(self, start: Start, most: int, fairness: Fairness | None = None) -> None:
         self.all = tuple(Lane(start) for _ in range(most))
         self._start = start
+        self._most = most
         self._idle = list(self.all)
         self._waiting: list[_Waiter] = []
         self._lock = threading.Lock()
@@ -76,17 +78,22 @@ class Lanes:
             self.give_back(future.result())
 
     def give_back(self, lane: Lane) -> None:
-        """Let the next have a lane; a further one goes if there is none."""
+        """Let the next have a lane; one beyond the usual number goes if there is none."""
         with self._lock:
             self._fairness.charge(lane.owner, lane.cost_s())
             self._idle.append(lane)
             self._hand_out()
-            goes = lane.is_further and lane in self._idle
+            goes = lane in self._idle and not self._is_kept(lane)
             if goes:
                 self._idle.remove(lane)
                 self.all = tuple(other for other in self.all if other is not lane)
         if goes:
             lane.drop()
+
+    def keeps(self, lane: Lane) -> bool:
+        """Say whether a lane stays when it is given back, so that its next process is worth starting."""
+        with self._lock:
+            return self._is_kept(lane)
 
     def close(self) -> None:
         """End all processes; whoever waits hears that the room is closed."""
@@ -138,16 +145,30 @@ class Lanes:
         """Return who is next: of those below their share whoever has the fewest lanes and used least lately."""
         held = self._held()
         of_address = Counter(map(_address, held.elements()))
+        barred = set() if is_slow else self._barred_from_the_last()
         candidates = [
             (held[owner], of_address[_address(owner)] if owner else 0, self._fairness.used(owner), index)
             for index, (_, owner, _) in enumerate(self._waiting)
-            if held[owner] < self._share and self._has_to_give_way(owner) is is_slow
+            if held[owner] < self._share and self._has_to_give_way(owner) is is_slow and _address(owner) not in barred
         ]
         return min(candidates)[-1] if candidates else None
 
     def _has_to_give_way(self, owner: str) -> bool:
         """Say whether a visitor gets what others leave: who is alone gets all there is."""
         return self._fairness.had_much(owner) and self._fairness.is_shared()
+
+    def _barred_from_the_last(self) -> set[str]:
+        """Return the addresses that have a job aside, if one free lane is left."""
+        if not self._fairness.is_shared() or sum(not lane.is_slow for lane in self._idle) > 1:
+            return set()
+        return {_address(lane.owner) for lane in self.all if lane.is_aside() and lane not in self._idle} - {""}
+
+    def _is_kept(self, lane: Lane) -> bool:
+        return lane.is_slow or len(self._usual()) <= self._most
+
+    def _usual(self) -> list[Lane]:
+        """Return the lanes for jobs of whom nothing bad is known."""
+        return [lane for lane in self.all if not lane.is_slow and not lane.is_aside()]
 
     def _held(self) -> Counter[str]:
         """Return how many lanes each has."""
@@ -176,18 +197,22 @@ class Lanes:
                 for lane in self.all:
                     if lane.owner and lane not in self._idle:
                         lane.give_way_if_long()
-            if self._needs_another() and has_memory_for_another():
-                lane = Lane(self._start, is_further=True)
+            while self._needs_another() and has_memory_for_another():
+                lane = Lane(self._start)
                 self.all = (*self.all, lane)
                 self._idle.append(lane)
+                waiting = len(self._waiting)
                 self._hand_out()
+                if len(self._waiting) == waiting:  # nobody may have it
+                    break
             self._watch()
 
     def _needs_another(self) -> bool:
         if self._is_closed or self._idle_lane(is_slow=False) or len(self.all) >= MOST_EVER:
             return False
-        held, since_s = self._held(), time.monotonic() - _PATIENCE_S
-        if self._served_s > since_s:  # the line moves
+        is_replaced = len(self._usual()) < self._most  # one stands aside
+        held, since_s = self._held(), time.monotonic() - (0.0 if is_replaced else _PATIENCE_S)
+        if not is_replaced and self._served_s > since_s:  # the line moves
             return False
         of_address = Counter(map(_address, held.elements()))
         return any(

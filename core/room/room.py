@@ -184,13 +184,13 @@ class Room:
                 if end[0] == "step":
                     on_step(end[1])
             kind, value, was_spent, used_s = end
-            is_good = was_spent is False and not lane.is_worn()
+            is_good = was_spent is False and not lane.is_aside()
             lane.note_use(used_s)
             return _value(ask.job, kind, value)
         finally:
             if not is_good:
                 lane.drop()
-                if has_process:
+                if has_process and self._lanes.keeps(lane):
                     lane.refill(modules_of(self.name))
             self._lanes.give_back(lane)
 

@@ -45,7 +45,7 @@ DEAD: Final = 2
 # Orders to a stem: to split off a process as usual, or one that gives way to everything else on this machine.
 USUAL: Final = b"u"
 SLOW: Final = b"s"
-SLOW_NICE: Final = 15
+SLOW_NICE: Final = 19
 
 
 class Stem:

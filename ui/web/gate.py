@@ -18,7 +18,7 @@ from prompt_debugger.ui.web.limits import LimitError, Limits
 _MINUTE_S = 60.0
 _MAX_STARTS = 2_000
 _LOOK_AGAIN_S = 0.4
-SLOW_S = 5.0  # a run that takes longer waits for its server, and holds no place that another could use
+SLOW_S = 2.0  # a run that takes longer waits for its server, and holds no place that another could use
 
 
 @dataclass(eq=False, slots=True)
@@ -100,8 +100,8 @@ class RunGate:
     def _has_place(self, turn: Turn) -> bool:
         """Say whether a run may go on: in one of the usual places, or in a further one.
 
-        Further ones are for a visitor who has no run going on, and in place of slow ones. One visitor takes no more
-        of all of them than stay free.
+        Further ones are for a visitor who has no run going on. Slow runs hold neither; but one visitor takes no more
+        of all there may ever be than stay free.
         """
         going_on = [one for one in self._turns if one.begun_s is not None]
         since_s = self._clock() - SLOW_S
@@ -109,8 +109,8 @@ class RunGate:
         if self.limits.most_at_once is None:
             return len(going_on) < self.limits.runs_at_once
         own = sum(one.visitor == turn.visitor for one in going_on)
-        has_usual_place = quick < self.limits.runs_at_once
-        return (has_usual_place or not own) and leaves_enough(own, len(going_on), self.limits.most_at_once)
+        places = self.limits.runs_at_once if own else self.limits.quick_at_once
+        return quick < places and leaves_enough(own, len(going_on), self.limits.most_at_once)
 
     def _in_line(self) -> list[Turn]:
         """Return who waits: everybody's first run before anybody's second, those that go on counted as had.

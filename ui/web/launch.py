@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import sys
 import threading
@@ -34,6 +33,7 @@ from prompt_debugger.ui.web.layout import place_panels  # noqa: E402
 from prompt_debugger.ui.web.memory import keep_no_values, line_up_fairly  # noqa: E402
 from prompt_debugger.ui.web.settings import RUN_LIMIT  # noqa: E402
 from prompt_debugger.ui.web.skipping import skip_cheaply  # noqa: E402
+from prompt_debugger.ui.web.stop_signals import StopSignals  # noqa: E402
 from prompt_debugger.ui.web.theme import build_theme  # noqa: E402
 from prompt_debugger.ui.web.work import check_pasted  # noqa: E402
 
@@ -107,9 +107,7 @@ def launch_app(
     room_of().warm_up()  # it starts while the page is built
     labs = labs_of(settings)
     app = build_app(settings, labs)
-    done = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: done.set())
+    stop_signals = StopSignals()
     try:
         room_of().call(check_pasted, "{}", is_public=public)  # a page without its room could do nothing
         _, url, _ = serve_app(app, settings)
@@ -121,7 +119,7 @@ def launch_app(
             labs.install(settings.target)
         if public:
             room_of(RENDER_ROOM).warm_up(is_all=True)  # nobody waits for a process to start because others render
-        done.wait()
+        stop_signals.wait()
     finally:
         _end_within(_PATIENCE_S)
         close_rooms()

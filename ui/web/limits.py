@@ -18,7 +18,8 @@ class Limits:
 
     Attributes:
         runs_at_once: Runs of all visitors that go on at the same time; further ones wait for their turn.
-        most_at_once: Runs that go on at the same time if some of them are slow, or of visitors who have no other.
+        quick_at_once: Runs that go on at the same time if they are of visitors who have no other, slow ones left out.
+        most_at_once: Runs that go on at the same time, slow ones included.
         runs_per_session: Runs of one session that go on or wait at the same time.
         runs_per_minute: Runs that one session may start in a minute.
         total_per_minute: Runs that all sessions together may start in a minute; one visitor as many as stay free.
@@ -30,6 +31,7 @@ class Limits:
     """
 
     runs_at_once: int = 4
+    quick_at_once: int = 4
     most_at_once: int | None = None
     runs_per_session: int | None = None
     runs_per_minute: int | None = None
@@ -42,7 +44,8 @@ class Limits:
 
 
 PUBLIC_LIMITS = Limits(
-    most_at_once=12,
+    quick_at_once=12,
+    most_at_once=48,
     runs_per_session=1,
     runs_per_minute=10,
     total_per_minute=240,

@@ -261,4 +261,60 @@ def test_a_long_job_gives_way_where_others_are(fairness, owner, is_long, others,
 
     lanes._look_again()
 
-    assert (process.gives_way, lane.is_worn()) == (gives_way, gives_way)
+    assert (process.gives_way, lane.is_aside()) == (gives_way, gives_way)
+
+
+class Gone(Patient):
+    cpu_s = 0.0
+
+    def close(self):
+        """Nothing is left to end."""
+
+
+def let_stand_aside(lanes, owner):
+    """Return a lane whose job has gone on for long."""
+    lane = take(lanes, owner).result()
+    lane._process, lane._begun_s = Gone(), float("-inf")
+    lanes._look_again()
+    assert lane.is_aside()
+    return lane
+
+
+def end_job(lanes, lane):
+    """Give a lane back as a room does when its process gives way to others."""
+    lane.drop()
+    lanes.give_back(lane)
+
+
+def test_another_lane_takes_the_place_of_a_job_that_stands_aside(shared):
+    lanes = lanes_of(2, shared)
+    aside = [let_stand_aside(lanes, f"hostile {number}/1") for number in range(3)]
+    quick = [take(lanes, "a/1"), take(lanes, "b/1")]
+    lanes._look_again()
+
+    assert [one.done() for one in quick] == [True, True]
+    for lane in (*aside, *(one.result() for one in quick)):
+        end_job(lanes, lane)
+    assert len(lanes.all) == 2
+
+
+def test_the_last_free_lane_is_not_for_an_address_that_has_a_job_aside(shared):
+    lanes = lanes_of(2, shared)
+    aside = let_stand_aside(lanes, "hostile/1")
+    other_page = take(lanes, "hostile/2")
+    lanes._look_again()
+    waiting, honest = take(lanes, "hostile/3"), take(lanes, "honest/1")
+
+    assert [one.done() for one in (other_page, waiting, honest)] == [False, False, True]
+    end_job(lanes, aside)
+    assert other_page.done()
+
+
+def test_a_lane_that_is_given_back_with_a_new_process_does_not_stand_aside(shared):
+    lanes = lanes_of(1, shared)
+    lane = take(lanes, "a/1").result()
+    lane._process, lane._begun_s = Gone(), float("-inf")
+    lane.refill(())
+    lanes._look_again()
+
+    assert not lane.is_aside()

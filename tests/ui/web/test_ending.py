@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import json
 import os
 import re
@@ -74,6 +75,18 @@ async def test_a_page_that_checks_an_endless_pattern_serves_others_and_ends_at_o
     assert any("process_starts" in line for line in told)
     assert not any("process_completed" in line for line in told), "the page waited for the run"
     assert not await asyncio.to_thread(Path(f"/proc/{worker}").exists)
+
+
+def test_a_signal_that_another_thread_is_woken_for_ends_the_page():
+    with program("http://127.0.0.1:9/v1") as page:
+        address_of(page)
+        others = {int(task.name) for task in Path(f"/proc/{page.pid}/task").iterdir()} - {page.pid}
+        system = ctypes.CDLL(None)
+
+        heard = [system.tgkill(page.pid, thread, signal.SIGTERM) == 0 for thread in others]  # threads come and go
+
+        assert any(heard)
+        assert page.wait(60) == 0
 
 
 def address_of(page: subprocess.Popen[str]) -> str:

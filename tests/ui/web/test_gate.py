@@ -79,7 +79,7 @@ def test_one_page_has_one_run_and_another_page_its_own(stack):
         pass
 
 
-PUBLIC = Limits(runs_at_once=2, most_at_once=6)
+PUBLIC = Limits(runs_at_once=2, quick_at_once=4, most_at_once=6)
 
 
 def goes_on(gate, turns):
@@ -110,11 +110,23 @@ def test_slow_runs_hold_no_place_that_others_could_use(stack, clock):
     assert goes_on(gate, runs) == [True, True, True, False, False]
 
 
+def test_slow_runs_of_many_hold_up_nobody_who_has_none(stack, clock):
+    gate = RunGate(replace(PUBLIC_LIMITS, total_per_minute=None), clock)
+    for number in range(5):
+        enter_all(gate, stack, f"hostile {number}", 60)
+    for _ in range(10):
+        clock.now += SLOW_S + 1
+        gate.runs_ahead(gate._turns[0])
+    honest = [turn for number in range(45) for turn in enter_all(gate, stack, f"honest {number}", 1)]
+
+    assert goes_on(gate, honest).count(True) >= PUBLIC_LIMITS.runs_at_once
+
+
 @pytest.mark.parametrize("floods", [1, 2, 3, 5])
 def test_slow_runs_of_few_never_take_the_last_place(stack, clock, floods):
     gate = RunGate(replace(PUBLIC_LIMITS, total_per_minute=None), clock)
     for number in range(floods):
-        enter_all(gate, stack, f"hostile {number}", 20)
+        enter_all(gate, stack, f"hostile {number}", 60)
     for _ in range(10):
         clock.now += SLOW_S + 1
         assert not all(goes_on(gate, gate._turns))
