@@ -7,8 +7,9 @@ model        the files that are checked         run         all of it, in order
 template     what is wrong with the template    serve       the command that starts a server
 document     the JSON of it                 lock, junit what a pipeline keeps and shows
 way_out      our own reader, where it reads more
-agreement    transformers and vLLM's renderer on the same conversations
+agreement    transformers and an engine's renderer on the same conversations
 evidence     one cell as a run
+served       a running server as the model
 """
 
 from prompt_debugger.core.check.document import check_to_json
@@ -20,6 +21,7 @@ from prompt_debugger.core.check.lock import Change, compare_locks, lock_of, lock
 from prompt_debugger.core.check.model import CheckedModel, load_model
 from prompt_debugger.core.check.run import Check, Checker, Wanted, check_without_parsers
 from prompt_debugger.core.check.serve import serve_command
+from prompt_debugger.core.check.served import Place, load_served
 
 __all__ = [
     "Cell",
@@ -28,6 +30,7 @@ __all__ = [
     "CheckedModel",
     "Checker",
     "Ideal",
+    "Place",
     "Wanted",
     "cell_trace",
     "check_to_json",
@@ -36,6 +39,7 @@ __all__ = [
     "compare_locks",
     "ideal_of",
     "load_model",
+    "load_served",
     "lock_of",
     "lock_to_json",
     "pasted_text",

@@ -1,22 +1,23 @@
-"""The same conversations through transformers and through vLLM's own renderer: the same prompt, and if not, why?
+"""The same conversations through transformers and through an engine's own renderer: the same prompt, and if not, why?
 
-vLLM's side is its renderer itself, in the helper process and without a GPU. A cause is named only if rendering with it
-gives vLLM's prompt to the last character.
+The engine is vLLM's renderer itself, in the helper process and without a GPU, or a running server that renders without
+its model. A cause is named only if rendering with it gives the engine's prompt to the last character.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
 
 from prompt_debugger.core.check.conversations import Conversation, conversations
 from prompt_debugger.core.check.ideal import Ideal
 from prompt_debugger.core.check.model import CheckedModel
 from prompt_debugger.core.check.template.finding import found, shown
 from prompt_debugger.core.errors import EngineError, RenderError
-from prompt_debugger.core.parse.engines import VllmEngine
-from prompt_debugger.core.parse.engines.rendered import RenderedByVllm
+from prompt_debugger.core.parse.engines.rendered import EnginePrompt
 from prompt_debugger.core.render import explain_server_prompt
 from prompt_debugger.core.render.local import Renderer
 from prompt_debugger.core.render.server import template_facts
@@ -39,9 +40,9 @@ class Agreement:
         agrees: Whether both give the same prompt, ids included where they are known; `None` if neither gives one.
         causes: Why not, as far as it is proved, a sentence each.
         transformers: What transformers gives, around the first difference; `None` if the template fails.
-        vllm: The same of vLLM; `None` if it refuses.
-        refusals: Why there is no prompt, by `transformers` and `vllm`.
-        loss: What vLLM's prompt lacks or prints as Python that transformers' does not; "" for nothing.
+        engine: The same of the engine; `None` if it refuses.
+        refusals: Why there is no prompt, by `transformers` and `engine`.
+        loss: What the engine's prompt lacks or prints as Python that transformers' does not; "" for nothing.
     """
 
     name: str
@@ -50,7 +51,7 @@ class Agreement:
     agrees: bool | None
     causes: tuple[str, ...] = ()
     transformers: str | None = None
-    vllm: str | None = None
+    engine: str | None = None
     refusals: tuple[tuple[str, str], ...] = ()
     loss: str = ""
 
@@ -65,22 +66,51 @@ class Engines:
     """Both engines over all conversations.
 
     Attributes:
+        engine: The one that was held against transformers, such as `vLLM 0.32.0`.
         conversations: Each of them.
         skipped: Why none was compared; "" if they were.
     """
 
+    engine: str = ""
     conversations: tuple[Agreement, ...] = ()
     skipped: str = ""
 
 
+class Renders(Protocol):
+    """What renders requests as an engine does: `VllmEngine`, `ServerRenderer`."""
+
+    async def render(
+        self,
+        bodies: Sequence[JSONObject],
+        *,
+        template: str,
+        special_tokens: Mapping[str, str],
+        tokenizer: str | Path | None = None,
+    ) -> list[EnginePrompt]:
+        """Return what the engine makes of each request."""
+
+
 async def compare_engines(
-    engine: VllmEngine,
+    engine: Renders,
     model: CheckedModel,
     ideals: Sequence[Ideal],
     tools: Sequence[JSONObject],
+    *,
+    name: str = "vLLM",
+    kind: str = "vllm",
     renderer: Renderer | None = None,
 ) -> Engines:
-    """Render every conversation twice and hold the two against each other; without such a vLLM, say so."""
+    """Render every conversation twice and hold the two against each other; where that cannot be, say so.
+
+    Args:
+        engine: Renders as a server does.
+        model: The template and its files.
+        ideals: What the template makes of each answer.
+        tools: Tools that requests offer.
+        name: What the engine is called.
+        kind: Which server software it is; its habits are tried first.
+        renderer: Runs the template for transformers; the shared worker process if not given.
+    """
     asked = list(conversations(ideals, tools, template_facts(model.template, renderer).variables))
     has_vocabulary = model.folder is not None and (model.folder / "tokenizer.json").is_file()
     try:
@@ -91,13 +121,14 @@ async def compare_engines(
             tokenizer=model.folder if has_vocabulary else None,
         )
     except EngineError as error:
-        return Engines(skipped=str(error))
+        return Engines(name, skipped=str(error))
+    comparison = _Comparison(model, kind, renderer)
     pairs = zip(asked, theirs, strict=True)
-    return Engines(tuple(_compared(one, answer, model, renderer) for one, answer in pairs))
+    return Engines(name, tuple(comparison.of(one, answer) for one, answer in pairs))
 
 
 def engine_findings(engines: Engines) -> Iterator[Finding]:
-    """Report conversations in which vLLM's prompt loses something, or differs for no known reason, once per kind."""
+    """Report conversations in which the engine's prompt loses something, or differs for no known reason."""
     kinds: dict[str, list[Agreement]] = {}
     for one in engines.conversations:
         if one.loss:
@@ -106,112 +137,103 @@ def engine_findings(engines: Engines) -> Iterator[Finding]:
             kinds.setdefault("gives another prompt, for no reason known here", []).append(one)
     for what, alike in kinds.items():
         first = alike[0]
+        there = first.engine if first.engine is not None else dict(first.refusals).get("engine", "")
+        here = first.transformers if first.transformers is not None else dict(first.refusals).get("transformers", "")
         yield found(
             "engines-differ",
             Severity.WARNING,
-            f"Of {_named(alike)}, vLLM {what}.",
-            f"vLLM: {shown(first.vllm or '')}. transformers: {shown(first.transformers or '')}."
+            f"Of {', '.join(f'`{one.name}`' for one in alike)}, {engines.engine} {what}.",
+            f"{engines.engine}: {shown(there)}. transformers: {shown(here)}."
             + (f" Cause: {'; '.join(first.causes)}." if first.causes else ""),
-            quote=first.vllm or "",
+            quote=first.engine or "",
             fix="What was trained or evaluated with transformers is served with another prompt: mend the template "
             "there, or send such turns otherwise.",
         )
 
 
-def _named(alike: Sequence[Agreement]) -> str:
-    return ", ".join(f"`{one.name}`" for one in alike)
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """Holds the prompts of one model against each other."""
 
+    model: CheckedModel
+    kind: str
+    renderer: Renderer | None
 
-def _compared(asked: Conversation, theirs: RenderedByVllm, model: CheckedModel, renderer: Renderer | None) -> Agreement:
-    try:
-        ours = model.renderer(renderer, add_generation_prompt=asked.add_generation_prompt)(asked.plain_body)
-    except RenderError as error:
-        return _refused(asked, theirs, error, model, renderer)
-    if theirs.text is None:
-        refusal = (("vllm", theirs.refusal or ""),)
-        cause = _why_refused(asked)
-        loss = "" if cause else f"refuses the request: {theirs.refusal}"
-        return _differs(asked, cause, _start(ours), None, refusals=refusal, loss=loss)
-    at = first_divergence(ours, theirs.text)
-    if at is None:
-        return _same_text(asked, ours, theirs, model)
-    here, there = excerpt(ours, at, at + _AROUND), excerpt(theirs.text, at, at + _AROUND)
-    causes = tuple(_causes(asked, theirs.text, model, renderer))
-    return _differs(asked, causes, here, there, loss=_loss(ours, theirs.text))
+    def of(self, asked: Conversation, theirs: EnginePrompt) -> Agreement:
+        render = self.model.renderer(self.renderer, add_generation_prompt=asked.add_generation_prompt)
+        try:
+            ours = render(asked.plain_body)
+        except RenderError as error:
+            return self._refused(asked, theirs, error)
+        made = Agreement(asked.name, asked.about, asked.body, agrees=False, transformers=_start(ours))
+        if theirs.text is None:
+            cause = self._why_refused(asked)
+            return replace(
+                made,
+                causes=cause,
+                refusals=(("engine", theirs.refusal or ""),),
+                loss="" if cause else f"refuses the request: {(theirs.refusal or '').rstrip('.')}",
+            )
+        at = first_divergence(ours, theirs.text)
+        if at is None:
+            return self._same_text(made, ours, theirs)
+        return replace(
+            made,
+            causes=tuple(self._causes(asked, theirs.text)),
+            transformers=excerpt(ours, at, at + _AROUND),
+            engine=excerpt(theirs.text, at, at + _AROUND),
+            loss=_loss(ours, theirs.text),
+        )
 
+    def _same_text(self, made: Agreement, ours: str, theirs: EnginePrompt) -> Agreement:
+        """Compare ids, where the texts are equal."""
+        at = None
+        if self.model.tokenizer is not None and theirs.token_ids is not None:
+            ids = tuple(token.id for token in self.model.tokenizer.tokens_of_text(ours))
+            at = first_divergence(ids, theirs.token_ids)
+        if at is None:
+            return replace(made, agrees=True, transformers=None)
+        cause = f"the texts are equal, and the tokenizers of the two part at token {at}"
+        return replace(made, causes=(cause,), engine=_start(ours))
 
-def _differs(
-    asked: Conversation,
-    causes: tuple[str, ...],
-    transformers: str | None,
-    vllm: str | None,
-    *,
-    refusals: tuple[tuple[str, str], ...] = (),
-    loss: str = "",
-) -> Agreement:
-    return Agreement(
-        asked.name,
-        asked.about,
-        asked.body,
-        agrees=False,
-        causes=causes,
-        transformers=transformers,
-        vllm=vllm,
-        refusals=refusals,
-        loss=loss,
-    )
+    def _refused(self, asked: Conversation, theirs: EnginePrompt, error: RenderError) -> Agreement:
+        """Return what becomes of a request for which the template fails in transformers."""
+        refusals: tuple[tuple[str, str], ...] = (("transformers", error.message),)
+        if theirs.text is None:
+            refusals = (*refusals, ("engine", theirs.refusal or ""))
+            return Agreement(asked.name, asked.about, asked.body, agrees=None, refusals=refusals)
+        causes = tuple(self._causes(asked, theirs.text))
+        start = _start(theirs.text)
+        return Agreement(
+            asked.name, asked.about, asked.body, agrees=False, causes=causes, engine=start, refusals=refusals
+        )
 
+    def _causes(self, asked: Conversation, text: str) -> Iterator[str]:
+        """Yield what the engine does to a request, if that gives its prompt."""
+        prompt = explain_server_prompt(
+            asked.body,
+            token_ids=None,
+            text=text,
+            template=self.model.template,
+            tokenizer=None,
+            server_kind=self.kind,
+            special_tokens=self.model.special_tokens,
+            renderer=self.renderer,
+        )
+        if prompt.proof is None:
+            return
+        if asked.habit:
+            yield asked.habit
+        yield from prompt.proof
 
-def _same_text(asked: Conversation, ours: str, theirs: RenderedByVllm, model: CheckedModel) -> Agreement:
-    """Compare ids, where the texts are equal."""
-    at = None
-    if model.tokenizer is not None and theirs.token_ids is not None:
-        ids = tuple(token.id for token in model.tokenizer.tokens_of_text(ours))
-        at = first_divergence(ids, theirs.token_ids)
-    if at is None:
-        return Agreement(asked.name, asked.about, asked.body, agrees=True)
-    cause = (f"the texts are equal, and the tokenizers of the two part at token {at}",)
-    return _differs(asked, cause, _start(ours), _start(ours))
-
-
-def _refused(
-    asked: Conversation, theirs: RenderedByVllm, error: RenderError, model: CheckedModel, renderer: Renderer | None
-) -> Agreement:
-    """Return what a template that fails in transformers gives in vLLM."""
-    if theirs.text is None:
-        both = (("transformers", error.message), ("vllm", theirs.refusal or ""))
-        return Agreement(asked.name, asked.about, asked.body, agrees=None, refusals=both)
-    causes = tuple(_causes(asked, theirs.text, model, renderer))
-    refusals = (("transformers", error.message),)
-    return _differs(asked, causes, None, _start(theirs.text), refusals=refusals)
-
-
-def _causes(asked: Conversation, text: str, model: CheckedModel, renderer: Renderer | None) -> Iterator[str]:
-    """Yield what vLLM does to a request, if that gives its prompt."""
-    prompt = explain_server_prompt(
-        asked.body,
-        token_ids=None,
-        text=text,
-        template=model.template,
-        tokenizer=None,
-        special_tokens=model.special_tokens,
-        renderer=renderer,
-    )
-    if prompt.proof is None:
-        return
-    if asked.habit:
-        yield asked.habit
-    yield from prompt.proof
-
-
-def _why_refused(asked: Conversation) -> tuple[str, ...]:
-    if asked.name == "arguments-as-object":
-        return ("vLLM's API takes arguments of earlier calls as text alone, as OpenAI's does, and decodes them itself",)
-    return ()
+    def _why_refused(self, asked: Conversation) -> tuple[str, ...]:
+        if self.kind == "vllm" and asked.name == "arguments-as-object":
+            return ("vLLM's API takes arguments of earlier calls as text alone, as OpenAI's, and decodes them itself",)
+        return ()
 
 
 def _loss(ours: str, theirs: str) -> str:
-    """Return what vLLM's prompt has lost, as the end of a sentence."""
+    """Return what an engine's prompt has lost, as the end of a sentence."""
     words = sorted(set(_WORD.findall(ours)) - set(_WORD.findall(theirs)))
     if words:
         return f"leaves out {', '.join(f'`{word}`' for word in words)}"

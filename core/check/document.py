@@ -8,8 +8,10 @@ from prompt_debugger.core.check.agreement import Engines
 from prompt_debugger.core.check.ideal import Ideal
 from prompt_debugger.core.check.judge import Cell
 from prompt_debugger.core.check.lock import Change
+from prompt_debugger.core.check.model import CheckedModel
 from prompt_debugger.core.check.run import Check
 from prompt_debugger.core.check.serve import serve_command
+from prompt_debugger.core.render.probes import ProbeAnswer
 from prompt_debugger.core.report.wire import dump_document
 from prompt_debugger.core.report.wire.check import (
     AnswerCallRecord,
@@ -17,9 +19,11 @@ from prompt_debugger.core.report.wire.check import (
     CellRecord,
     ChangeRecord,
     CheckDocument,
+    CheckedServerRecord,
     ConversationRecord,
     EnginesRecord,
     ParserRecord,
+    ProbeRecord,
     RecommendedRecord,
     TemplateRecord,
 )
@@ -56,8 +60,13 @@ def check_to_json(check: Check, changes: Sequence[Change] | None = None) -> JSON
             )
             for name, cells in check.cells.items()
         },
-        template=TemplateRecord(supports=dict(check.template.supports), findings=check.template.findings),
+        template=TemplateRecord(
+            supports=dict(check.template.supports),
+            probes={one.name: _probe(one) for one in check.template.probes},
+            findings=check.template.findings,
+        ),
         engines=_engines(check.engines),
+        server=_server(check.model),
         findings=check.findings,
         changes=None
         if changes is None
@@ -75,13 +84,32 @@ def _engines(engines: Engines) -> EnginesRecord:
             agrees=one.agrees,
             causes=one.causes,
             transformers=one.transformers,
-            vllm=one.vllm,
+            engine=one.engine,
             refusals=dict(one.refusals),
             loss=one.loss or None,
         )
         for one in engines.conversations
     )
-    return EnginesRecord(skipped=engines.skipped or None, conversations=tuple(rows))
+    return EnginesRecord(engine=engines.engine, skipped=engines.skipped or None, conversations=tuple(rows))
+
+
+def _probe(one: ProbeAnswer) -> ProbeRecord:
+    return ProbeRecord(support=one.support.value, detail=one.detail, quote=one.quote, template_line=one.template_line)
+
+
+def _server(model: CheckedModel) -> CheckedServerRecord | None:
+    server = model.server
+    if server is None:
+        return None
+    return CheckedServerRecord(
+        base_url=server.base_url,
+        kind=server.kind,
+        version=server.version,
+        model=server.model,
+        tool_parser=server.tool_parser,
+        reasoning_parser=server.reasoning_parser,
+        evidence=model.evidence,
+    )
 
 
 def _answer(ideal: Ideal) -> AnswerRecord:

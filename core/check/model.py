@@ -15,7 +15,7 @@ from prompt_debugger.core.render.request_variables import read_variables
 from prompt_debugger.core.render.tokenizers.fast import FastTokenizer
 from prompt_debugger.core.render.tokenizers.folder import find_folder, template_of
 from prompt_debugger.core.render.tokenizers.settings import TokenizerSettings, read_settings
-from prompt_debugger.core.types import JSONObject
+from prompt_debugger.core.types import JSONObject, Server
 
 # Templates join these to text; without a tokenizer any text will do.
 _STAND_INS: Mapping[str, str] = {"bos_token": "<s>", "eos_token": "</s>"}
@@ -32,6 +32,8 @@ class CheckedModel:
         tokenizer: Its vocabulary; `None` if there is none.
         settings: What the files beside it say.
         template_file: File that won over the model's own template; `None` if none did.
+        server: The running server that was named; `None` if it was no server.
+        evidence: On what it rests which template and tokenizer that server has, a sentence each.
     """
 
     name: str
@@ -40,6 +42,8 @@ class CheckedModel:
     tokenizer: FastTokenizer | None = None
     settings: TokenizerSettings = field(default_factory=TokenizerSettings)
     template_file: str | None = None
+    server: Server | None = None
+    evidence: tuple[str, ...] = ()
 
     @property
     def special_tokens(self) -> Mapping[str, str]:

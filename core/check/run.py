@@ -22,6 +22,7 @@ from prompt_debugger.core.check.recommend import (
     recommend,
 )
 from prompt_debugger.core.check.round_trip import Question, RoundTrip, reasoning_names, tool_names
+from prompt_debugger.core.check.served import ServerRenderer
 from prompt_debugger.core.check.template import TemplateCheck, check_template
 from prompt_debugger.core.check.way_out import way_out
 from prompt_debugger.core.formats import FORMATS, TABLES
@@ -101,10 +102,12 @@ class Checker:
     Attributes:
         engines: Helpers that share the work; each has the same vLLM.
         tell: Gets a word on how far it is.
+        api_key: For a running server that is checked; never shown.
     """
 
     engines: Sequence[VllmEngine]
     tell: Tell = field(default=lambda _: None)
+    api_key: str | None = field(default=None, repr=False)
 
     async def check(self, model: CheckedModel, wanted: Wanted = Wanted()) -> Check:  # frozen
         """Check one model.
@@ -121,8 +124,8 @@ class Checker:
         self.tell("the template")
         has_plain_tools = tools is PLAIN_TOOLS
         template = await asyncio.to_thread(check_template, model, ideals, has_plain_tools=has_plain_tools)
-        self.tell("transformers and vLLM's renderer")
-        engines = await compare_engines(self.engines[0], model, ideals, tools)
+        self.tell("transformers and the engine's renderer")
+        engines = await self._compare(model, ideals, tools, known.version)
         chosen = recommend(ideals, trip.cells, order, ranking)
         if chosen.verdict != "works" and wanted.tool_parsers is None:
             row = trip.cells.get(chosen.name or "", {})
@@ -144,6 +147,15 @@ class Checker:
             has_vocabulary=trip.question.tokenizer is not None,
             engines=engines,
         )
+
+    async def _compare(
+        self, model: CheckedModel, ideals: Sequence[Ideal], tools: Sequence[JSONObject], version: str
+    ) -> Engines:
+        """Hold transformers against the server that is checked, where it renders, else against vLLM's renderer."""
+        if model.server is not None and (server := ServerRenderer(model, self.api_key)).asked:
+            kind = model.server.kind
+            return await compare_engines(server, model, ideals, tools, name=server.name, kind=kind)
+        return await compare_engines(self.engines[0], model, ideals, tools, name=f"vLLM {version}")
 
     async def _ask(self, trip: RoundTrip, ranking: Ranking, wanted: Wanted) -> list[str]:
         """Ask tool parsers, reasoning parsers and pairs of the best; return what may be recommended, best first."""

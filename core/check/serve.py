@@ -12,7 +12,7 @@ def serve_command(check: Check) -> str | None:
     model, chosen = check.model, check.recommendation
     if chosen.tool_parser is None:
         return None
-    source, _, revision = model.name.partition("@") if model.folder is not None else ("MODEL", "", "")
+    source, _, revision = _source(check).partition("@")
     words = ["vllm", "serve", source]
     if revision:
         words += ["--revision", revision]
@@ -24,3 +24,11 @@ def serve_command(check: Check) -> str | None:
     if model.template_file is not None:
         words += ["--chat-template", model.template_file]
     return shlex.join(words)
+
+
+def _source(check: Check) -> str:
+    """Return what a server is started with: the model's own name, or a word in its place."""
+    model = check.model
+    if model.server is not None:
+        return model.server.model_root or model.server.model or "MODEL"
+    return model.name if model.folder is not None else "MODEL"

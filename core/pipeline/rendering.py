@@ -7,12 +7,12 @@ template there is no local prompt, without a tokenizer there are no tokens, and
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from prompt_debugger.core.complete import Gathered, is_this_machine
+from prompt_debugger.core.complete import Gathered
+from prompt_debugger.core.complete.model_root import believable_root
 from prompt_debugger.core.errors import RenderError
 from prompt_debugger.core.pipeline.target import Target
 from prompt_debugger.core.protocols import Tokenizer
@@ -140,7 +140,7 @@ def load_renderer(target: Target, server: Server, tokenizer_info: JSONObject | N
     found = None if tokenizer_info is None else tokenizer_info.get("chat_template")
     theirs = found if isinstance(found, str) else None
     template = target.chat_template or (theirs if target.tokenizer is None else None)
-    source = target.tokenizer or (_believable_root(server) if target.guard is None else None)
+    source = target.tokenizer or (believable_root(server) if target.guard is None else None)
     if source is None:
         return Renderer(template, None, "The server does not say where its tokenizer lies: name one.", theirs)
     try:
@@ -152,17 +152,3 @@ def load_renderer(target: Target, server: Server, tokenizer_info: JSONObject | N
             raise
         note = f"The server's tokenizer {str(source)!r} is not at hand: {error.message}"
         return Renderer(template, None, note, theirs)
-
-
-def _believable_root(server: Server) -> str | None:
-    """Return where the server says its model lies, unless that is a folder and the server is elsewhere.
-
-    A stranger's server has no say in which folders of this machine are read.
-    """
-    root = server.model_root
-    if root is None:
-        return None
-    return root if is_this_machine(server.base_url) or _HUB_ID.fullmatch(root) else None
-
-
-_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")

@@ -16,12 +16,15 @@ from typing import NoReturn
 from prompt_debugger.core.check import (
     Change,
     Check,
+    CheckedModel,
     Checker,
+    Place,
     Wanted,
     check_to_json,
     check_to_junit,
     compare_locks,
     load_model,
+    load_served,
     lock_of,
     lock_to_json,
     read_lock,
@@ -40,6 +43,7 @@ from prompt_debugger.ui.cli.output import (
     read_input,
     report_error,
 )
+from prompt_debugger.ui.cli.run import api_key_for
 from prompt_debugger.ui.cli.sharing import write_files
 
 _HELPERS = 2  # half a gigabyte each; more than two bring little on the machines that this runs on
@@ -49,8 +53,19 @@ _LOOK_S = 0.5  # between looks at watched files
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("model", nargs="?", metavar="MODEL", help="folder, hub id (org/model@revision), template file")
+    parser.add_argument(
+        "model",
+        nargs="?",
+        metavar="MODEL",
+        help="folder, hub id (org/model@revision), template file, or URL of a server",
+    )
     parser.add_argument("--chat-template", metavar="FILE", help="Jinja file that wins over the model's own template")
+    parser.add_argument("--tokenizer", metavar="DIR", help="folder or hub id of the model that a server serves")
+    parser.add_argument(
+        "--api-key-env",
+        metavar="NAME",
+        help="environment variable that holds the server's key (default: OPENAI_API_KEY)",
+    )
     parser.add_argument("--tool-parser", metavar="NAME", help="check this tool parser alone (default: all)")
     parser.add_argument("--reasoning-parser", metavar="NAME", help="check this reasoning parser alone (default: all)")
     parser.add_argument("--parser-file", metavar="FILE.py", help="check the tool parsers that this plugin registers")
@@ -96,11 +111,24 @@ def _watch(options: argparse.Namespace, engines: Sequence[VllmEngine], folder: P
 def _check_once(options: argparse.Namespace, engines: Sequence[VllmEngine], copy: Path) -> int:
     """Check, print and write; returns the exit status. The parser file is read as a copy: no name is imported twice."""
     before = None if options.against is None else read_lock(read_input(options.against))
-    model = load_model(options.model, template_file=options.chat_template)
-    check = asyncio.run(Checker(engines, _progress()).check(model, _wanted(options, engines, copy)))
+    key = api_key_for(options.model, options.api_key_env) if _is_server(options) else None
+    model = _load(options, key)
+    check = asyncio.run(Checker(engines, _progress(), key).check(model, _wanted(options, engines, copy)))
     if sys.stderr.isatty():
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
     return _give(check, options, None if before is None else compare_locks(before, lock_of(check)))
+
+
+def _is_server(options: argparse.Namespace) -> bool:
+    return str(options.model or "").startswith(("http://", "https://"))
+
+
+def _load(options: argparse.Namespace, key: str | None) -> CheckedModel:
+    if not _is_server(options):
+        if options.tokenizer:
+            raise RequestError("--tokenizer is for a server as MODEL", "Name the folder itself as MODEL.")
+        return load_model(options.model, template_file=options.chat_template)
+    return asyncio.run(load_served(Place(options.model, key, options.tokenizer, options.chat_template)))
 
 
 def _give(check: Check, options: argparse.Namespace, changes: Sequence[Change] | None) -> int:

@@ -36,6 +36,8 @@ def _head(check: Check) -> Iterator[str]:
     yield f"{check.model.name}: {_VERDICTS[chosen.verdict]} with vLLM {check.release} ({vocabulary})"
     if (command := serve_command(check)) is not None:
         yield f"\n  {command}\n"
+    for words in check.model.evidence:
+        yield f"  {words}"
     for reason in chosen.reasons[:_PROBLEMS]:
         yield f"  {reason}"
     if len(chosen.reasons) > _PROBLEMS:
@@ -87,26 +89,32 @@ def _findings(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _supports(check: Check) -> Iterator[str]:
-    supports: Mapping[str, bool] = check.template.supports
+    changed = {one.name: one.detail for one in check.template.probes if one.support == "changed"}
+    supports: Mapping[str, bool] = {
+        name: value for name, value in check.template.supports.items() if name not in changed
+    }
     for words, answer in (("supports", True), ("does not support", False)):
         names = [name for name, value in supports.items() if value is answer]
         if names:
             yield f"  {words}: {', '.join(names)}"
+    for name, detail in changed.items():
+        yield f"  prints otherwise: {name} ({detail.rstrip('.')})"
 
 
 def _engines(check: Check) -> Iterator[str]:
-    """Yield which conversations transformers and vLLM render differently, and why."""
+    """Yield which conversations transformers and an engine render differently, and why."""
     engines = check.engines
     if engines.skipped:
-        yield f"\ntransformers and vLLM were not compared: {engines.skipped}"
+        yield f"\ntransformers and {engines.engine} were not compared: {engines.skipped}"
     compared = [one for one in engines.conversations if one.agrees is not None]
     if not compared:
         return
     same = sum(one.agrees is True for one in compared)
-    yield f"\ntransformers and vLLM's renderer: {same} of {len(compared)} conversations give the same prompt"
+    yield f"\ntransformers and {engines.engine}: {same} of {len(compared)} conversations give the same prompt"
     for one in compared:
         if one.agrees is False:
-            refused = [f"{name} refuses: {why}" for name, why in one.refusals]
+            names = {"engine": engines.engine}
+            refused = [f"{names.get(name, name)} refuses: {why}" for name, why in one.refusals]
             yield f"  {one.name}: {'; '.join([*one.causes, *refused]) or 'for no reason known here'}"
 
 

@@ -22,7 +22,7 @@ from prompt_debugger.core.parse.engines.names import read_parser_name, write_par
 from prompt_debugger.core.parse.engines.outcome import outcome_from_json
 from prompt_debugger.core.parse.engines.process import HelperProcess
 from prompt_debugger.core.parse.engines.raw_output import RawOutput
-from prompt_debugger.core.parse.engines.rendered import RenderedByVllm, render_order, rendered_from_json
+from prompt_debugger.core.parse.engines.rendered import EnginePrompt, render_order, rendered_from_json
 from prompt_debugger.core.types import JSON, JSONObject, ParserOutcome
 
 _WORKER = Path(__file__).parent / "vllm_worker"
@@ -192,7 +192,7 @@ class VllmEngine:
         template: str,
         special_tokens: Mapping[str, str],
         tokenizer: str | Path | None = None,
-    ) -> list[RenderedByVllm]:
+    ) -> list[EnginePrompt]:
         """Return what vLLM's own renderer makes of chat requests, one after the other; no engine is started.
 
         Args:

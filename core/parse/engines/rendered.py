@@ -9,13 +9,13 @@ from prompt_debugger.core.types import JSON, JSONObject
 
 
 @dataclass(frozen=True, slots=True)
-class RenderedByVllm:
-    """What vLLM's chat server makes of a request.
+class EnginePrompt:
+    """What a chat server makes of a request.
 
     Attributes:
         text: The prompt; `None` if it refuses.
         token_ids: Its ids; `None` without the model's own tokenizer.
-        refusal: Why there is no prompt, in vLLM's words.
+        refusal: Why there is no prompt, in its words.
     """
 
     text: str | None = None
@@ -31,11 +31,11 @@ def render_order(
     return order | ({} if tokenizer is None else {"tokenizer": tokenizer})
 
 
-def rendered_from_json(value: JSON) -> RenderedByVllm:
+def rendered_from_json(value: JSON) -> EnginePrompt:
     """Return the prompt that the helper wrote as JSON."""
     fields: JSONObject = value if isinstance(value, dict) else {"refusal": "the helper wrote no prompt"}
     text, ids, refusal = fields.get("text"), fields.get("token_ids"), fields.get("refusal")
-    return RenderedByVllm(
+    return EnginePrompt(
         text if isinstance(text, str) else None,
         tuple(one for one in ids if isinstance(one, int)) if isinstance(ids, list) else None,
         refusal if isinstance(refusal, str) else None,

@@ -117,21 +117,40 @@ class ParserRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeRecord:
+    """One probe of the template.
+
+    Attributes:
+        support: What the template does with it; `changed`: it prints it, otherwise than it was given.
+        detail: What was seen.
+        quote: The prompt around it.
+        template_line: Line of the template that wrote it or failed.
+    """
+
+    support: Literal["supported", "changed", "ignored", "refused", "unknown"]
+    detail: str
+    quote: str = ""
+    template_line: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateRecord:
     """What the template supports.
 
     Attributes:
         supports: By name of the probe; a name that is not there could not be found out.
+        probes: The same at length, by name.
         findings: What is wrong with it, worst first.
     """
 
     supports: Mapping[str, bool]
+    probes: Mapping[str, ProbeRecord] = dataclasses.field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationRecord:
-    """One conversation, rendered by transformers and by vLLM's own renderer.
+    """One conversation, rendered by transformers and by an engine's own renderer.
 
     Attributes:
         name: Stable name.
@@ -140,9 +159,9 @@ class ConversationRecord:
         agrees: Whether both give the same prompt; `null` if neither gives one.
         causes: Why not, as far as it is proved by rendering with it.
         transformers: What transformers gives, around the first difference; `null` if the template fails.
-        vllm: The same of vLLM; `null` if it refuses.
-        refusals: Why there is no prompt, by `transformers` and `vllm`.
-        loss: What vLLM's prompt lacks, or prints as Python; `null` for nothing.
+        engine: The same of the engine; `null` if it refuses.
+        refusals: Why there is no prompt, by `transformers` and `engine`.
+        loss: What the engine's prompt lacks, or prints as Python; `null` for nothing.
     """
 
     name: str
@@ -151,22 +170,47 @@ class ConversationRecord:
     agrees: bool | None
     causes: tuple[str, ...] = dataclasses.field(default=(), metadata=LEFT_OUT_IF_EMPTY)
     transformers: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
-    vllm: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    engine: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
     refusals: Mapping[str, str] = dataclasses.field(default_factory=dict)
     loss: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnginesRecord:
-    """Whether transformers and vLLM render alike.
+    """Whether transformers and an engine render alike.
 
     Attributes:
+        engine: The one that was held against transformers.
         skipped: Why none was compared; `null` if they were.
         conversations: Each conversation.
     """
 
+    engine: str = ""
     skipped: str | None = None
     conversations: tuple[ConversationRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedServerRecord:
+    """The running server that was checked.
+
+    Attributes:
+        base_url: Its address.
+        kind: Which server software.
+        version: Its version, where it says.
+        model: Model name that requests use.
+        tool_parser: Name of its tool parser, where it says.
+        reasoning_parser: Name of its reasoning parser, likewise.
+        evidence: On what it rests which template and tokenizer it has, a sentence each.
+    """
+
+    base_url: str
+    kind: str
+    version: str | None
+    model: str | None
+    tool_parser: str | None
+    reasoning_parser: str | None
+    evidence: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +241,8 @@ class CheckDocument:
         answers: What was asked of the template.
         parsers: What parsers made of it, by name such as `vllm:hermes+qwen3`.
         template: What the template supports.
-        engines: Whether transformers and vLLM's own renderer give the same prompts.
+        engines: Whether transformers and an engine's own renderer give the same prompts.
+        server: The running server, if MODEL is one.
         findings: What is wrong with template, engines and parsers, worst first.
         changes: What changed since the lock, what got worse first; with `--against`.
         error: Why there is no check.
@@ -216,6 +261,7 @@ class CheckDocument:
     parsers: Mapping[str, ParserRecord]
     template: TemplateRecord
     engines: EnginesRecord = dataclasses.field(default_factory=EnginesRecord)
+    server: CheckedServerRecord | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
     findings: tuple[Finding, ...] = ()
     changes: tuple[ChangeRecord, ...] | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
     error: ErrorDocument | None = None

@@ -1,5 +1,7 @@
 """The same conversations through transformers and vLLM's own renderer: what differs, and the cause that is proved."""
 
+from dataclasses import replace
+
 import pytest
 
 from prompt_debugger.core.check import CheckedModel, load_model
@@ -18,7 +20,7 @@ REASONING = "{%- if m.reasoning_content %}<think>\n{{ m.reasoning_content }}"
 async def compared(engine, model):
     model = model if isinstance(model, CheckedModel) else CheckedModel("ours", model)
     tools, ideals = write_answers(model, is_thorough=False, renderer=run_job)
-    engines = await compare_engines(engine, model, ideals, tools, run_job)
+    engines = await compare_engines(engine, model, ideals, tools, renderer=run_job)
     assert engines.skipped == ""
     return engines
 
@@ -43,7 +45,7 @@ async def test_what_vllm_does_to_every_request_is_a_cause_and_no_finding(engine)
     assert "description` as null" in found["bare-tool"].causes[0]
     assert found["no-generation-prompt"].causes[0].startswith("`add_generation_prompt` in `chat_template_kwargs`")
     assert "into a system message" in found["developer"].causes[0]
-    assert dict(found["arguments-as-object"].refusals)["vllm"].endswith("arguments: Input should be a valid string")
+    assert dict(found["arguments-as-object"].refusals)["engine"].endswith("arguments: Input should be a valid string")
     assert all(one.is_explained for one in found.values())
     assert list(engine_findings(engines)) == []
 
@@ -87,7 +89,7 @@ async def test_thinking_that_an_effort_of_none_turns_off_in_vllm_alone_is_told(e
     found = by_name(await compared(engine, template))
 
     assert found["no-effort"].causes == ('`reasoning_effort` "none" sets `enable_thinking` to false',)
-    assert found["no-effort"].vllm.count("/no_think") == 1
+    assert found["no-effort"].engine.count("/no_think") == 1
     assert found["enable-thinking-off"].agrees is True
 
 
@@ -119,15 +121,15 @@ class _NoRenderer:
 
 
 async def test_a_release_without_such_a_renderer_is_one_sentence():
-    engines = await compare_engines(_NoRenderer(), CheckedModel("ours", HERMES), (), (), run_job)
+    engines = await compare_engines(_NoRenderer(), CheckedModel("ours", HERMES), (), (), renderer=run_job)
 
-    assert engines == Engines(skipped="vLLM's renderer cannot be asked: this release has none.")
+    assert engines == Engines("vLLM", skipped="vLLM's renderer cannot be asked: this release has none.")
 
 
 def test_a_difference_without_a_cause_is_a_finding():
-    unknown = Agreement("plain", "a question", {}, agrees=False, transformers="a", vllm="b")
-    known = Agreement("system", "a system message", {}, False, ("the server did it",), "a", "b")
+    unknown = Agreement("plain", "a question", {}, agrees=False, transformers="a", engine="b")
+    known = replace(unknown, name="system", causes=("the server did it",))
 
-    (finding,) = engine_findings(Engines((unknown, known)))
+    (finding,) = engine_findings(Engines("vLLM", (unknown, known)))
 
     assert finding.title == "Of `plain`, vLLM gives another prompt, for no reason known here."
