@@ -20,7 +20,7 @@ from prompt_debugger.core.check.junit import check_to_junit
 from prompt_debugger.core.check.lock import Change, compare_locks, lock_of, lock_to_json, read_lock
 from prompt_debugger.core.check.model import CheckedModel, load_model
 from prompt_debugger.core.check.run import Check, Checker, Wanted, check_without_parsers
-from prompt_debugger.core.check.serve import serve_command
+from prompt_debugger.core.check.serve import ServeCommand, serve_command, serve_commands
 from prompt_debugger.core.check.served import Place, load_served
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "Checker",
     "Ideal",
     "Place",
+    "ServeCommand",
     "Wanted",
     "cell_trace",
     "check_to_json",
@@ -45,4 +46,5 @@ __all__ = [
     "pasted_text",
     "read_lock",
     "serve_command",
+    "serve_commands",
 ]

@@ -10,7 +10,7 @@ from prompt_debugger.core.check.judge import Cell
 from prompt_debugger.core.check.lock import Change
 from prompt_debugger.core.check.model import CheckedModel
 from prompt_debugger.core.check.run import Check
-from prompt_debugger.core.check.serve import serve_command
+from prompt_debugger.core.check.serve import ServeCommand, serve_command, serve_commands
 from prompt_debugger.core.render.probes import ProbeAnswer
 from prompt_debugger.core.report.wire import dump_document
 from prompt_debugger.core.report.wire.check import (
@@ -20,8 +20,10 @@ from prompt_debugger.core.report.wire.check import (
     ChangeRecord,
     CheckDocument,
     CheckedServerRecord,
+    CommandRecord,
     ConversationRecord,
     EnginesRecord,
+    FlagRecord,
     ParserRecord,
     ProbeRecord,
     RecommendedRecord,
@@ -49,6 +51,7 @@ def check_to_json(check: Check, changes: Sequence[Change] | None = None) -> JSON
             command=serve_command(check),
             reasons=chosen.reasons,
             verdict=chosen.verdict,
+            commands=tuple(map(_command, serve_commands(check))),
         ),
         tools=check.tools,
         answers=tuple(map(_answer, check.ideals)),
@@ -91,6 +94,19 @@ def _engines(engines: Engines) -> EnginesRecord:
         for one in engines.conversations
     )
     return EnginesRecord(engine=engines.engine, skipped=engines.skipped or None, conversations=tuple(rows))
+
+
+def _command(one: ServeCommand) -> CommandRecord:
+    return CommandRecord(
+        engine=one.engine,
+        command=one.command,
+        tried=one.is_tried,
+        flags=tuple(
+            FlagRecord(words=flag.words, reason=flag.reason, passed=flag.passed, failed=flag.failed)
+            for flag in one.flags
+        ),
+        note=one.note or None,
+    )
 
 
 def _probe(one: ProbeAnswer) -> ProbeRecord:

@@ -68,9 +68,14 @@ class Grammar:
 class FamilyFacts:
     r"""What is known of a family besides how its output is read.
 
+    Source of SGLang's names: its `srt/function_call/function_call_parser.py` on GitHub at commit 00828e5, and its
+    `srt/parser/reasoning_parser.py`.
+
     Attributes:
         tool_parsers: vLLM 0.32's tool parsers that read its calls, the one to recommend first.
         reasoning_parsers: vLLM 0.32's reasoning parsers that split its reasoning, the one to recommend first.
+        sglang_tool_parsers: Names of SGLang's tool parsers for its calls, by SGLang's own table; none where unsure.
+        sglang_reasoning_parsers: Names of SGLang's reasoning parsers, likewise.
         deaf_parsers: Those of them that no switch reaches: they begin inside reasoning whatever the request says.
         switches: Template kwargs that switch thinking, the usual one first.
         grammars: How vLLM constrains its calls; the first one is the usual one.
@@ -84,6 +89,8 @@ class FamilyFacts:
 
     tool_parsers: tuple[str, ...] = ()
     reasoning_parsers: tuple[str, ...] = ()
+    sglang_tool_parsers: tuple[str, ...] = ()
+    sglang_reasoning_parsers: tuple[str, ...] = ()
     deaf_parsers: tuple[str, ...] = ()
     switches: tuple[ThinkingSwitch, ...] = ()
     grammars: tuple[Grammar, ...] = ()

@@ -48,6 +48,8 @@ class FamilyTables:
         end_texts: Texts of the tokens that end a turn.
         tool_parsers: vLLM's tool parsers by format, the one to recommend first.
         reasoning_parsers: vLLM's reasoning parsers by format, the one to recommend first.
+        sglang_tool_parsers: SGLang's tool parsers by format, likewise.
+        sglang_reasoning_parsers: SGLang's reasoning parsers by format, likewise.
         switches: Template kwargs that switch thinking, the most usual first.
         switch_by_parser: The switch that goes with each reasoning parser.
         deaf_parsers: Reasoning parsers that no switch reaches.
@@ -63,6 +65,8 @@ class FamilyTables:
     end_texts: tuple[str, ...]
     tool_parsers: Mapping[str, tuple[str, ...]]
     reasoning_parsers: Mapping[str, tuple[str, ...]]
+    sglang_tool_parsers: Mapping[str, tuple[str, ...]]
+    sglang_reasoning_parsers: Mapping[str, tuple[str, ...]]
     switches: tuple[ThinkingSwitch, ...]
     switch_by_parser: Mapping[str, ThinkingSwitch]
     deaf_parsers: frozenset[str]
@@ -88,6 +92,8 @@ def tables_of(formats: Mapping[str, TextFormat]) -> FamilyTables:
         end_texts=_longest_first(ends),
         tool_parsers={one.name: one.facts.tool_parsers for one in every if one.facts.tool_parsers},
         reasoning_parsers={one.name: one.facts.reasoning_parsers for one in every if one.facts.reasoning_parsers},
+        sglang_tool_parsers={one.name: one.facts.sglang_tool_parsers for one in every},
+        sglang_reasoning_parsers={one.name: one.facts.sglang_reasoning_parsers for one in every},
         switches=_by_use(switch for one in every for switch in one.facts.switches),
         switch_by_parser={
             parser: one.facts.switches[0]

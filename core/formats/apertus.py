@@ -37,6 +37,7 @@ FORMAT: ModelFormat = TextFormat(
     scan=JSONCalls(openers=(_OPEN,), closers=(_CLOSE,), keys=CallKeys(name_is_key=True), one_per_tag=False).scan,
     facts=FamilyFacts(
         tool_parsers=("apertus",),
+        sglang_tool_parsers=("apertus2509",),
         switches=(ENABLE_THINKING,),
         has_json_arguments=True,
         stripped=r"\[\s*\{\s*\"(?P<name>[\w.\-]+)\"\s*:\s*\{",

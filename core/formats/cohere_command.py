@@ -65,6 +65,8 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("cohere_command3", "cohere_command4"),
         reasoning_parsers=("cohere_command3", "cohere_command4"),
+        sglang_tool_parsers=("cohere_command4",),
+        sglang_reasoning_parsers=("cohere_command4",),
         switches=(ThinkingSwitch("skip_thinking", on=False, off=True),),
         call_markers=(_OPEN, _CLOSE),
         has_json_arguments=True,

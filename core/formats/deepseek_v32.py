@@ -69,6 +69,8 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("deepseek_v32", "deepseek_v4", "deepseek_v41"),
         reasoning_parsers=("deepseek_v3", "deepseek_v4", "deepseek_v41"),
+        sglang_tool_parsers=("deepseekv32", "deepseekv4"),
+        sglang_reasoning_parsers=("deepseek-v3", "deepseek-v4"),
         switches=(THINKING, ENABLE_THINKING, ThinkingSwitch("thinking_mode", on="thinking", off="chat")),
         grammars=(
             Grammar("deepseek_v3_2", "deepseek_v32"),

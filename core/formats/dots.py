@@ -45,5 +45,5 @@ FORMAT: ModelFormat = TextFormat(
         before_call=1,
     ),
     scan=scan_both(_TAGS.scan, _JSON.scan),
-    facts=FamilyFacts(tool_parsers=("dots",), call_markers=(_OPEN, _CLOSE)),
+    facts=FamilyFacts(tool_parsers=("dots",), sglang_tool_parsers=("dots",), call_markers=(_OPEN, _CLOSE)),
 )

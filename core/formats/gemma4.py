@@ -40,6 +40,8 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("gemma4",),
         reasoning_parsers=("gemma4",),
+        sglang_tool_parsers=("gemma4",),
+        sglang_reasoning_parsers=("gemma4",),
         switches=(ENABLE_THINKING,),
         stripped=r"\bcall:(?P<name>[\w.\-]+)\{",
     ),

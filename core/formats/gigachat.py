@@ -46,6 +46,7 @@ FORMAT: ModelFormat = TextFormat(
     ).scan,
     facts=FamilyFacts(
         tool_parsers=("gigachat3",),
+        sglang_tool_parsers=("gigachat3",),
         has_json_arguments=True,
         stripped=r"\bfunction call\s*\{\s*\"name\"\s*:\s*\"(?P<name>[\w.\-]+)\"",
     ),

@@ -295,6 +295,8 @@ FORMAT: ModelFormat = _Harmony(
     facts=FamilyFacts(
         tool_parsers=("openai",),
         reasoning_parsers=("openai_gptoss",),
+        sglang_tool_parsers=("gpt-oss",),
+        sglang_reasoning_parsers=("gpt-oss",),
         grammars=(
             Grammar(
                 "harmony",

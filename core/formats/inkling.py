@@ -76,6 +76,7 @@ FORMAT: ModelFormat = _Inkling(
     facts=FamilyFacts(
         tool_parsers=("inkling",),
         reasoning_parsers=("inkling",),
+        sglang_tool_parsers=("inkling",),
         reasoning=ReasoningTags(("<|content_thinking|>",), (_END,)),
         has_json_arguments=True,
         stripped=r"\{\s*\"name\"\s*:\s*\"(?P<name>[\w.\-]+)\"\s*,\s*\"args\"\s*:\s*\{",

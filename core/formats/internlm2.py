@@ -30,5 +30,5 @@ FORMAT: ModelFormat = TextFormat(
         before_call=1,
     ),
     scan=JSONCalls(openers=_OPENERS, closers=(_CLOSE,), wrappers=("<|action_start|>",)).scan,
-    facts=FamilyFacts(tool_parsers=("internlm",), has_json_arguments=True),
+    facts=FamilyFacts(tool_parsers=("internlm",), sglang_tool_parsers=("interns1",), has_json_arguments=True),
 )

@@ -55,5 +55,7 @@ FORMAT: ModelFormat = TextFormat(
         markers=frozenset({_OPEN, _CLOSE, *_SECTION}),
     ),
     scan=scan_both(_TAGS.scan, _JSON.scan),
-    facts=FamilyFacts(tool_parsers=("k2_horizon",), reasoning_parsers=("k2_horizon",)),
+    facts=FamilyFacts(
+        tool_parsers=("k2_horizon",), reasoning_parsers=("k2_horizon",), sglang_tool_parsers=("k2_horizon",)
+    ),
 )

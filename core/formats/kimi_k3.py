@@ -164,6 +164,7 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("kimi_k3",),
         reasoning_parsers=("kimi_k3",),
+        sglang_tool_parsers=("kimi_k3",),
         switches=(THINKING, ENABLE_THINKING),
         grammars=(Grammar("kimi_k3", "kimi_k3", build=build_tag, stops=("<|end_of_msg|>",)),),
         stripped=r"\bcall tool=\"(?P<name>[\w.\-]+)\" index=\"\d+\"",

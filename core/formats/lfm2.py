@@ -40,5 +40,7 @@ FORMAT: ModelFormat = TextFormat(
         markers=frozenset({_OPEN, _CLOSE}),
     ),
     scan=scan_calls,
-    facts=FamilyFacts(tool_parsers=("lfm2",), stripped=r"\[(?P<name>[A-Za-z_]\w*)\((?=\w+=|\))"),
+    facts=FamilyFacts(
+        tool_parsers=("lfm2",), sglang_tool_parsers=("lfm2",), stripped=r"\[(?P<name>[A-Za-z_]\w*)\((?=\w+=|\))"
+    ),
 )

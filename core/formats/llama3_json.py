@@ -74,6 +74,7 @@ FORMAT: ModelFormat = TextFormat(
     bare_hints=("name", "{"),
     facts=FamilyFacts(
         tool_parsers=("llama3_json", "llama4_json"),
+        sglang_tool_parsers=("llama3",),
         grammars=(Grammar("llama", "llama3_json"),),
         has_json_arguments=True,
     ),

@@ -32,5 +32,5 @@ FORMAT: ModelFormat = TextFormat(
         markers=frozenset({_OPEN, _CLOSE}),
     ),
     scan=PythonCalls(openers=(_OPEN,), closers=(_CLOSE,), reads_bare=True).scan,
-    facts=FamilyFacts(tool_parsers=("llama4_pythonic",)),
+    facts=FamilyFacts(tool_parsers=("llama4_pythonic",), sglang_tool_parsers=("pythonic",)),
 )

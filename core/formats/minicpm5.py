@@ -41,6 +41,7 @@ FORMAT: ModelFormat = TextFormat(
     ).scan,
     facts=FamilyFacts(
         tool_parsers=("minicpm5",),
+        sglang_tool_parsers=("minicpm5",),
         switches=(ENABLE_THINKING,),
         call_markers=("<function name=", "</function>", "<param name="),
     ),

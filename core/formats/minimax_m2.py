@@ -90,6 +90,8 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("minimax_m2",),
         reasoning_parsers=("minimax_m2", "minimax_m2_append_think"),
+        sglang_tool_parsers=("minimax-m2",),
+        sglang_reasoning_parsers=("minimax", "minimax-append-think"),
         deaf_parsers=("minimax_m2",),
         grammars=(Grammar("minimax", "minimax_m2", build=build_tag),),
     ),

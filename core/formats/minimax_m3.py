@@ -171,6 +171,7 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("minimax_m3",),
         reasoning_parsers=("minimax_m3",),
+        sglang_tool_parsers=("minimax-m3",),
         switches=(ThinkingSwitch("thinking_mode", on="enabled", off="disabled"),),
         call_markers=(_PREFIX,),
     ),

@@ -31,5 +31,11 @@ FORMAT: ModelFormat = TextFormat(
         markers=frozenset({_MARKER}),
     ),
     scan=JSONCalls(openers=(_MARKER,), one_per_tag=False).scan,
-    facts=FamilyFacts(tool_parsers=("mistral",), reasoning_parsers=("mistral",), has_json_arguments=True),
+    facts=FamilyFacts(
+        tool_parsers=("mistral",),
+        reasoning_parsers=("mistral",),
+        sglang_tool_parsers=("mistral",),
+        sglang_reasoning_parsers=("mistral",),
+        has_json_arguments=True,
+    ),
 )

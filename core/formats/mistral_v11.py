@@ -59,6 +59,8 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("mistral",),
         reasoning_parsers=("mistral",),
+        sglang_tool_parsers=("mistral",),
+        sglang_reasoning_parsers=("mistral",),
         has_json_arguments=True,
         stripped=r"(?P<name>[A-Za-z_][\w.\-]*)\{\s*[\"}]",
     ),

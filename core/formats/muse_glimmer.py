@@ -110,6 +110,7 @@ FORMAT: ModelFormat = _MuseGlimmer(
     facts=FamilyFacts(
         tool_parsers=("muse_glimmer",),
         reasoning_parsers=("muse_glimmer",),
+        sglang_tool_parsers=("muse",),
         reasoning=ReasoningTags(("to=self<|message|>",), ("<|eom|>", "<|eot|>")),
         call_markers=("<atem:",),
     ),

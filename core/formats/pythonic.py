@@ -34,5 +34,5 @@ FORMAT: ModelFormat = TextFormat(
     scan=PythonCalls(reads_bare=True).scan,
     bare_score=STRONG,
     bare_hints=("[", "("),
-    facts=FamilyFacts(tool_parsers=("pythonic", "llama4_pythonic")),
+    facts=FamilyFacts(tool_parsers=("pythonic", "llama4_pythonic"), sglang_tool_parsers=("pythonic",)),
 )

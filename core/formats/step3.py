@@ -64,6 +64,8 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("step3",),
         reasoning_parsers=("step3",),
+        sglang_tool_parsers=("step3",),
+        sglang_reasoning_parsers=("step3",),
         deaf_parsers=("step3",),
         call_markers=(*_TOKENS, "<steptml:"),
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from prompt_debugger.core.check import Cell, Change, Check, serve_command
+from prompt_debugger.core.check import Cell, Change, Check, serve_commands
 from prompt_debugger.core.types import Finding
 
 _VERDICTS = {
@@ -34,8 +34,13 @@ def _head(check: Check) -> Iterator[str]:
     chosen = check.recommendation
     vocabulary = "its own vocabulary" if check.has_vocabulary else "a stand-in vocabulary"
     yield f"{check.model.name}: {_VERDICTS[chosen.verdict]} with vLLM {check.release} ({vocabulary})"
-    if (command := serve_command(check)) is not None:
-        yield f"\n  {command}\n"
+    commands = serve_commands(check)
+    for one in commands:
+        yield f"\n  {one.command}" + ("" if one.is_tried else "   # not tried here")
+        for flag in one.flags if one.is_tried else ():
+            yield f"      {' '.join(flag.words)}: {flag.reason}"
+    if commands:
+        yield ""
     for words in check.model.evidence:
         yield f"  {words}"
     for reason in chosen.reasons[:_PROBLEMS]:

@@ -16,6 +16,42 @@ from prompt_debugger.core.types.base import LEFT_OUT_IF_EMPTY, LEFT_OUT_IF_NONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FlagRecord:
+    """One flag of a command.
+
+    Attributes:
+        words: The flag and its value.
+        reason: Why it is there.
+        passed: Answers that prove it, by name; empty for a flag that nothing here proves.
+        failed: Answers that do not come back all the same.
+    """
+
+    words: tuple[str, ...]
+    reason: str
+    passed: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandRecord:
+    """What starts one engine.
+
+    Attributes:
+        engine: Which.
+        command: To copy.
+        tried: Whether this engine's own parsers were asked.
+        flags: Its flags, each with its reason.
+        note: What is to be known of it.
+    """
+
+    engine: Literal["vllm", "sglang", "llama.cpp"]
+    command: str
+    tried: bool
+    flags: tuple[FlagRecord, ...]
+    note: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecommendedRecord:
     """What to start a server with.
 
@@ -25,6 +61,7 @@ class RecommendedRecord:
         command: The command that starts the server; `null` if nothing works.
         reasons: Why, a sentence each.
         verdict: How well it works.
+        commands: One per engine that may serve the model: vLLM's, which is `command`, SGLang's, llama.cpp's.
     """
 
     tool_parser: str | None
@@ -32,6 +69,7 @@ class RecommendedRecord:
     command: str | None
     reasons: tuple[str, ...]
     verdict: Literal["works", "works-with-limits", "nothing-works"]
+    commands: tuple[CommandRecord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
