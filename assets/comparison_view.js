@@ -13,6 +13,13 @@
     const status = make("p", "pd-share-hint");
     status.setAttribute("role", "status");
     root.append(picker(), status, body);
+    let answered = () => {};
+    // Adds a run; the answer is awaited, for a second one that comes meanwhile would take the first one's place.
+    pd.askComparison = (packed) =>
+      new Promise((resolve) => {
+        answered = resolve;
+        root.pdAsk("submit", { packed });
+      });
     empty();
 
     function picker() {
@@ -44,7 +51,7 @@
         const { header } = decoded;
         status.textContent = header.note || "";
         status.dataset.tone = header.tone || "";
-        if (header.kind === "note") return undefined;
+        if (header.kind === "note") return answered();
         const head = make("div", "pd-comparison-head");
         head.append(prose("p", "pd-sentence", header.sentence));
         head.append(button("Copy sentence", "", (event) => pd.copyText(header.sentence, event.currentTarget)));

@@ -9,6 +9,7 @@
   const SAME = { __type__: "update" }; // gradio leaves such a field as it is
   // What may hold a key is not kept at all: a part of it that was missed would lie there in clear.
   const KEY = /authorization|bearer\s|api[-_]?key|secret|password|\bsk-[\w-]{6}|\bhf_\w{8}|:\/\/[^\s/"'@]+@/i;
+  const WORDS = "Keep my text, target and runs in this browser. Keys, and texts that seem to hold one, are never kept; unticking forgets what is kept.";
   let timer = 0;
   let defaults = null; // the fields as the page came
   let isTouched = false; // somebody typed, or chose a case, since the page came
@@ -50,6 +51,9 @@
   // The run that a reload brings back; what was run is the text that stands there.
   pd.keepCurrentRun = (run) => write({ run });
 
+  // A run that was opened from the history, with the text that was run.
+  pd.keepOpened = ({ id, ran }) => write({ run: id, text: ran });
+
   pd.keepTarget = (...fields) => {
     const isKept = fields.every((field) => pd.mayKeep(String(field || "")));
     if (defaults) write({ fields: isKept ? fields : null, defaults });
@@ -72,6 +76,18 @@
       // nothing is kept anyhow
     }
     if (!isOn && pd.forgetRuns) pd.forgetRuns();
+    if (pd.forgetRuns) document.querySelectorAll(".pd-keep-switch input").forEach((box) => (box.checked = isOn));
+  };
+
+  // The switch, wherever it stands.
+  pd.keepSwitch = (className) => {
+    const label = pd.make("label", "pd-keep-switch " + className);
+    const box = pd.make("input", "");
+    box.type = "checkbox";
+    box.checked = pd.isKeeping();
+    box.addEventListener("change", () => pd.setKeeping(box.checked));
+    label.append(box, pd.make("span", "", WORDS));
+    return label;
   };
 
   // What the page offers may have changed since: a parser that it does not know is left as it is.

@@ -45,12 +45,7 @@
     links.append(rules);
     const head = make("header", "pd-help-head");
     head.append(title, close);
-    const keep = make("label", "pd-help-keep");
-    const box = make("input", "");
-    box.type = "checkbox";
-    box.checked = pd.isKeeping();
-    box.addEventListener("change", () => pd.setKeeping(box.checked));
-    keep.append(box, make("span", "", "Keep my text and target in this browser over a reload. Keys, and texts that seem to hold one, are never kept; unticking forgets what is kept."));
+    const keep = pd.keepSwitch("pd-help-keep");
     dialog.append(
       head, table(STAGES, "pd-help-list"), make("h3", "", "What to do"), table(TASKS, "pd-help-list"),
       make("h3", "", "Keys"), table(KEYS, "pd-help-list pd-help-keys"), keep, links,

@@ -7,8 +7,8 @@
   let ranText = null;
   let pressedText = null; // what stood in the editor when Run was pressed, until that run is heard of
   let knownDoc = null;
-  let isRecorded = false;
-  let isEditedRecording = false; // a recorded run is shown, and the request beside it was edited by hand
+  let isRecorded = false; // what is shown is no run of this page
+  let isEditedRecording = false; // such a run is shown, and the request beside it was edited by hand
 
   function currentText() {
     const view = pd.editorView && pd.editorView();
@@ -48,8 +48,9 @@
       ranText = isRun ? pressedText : null;
       pressedText = null;
     }
-    isRecorded = verdict.state === "recorded";
+    isRecorded = verdict.state === "recorded" || (verdict.state === "done" && ranRun === null); // or a run that was opened
     isEditedRecording = false;
+    if (pd.verdictShown) pd.verdictShown(verdict);
     draw();
     if (pd.liveVerdict) pd.liveVerdict(verdict);
   };

@@ -114,6 +114,25 @@
     true,
   );
 
+  // The theme that was chosen by hand; one in the address wins.
+  const THEME = "pd-theme";
+  pd.keepTheme = (isDark) => {
+    try {
+      if (pd.isKeeping()) global.localStorage.setItem(THEME, isDark ? "dark" : "light");
+    } catch {
+      // it lasts as long as the page
+    }
+  };
+
+  function restoreTheme() {
+    try {
+      const kept = global.localStorage.getItem(THEME);
+      if (kept && !new URLSearchParams(global.location.search).has("__theme")) document.body.classList.toggle("dark", kept === "dark");
+    } catch {
+      // as the system says
+    }
+  }
+
   // Gradio gives every editor the same name; screen readers need this one's own.
   function nameEditor() {
     const content = document.querySelector("#pd-request .cm-content");
@@ -123,6 +142,7 @@
     if (scroller) scroller.tabIndex = -1;
     const run = document.getElementById("pd-run");
     if (run && /Mac|iPhone|iPad/.test(navigator.platform)) run.textContent = "Run  \u2318\u21b5";
+    restoreTheme();
     pd.inspect([]);
     pd.watchEditor();
     pd.watchForEdits();

@@ -36,6 +36,11 @@
     return packed.length > pd.sharePage.most_packed ? null : packed;
   }
 
+  async function unpackText(packed) {
+    const stream = new Blob([bytesOf(packed)]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Response(stream).text();
+  }
+
   const TOO_LONG = "This bundle is too long for the page: open it by `run --bundle FILE`.";
 
   // The text in compressed bytes; a small link must not unpack to something that fills the memory.
@@ -214,15 +219,19 @@
     menu.setAttribute("aria-label", "Share or open a run");
     const status = make("div", "pd-share-status");
     status.setAttribute("role", "status");
-    menu.append(...FORMS.map(formButton), opener(), status);
+    const which = make("p", "pd-share-hint pd-share-which");
+    menu.append(which, ...FORMS.map(formButton), opener(), status);
     root.append(toggle, menu);
     show(false);
 
     function show(isOpen) {
       menu.hidden = !isOpen;
       toggle.setAttribute("aria-expanded", String(isOpen));
+      if (isOpen) which.textContent = pd.sharedRunWords();
       if (isOpen) menu.querySelector("button").focus();
     }
+
+    pd.openPacked = (packed) => root.pdAsk("submit", { packed });
 
     function say(sentence, tone) {
       status.dataset.tone = tone || "";
@@ -346,5 +355,5 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   }
 
-  Object.assign(pd, { makeFragment, readFragment, readPlayground, settleLink: settle, packPayload, applyLink, packText, TOO_LONG });
+  Object.assign(pd, { makeFragment, readFragment, readPlayground, settleLink: settle, packPayload, applyLink, packText, unpackText, saveFile, TOO_LONG });
 })(globalThis);

@@ -8,7 +8,10 @@
   const PURPOSE = "See the prompt the model reads, what it writes, and where a tool call gets lost.";
 
   function themeButton() {
-    const theme = button("\u25d0", "pd-small pd-theme", () => document.body.classList.toggle("dark"), "Light or dark");
+    const theme = button("\u25d0", "pd-small pd-theme", () => {
+      const isDark = document.body.classList.toggle("dark");
+      if (pd.keepTheme) pd.keepTheme(isDark);
+    }, "Light or dark");
     theme.setAttribute("aria-label", "Light or dark");
     return theme;
   }

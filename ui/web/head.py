@@ -21,6 +21,7 @@ PAGE_SCRIPTS = (
     "outdated.js",
     "live.js",
     "draft.js",
+    "history.js",
     "help.js",
     "page.js",
 )

@@ -21,6 +21,7 @@ from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.comparison import build_comparison, wire_comparison
 from prompt_debugger.ui.web.panels.draft import wire_draft
 from prompt_debugger.ui.web.panels.experiments import build_experiments, wire_experiments
+from prompt_debugger.ui.web.panels.history import wire_history
 from prompt_debugger.ui.web.panels.lab_install import build_install_row, wire_lab
 from prompt_debugger.ui.web.panels.live import wire_live
 from prompt_debugger.ui.web.panels.model_check import build_check, wire_check
@@ -43,7 +44,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     examples = tuple(handlers.examples.values())
     first = handlers.load_case(examples[0].name)
     sharing = Sharing(settings)
-    views = build_header(first.payloads, handlers.describe_lab()[0], sharing.first_payload())
+    views, history = build_header(first.payloads, handlers.describe_lab()[0], sharing.first_payload())
     install_row = build_install_row(labs)
     with gr.Row(elem_id="pd-main"):
         with gr.Column(elem_id="pd-left", scale=0, min_width=260):
@@ -70,6 +71,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     _wire_cases(page)
     ended = _wire_run(page)
     wire_comparison(page, comparison, Comparing(sharing), ended=ended, opened=opened)
+    wire_history(page, history, sharing, ended=ended)
     wire_lab(page, install_row, is_waited_for=labs.is_coming and settings.target.base_url is None)
 
 

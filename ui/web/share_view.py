@@ -24,6 +24,11 @@ def build_share(value: str) -> gr.HTML:
     return _build("share", value)
 
 
+def build_history() -> gr.HTML:
+    """Return the History menu; the script fills it from what the browser keeps."""
+    return _build("history", "")
+
+
 def build_comparison_view() -> gr.HTML:
     """Return the comparison of two runs, to which a bundle can be given."""
     return _build("comparison", "")

@@ -92,6 +92,16 @@ class Sharing:
             _log.exception("a run could not be shared")
             return self._answer(_failure(DebuggerError(f"this program failed: {type(error).__name__}: {error}")))
 
+    def pack_run(self, trace: Trace | None) -> str | None:
+        """Return the payload of a run that the browser keeps, masked like all that leaves; `None` if there is none."""
+        if trace is None:
+            return None
+        try:
+            return self._answer(*room_of().call(share_as, "kept", trace))
+        except Exception as error:  # noqa: BLE001  # a history with a gap, no run that seems to have failed
+            _log.info("a run could not be kept: %r", error)
+            return None
+
     def open(self, packed: str) -> Opened:
         """Open a bundle that the browser read and packed; nothing is run."""
         try:

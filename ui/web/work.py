@@ -24,6 +24,8 @@ from prompt_debugger.core.types import JSON, ChatResult, Completion, JSONObject,
 from prompt_debugger.ui.present import RunView, header_payload, notices_payload, pack_payload, unpack_payload
 from prompt_debugger.ui.present.comparison import NamedRun, comparison_payload
 from prompt_debugger.ui.present.header import server_facts
+from prompt_debugger.ui.present.verdict import verdict_payload
+from prompt_debugger.ui.present.words import joined
 from prompt_debugger.ui.report import SharedRun, again_payload, describe_bundle, link_state, share_trace
 from prompt_debugger.ui.web.limits import LimitError, Limits, check_length, check_request_limits, without_keys
 
@@ -94,7 +96,7 @@ def share_as(form: str, trace: Trace) -> tuple[JSONObject, bytes]:
     """Return a run in one form in which it may be shared: the header of its payload, and the file.
 
     Args:
-        form: `html`, `picture`, `markdown` or `bundle`.
+        form: `html`, `picture`, `markdown`, `bundle`, or `kept`: a bundle with the facts of a line of the history.
         trace: The run.
     """
     return _FORMS[form](share_trace(trace))
@@ -210,11 +212,21 @@ def _picture(run: SharedRun) -> tuple[JSONObject, bytes]:
     return {"kind": "picture", "name": "prompt-debugger.png", "parts": parts}, b""
 
 
+def _kept(run: SharedRun) -> tuple[JSONObject, bytes]:
+    strip, _ = unpack_payload(verdict_payload(run.trace))
+    server = run.trace.server
+    target = "no server" if server is None else "lab" if server.is_lab else server.base_url
+    parts = (target, None if server is None else server.model, None if server is None else server.tool_parser)
+    facts: JSONObject = {name: strip[name] for name in ("badge", "tone", "sentence")}
+    return {"kind": "kept", **facts, "target": joined(*parts)}, _bundle(run)[1]
+
+
 _FORMS: Mapping[str, Callable[[SharedRun], tuple[JSONObject, bytes]]] = {
     "html": _html,
     "picture": _picture,
     "markdown": _markdown,
     "bundle": _bundle,
+    "kept": _kept,
 }
 
 

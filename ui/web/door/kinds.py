@@ -107,7 +107,7 @@ _NAMES: Mapping[Kind, tuple[str, ...]] = {
         "live_render",
         "probe_template", "render_template", "render_ending", "render_kwargs", "render_opened", "render_reset",
     ),
-    Kind.SHARE: ("share", "open_bundle", "add_bundle", "compare_runs", "open_cell"),
+    Kind.SHARE: ("share", "open_bundle", "add_bundle", "compare_runs", "open_cell", "pack_run", "reopen_run"),
     Kind.EDIT: ("check_request", "check_reading", "check_row", "load_case", "open_template", "forget_counts"),
 }  # fmt: skip
 KNOWN_EVENTS = {name: kind for kind, names in _NAMES.items() for name in names}

@@ -9,7 +9,7 @@ import gradio as gr
 from prompt_debugger.ui.web.panels.live import LivePanel, build_live
 from prompt_debugger.ui.web.panels.parse_tools import ParseToolsPanel, build_parse_tools
 from prompt_debugger.ui.web.settings import PageSettings
-from prompt_debugger.ui.web.share_view import build_share
+from prompt_debugger.ui.web.share_view import build_history, build_share
 from prompt_debugger.ui.web.views import Views, build_findings_view, build_ledger_view, build_token_view, build_view
 
 
@@ -21,14 +21,15 @@ class Results(NamedTuple):
     parse_tools: ParseToolsPanel
 
 
-def build_header(payloads: dict[str, str | None], lab: str, share: str) -> Views:
-    """Place title, target, Share menu and lab line, and the verdict below them."""
+def build_header(payloads: dict[str, str | None], lab: str, share: str) -> tuple[Views, gr.HTML]:
+    """Place title, target, menus and lab line, and the verdict below them; returns the History menu apart."""
     with gr.Row(elem_id="pd-top"):
         header = build_view("header", "header", payloads["header"])
+        history = build_history()
         share_menu = build_share(share)
         lab_line = build_view("lab", "lab", lab)
     verdict = build_view("verdict", "verdict", payloads["verdict"])
-    return {"header": header, "lab": lab_line, "share": share_menu, "verdict": verdict}
+    return {"header": header, "lab": lab_line, "share": share_menu, "verdict": verdict}, history
 
 
 def build_results(payloads: dict[str, str | None], settings: PageSettings) -> Results:

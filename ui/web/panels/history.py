@@ -1,0 +1,39 @@
+"""The History menu: the browser keeps the runs; the program packs one at its end, and draws one that comes back."""
+
+from __future__ import annotations
+
+import gradio as gr
+from gradio.events import Dependency
+
+from prompt_debugger.core.types import Trace
+from prompt_debugger.ui.web.page import Changes, Page, quiet
+from prompt_debugger.ui.web.sharing import Sharing
+
+HISTORY_LIMIT = 4
+
+
+def wire_history(page: Page, view: gr.HTML, sharing: Sharing, *, ended: Dependency) -> None:
+    """Wire the menu.
+
+    Args:
+        page: Whose runs are kept.
+        view: The menu.
+        sharing: What packs and opens runs; nothing is stored by the program.
+        ended: The run; at its end the script asks for its file.
+    """
+
+    def pack(trace: Trace | None, event: gr.SelectData) -> str:
+        return sharing.pack_run(trace) or gr.skip()
+
+    def reopen(event: gr.EventData) -> Changes:
+        opened = sharing.open(str(event.packed))
+        if opened.trace is None:
+            return {page.views["header"]: gr.skip()}
+        return {page.trace: opened.trace, **page.changes(opened.payloads)}
+
+    fields = page.request.target_fields
+    tell = "(...fields) => PromptDebugger.runEnded(...fields)"
+    ended.then(None, fields, None, js=tell, api_name="run_ended", **quiet())
+    view.select(pack, page.trace, view, api_name="pack_run", concurrency_limit=HISTORY_LIMIT, **quiet())
+    outputs = [page.trace, *page.views.values()]
+    view.submit(reopen, None, outputs, api_name="reopen_run", concurrency_limit=HISTORY_LIMIT, **quiet())
