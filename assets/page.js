@@ -133,6 +133,11 @@
     }
   }
 
+  // Gradio's client logs as faults the answers that it no longer waits for once the page is left.
+  const { error } = global.console;
+  global.addEventListener("beforeunload", () => (global.console.error = () => {}), true);
+  global.addEventListener("pageshow", () => (global.console.error = error)); // back from the browser's memory
+
   // Gradio gives every editor the same name; screen readers need this one's own.
   function nameEditor() {
     const content = document.querySelector("#pd-request .cm-content");

@@ -56,8 +56,16 @@ def test_what_was_typed_survives_a_reload_until_it_is_to_be_forgotten(bare: Debu
     expect(page.locator("#pd-notices")).to_contain_text("kept in this browser")
 
     page.locator(".pd-help-button").click()
-    page.get_by_label("Keep my text").uncheck()
+    page.locator(".pd-help-keep input").uncheck()
     bare.load()
     expect(page.locator(".pd-verdict")).to_have_attribute("data-state", "recorded")
     assert "TYPED" not in bare.request_text()
     assert page.evaluate("localStorage.getItem('pd-draft')") is None
+
+
+def test_a_page_that_is_left_while_its_prompt_renders_logs_no_fault(bare: DebuggerPage) -> None:
+    with bare.page.expect_request(lambda request: request.url.rpartition("/")[2].startswith("data")):
+        bare.paste(TYPED)
+
+    bare.page.goto("about:blank")
+    bare.load()
