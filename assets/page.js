@@ -133,10 +133,14 @@
     }
   }
 
-  // Gradio's client logs as faults the answers that it no longer waits for once the page is left.
+  // Gradio's client logs as faults the answers that it gives up itself as the page is left: its own sign comes first.
   const { error } = global.console;
-  global.addEventListener("beforeunload", () => (global.console.error = () => {}), true);
-  global.addEventListener("pageshow", () => (global.console.error = error)); // back from the browser's memory
+  let isLeft = false;
+  global.console.error = (...words) => {
+    isLeft = isLeft || words.some((word) => word && word.name === "AbortError");
+    if (!isLeft) error(...words);
+  };
+  global.addEventListener("pageshow", () => (isLeft = false)); // back from the browser's memory
 
   // Gradio gives every editor the same name; screen readers need this one's own.
   function nameEditor() {
