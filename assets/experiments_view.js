@@ -93,6 +93,9 @@
     box.dataset.switch = one.name;
     const head = make("h2", "pd-effect-head");
     head.append(make("code", "pd-effect-name", one.name), make("span", "pd-effect-figure", figure));
+    const said = make("span", "pd-muted pd-effect-said", "");
+    said.setAttribute("role", "status");
+    if (one.fields.length) head.append(pd.button("Apply and run", "pd-small", () => pd.order("pd-apply-switch", one.name, said), "Put the request so changed into the editor and run it; Compare opens with both"), said);
     const what = prose("p", "pd-effect-change", one.change);
     if (one.fields.length) what.append(make("span", "pd-muted", " (" + one.fields.join(", ") + ")"));
     box.append(head, what, body);

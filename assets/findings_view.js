@@ -22,7 +22,8 @@
     return {
       show(decoded) {
         if (!decoded) return root.replaceChildren(make("p", "pd-empty", "What is wrong, worst first, each with its evidence and its fix."));
-        const { findings, summary, unchecked } = decoded.header;
+        const { findings, summary, unchecked, key } = decoded.header;
+        pd.cureOf(key);
         const list = make("ol", "pd-finding-list");
         list.append(...findings.map(card));
         root.replaceChildren(make("p", "pd-counts", summary), list);
@@ -43,6 +44,8 @@
     if (finding.detail) item.append(prose("p", "pd-finding-detail", finding.detail));
     if (finding.evidence.length) item.append(evidence(finding.evidence));
     if (finding.fix) item.append(fix(finding.fix));
+    if (finding.cure) item.append(pd.cureBox(finding.code, finding.cure));
+    if (finding.cure_at) item.append(make("p", "pd-muted pd-cure-at", "The same change cures this: see " + finding.cure_at + "."));
     if (finding.links.length) item.append(links(finding.links));
     return item;
   }

@@ -12,6 +12,7 @@ from prompt_debugger.core.types import JSONObject, Trace
 
 Form = Literal["json", "curl", "python"]
 FORMS: tuple[Form, ...] = ("json", "curl", "python")
+NAMES = {"json": "JSON", "curl": "curl", "python": "Python"}
 _WIDTH = 110
 
 

@@ -58,6 +58,13 @@ class Renderer:
         """Texts of the special tokens."""
         return frozenset() if self.tokenizer is None else frozenset(self.tokenizer.vocabulary.special.values())
 
+    def with_template_of(self, body: JSONObject, server_kind: str) -> Renderer:
+        """Return the renderer with the request's own `chat_template`, which vLLM alone takes, if it was started to."""
+        own = body.get("chat_template")
+        if not isinstance(own, str) or server_kind != "vllm":
+            return self
+        return replace(self, template=own, server_template=None)
+
     def render_local(self, body: JSONObject) -> Prompt | None:
         """Render the request as pasted; `None` without a template or if the template refuses it."""
         if self.template is None:

@@ -153,6 +153,7 @@ class _Run:
             self.update("Loading the tokenizer", server=server)
             tokenizer_info = await _tokenizer_info(client, server)
             renderer = await in_thread(load_renderer, target, server, tokenizer_info)
+            renderer = renderer.with_template_of(self.request.body, server.kind)
             body = _body_to_send(self.request, server)
             await self.render(renderer, body)
             await self.complete(client, server, renderer, body)

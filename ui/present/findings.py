@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 
 from prompt_debugger.core.types import Certainty, Evidence, Finding, FindingEvidence, JSONObject, Severity, Trace
+from prompt_debugger.ui.present.cures import cure_views
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import SEVERITY_MARKS, STAGE_WORDS, count_of, shortened
 
@@ -15,8 +17,9 @@ def findings_payload(trace: Trace) -> str | None:
         return None
     return pack_payload(
         {
+            "key": _key(trace),
             "summary": summarize(trace.findings),
-            "findings": [_card(finding) for finding in trace.findings],
+            "findings": [*_cards(trace)],
             "unchecked": [*_unchecked(trace)],
         }
     )
@@ -40,6 +43,25 @@ def evidence_to_json(item: FindingEvidence) -> JSONObject:
         "field": item.field,
         "quote": None if item.quote is None else shortened(item.quote, 300),
     }
+
+
+def _key(trace: Trace) -> str:
+    """Return what tells runs apart: how a cure's trial ended is said of one run, not of the next."""
+    parts = (trace.request.text, trace.raw and trace.raw.text, trace.chat and trace.chat.message)
+    return f"{zlib.crc32(repr(parts).encode('utf-8', 'surrogatepass')):08x}"
+
+
+def _cards(trace: Trace) -> Iterator[JSONObject]:
+    """Yield the cards; a cure that mends several findings is drawn at the first of them."""
+    drawn: dict[str, str] = {}
+    seen: set[str] = set()
+    cures = cure_views(trace)
+    for finding in trace.findings:
+        cure = cures.get(finding.code)
+        at = None if cure is None else drawn.setdefault(repr(cure), finding.code)
+        is_here = at == finding.code and at not in seen
+        seen.add(finding.code)
+        yield {**_card(finding), "cure": cure if is_here else None, "cure_at": None if is_here else at}
 
 
 def _card(finding: Finding) -> JSONObject:

@@ -49,6 +49,8 @@ def server_facts(trace: Trace) -> list[JSON]:
         _fact("parser", server.tool_parser or "unknown", "Tool parser"),
         _fact("reasoning", _reasoning(server), "Reasoning parser"),
     ]
+    if server.kind == "vllm" and isinstance(trace.request.body.get("chat_template"), str) and trace.refusal is None:
+        facts.append(_fact("template", "the request's own", "An edited template came with it: not the model's own"))
     if trace.evidence is not None:
         facts.append(_fact("evidence", EVIDENCE_WORDS[trace.evidence], EVIDENCE_HINTS[trace.evidence]))
     return facts

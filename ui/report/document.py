@@ -33,6 +33,7 @@ SCRIPTS = (
     "template_view.js",
     "completion_view.js",
     "ledger_view.js",
+    "cure_view.js",
     "findings_view.js",
     "picture.js",
 )

@@ -25,7 +25,13 @@ from prompt_debugger.ui.present.experiments import (
 from prompt_debugger.ui.web.handlers import TICK_S, TargetFields
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.limits import Limits, check_length
-from prompt_debugger.ui.web.render_setups import FoundSetup, find_setup, second_setup, with_edges
+from prompt_debugger.ui.web.render_setups import (
+    FoundSetup,
+    find_setup,
+    second_setup,
+    with_edges,
+    with_own_template,
+)
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.work import read_pasted
 
@@ -144,7 +150,8 @@ class Bench:
         return find_setup(self._settings, self._labs, fields, trace)
 
     def _find(self, asked: Asked) -> tuple[JSONObject, FoundSetup]:
-        return self.read_body(asked), self.find_setup(asked.fields, asked.trace)
+        body = self.read_body(asked)
+        return body, with_own_template(self.find_setup(asked.fields, asked.trace), body)
 
 
 async def follow_steps(

@@ -45,7 +45,13 @@ from prompt_debugger.ui.web.limits import LimitError, Limits, bounded_request, c
 from prompt_debugger.ui.web.recorded import RecordedCases
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.stops import Stops, until_asked
-from prompt_debugger.ui.web.targets import NoServerError, choose_target, request_for, target_without_server
+from prompt_debugger.ui.web.targets import (
+    NoServerError,
+    choose_target,
+    request_for,
+    target_without_server,
+    trusting_template,
+)
 from prompt_debugger.ui.web.work import check_pasted
 
 TICK_S = 0.5  # a closed tab is noticed at the next tick
@@ -242,6 +248,7 @@ class Handlers:
             return
         if target.base_url is not None:
             request = bounded_request(request_for(request, target), self.limits)
+        target = trusting_template(target, request, is_public=self.settings.public)
         yield Update({"notices": notices_payload(request, is_public=self.settings.public)})
         view.facts = target_facts(target)
         async with aclosing(self._follow(view, request, target)) as updates:

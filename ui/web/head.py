@@ -20,12 +20,22 @@ PAGE_SCRIPTS = (
     "editor_link.js",
     "outdated.js",
     "live.js",
+    "orders.js",
     "draft.js",
     "history.js",
     "help.js",
     "page.js",
 )
-PAGE_STYLES = ("page.css", "bench.css", "parser_views.css", "check.css", "share.css", "live.css", "help.css")
+PAGE_STYLES = (
+    "page.css",
+    "bench.css",
+    "parser_views.css",
+    "check.css",
+    "mend.css",
+    "share.css",
+    "live.css",
+    "help.css",
+)
 
 
 def read_assets(names: tuple[str, ...]) -> str:

@@ -16,6 +16,8 @@ from prompt_debugger.ui.web.handlers import Handlers, TargetFields
 from prompt_debugger.ui.web.intake import FIND_OUT, Reading
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.live import LiveRender
+from prompt_debugger.ui.web.mend.cures import Cures
+from prompt_debugger.ui.web.mend.runs import PageRuns
 from prompt_debugger.ui.web.model_check import ModelChecks
 from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.comparison import build_comparison, wire_comparison
@@ -25,6 +27,7 @@ from prompt_debugger.ui.web.panels.history import wire_history
 from prompt_debugger.ui.web.panels.lab_install import build_install_row, wire_lab
 from prompt_debugger.ui.web.panels.live import wire_live
 from prompt_debugger.ui.web.panels.model_check import build_check, wire_check
+from prompt_debugger.ui.web.panels.orders import build_orders, wire_cures, wire_edits
 from prompt_debugger.ui.web.panels.parse_tools import wire_parse_tools
 from prompt_debugger.ui.web.panels.request import build_request_panel
 from prompt_debugger.ui.web.panels.results import build_header, build_results
@@ -54,9 +57,10 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
             views.update(results.views)
             bench = Bench(settings, labs)
             experiments = build_experiments(settings)
-            template = build_template()
+            template = build_template(settings)
             comparison = build_comparison()
             model_check = build_check(settings)
+    orders = build_orders()
     gr.HTML('<div id="pd-inspector" role="status" aria-label="Inspector"></div>', elem_id="pd-foot", padding=False)
     views["notices"] = panel.notices
     page = Page(handlers, panel, views, gr.State(first.trace), gr.State(()))
@@ -65,6 +69,9 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     wire_experiments(page, experiments, bench, template.editor)
     wire_template(page, template, TemplateLab(bench))
     wire_check(page, model_check, ModelChecks(settings), template.editor)
+    cures = Cures(PageRuns(handlers), bench)
+    wire_cures(page, orders, cures)
+    wire_edits(page, orders, cures, template)
     opened = wire_share(page, sharing)
     wire_look(page, panel.look)
     wire_draft(page)

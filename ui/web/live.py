@@ -18,7 +18,7 @@ from prompt_debugger.ui.present import tokens_payload
 from prompt_debugger.ui.present.live import live_error_payload, live_payload
 from prompt_debugger.ui.web.experiments import Asked, Bench, as_told
 from prompt_debugger.ui.web.limits import Limits
-from prompt_debugger.ui.web.render_setups import FoundSetup
+from prompt_debugger.ui.web.render_setups import FoundSetup, with_own_template
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.work import read_pasted
 
@@ -60,6 +60,7 @@ class LiveRender:
             limits = Limits(request_chars=self._settings.limits.request_chars)
             request = await room_of().run(read_pasted, asked.text, limits, hides_keys=self._settings.public)
             found = await in_thread(self._bench.find_setup, asked.fields, asked.trace)
+            found = with_own_template(found, request.body)
             trace = await in_thread(_render, request, found)
             with suppress(RoomError):  # the prompt stands; the run will say what could not be checked
                 trace = await check_rendered(trace, _special_texts(trace))

@@ -18,7 +18,7 @@ from prompt_debugger.core.pipeline.cases import cached_tokenizer
 from prompt_debugger.core.pipeline.rendering import Renderer, load_renderer
 from prompt_debugger.core.pipeline.target import Target
 from prompt_debugger.core.render import load_template
-from prompt_debugger.core.types import Prompt, Server, Trace
+from prompt_debugger.core.types import JSONObject, Prompt, Server, Trace
 from prompt_debugger.ui.web.handlers import TargetFields
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.settings import PageSettings
@@ -81,6 +81,14 @@ def second_setup(settings: PageSettings, first: RenderSetup, *, template: str, t
         made = replace(made, template=template)
         words.insert(0, "the second template")
     return FoundSetup(made, " and ".join(words))
+
+
+def with_own_template(found: FoundSetup, body: JSONObject) -> FoundSetup:
+    """Return what a request is rendered with that brings a template along."""
+    own = body.get("chat_template")
+    if not isinstance(own, str) or not own.strip():
+        return found
+    return FoundSetup(replace(found.setup, template=own), f"{found.source} The template is the request's own.")
 
 
 def with_edges(template: str, own: str) -> str:

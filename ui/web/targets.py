@@ -99,6 +99,21 @@ def request_for(request: Request, target: Target) -> Request:
     return replace(request, body=body, notices=(*request.notices, said))
 
 
+def trusting_template(target: Target, request: Request, *, is_public: bool) -> Target:
+    """Return where a request with a template of its own can run: of the labs, one that takes it from requests.
+
+    Raises:
+        RequestError: A public page has no such lab.
+    """
+    if target.base_url is not None or not isinstance(request.body.get("chat_template"), str):
+        return target
+    if is_public:
+        hint = "Leave `chat_template` out, or run the program on your own machine."
+        raise RequestError("a public page runs no template of a visitor's", hint, field="chat_template")
+    more = (*target.lab.extra_args, "--trust-request-chat-template")
+    return replace(target, lab=replace(target.lab, extra_args=more))
+
+
 def target_without_server(settings: PageSettings, *, tokenizer: str, tool_parser: str, reasoning_parser: str) -> Target:
     """Return what the page's fields would aim at if there were a lab: what a request is rendered with meanwhile."""
     base = settings.target

@@ -101,13 +101,20 @@ OWN_DOOR = DoorLimits(
 
 _NAMES: Mapping[Kind, tuple[str, ...]] = {
     Kind.RUN: ("run",),
-    Kind.EXPERIMENT: ("try_switches", "follow_turns", "explain_count", "compare_setups", "test_server"),
+    Kind.EXPERIMENT: (
+        "try_switches", "follow_turns", "explain_count", "compare_setups", "test_server",
+        "try_cure",
+    ),
     Kind.PARSERS: ("ask_parsers", "try_splits", "ask_releases", "judge_constrained", "check_model"),
     Kind.TEMPLATE: (
         "live_render",
         "probe_template", "render_template", "render_ending", "render_kwargs", "render_opened", "render_reset",
+        "apply_switch", "apply_template",
     ),
-    Kind.SHARE: ("share", "open_bundle", "add_bundle", "compare_runs", "open_cell", "pack_run", "reopen_run"),
+    Kind.SHARE: (
+        "share", "open_bundle", "add_bundle", "compare_runs", "open_cell", "pack_run", "reopen_run",
+        "copy_cure", "apply_cure",
+    ),
     Kind.EDIT: ("check_request", "check_reading", "check_row", "load_case", "open_template", "forget_counts"),
 }  # fmt: skip
 KNOWN_EVENTS = {name: kind for kind, names in _NAMES.items() for name in names}

@@ -13,6 +13,7 @@ from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.web.experiments import Asked
 from prompt_debugger.ui.web.handlers import TargetFields
 from prompt_debugger.ui.web.page import Page, quiet
+from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.template_lab import AS_ASKED, ENDINGS, TemplateLab
 from prompt_debugger.ui.web.views import build_token_view, build_view
 
@@ -30,6 +31,7 @@ class TemplatePanel(NamedTuple):
     ending: gr.Radio
     kwargs: gr.Textbox
     reset: gr.Button
+    run: gr.Button
     refresh: gr.Button
     status: gr.HTML
     tokens: gr.HTML
@@ -38,8 +40,8 @@ class TemplatePanel(NamedTuple):
     own: gr.State
 
 
-def build_template() -> TemplatePanel:
-    """Place the panel; the editor is filled when it is opened."""
+def build_template(settings: PageSettings) -> TemplatePanel:
+    """Place the panel; the editor is filled when it is opened. A public page runs no template of a visitor's."""
     with gr.Column(elem_id="pd-panel-template", elem_classes=["pd-panel"]), gr.Row(elem_id="pd-template-row"):
         with gr.Column(elem_id="pd-template-left", min_width=260):
             editor = gr.Code(
@@ -54,7 +56,16 @@ def build_template() -> TemplatePanel:
                 reset = gr.Button(
                     "Reset to the model's own", elem_id="pd-template-reset", size="sm", scale=0, min_width=120
                 )
+                run = gr.Button(
+                    "Apply and run",
+                    elem_id="pd-template-run",
+                    size="sm",
+                    scale=0,
+                    min_width=110,
+                    visible=not settings.public,
+                )
                 refresh = gr.Button("Render", elem_id="pd-template-refresh", size="sm", scale=0, min_width=70)
+            gr.HTML('<p id="pd-template-said" role="status"></p>', elem_classes=["pd-said"], padding=False)
             ending = gr.Radio([*ENDINGS], value=AS_ASKED, label="Generation prompt", elem_id="pd-template-ending")
             kwargs = gr.Textbox(
                 "",
@@ -75,7 +86,7 @@ def build_template() -> TemplatePanel:
                     )
                 probes = build_view("probes", "probes")
         state = gr.State("")
-    return TemplatePanel(editor, ending, kwargs, reset, refresh, status, tokens, probe, probes, state)
+    return TemplatePanel(editor, ending, kwargs, reset, run, refresh, status, tokens, probe, probes, state)
 
 
 def wire_template(page: Page, panel: TemplatePanel, lab: TemplateLab) -> None:
@@ -116,6 +127,8 @@ def wire_template(page: Page, panel: TemplatePanel, lab: TemplateLab) -> None:
     opening.then(render, inputs, outputs, api_name="render_opened", **quiet())
     told = "() => { PromptDebugger.requestEdited(); PromptDebugger.renderLive(); }"
     page.request.editor.change(None, None, None, js=told, api_name="request_edited", **quiet())
+    asking = "() => PromptDebugger.order('pd-apply-template', '', document.getElementById('pd-template-said'))"
+    panel.run.click(None, None, None, js=asking, api_name="run_template", **quiet())
     resetting = panel.reset.click(
         lambda own: own, panel.own, panel.editor, api_name="reset_template", queue=False, **quiet()
     )

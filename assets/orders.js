@@ -1,0 +1,83 @@
+// Orders of the views: a button inside a view asks for something by a button of gradio's that nobody sees, and the answer
+// comes in one channel: a text for the editor, for the clipboard, a file, how a cure went, or why it could not be done.
+"use strict";
+(function (global) {
+  const pd = (global.PromptDebugger = global.PromptDebugger || {});
+  const { prose } = pd;
+  pd.builders = pd.builders || {};
+  let value = ""; // what is asked for, until gradio takes it
+  let teller = null; // where the answer is told
+  let compares = false; // the next run was made of the last one's request
+
+  pd.order = (buttonId, order, status) => {
+    value = order;
+    teller = status;
+    const element = document.getElementById(buttonId);
+    if (element) element.click();
+  };
+
+  // The first input of each such event; the others go as they are.
+  pd.withOrder = (_, ...rest) => [value, ...rest];
+
+  function say(sentence, hint) {
+    if (teller && teller.isConnected) teller.replaceChildren(prose("span", "", [sentence, hint].filter(Boolean).join(" ")));
+  }
+
+  pd.orderRefused = () => say("The page's server did not take it.", "The message at the edge of the page says why.");
+
+  async function copy(text, name) {
+    try {
+      await navigator.clipboard.writeText(text);
+      say("Copied as " + name + ".");
+    } catch {
+      const area = document.createElement("textarea");
+      area.className = "pd-opener-text";
+      area.readOnly = true;
+      area.value = text;
+      area.setAttribute("aria-label", "Copy it from here");
+      if (teller) teller.replaceChildren(area);
+      area.select();
+    }
+  }
+
+  // Puts a request into the editor, as if typed: it can be undone. Runs it, if asked, and then compares.
+  pd.applyRequest = (text, isRun) => {
+    if (!pd.replaceRequest(text, true)) return;
+    if (!isRun) return say("It is in the editor.");
+    const run = document.getElementById("pd-run");
+    if (!run || run.disabled) return say("It is in the editor. A run goes on: press Run after it.");
+    say("It is in the editor, and runs.");
+    compares = true;
+    setTimeout(() => run.click(), 60); // the editor tells gradio its text first
+  };
+
+  const onVerdict = pd.onVerdict;
+  let isUnderWay = false;
+  pd.onVerdict = (verdict) => {
+    if (onVerdict) onVerdict(verdict);
+    if (verdict.state === "running") isUnderWay = true;
+    else if (isUnderWay) {
+      isUnderWay = false;
+      if (compares && verdict.state === "done") {
+        pd.panelChosen = true;
+        pd.open("compare");
+      }
+      compares = false;
+    }
+  };
+
+  const ANSWERS = {
+    cure: (header) => pd.tellCure(header),
+    copy: (header, text) => copy(text(), header.name),
+    apply: (header, text) => pd.applyRequest(text(), header.runs !== false),
+    file: (header, text, columns) => {
+      pd.saveFile(columns, header.type, header.name);
+      say("Saved " + header.name + ".", header.hint);
+    },
+    failure: (header) => say(header.sentence.replace(/\.?$/, "."), header.hint),
+  };
+
+  pd.builders.orders = () => ({
+    show: (decoded) => decoded && ANSWERS[decoded.header.kind](decoded.header, () => new TextDecoder().decode(decoded.columns), decoded.columns),
+  });
+})(globalThis);

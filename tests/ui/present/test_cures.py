@@ -1,0 +1,80 @@
+"""Cures as they are drawn: the changes of the request, once for all findings that one change cures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from prompt_debugger.core.mend.cures import cures_of
+from prompt_debugger.core.mend.experiments import Experiment, Plan
+from prompt_debugger.core.pipeline.recordings import load_recording
+from prompt_debugger.ui.present import unpack_payload
+from prompt_debugger.ui.present.cures import can_try, change_view, tried_payload
+from prompt_debugger.ui.present.findings import findings_payload
+
+
+def recorded(name):
+    recording = load_recording(name)
+    assert recording is not None
+    return recording.trace
+
+
+def cards(trace):
+    payload = findings_payload(trace)
+    assert payload is not None
+    return {card["code"]: card for card in unpack_payload(payload)[0]["findings"]}
+
+
+def test_the_change_is_drawn_at_the_first_finding_and_the_others_say_where():
+    shown = cards(recorded("dropped-call"))
+
+    cure = shown["PD401"]["cure"]
+    assert cure["changes"] == [
+        {"field": "messages[2].tool_calls[0].id", "before": '"search"', "after": '"functions.search:0"'},
+        {"field": "messages[3].tool_call_id", "before": '"search"', "after": '"functions.search:0"'},
+    ]
+    assert cure["can_try"]
+    assert (shown["PD104"]["cure"], shown["PD104"]["cure_at"]) == (None, "PD401")
+    assert shown["PD401"]["cure_at"] is None
+
+
+def test_a_healthy_run_offers_no_cure():
+    assert [card["cure"] for card in cards(recorded("healthy-call")).values()] == []
+
+
+def test_other_flags_can_be_tried_on_the_lab_alone():
+    trace = recorded("wrong-parser")
+    cure = next(iter(cures_of(trace).values()))
+    elsewhere = replace(trace, server=replace(trace.server, is_lab=False))
+
+    assert can_try(cure, trace)
+    assert not can_try(cure, elsewhere)
+
+
+@pytest.mark.parametrize(
+    ("operation", "drawn"),
+    [
+        ({"op": "add", "path": "/a~1b", "value": 1}, {"field": "a/b", "before": None, "after": "1"}),
+        ({"op": "remove", "path": "/list/1"}, {"field": "list[1]", "before": "true", "after": None}),
+        (
+            {"op": "replace", "path": "/gone/x", "value": "\u202e"},
+            {"field": "gone.x", "before": "null", "after": '"\u202e"'},
+        ),
+    ],
+)
+def test_a_change_names_the_field_and_both_values(operation, drawn):
+    assert change_view(operation, {"list": [0, True]}) == drawn
+
+
+def test_a_trial_says_what_is_gone_and_what_has_come():
+    first, healthy, other = recorded("dropped-call"), recorded("healthy-call"), recorded("truncated-call")
+
+    def told(trace, *, worked):
+        return unpack_payload(tried_payload("PD401", first, Experiment(Plan("x"), [trace], [0]), worked=worked))[0]
+
+    assert told(healthy, worked=True)["sentence"].endswith(
+        "PD401 is gone and no new error has come; 1 of 1 call came back."
+    )
+    assert "PD401 is still there; 0 of 1 call" in told(first, worked=False)["sentence"]
+    assert "this error has come: PD301" in told(other, worked=False)["sentence"]

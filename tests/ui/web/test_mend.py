@@ -1,0 +1,149 @@
+"""Trying, copying and applying a cure, on a real server; what is refused, and said."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.pipeline import Target, run_request
+from prompt_debugger.core.pipeline.recordings import load_recording
+from prompt_debugger.core.request import read_request
+from prompt_debugger.ui.present import unpack_payload
+from prompt_debugger.ui.web.experiments import Asked, Bench
+from prompt_debugger.ui.web.gate import RunGate
+from prompt_debugger.ui.web.handlers import Handlers, TargetFields
+from prompt_debugger.ui.web.labs import PageLabs
+from prompt_debugger.ui.web.mend.cures import Cures
+from prompt_debugger.ui.web.mend.runs import PageRuns, Ran
+from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import trusting_template
+from tests.servers.running_servers import llama_cpp
+
+NOWHERE = TargetFields("", "", "", "kimi_k2", "none")
+FAULTY = {
+    "messages": [{"role": "user", "content": "Weather in Paris?"}],
+    "tools": [
+        {
+            "type": "function",
+            "function": {"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "str"}}}},
+        }
+    ],
+    "max_tokens": 8,
+    "temperature": 0,
+}
+
+
+def page(runs_per_minute=None, **settings):
+    made, labs = PageSettings(lab=False, **settings), PageLabs(LabPool(), enabled=False)
+    handlers = Handlers(made, labs)
+    if runs_per_minute is not None:
+        handlers.gate = RunGate(replace(handlers.limits, runs_per_minute=runs_per_minute), clock=lambda: 0.0)
+    return Cures(PageRuns(handlers), Bench(made, labs))
+
+
+def recorded(name):
+    recording = load_recording(name)
+    assert recording is not None
+    return recording.trace
+
+
+def read(payload):
+    header, text = unpack_payload(payload)
+    return header, text.decode()
+
+
+async def collect(payloads):
+    return [unpack_payload(one)[0] async for one in payloads]
+
+
+@pytest.fixture(scope="module")
+def server_url(tmp_path_factory):
+    with llama_cpp(tmp_path_factory.mktemp("llama-cpp")) as base_url:
+        yield base_url
+
+
+@pytest.mark.servers
+async def test_a_cure_is_tried_on_the_server_of_the_run_and_on_no_other(server_url, lab_model_dir):
+    request, cures = read_request(json.dumps(FAULTY)), page()
+    trace = await run_request(request, Target(base_url=server_url, tokenizer=lab_model_dir))
+    fields = NOWHERE._replace(endpoint=server_url, tokenizer=str(lab_model_dir))
+
+    told = await collect(cures.try_cure(Ran(trace, fields, "a"), "PD101"))
+    elsewhere = await collect(
+        cures.try_cure(Ran(trace, fields._replace(endpoint="http://127.0.0.1:9/v1"), "a"), "PD101")
+    )
+
+    assert [one["state"] for one in told][-1] == "worked"
+    assert "running" in [one["state"] for one in told]
+    assert "PD101 is gone" in told[-1]["sentence"]
+    assert [one["state"] for one in elsewhere] == ["error"]
+    assert "another server" in elsewhere[0]["sentence"]
+
+
+@pytest.mark.servers
+async def test_a_trial_counts_among_a_visitors_runs(server_url, lab_model_dir):
+    target = Target(base_url=server_url, tokenizer=lab_model_dir)
+    trace = await run_request(read_request(json.dumps(FAULTY)), target)
+    cures = page(2, public=True, target=target)
+
+    told = [await collect(cures.try_cure(Ran(trace, NOWHERE, "a"), "PD101")) for _ in range(3)]
+
+    assert [one[-1]["state"] for one in told] == ["worked", "worked", "error"]
+    assert "within a minute" in told[-1][-1]["sentence"]
+
+
+async def test_before_a_run_there_is_nothing_to_try_or_to_copy():
+    cures = page()
+
+    [tried] = await collect(cures.try_cure(Ran(None, NOWHERE, "a"), "PD104"))
+    assert "nothing has been run" in tried["sentence"]
+    assert "nothing has been run" in read(cures.copy(None, "curl PD104"))[0]["sentence"]
+    assert "no such cure" in read(cures.apply(recorded("healthy-call"), "PD104"))[0]["sentence"]
+
+
+def test_the_changed_request_is_applied_and_copied():
+    cures, trace = page(), recorded("dropped-call")
+
+    header, text = read(cures.apply(trace, "PD401"))
+    assert header["kind"] == "apply"
+    assert json.loads(text)["messages"][2]["tool_calls"][0]["id"] == "functions.search:0"
+    header, copied = read(cures.copy(trace, "curl PD401"))
+    assert header["kind"] == "copy"
+    assert read_request(copied).body == json.loads(text)
+
+
+async def test_a_switch_goes_into_the_request_and_one_that_a_request_cannot_say_does_not():
+    cures, asked = page(), Asked(recorded("dropped-call").request.text, NOWHERE)
+
+    header, text = read(await cures.apply_switch(asked, "", "without-tools"))
+    assert header["kind"] == "apply"
+    assert "tools" not in json.loads(text)
+    header, _ = read(await cures.apply_switch(asked, "", "no-such-switch"))
+    assert "does not apply" in header["sentence"]
+
+
+async def test_an_edited_template_goes_into_the_request_but_not_on_a_public_page():
+    text = json.dumps({"messages": FAULTY["messages"], "chat_template": "older"})
+    asked = Asked(text, NOWHERE)
+
+    changed = json.loads(read(await page().apply_template(asked, "new", "own"))[1])
+    back = json.loads(read(await page().apply_template(asked, "own", "own"))[1])
+    refused = read(await page(public=True).apply_template(asked, "new", "own"))[0]
+
+    assert changed["chat_template"] == "new"
+    assert "chat_template" not in back
+    assert "public page" in refused["sentence"]
+
+
+def test_a_request_with_a_template_runs_on_a_lab_that_takes_it():
+    target, request = Target(), read_request(json.dumps({**FAULTY, "chat_template": "x"}))
+
+    assert trusting_template(target, request, is_public=False).lab.extra_args == ("--trust-request-chat-template",)
+    assert trusting_template(target, read_request(json.dumps(FAULTY)), is_public=True) == target
+    elsewhere = replace(target, base_url="http://127.0.0.1:9/v1")
+    assert trusting_template(elsewhere, request, is_public=True) == elsewhere
+    with pytest.raises(Exception, match="public page"):
+        trusting_template(target, request, is_public=True)

@@ -1,0 +1,108 @@
+"""What would cure a finding, as the page draws it: each change of the request, and how trying it ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from prompt_debugger.core.errors import DebuggerError
+from prompt_debugger.core.mend.cures import Cure, cures_of
+from prompt_debugger.core.mend.experiments import Experiment
+from prompt_debugger.core.types import JSON, JSONObject, Severity, Trace
+from prompt_debugger.ui.present.payload import pack_payload
+from prompt_debugger.ui.present.words import as_sentence, count_of, shortened
+
+MAX_CHANGES = 12
+_MAX_VALUE = 300
+
+
+def cure_views(trace: Trace) -> Mapping[str, JSONObject]:
+    """Return what there is to draw of each finding's cure, by the finding's code."""
+    return {code: cure_view(cure, trace) for code, cure in cures_of(trace).items()}
+
+
+def can_try(cure: Cure, trace: Trace) -> bool:
+    """Say whether a cure can be tried where a run was made: flags of a server that is not ours cannot be changed."""
+    is_lab = trace.server is not None and trace.server.is_lab
+    return cure.kind == "request" or (cure.tool_parser is not None and is_lab)
+
+
+def cure_view(cure: Cure, trace: Trace) -> JSONObject:
+    """Return what there is to draw of a cure."""
+    changes: list[JSON] = [change_view(operation, trace.request.body) for operation in cure.patch[:MAX_CHANGES]]
+    return {
+        "name": cure.name,
+        "kind": cure.kind,
+        "command": cure.command,
+        "changes": changes,
+        "more": max(0, len(cure.patch) - MAX_CHANGES),
+        "can_try": can_try(cure, trace),
+    }
+
+
+def change_view(operation: JSONObject, body: JSONObject) -> JSONObject:
+    """Return one change of a request: the field, what stands there, and what is to."""
+    steps = [step.replace("~1", "/").replace("~0", "~") for step in str(operation.get("path")).split("/")[1:]]
+    place: JSON = body
+    field = ""
+    for step in steps:
+        is_index = isinstance(place, list)
+        field += f"[{step}]" if is_index else f".{step}" if field else step
+        place = _inside(place, step)
+    had, gets = operation.get("op") != "add", operation.get("op") != "remove"
+    return {
+        "field": field,
+        "before": _text(place) if had else None,
+        "after": _text(operation.get("value")) if gets else None,
+    }
+
+
+def trial_payload(code: str, state: str, sentence: str, hint: str = "") -> str:
+    """Return what trying a cure came to: `running`, `worked`, `failed` or `error`, and a sentence."""
+    return pack_payload({"kind": "cure", "code": code, "state": state, "sentence": as_sentence(sentence), "hint": hint})
+
+
+def trial_error_payload(code: str, error: DebuggerError) -> str:
+    """Return that a cure could not be tried, and why."""
+    return trial_payload(code, "error", f"It could not be tried: {error.message}", error.hint)
+
+
+def tried_payload(code: str, first: Trace, experiment: Experiment, *, worked: bool) -> str:
+    """Return how trying a cure ended.
+
+    Args:
+        code: Of the finding.
+        first: The run that failed.
+        experiment: The changed run.
+        worked: Whether the finding is gone and no other error has come.
+    """
+    before = {finding.code for finding in first.findings}
+    new = {
+        f"{f.code} {f.name}": f.severity for trace in experiment.traces for f in trace.findings if f.code not in before
+    }
+    errors = [name for name, severity in new.items() if severity is Severity.ERROR]
+    others = [name for name, severity in new.items() if severity is not Severity.ERROR]
+    calls = f"{experiment.returned} of {count_of(experiment.written, 'call')} came back"
+    if worked and errors:
+        hidden = f"{', '.join(errors)} shows now, whose cause was there before"
+        told = f"Tried on the same server, one run: {code} is gone; {hidden}; {calls}"
+    elif worked:
+        told = f"Tried on the same server, one run: {code} is gone and no new error has come; {calls}"
+    elif code in experiment.codes:
+        told = f"Tried on the same server, one run: {code} is still there; {calls}"
+    else:
+        told = f"Tried on the same server, one run: {code} is gone, but this error has come: {', '.join(errors)}"
+    also = f". New beside it: {', '.join(others)}" if others else ""
+    return trial_payload(code, "worked" if worked else "failed", told + also)
+
+
+def _inside(place: JSON, step: str) -> JSON:
+    if isinstance(place, dict):
+        return place.get(step)
+    if isinstance(place, list) and step.isdecimal() and int(step) < len(place):
+        return place[int(step)]
+    return None
+
+
+def _text(value: JSON) -> str:
+    return shortened(json.dumps(value, ensure_ascii=False), _MAX_VALUE)

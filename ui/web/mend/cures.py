@@ -1,0 +1,138 @@
+"""What the buttons beside a finding do: try its cure, copy the changed request, put it into the editor."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.experiments import Switch, Variant
+from prompt_debugger.core.experiments.switches import find_switches
+from prompt_debugger.core.mend.cures import Cure, cures_of
+from prompt_debugger.core.mend.experiments import Experiment, Plan, step_experiments, tried_cures
+from prompt_debugger.core.mend.forms import FORMS, NAMES, Form, request_as
+from prompt_debugger.core.mend.patch import apply_patch
+from prompt_debugger.core.request import body_text
+from prompt_debugger.core.room import in_thread
+from prompt_debugger.core.types import JSONObject, Trace
+from prompt_debugger.ui.present import pack_payload
+from prompt_debugger.ui.present.cures import can_try, trial_error_payload, trial_payload, tried_payload
+from prompt_debugger.ui.web.experiments import Asked, Bench, as_told
+from prompt_debugger.ui.web.mend.runs import NOTHING, PageRuns, Ran, Telling, ticking
+from prompt_debugger.ui.web.render_setups import with_edges
+
+
+class Cures:
+    """What the events do; holds what does not change while the page is served."""
+
+    def __init__(self, runs: PageRuns, bench: Bench) -> None:
+        self._runs = runs
+        self._bench = bench
+        self._numbers = itertools.count(1)  # an answer equal to the last one would not be noticed
+
+    async def try_cure(self, ran: Ran, code: str) -> AsyncGenerator[str, None]:
+        """Run the changed request once; yield how it goes, and how it ended."""
+        try:
+            trace, target = self._runs.target(ran)
+            cure = _cure(trace, code)
+            if not can_try(cure, trace):
+                raise RequestError("it is for the server's own start", "Start the server so, then run again.")
+            parser = cure.tool_parser if target.base_url is None else None
+            plan, told = Plan(cure.name, code, cure, cure.patch, parser), Telling("Running the changed request")
+
+            async def run(body: JSONObject, plan: Plan) -> Trace:
+                return await self._runs.run(ran, target, body, plan, told)
+
+            made: Experiment | None = None
+            said = ""
+            async with aclosing(ticking(step_experiments(trace, [plan], run))) as steps:
+                async for step in steps:
+                    made = step.experiments[-1] if step is not None and step.experiments else made
+                    if told.sentence != said:
+                        said = told.sentence
+                        yield trial_payload(code, "running", said)
+            assert made is not None
+            yield self._ended(trace, code, made)
+        except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
+            yield trial_error_payload(code, as_told(error))
+
+    def _ended(self, trace: Trace, code: str, made: Experiment) -> str:
+        if made.problem:
+            return trial_payload(code, "error", f"It could not be tried: {made.problem}")
+        return tried_payload(code, trace, made, worked=tried_cures(trace, [made])[code].worked is True)
+
+    def apply(self, trace: Trace | None, code: str) -> str:
+        """Return the changed request, for the editor."""
+        return self._guarded(lambda: self._apply(_changed(trace, code)))
+
+    def copy(self, trace: Trace | None, order: str) -> str:
+        """Return the changed request in one form; an order is the form, a blank, and the finding's code."""
+
+        def made() -> str:
+            form, _, code = order.partition(" ")
+            known: Form = next((one for one in FORMS if one == form), FORMS[0])
+            body = _changed(trace, code)
+            assert trace is not None
+            return self._answer({"kind": "copy", "name": NAMES[known]}, request_as(known, body, trace))
+
+        return self._guarded(made)
+
+    async def apply_switch(self, asked: Asked, edited: str, name: str) -> str:
+        """Return the request with one switch set otherwise, for the editor."""
+        return await in_thread(self._guarded, lambda: self._apply(self._switched(asked, edited, name)))
+
+    async def apply_template(self, asked: Asked, template: str, own: str) -> str:
+        """Return the request with the edited template in it, for the editor."""
+
+        def made() -> str:
+            if self._runs.is_public:
+                raise RequestError(
+                    "a public page runs no template of a visitor's", "Run the program on your own machine."
+                )
+            body = {name: value for name, value in self._bench.read_body(asked).items() if name != "chat_template"}
+            whole = with_edges(template, own)
+            return self._apply(body if whole == own or not template.strip() else {**body, "chat_template": whole})
+
+        return await in_thread(self._guarded, made)
+
+    def _switched(self, asked: Asked, edited: str, name: str) -> JSONObject:
+        self._bench.check_text(edited)
+        body = self._bench.read_body(asked)
+        setup = self._bench.find_setup(asked.fields, asked.trace).setup
+        base = Variant(body, setup)
+        switch: Switch | None = next((one for one in find_switches(base) if one.name == name), None)
+        if switch is None:
+            raise RequestError("this switch does not apply to the request in the editor", "Try the switches again.")
+        changed = switch.apply(base)
+        if changed.body == body:
+            raise RequestError("a request cannot say this: it is the server's doing", "")
+        return changed.body
+
+    def _apply(self, body: JSONObject) -> str:
+        return self._answer({"kind": "apply"}, body_text(body))
+
+    def _guarded(self, make: Callable[[], str]) -> str:
+        try:
+            return make()
+        except Exception as error:  # noqa: BLE001  # as above
+            told = as_told(error)
+            return self._answer({"kind": "failure", "sentence": told.message, "hint": told.hint})
+
+    def _answer(self, header: JSONObject, text: str = "") -> str:
+        return pack_payload({**header, "number": next(self._numbers)}, text.encode("utf-8", "replace"))
+
+
+def _cure(trace: Trace | None, code: str) -> Cure:
+    if trace is None:
+        raise NOTHING
+    cure = cures_of(trace).get(code)
+    if cure is None:
+        raise RequestError("the run that is shown has no such cure", "Run again.")
+    return cure
+
+
+def _changed(trace: Trace | None, code: str) -> JSONObject:
+    cure = _cure(trace, code)
+    assert trace is not None
+    return apply_patch(trace.request.body, cure.patch)

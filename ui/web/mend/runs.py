@@ -1,0 +1,138 @@
+"""One more run of a changed request: on the server of the last one, within what a visitor may use."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.mend.experiments import Plan, target_of
+from prompt_debugger.core.pipeline import Progress, Target, run_request
+from prompt_debugger.core.request import body_text
+from prompt_debugger.core.room import VISITOR, room_of
+from prompt_debugger.core.types import JSONObject, Trace
+from prompt_debugger.ui.web.handlers import TICK_S, Handlers, TargetFields
+from prompt_debugger.ui.web.limits import LimitError, bounded_request
+from prompt_debugger.ui.web.targets import choose_target, request_for, trusting_template
+from prompt_debugger.ui.web.work import read_pasted
+
+NOTHING = RequestError("nothing has been run yet", "Press Run first.")
+PUBLIC_RUNS = 8  # of one experiment of a visitor of a public page
+T = TypeVar("T")
+
+
+class Ran(NamedTuple):
+    """The last run, and the page as it stands now.
+
+    Attributes:
+        trace: The run; `None` before the first.
+        fields: The fields under Target.
+        session: Which open page asks.
+        key: For the endpoint among the fields.
+    """
+
+    trace: Trace | None
+    fields: TargetFields
+    session: str
+    key: str = ""
+
+
+@dataclass(slots=True)
+class Telling:
+    """What the run that goes on is doing."""
+
+    sentence: str = ""
+    fraction: float | None = None
+
+    def take(self, progress: Progress) -> None:
+        """Take down how far a run is."""
+        self.sentence, self.fraction = progress.sentence, progress.fraction
+
+
+class PageRuns:
+    """Makes the further runs of all panels; holds what does not change while the page is served."""
+
+    def __init__(self, handlers: Handlers) -> None:
+        self.handlers = handlers
+        self.is_public = handlers.settings.public
+
+    def target(self, ran: Ran) -> tuple[Trace, Target]:
+        """Return the last run, and where a further one goes: the server that it was made on.
+
+        Raises:
+            DebuggerError: Nothing was run, or the page aims elsewhere by now, or there is no server.
+        """
+        if ran.trace is None or ran.trace.server is None or ran.trace.verdict is None:
+            raise NOTHING
+        target = choose_target(self.handlers.settings, self.handlers.labs, **ran.fields._asdict(), key=ran.key)
+        _check_same_server(ran.trace, target)
+        return ran.trace, target
+
+    async def run(self, ran: Ran, target: Target, body: JSONObject, plan: Plan, told: Telling) -> Trace:
+        """Run a changed request as if it had been pasted.
+
+        Raises:
+            DebuggerError: It asks for too much, or the run could not be done.
+        """
+        handlers = self.handlers
+        limits = handlers.limits
+        text = await asyncio.to_thread(body_text, body)
+        request = await room_of().run(read_pasted, text, limits, hides_keys=self.is_public)
+        if target.base_url is not None:
+            request = bounded_request(request_for(request, target), limits)
+        aimed = trusting_template(target_of(plan, target), request, is_public=self.is_public)
+        with handlers.gate.enter(ran.session, VISITOR.get().partition("/")[0]) as turn:
+            while handlers.gate.runs_ahead(turn):
+                told.sentence = "Waiting for other visitors' runs"
+                await asyncio.sleep(TICK_S)
+            try:
+                async with asyncio.timeout(limits.run_s):
+                    return await run_request(request, aimed, handlers.labs.pool, told.take)
+            except TimeoutError:
+                raise LimitError(f"the run was ended after {limits.run_s:g} s, the most that is given to one") from None
+
+
+async def ticking(steps: AsyncIterator[T]) -> AsyncGenerator[T | None, None]:
+    """Yield what comes, and `None` at every tick until then; closing it ends what goes on."""
+    step = asyncio.ensure_future(_next(steps))
+    try:
+        while True:
+            if not (await asyncio.wait({step}, timeout=TICK_S))[0]:
+                yield None
+                continue
+            if not (come := step.result()):
+                return
+            yield come[0]
+            step = asyncio.ensure_future(_next(steps))
+    finally:
+        step.cancel()
+        with suppress(asyncio.CancelledError, Exception):
+            await step
+        if isinstance(steps, AsyncGenerator):
+            await steps.aclose()
+
+
+async def _next(steps: AsyncIterator[T]) -> tuple[T] | None:
+    """Return what comes next; `None` at the end."""
+    try:
+        return (await anext(steps),)
+    except StopAsyncIteration:
+        return None
+
+
+def _check_same_server(trace: Trace, target: Target) -> None:
+    server = trace.server
+    assert server is not None
+    if target.base_url is not None:
+        is_same = not server.is_lab and server.base_url.rstrip("/") == target.base_url.rstrip("/")
+    else:
+        parsers = (target.lab.tool_parser, target.lab.reasoning_parser)
+        is_same = server.is_lab and (server.tool_parser, server.reasoning_parser) == parsers
+    if not is_same:
+        raise RequestError(
+            "the page aims at another server than the one of this run",
+            "Set Target back, or run on the new one first: only the same server proves anything.",
+        )

@@ -1,0 +1,115 @@
+"""What buttons inside the views ask for: each presses a button of gradio's that nobody sees; one view has the answers.
+
+A view cannot name an event of its own; `PromptDebugger.order` says what is asked for, and the event's script puts it
+into the first input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any, NamedTuple
+
+import gradio as gr
+
+from prompt_debugger.core.types import Trace
+from prompt_debugger.ui.web.experiments import Asked
+from prompt_debugger.ui.web.handlers import TargetFields
+from prompt_debugger.ui.web.mend.cures import Cures
+from prompt_debugger.ui.web.mend.runs import Ran
+from prompt_debugger.ui.web.page import Page, quiet
+from prompt_debugger.ui.web.panels.template import TemplatePanel
+from prompt_debugger.ui.web.views import build_view
+
+ORDER_LIMIT = 2
+WITH_ORDER = "(...values) => PromptDebugger.withOrder(...values)"
+_REFUSED = "() => PromptDebugger.orderRefused()"
+
+
+class OrderPanel(NamedTuple):
+    """The buttons that views press, what they ask for, and where the answers come in."""
+
+    order: gr.Textbox
+    answers: gr.HTML
+    try_cure: gr.Button
+    stop_cure: gr.Button
+    apply_cure: gr.Button
+    copy_cure: gr.Button
+    apply_switch: gr.Button
+    apply_template: gr.Button
+
+
+def build_orders() -> OrderPanel:
+    """Place them where nobody sees them."""
+    with gr.Column(elem_id="pd-orders-place", elem_classes=["pd-unseen"]):
+        order = gr.Textbox("", show_label=False, elem_id="pd-order")
+        answers = build_view("orders", "orders")
+        names = ("try-cure", "stop-cure", "apply-cure", "copy-cure", "apply-switch", "apply-template")
+        buttons = [order_button(name) for name in names]
+    return OrderPanel(order, answers, *buttons)
+
+
+def order_button(name: str) -> gr.Button:
+    """Return a button that views press."""
+    return gr.Button(name, elem_id=f"pd-{name}")
+
+
+def wire_cures(page: Page, panel: OrderPanel, cures: Cures) -> None:
+    """Wire what the buttons beside a finding ask for."""
+
+    async def try_cure(
+        visitor: gr.Request,
+        code: str,
+        trace: Trace | None,
+        *fields: Any,  # noqa: ANN401  # the fields of the target, and the key
+    ) -> AsyncGenerator[str, None]:
+        async with aclosing(cures.try_cure(ran_of(visitor, trace, fields), code)) as payloads:
+            async for payload in payloads:
+                yield payload
+
+    inputs = [panel.order, page.trace, *page.request.target_fields, page.request.key]
+    trying = panel.try_cure.click(
+        try_cure,
+        inputs,
+        panel.answers,
+        js=WITH_ORDER,
+        api_name="try_cure",
+        concurrency_limit=ORDER_LIMIT,
+        **quiet(),
+    )
+    trying.failure(None, None, None, js=_REFUSED, **quiet())
+    panel.stop_cure.click(None, None, None, cancels=[trying], api_name="stop_cure", queue=False, **quiet())
+    run = [panel.order, page.trace]
+    for button, ask, name in (
+        (panel.apply_cure, lambda order, trace: cures.apply(trace, order), "apply_cure"),
+        (panel.copy_cure, lambda order, trace: cures.copy(trace, order), "copy_cure"),
+    ):
+        asked = button.click(ask, run, panel.answers, js=WITH_ORDER, api_name=name, **quiet())
+        asked.failure(None, None, None, js=_REFUSED, **quiet())
+
+
+def wire_edits(page: Page, panel: OrderPanel, cures: Cures, template: TemplatePanel) -> None:
+    """Wire what puts a switch, or the edited template, into the request in the editor."""
+    request = page.request
+
+    async def apply_switch(name: str, text: str, trace: Trace | None, *more: str) -> str:
+        *fields, edited = more
+        return await cures.apply_switch(Asked(text, TargetFields(*fields), trace), edited, name)
+
+    async def apply_template(_: str, text: str, trace: Trace | None, *more: str) -> str:
+        *fields, edited, own = more
+        return await cures.apply_template(Asked(text, TargetFields(*fields), trace), edited, own)
+
+    inputs = [panel.order, request.editor, page.trace, *request.target_fields, template.editor]
+    for button, ask, more, name in (
+        (panel.apply_switch, apply_switch, [], "apply_switch"),
+        (panel.apply_template, apply_template, [template.own], "apply_template"),
+    ):
+        asked = button.click(ask, [*inputs, *more], panel.answers, js=WITH_ORDER, api_name=name, **quiet())
+        asked.failure(None, None, None, js=_REFUSED, **quiet())
+
+
+def ran_of(visitor: gr.Request, trace: Trace | None, fields: Any) -> Ran:  # noqa: ANN401  # the page's texts, in their order
+    """Return the last run and the page as it stands, from an event's values."""
+    *names, key = fields
+    return Ran(trace, TargetFields(*names), visitor.session_hash or "", str(key or ""))
