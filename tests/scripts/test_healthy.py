@@ -1,0 +1,44 @@
+"""No false alarm: healthy answers of the real lab, and conversations in the templates of real models."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+
+import pytest
+
+from scripts.healthy import TRUE_FINDINGS, errors_in_templates, errors_of, healthy_requests, is_expected, run_healthy
+from tests.conftest import ROOT
+
+
+def test_the_requests_are_the_same_every_time_and_hold_no_deliberate_fault():
+    bodies = [one.body for one in islice(healthy_requests(), 40)]
+
+    assert bodies == [one.body for one in islice(healthy_requests(), 40)]
+    assert not any(f'"type": "{wrong}"' in json.dumps(bodies) for wrong in ("int", "float", "str"))
+    assert {bool(body.get("tools")) for body in bodies} == {True, False}
+    assert {bool(body.get("stream")) for body in bodies} == {True, False}
+
+
+@pytest.mark.lab
+async def test_healthy_answers_of_the_lab_raise_no_error(labs):
+    outcome = await run_healthy(20, labs)
+
+    assert len(outcome.healthy) == 20
+    assert [(errors_of(trace), trace.raw.text) for trace in outcome.alarmed] == []
+    assert not is_expected(outcome.healthy[0], {"content": "something else"})
+
+
+def test_the_lab_models_own_templates_raise_no_error():
+    rendered, alarms = errors_in_templates(ROOT / "assets" / "lab-model")
+
+    assert rendered > 20
+    assert alarms == []
+
+
+@pytest.mark.corpus
+def test_no_template_of_a_real_model_raises_a_false_error(corpus_dir):
+    rendered, found = errors_in_templates(corpus_dir)
+
+    assert rendered > 300
+    assert [one for one in found if one[:2] not in TRUE_FINDINGS] == []
