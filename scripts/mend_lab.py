@@ -88,8 +88,8 @@ async def measure() -> Body:
             trace, experiments = await experiments_on(body, labs)
             cures = tried_cures(trace, experiments)
             record[name] = {
-                "experiments": [one.to_json() for one in experiments],
-                "cures": {code: cure.worked for code, cure in cures.items()},
+                "experiments": [one.to_json(experiments[0]) for one in experiments],
+                "cures": {one.name: one.worked for cure in cures.values() for one in cure.each},
             }
     finally:
         labs.stop_all()
@@ -127,7 +127,7 @@ def tables_of(record: Body) -> str:
     ]
     for name, one in record.items():
         for row in one["experiments"]:
-            worked = {True: "yes", False: "no", None: ""}[one["cures"].get(row["finding"])]
+            worked = {True: "yes", False: "no", None: ""}[one["cures"].get(row["name"])]
             counts = " | ".join(str(row[key]) for key in ("written", "returned", "dropped", "valid"))
             lines.append(f"| {name} | {row['name']} | {row['finding'] or ''} | {counts} | {worked} |")
     return "\n".join(lines)

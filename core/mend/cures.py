@@ -7,16 +7,22 @@ has that one's cure.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from prompt_debugger.core.diagnose.rules.unknown_schema_type import MEANT
+from prompt_debugger.core.diagnose.sight import prompt_of
 from prompt_debugger.core.diagnose.thinking import thinking_switch
+from prompt_debugger.core.experiments.difference import TokenDifference
+from prompt_debugger.core.experiments.json import difference_to_json
 from prompt_debugger.core.experiments.switches.calls import normalise_ids
 from prompt_debugger.core.formats import TABLES
+from prompt_debugger.core.mend.client_cures import CLIENT_CURES
 from prompt_debugger.core.mend.documents import CureDocument
 from prompt_debugger.core.mend.patch import patch_between
+from prompt_debugger.core.mend.request_cures import BODIES, holder_of
+from prompt_debugger.core.mend.template_cures import cured_template, template_diff
 from prompt_debugger.core.plugin.write import PARSER_NAME
 from prompt_debugger.core.types import JSON, Finding, JSONObject, Trace
 
@@ -34,8 +40,14 @@ class Cure:
         patch: Operations on the request.
         command: Server flags to start with.
         tool_parser: The tool parser that those flags name, where that is all they do.
+        reasoning_parser: The reasoning parser, likewise.
+        template: The chat template with the fault mended, for a cure of that kind.
+        diff: What is changed in the template, as a unified diff.
+        client: Source of a function that mends the message, for a cure on the client's side.
+        alternatives: Further cures of the same finding.
         tried: Whether the changed run was made.
         worked: Whether the finding was gone in it, and no other error had come; `None` if not tried.
+        prompt_difference: What the change did to the prompt; `None` if not tried, or nothing.
     """
 
     name: str
@@ -43,16 +55,38 @@ class Cure:
     patch: tuple[JSONObject, ...] = ()
     command: str = ""
     tool_parser: str | None = None
+    reasoning_parser: str | None = None
+    template: str = ""
+    diff: str = ""
+    client: str = ""
+    alternatives: tuple[Cure, ...] = ()
     tried: bool = False
     worked: bool | None = None
+    prompt_difference: TokenDifference | None = None
+
+    @property
+    def each(self) -> tuple[Cure, ...]:
+        """The cure itself, and the further ones."""
+        return (replace(self, alternatives=()), *self.alternatives)
 
     def to_json(self) -> JSONObject:
         """Return it as the run document has it."""
-        patch = [dict(operation) for operation in self.patch]
-        document = CureDocument(
-            name=self.name, kind=self.kind, patch=patch, command=self.command, tried=self.tried, worked=self.worked
+        return self.to_document().model_dump(mode="json")
+
+    def to_document(self) -> CureDocument:
+        """Return it as a document."""
+        return CureDocument(
+            name=self.name,
+            kind=self.kind,
+            patch=[dict(operation) for operation in self.patch],
+            command=self.command,
+            diff=self.diff,
+            client=self.client,
+            tried=self.tried,
+            worked=self.worked,
+            alternatives=[one.to_document() for one in self.alternatives],
+            prompt_difference=None if self.prompt_difference is None else difference_to_json(self.prompt_difference),
         )
-        return document.model_dump(mode="json")
 
 
 def cures_of(trace: Trace) -> dict[str, Cure]:
@@ -74,7 +108,25 @@ def _inherited(code: str, by_code: Mapping[str, Finding], own: Mapping[str, Cure
 
 def _cure_of(trace: Trace, finding: Finding) -> Cure | None:
     make = _MAKERS.get(finding.code)
-    return None if make is None else make(trace, finding)
+    found = [None if make is None else make(trace, finding), *_further(trace, finding)]
+    cures = [cure for cure in found if cure is not None]
+    return replace(cures[0], alternatives=tuple(cures[1:])) if cures else None
+
+
+def _further(trace: Trace, finding: Finding) -> Iterator[Cure | None]:
+    """Yield what the request, the template and the client can do."""
+    if finding.code in BODIES:
+        name, make = BODIES[finding.code]
+        yield _request_cure(trace, name, make(trace, finding))
+    prompt = prompt_of(trace)
+    changed = cured_template(trace, finding)
+    if changed is not None and prompt is not None and prompt.template is not None:
+        diff = template_diff(prompt.template, changed)
+        command = "--chat-template mended.jinja"
+        yield Cure("the template mended", "template", template=changed, diff=diff, command=command)
+    if finding.code in CLIENT_CURES:
+        client = CLIENT_CURES[finding.code]
+        yield Cure(client.name, "client", client=client.source)
 
 
 def _request_cure(trace: Trace, name: str, body: JSONObject) -> Cure | None:
@@ -121,7 +173,7 @@ def _empty_content(trace: Trace, finding: Finding) -> Cure | None:
     fields = [entry.field for entry in finding.evidence if entry.where == "request" and entry.field]
     body = copy.deepcopy(trace.request.body)
     for field in fields:
-        holder, key = _holder(body, field)
+        holder, key = holder_of(body, field)
         if isinstance(holder, dict) and holder.get(key) == "":
             holder[key] = None
         elif isinstance(holder, dict) and isinstance(holder.get(key), list):
@@ -164,25 +216,20 @@ def _named_field(trace: Trace, finding: Finding) -> Cure | None:
 def _schema_types(trace: Trace, finding: Finding) -> Cure | None:
     body = copy.deepcopy(trace.request.body)
     for entry in finding.evidence:
-        holder, key = _holder(body, entry.field or "")
+        holder, key = holder_of(body, entry.field or "")
         name = holder.get(key) if isinstance(holder, dict) else None
         if isinstance(holder, dict) and isinstance(name, str):
             holder[key] = MEANT.get(name.lower(), name.lower())
     return _request_cure(trace, "types that JSON Schema knows", body)
 
 
-def _holder(body: JSON, path: str) -> tuple[JSON, str]:
-    """Return the object that holds a field path's last name, and that name."""
-    steps = path.replace("[", ".").replace("]", "").split(".")
-    place: JSON = body
-    for step in steps[:-1]:
-        if isinstance(place, dict):
-            place = place.get(step)
-        elif isinstance(place, list) and step.isdecimal() and int(step) < len(place):
-            place = place[int(step)]
-        else:
-            return None, ""
-    return place, steps[-1]
+def _reasoning_parser(trace: Trace, _: Finding) -> Cure | None:
+    family = "" if trace.parse is None else trace.parse.parsed.format
+    parsers = TABLES.reasoning_parsers.get(family, ())
+    if trace.server is None or trace.server.kind != "vllm" or not parsers or trace.server.reasoning_parser in parsers:
+        return None
+    name, command = f"the reasoning parser {parsers[0]}", f"--reasoning-parser {parsers[0]}"
+    return Cure(name, "flags", command=command, reasoning_parser=parsers[0])
 
 
 _MAKERS: Mapping[str, Callable[[Trace, Finding], Cure | None]] = {
@@ -193,7 +240,11 @@ _MAKERS: Mapping[str, Callable[[Trace, Finding], Cure | None]] = {
     "PD203": _generation_prompt,
     "PD205": _empty_content,
     "PD301": _more_tokens,
+    "PD302": _more_tokens,
     "PD401": _dropped,
     "PD405": _other_parser,
+    "PD406": _other_parser,
     "PD408": _no_thinking,
+    "PD409": _reasoning_parser,
+    "PD426": _other_parser,
 }

@@ -9,7 +9,23 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 
 
 class _Document(BaseModel):
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, from_attributes=True)
+
+
+class ChangeDocument(_Document):
+    """A variant against the unchanged request, over pairs of runs with the same number, and so the same seed.
+
+    Attributes:
+        returned: Calls that came back more; fewer are negative.
+        better: Pairs in which more calls came back.
+        worse: Pairs in which fewer did.
+        pairs: How many pairs there are.
+    """
+
+    returned: int
+    better: int
+    worse: int
+    pairs: int
 
 
 class ExperimentDocument(_Document):
@@ -28,6 +44,9 @@ class ExperimentDocument(_Document):
         interval: Wilson's 95 % interval of returned per written; 0 to 1 where none was written.
         command: Flags with which the variant's server is started; "" if it is the same one.
         problem: Why a run could not be made; "" if all could.
+        against_unchanged: Change of the calls returned, run by run; `null` for the unchanged request itself.
+        trigger_margin: Mean probability of the marker that opens a call, less that of its best rival, where a call
+            could have begun; `null` where the server gave no log probabilities.
     """
 
     name: str
@@ -42,6 +61,8 @@ class ExperimentDocument(_Document):
     interval: tuple[float, float]
     command: str = ""
     problem: str = ""
+    against_unchanged: ChangeDocument | None = None
+    trigger_margin: float | None = None
 
 
 class CureDocument(_Document):
@@ -52,8 +73,13 @@ class CureDocument(_Document):
         kind: The request, the template, the server's flags, or the client.
         patch: JSON Patch of the request; empty for other kinds.
         command: Flags, or a command, for the server; "" for other kinds.
+        diff: What is changed in the chat template, as a unified diff; "" for other kinds.
+        client: Source of a function that mends the message of an answer; "" for other kinds.
+        alternatives: Further cures of the same finding.
         tried: Whether the changed run was made.
         worked: Whether the finding was gone and no other error had come; `null` if not tried.
+        prompt_difference: Which tokens of the prompt the changed run has, and which it lacks; `null` if not tried,
+            or if the prompt is the same.
     """
 
     name: str
@@ -62,6 +88,36 @@ class CureDocument(_Document):
     command: str
     tried: bool
     worked: bool | None
+    diff: str = ""
+    client: str = ""
+    alternatives: list[CureDocument] = []
+    prompt_difference: dict[str, JsonValue] | None = None
+
+
+class TriggerMarginDocument(_Document):
+    """How likely a call was where one could have begun: `trigger_margin` of a run with log probabilities and tools.
+
+    Attributes:
+        token_index: Index of that token in the output, from 0.
+        wrote: Text of the token that was written there.
+        marker: The marker that opens a call; of several tokens the first.
+        probability: Its probability, 0 to 1; where the server does not list it, the most it can be.
+        is_listed: Whether the server lists it.
+        rival: Text of the likeliest other token.
+        rival_probability: Its probability.
+        margin: The one less the other.
+        sentence: The same in words.
+    """
+
+    token_index: int
+    wrote: str
+    marker: str
+    probability: float
+    is_listed: bool
+    rival: str
+    rival_probability: float
+    margin: float
+    sentence: str
 
 
 class ShrunkDocument(_Document):
@@ -82,6 +138,30 @@ class ShrunkDocument(_Document):
     size: tuple[int, int]
     finding: str
     confirmed: int
+
+
+class ShrunkOutputDocument(_Document):
+    """The smallest raw output that a parser still reads wrongly in the same way.
+
+    Attributes:
+        raw: The output.
+        tools: The tools that it takes.
+        parser: The parser.
+        fault: `dropped`, `altered` or `invented` calls, an `error`, or another message in a `stream`.
+        call: The tool of the call concerned; `null` where it is none's.
+        steps: How many outputs were tried.
+        size: Characters of output and tools before and after.
+        test: A failing test for vLLM's maintainers; "" for other parsers, and where no whole call is left.
+    """
+
+    raw: str
+    tools: list[JsonValue]
+    parser: str
+    fault: Literal["dropped", "altered", "invented", "error", "stream"]
+    call: str | None
+    steps: int
+    size: tuple[int, int]
+    test: str
 
 
 class UpstreamTestDocument(_Document):
@@ -108,5 +188,7 @@ MENDED: Mapping[str, type] = {
     "cure": CureDocument,
     "experiments": ExperimentDocument,
     "shrink": ShrunkDocument,
+    "shrink-output": ShrunkOutputDocument,
+    "trigger-margin": TriggerMarginDocument,
     "upstream-test": UpstreamTestDocument,
 }

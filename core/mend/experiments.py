@@ -14,38 +14,40 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
 from prompt_debugger.core.errors import DebuggerError, RequestError
+from prompt_debugger.core.experiments.difference import TokenDifference, diff_renders
+from prompt_debugger.core.experiments.variant import Rendered
 from prompt_debugger.core.lab import LabPool
 from prompt_debugger.core.mend.cures import Cure, cures_of
-from prompt_debugger.core.mend.documents import ExperimentDocument
+from prompt_debugger.core.mend.documents import ChangeDocument, ExperimentDocument
+from prompt_debugger.core.mend.margin import trigger_margin
 from prompt_debugger.core.mend.patch import apply_patch
+from prompt_debugger.core.mend.plans import UNCHANGED, Plan, can_run, plan_experiments, target_of
+from prompt_debugger.core.mend.reread import reread
 from prompt_debugger.core.pipeline import Target, run_request
 from prompt_debugger.core.room import room_of
-from prompt_debugger.core.types import CallOutcome, JSONObject, Severity, Trace
+from prompt_debugger.core.types import CallOutcome, JSONObject, Prompt, Severity, Trace
 from prompt_debugger.core.verify.intervals import wilson
 from prompt_debugger.core.verify.validity import check_calls
 
-UNCHANGED = "unchanged"
+__all__ = [
+    "UNCHANGED",
+    "Change",
+    "Cost",
+    "Experiment",
+    "Plan",
+    "Runner",
+    "Step",
+    "can_run",
+    "cost_of",
+    "plan_experiments",
+    "prompt_change",
+    "run_experiments",
+    "step_experiments",
+    "target_of",
+    "tried_cures",
+]
 _WRITTEN = (CallOutcome.KEPT, CallOutcome.ALTERED, CallOutcome.DROPPED)
 _FIRST_SEED = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """One variant to run.
-
-    Attributes:
-        name: What is changed.
-        finding: Code of the finding that it is to cure; `None` for several or none.
-        cure: The change; `None` for the unchanged request.
-        patch: Operations on the request.
-        tool_parser: Tool parser for the lab; `None` for the one it has.
-    """
-
-    name: str
-    finding: str | None = None
-    cure: Cure | None = None
-    patch: tuple[JSONObject, ...] = ()
-    tool_parser: str | None = None
 
 
 Runner: TypeAlias = Callable[[JSONObject, Plan], Awaitable[Trace]]
@@ -121,6 +123,12 @@ class Experiment:
         """How often the server said which."""
         return dict(Counter(str(trace.chat.finish_reason) for trace in self.traces if trace.chat is not None))
 
+    @property
+    def trigger_margin(self) -> float | None:
+        """Mean margin of the marker that opens a call, where the server gave log probabilities."""
+        margins = [margin.margin for trace in self.traces if (margin := trigger_margin(trace)) is not None]
+        return sum(margins) / len(margins) if margins else None
+
     def change_from(self, base: Experiment) -> Change:
         """Return the change against another variant, run by run."""
         before = {number: len(_calls(trace)) for number, trace in zip(base.numbers, base.traces, strict=True)}
@@ -128,9 +136,12 @@ class Experiment:
         steps = [after[number] - before[number] for number in before.keys() & after.keys()]
         return Change(sum(steps), sum(step > 0 for step in steps), sum(step < 0 for step in steps), len(steps))
 
-    def to_json(self) -> JSONObject:
-        """Return it as the run document has it."""
-        cure = self.plan.cure
+    def to_json(self, base: Experiment | None = None) -> JSONObject:
+        """Return it as the run document has it.
+
+        Args:
+            base: The unchanged request's runs; `None` for that variant itself.
+        """
         document = ExperimentDocument(
             name=self.plan.name,
             finding=self.plan.finding,
@@ -142,37 +153,12 @@ class Experiment:
             valid=self.valid,
             finish_reasons=self.finish_reasons,
             interval=self.interval,
-            command="" if cure is None else cure.command,
+            command=self.plan.command,
             problem=self.problem,
+            trigger_margin=self.trigger_margin,
+            against_unchanged=None if base is None else ChangeDocument(**self.change_from(base)._asdict()),
         )
         return document.model_dump(mode="json")
-
-
-def plan_experiments(trace: Trace, target: Target) -> list[Plan]:
-    """Return the variants for a run: the unchanged request first, each cure, then the cures put together one by one.
-
-    Args:
-        trace: The run.
-        target: Where it ran; flags can be changed on the lab alone.
-    """
-    plans = [Plan(UNCHANGED)]
-    distinct: list[tuple[str, Cure]] = []
-    for code, cure in cures_of(trace).items():
-        if cure not in [known for _, known in distinct]:
-            distinct.append((code, cure))
-    for code, cure in distinct:
-        parser = cure.tool_parser if target.base_url is None else None
-        plans.append(Plan(cure.name, code, cure, cure.patch, parser))
-    patches = [cure.patch for _, cure in distinct if cure.patch]
-    for count in range(2, len(patches) + 1):
-        together = tuple(operation for patch in patches[:count] for operation in patch)
-        plans.append(Plan(f"the first {count} changes together", patch=together))
-    return plans
-
-
-def can_run(plan: Plan) -> bool:
-    """Say whether a variant can be run here: flags of a server that is not ours cannot be changed."""
-    return plan.cure is None or plan.cure.kind != "flags" or plan.tool_parser is not None
 
 
 async def run_experiments(
@@ -182,6 +168,7 @@ async def run_experiments(
     *,
     samples: int = 1,
     budget: int | None = None,
+    picked: Sequence[Plan] = (),
     tell: Callable[[str], None] | None = None,
 ) -> AsyncIterator[Experiment]:
     """Run the variants of a run, and yield each as it is done.
@@ -192,6 +179,7 @@ async def run_experiments(
         labs: Labs that may be booted.
         samples: Runs of each variant; from the second on they have a seed of their own.
         budget: Runs at most, over all variants.
+        picked: Further variants (`pick_plans`).
         tell: Told before anything runs how much will, and then each variant.
 
     Raises:
@@ -199,7 +187,7 @@ async def run_experiments(
     """
     if samples < 1:
         raise RequestError("an experiment needs at least one sample", field="--samples")
-    plans = plan_experiments(first, target)
+    plans = [*plan_experiments(first, target), *picked]
     say = tell or (lambda _: None)
 
     async def run(body: JSONObject, plan: Plan) -> Trace:
@@ -213,12 +201,44 @@ async def run_experiments(
         async for step in steps:
             if not step.experiments:
                 limited = f" of {wanted}" if step.runs < wanted else ""
-                say(f"{len(plans)} variants, {samples} sample(s) each: {step.runs} runs{limited}")
+                cost = cost_of(first, step.runs)
+                say(f"{len(plans)} variants, {samples} sample(s) each: {step.runs} runs{limited}; {cost.sentence}")
             for experiment in step.experiments[told : step.ended]:
                 count = len(experiment.traces)
                 say(f"{experiment.plan.name}: {count} run(s)" if count else f"{experiment.plan.name}: not run here")
                 yield experiment
             told = step.ended
+
+
+class Cost(NamedTuple):
+    """What runs of a request take, estimated by the first one.
+
+    Attributes:
+        requests: Requests to the model: each run asks it as chat, raw, and once more as a stream or a repeat.
+        prompt_tokens: Tokens to read.
+        completion_tokens: Tokens to write, if the answers are as long as the first.
+    """
+
+    requests: int
+    prompt_tokens: int
+    completion_tokens: int
+
+    @property
+    def sentence(self) -> str:
+        """What they take, in words."""
+        return (
+            f"about {self.requests} requests, {self.prompt_tokens} prompt tokens and "
+            f"{self.completion_tokens} completion tokens"
+        )
+
+
+def cost_of(first: Trace, runs: int) -> Cost:
+    """Return what a number of runs of a request will take."""
+    requests = sum(one is not None for one in (first.chat, first.raw_again, first.chat_stream)) or 1
+    prompt = next((one for one in (first.prompt, first.local_prompt) if one is not None and one.tokens), None)
+    read = 0 if prompt is None else len(prompt.tokens or ())
+    written = len(first.raw.token_ids or ()) if first.raw is not None else 0
+    return Cost(runs * requests, runs * requests * read, runs * requests * written)
 
 
 class Step(NamedTuple):
@@ -263,19 +283,15 @@ async def step_experiments(
         yield Step(tuple(made), len(made), done, runs)
 
 
-def target_of(plan: Plan, target: Target) -> Target:
-    """Return where a variant runs: the same place, or the lab with another parser."""
-    if plan.tool_parser is None:
-        return target
-    return replace(target, lab=replace(target.lab, tool_parser=plan.tool_parser), tool_parser=None)
-
-
 async def _sample(experiment: Experiment, first: Trace, run: Runner, number: int, *, has_seed: bool) -> None:
     body = apply_patch(first.request.body, experiment.plan.patch)
     if has_seed and "seed" not in body:
         body["seed"] = _FIRST_SEED + number
     try:
-        trace = await run(body, experiment.plan)
+        if experiment.plan.client:
+            trace = await reread(first, experiment.plan.client)
+        else:
+            trace = await run(body, experiment.plan)
     except DebuggerError as error:
         experiment.problem = error.message
         return
@@ -290,14 +306,32 @@ async def _sample(experiment: Experiment, first: Trace, run: Runner, number: int
 def tried_cures(first: Trace, experiments: list[Experiment]) -> dict[str, Cure]:
     """Return the cures of a run's findings, with whether they were tried and worked, by the finding's code."""
     by_cure = [(one.plan.cure, one) for one in experiments if one.plan.cure is not None]
-    found: dict[str, Cure] = {}
-    for code, cure in cures_of(first).items():
-        made = next((one for known, one in by_cure if known == cure), None)
+
+    def tried(code: str, cure: Cure) -> Cure:
+        made = next((one for known, one in by_cure if known == replace(cure, alternatives=())), None)
         if made is None or not made.traces:
-            found[code] = cure
-        else:
-            found[code] = replace(cure, tried=True, worked=code not in made.codes and not _new_errors(first, made))
-    return found
+            return cure
+        worked = code not in made.codes and not _new_errors(first, made)
+        return replace(cure, tried=True, worked=worked, prompt_difference=prompt_change(first, made.traces[0]))
+
+    return {
+        code: replace(tried(code, cure), alternatives=tuple(tried(code, one) for one in cure.alternatives))
+        for code, cure in cures_of(first).items()
+    }
+
+
+def prompt_change(before: Trace, after: Trace) -> TokenDifference | None:
+    """Return which tokens one run's prompt has and another's lacks; `None` if they are the same or not known."""
+    for old, new in ((before.prompt, after.prompt), (before.local_prompt, after.local_prompt)):
+        if old is not None and new is not None and old.tokens is not None and new.tokens is not None:
+            return diff_renders(_rendered(old), _rendered(new))
+    return None
+
+
+def _rendered(prompt: Prompt) -> Rendered:
+    tokens = prompt.tokens or ()
+    ids, spans = tuple(token.id for token in tokens), tuple(token.char_span for token in tokens)
+    return Rendered(prompt.text, "token", ids, spans, prompt.spans, tokens)
 
 
 def _new_errors(first: Trace, made: Experiment) -> set[str]:

@@ -51,7 +51,7 @@ async def _reduce_list(body: JSONObject, path: tuple[str | int, ...], holds: Que
     async def ask(kept: list[JSON]) -> bool:
         return bool(kept or path != ("messages",)) and await holds(_with(body, path, list(kept)))
 
-    kept = await _least(items, ask)
+    kept = await least(items, ask)
     return _with(body, path, list(kept)) if len(kept) < len(items) else body
 
 
@@ -68,7 +68,7 @@ async def _reduce_keys(body: JSONObject, path: tuple[str | int, ...], holds: Que
     async def ask(keys: list[str]) -> bool:
         return await holds(made(keys))
 
-    kept = await _least(free, ask)
+    kept = await least(free, ask)
     return made(kept) if len(kept) < len(free) else body
 
 
@@ -84,7 +84,7 @@ async def _reduce_text(body: JSONObject, path: tuple[str | int, ...], holds: Que
     return body
 
 
-async def _least(items: list[_T], holds: Callable[[list[_T]], Awaitable[bool]]) -> list[_T]:
+async def least(items: list[_T], holds: Callable[[list[_T]], Awaitable[bool]]) -> list[_T]:
     """Return a part of some items of which `holds` is true and from which no single one can go."""
     if not items or await holds([]):
         return []

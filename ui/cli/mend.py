@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import replace
 
 from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.mend.cures import Cure
 from prompt_debugger.core.mend.experiments import Experiment, run_experiments, tried_cures
+from prompt_debugger.core.mend.margin import trigger_margin
+from prompt_debugger.core.mend.plans import Plan, pick_plans
 from prompt_debugger.core.pipeline import Target
+from prompt_debugger.core.room import in_thread
 from prompt_debugger.core.text import printable
-from prompt_debugger.core.types import JSONObject, Trace
-from prompt_debugger.ui.cli.output import log
+from prompt_debugger.core.types import JSONObject, Request, Trace
+from prompt_debugger.ui.cli.output import log, read_input
 
 
 def add_experiment_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,20 +24,67 @@ def add_experiment_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--experiments", action="store_true", help="change what each finding blames, run again, and say what it cures"
     )
+    parser.add_argument(
+        "--try",
+        dest="picks",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="with --experiments: one more variant, such as thinking=true, tool-parser=NAME, chat-template=FILE, "
+        "stop=TEXT, or another switch of `render --what-if`; may be given again",
+    )
+    parser.add_argument(
+        "--margin",
+        action="store_true",
+        help="ask for log probabilities, and say how likely a call was where one could have begun",
+    )
     parser.add_argument("--samples", type=int, default=1, metavar="N", help="runs of each variant (default: 1)")
     parser.add_argument("--budget", type=int, metavar="N", help="runs at most, over all variants")
 
 
 async def experiment(trace: Trace, target: Target, labs: LabPool, options: argparse.Namespace) -> list[Experiment]:
     """Run the experiments on a run that has been made."""
-    steps = run_experiments(trace, target, labs, samples=options.samples, budget=options.budget, tell=log)
+    picked = await in_thread(_picked, trace, target, options.picks)
+    steps = run_experiments(
+        trace, target, labs, samples=options.samples, budget=options.budget, picked=picked, tell=log
+    )
     return [one async for one in steps]
+
+
+def _picked(trace: Trace, target: Target, picks: list[str]) -> list[Plan]:
+    """Return the variants that were picked; a template is read from its file."""
+    plans: list[Plan] = []
+    for pick in picks:
+        kind, _, value = pick.partition("=")
+        template = read_input(value) if kind == "chat-template" and value else ""
+        plans += pick_plans(trace, target, [pick], template=template)
+    return plans
+
+
+def with_logprobs(request: Request) -> Request:
+    """Return a request that asks for log probabilities, as far as it does not already."""
+    body: JSONObject = {**request.body, "logprobs": True}
+    body.setdefault("top_logprobs", 5)
+    return replace(request, body=body, text=json.dumps(body, ensure_ascii=False, indent=2))
+
+
+def margin_to_terminal(trace: Trace) -> str:
+    """Return how close a call was; "" where nothing is known of it."""
+    margin = trigger_margin(trace)
+    return "" if margin is None else f"\n{printable(margin.sentence, on_one_line=True)}\n"
+
+
+def add_margin(document: JSONObject, trace: Trace) -> None:
+    """Put it into a run document, where it is known."""
+    margin = trigger_margin(trace)
+    if margin is not None:
+        document["trigger_margin"] = margin.to_json()
 
 
 def add_to_document(document: JSONObject, trace: Trace, experiments: list[Experiment]) -> None:
     """Put the experiments into a run document, and the cures into its findings."""
     cures = tried_cures(trace, experiments)
-    document["experiments"] = [one.to_json() for one in experiments]
+    document["experiments"] = [one.to_json(None if one is experiments[0] else experiments[0]) for one in experiments]
     findings = document.get("findings")
     for finding in findings if isinstance(findings, list) else []:
         if isinstance(finding, dict):
@@ -41,17 +95,31 @@ def add_to_document(document: JSONObject, trace: Trace, experiments: list[Experi
 def experiments_to_terminal(trace: Trace, experiments: list[Experiment]) -> str:
     """Return the table of the experiments, and what became of each cure."""
     lines = ["", "experiments (calls over all runs of a variant; 95 % interval of returned per written):"]
-    lines.append(f"  {'variant':44} {'runs':>4} {'written':>7} {'returned':>8} {'dropped':>7} {'valid':>5}  interval")
+    heads = f"{'runs':>4} {'written':>7} {'returned':>8} {'change':>6} {'dropped':>7} {'valid':>5}  interval"
+    lines.append(f"  {'variant':44} {heads}")
     for one in experiments:
         row = one.to_json()
         low, high = one.interval
+        change = "" if one is experiments[0] or not one.traces else f"{one.change_from(experiments[0]).returned:+d}"
         shown = "not run here" if not row["n"] else f"{low:.2f}–{high:.2f}"
         lines.append(
-            f"  {one.plan.name[:44]:44} {row['n']:>4} {row['written']:>7} {row['returned']:>8} {row['dropped']:>7} "
-            f"{row['valid']:>5}  {shown}"
+            f"  {one.plan.name[:44]:44} {row['n']:>4} {row['written']:>7} {row['returned']:>8} {change:>6} "
+            f"{row['dropped']:>7} {row['valid']:>5}  {shown}"
         )
+        margin = row["trigger_margin"]
+        lines += [f"    trigger margin {margin:+.3f}"] if isinstance(margin, float) else []
+        lines += [f"    start the server with {one.plan.command}"] if not row["n"] and one.plan.command else []
         lines += [f"    {one.problem}"] if one.problem else []
     for code, cure in tried_cures(trace, experiments).items():
-        told = {True: "tried: the finding is gone", False: "tried: it did not help", None: "not tried"}[cure.worked]
-        lines.append(f"  {code}: {cure.name} ({told})" + (f": {cure.command}" if cure.command else ""))
+        for one_cure in cure.each:
+            lines += _cure_lines(code, one_cure)
     return "\n".join(printable(line, on_one_line=True) for line in lines) + "\n"
+
+
+def _cure_lines(code: str, cure: Cure) -> Iterator[str]:
+    told = {True: "tried: the finding is gone", False: "tried: it did not help", None: "not tried"}[cure.worked]
+    yield f"  {code}: {cure.name} ({told})" + (f": {cure.command}" if cure.command else "")
+    yield from (f"    {line}" for line in (cure.diff or cure.client).splitlines())
+    if cure.prompt_difference is not None:
+        change = cure.prompt_difference
+        yield f"    prompt: {change.removed} tokens go, {change.added} come, from token {change.first} on"

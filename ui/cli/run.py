@@ -31,9 +31,12 @@ from prompt_debugger.core.types import JSONObject, Trace
 from prompt_debugger.ui.cli.lab import add_lab_arguments, named, spec_from_options
 from prompt_debugger.ui.cli.mend import (
     add_experiment_arguments,
+    add_margin,
     add_to_document,
     experiment,
     experiments_to_terminal,
+    margin_to_terminal,
+    with_logprobs,
 )
 from prompt_debugger.ui.cli.output import OK, add_output_arguments, exit_status, log, print_json, print_text, read_input
 from prompt_debugger.ui.cli.sharing import comparison_to_terminal, read_bundle_file, write_trace
@@ -166,6 +169,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def _document(trace: Trace, comparison: RunComparison | None, further: _Further) -> JSONObject:
     document = trace_to_json(trace)
+    add_margin(document, trace)
     if comparison is not None:
         document["comparison"] = runs_to_json(comparison)
     if further.experiments is not None:
@@ -176,7 +180,8 @@ def _document(trace: Trace, comparison: RunComparison | None, further: _Further)
 
 
 def _told(trace: Trace, further: _Further) -> str:
-    more = "" if further.experiments is None else experiments_to_terminal(trace, further.experiments)
+    more = margin_to_terminal(trace)
+    more += "" if further.experiments is None else experiments_to_terminal(trace, further.experiments)
     return more + ("" if further.conversation is None else conversation_to_terminal(further.conversation))
 
 
@@ -208,8 +213,9 @@ async def _run_one(options: argparse.Namespace, labs: LabPool) -> tuple[Trace, _
     else:
         request = read_request(read_input(options.request or "-"))
         target = target_from_options(options, request.base_url)
+    request = with_logprobs(request) if options.margin else request
     trace = await run_async(request, target, labs=labs, on_progress=_say())
-    tried = await experiment(trace, target, labs, options) if options.experiments else None
+    tried = await experiment(trace, target, labs, options) if options.experiments or options.picks else None
     return trace, _Further(tried, await go_on(trace, target, labs, options))
 
 

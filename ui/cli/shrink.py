@@ -6,10 +6,14 @@ import argparse
 import asyncio
 import json
 
+from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.lab import LabPool
 from prompt_debugger.core.mend.shrink import Shrunk, shrink_request
+from prompt_debugger.core.mend.shrink_output import shrink_output
+from prompt_debugger.core.pipeline import CaseParser
 from prompt_debugger.core.request import read_request
-from prompt_debugger.ui.cli.output import FOUND, OK, log, print_json, print_text, read_input
+from prompt_debugger.core.types import JSONObject, Parse
+from prompt_debugger.ui.cli.output import FOUND, OK, log, print_json, print_text, read_input, read_json_file
 from prompt_debugger.ui.cli.run import add_target_arguments, target_from_options
 
 
@@ -20,12 +24,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--budget", type=int, default=100, metavar="N", help="runs on the server at most (default: 100)"
     )
+    parser.add_argument("--raw", metavar="FILE", help="in place of a request: a raw output that --parser reads wrongly")
+    parser.add_argument("--parser", metavar="NAME", help="with --raw: whose reading, such as vllm:kimi_k2")
+    parser.add_argument("--tools", metavar="FILE", help="with --raw: JSON file with the request's tools")
     parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
     add_target_arguments(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
+    return _run_raw(options) if options.raw else _run_request(options)
+
+
+def _run_raw(options: argparse.Namespace) -> int:
+    """Shrink a raw output for a parser; nothing is asked of a server."""
+    if not options.parser:
+        raise RequestError("which parser reads the output wrongly is not said", "Name it.", field="--parser")
+    case: JSONObject = {"raw": read_input(options.raw)}
+    if options.tools:
+        case["tools"] = read_json_file(options.tools, "--tools")
+    with CaseParser() as parser:
+
+        def read(one: JSONObject) -> Parse:
+            return parser.parse(one)[0]
+
+        shrunk = asyncio.run(shrink_output(case, options.parser, read))
+    if options.json:
+        print_json(shrunk.to_json())
+    else:
+        print_text(shrunk.raw + "\n")
+    before, after = shrunk.size
+    what = f"{shrunk.fault.kind} {shrunk.fault.name}".strip()
+    log(f"{what}: {before} characters became {after} in {shrunk.steps} steps")
+    return FOUND
+
+
+def _run_request(options: argparse.Namespace) -> int:
     labs = LabPool()
     try:
         shrunk = asyncio.run(_shrink(options, labs))

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.mend.client_cures import CLIENT_CURES, mended_message
 from prompt_debugger.core.mend.cures import Cure, cures_of
 from prompt_debugger.core.mend.experiments import (
     UNCHANGED,
     Experiment,
     Plan,
     can_run,
+    cost_of,
     plan_experiments,
     step_experiments,
     tried_cures,
 )
 from prompt_debugger.core.mend.patch import apply_patch, patch_between
+from prompt_debugger.core.mend.plans import pick_plans, target_of
+from prompt_debugger.core.mend.request_cures import BODIES
+from prompt_debugger.core.mend.reread import reread
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.pipeline.recordings import load_recording
+from prompt_debugger.core.types import ChatResult, Finding, FindingEvidence, Request, Severity, Stage, Trace
 
 NAMES = st.text(alphabet="ab/~", max_size=3)
 JSON = st.recursive(
@@ -138,3 +148,150 @@ async def test_steps_tell_what_goes_on_and_what_will_come():
     assert steps == [
         (0, 0, 0, 3), (1, 0, 0, 3), (1, 0, 1, 3), (1, 1, 2, 3), (2, 2, 2, 3), (3, 2, 2, 3), (3, 3, 3, 3),
     ]  # fmt: skip
+
+
+NO_CHANGE = "def mend(message):\n    return message\n"
+
+
+def with_message(trace, message):
+    return replace(trace, chat=replace(trace.chat, message=message), chat_stream=None)
+
+
+def with_arguments(trace, arguments):
+    call = trace.chat.message["tool_calls"][0]
+    changed = {**call, "function": {**call["function"], "arguments": arguments}}
+    return with_message(trace, {**trace.chat.message, "tool_calls": [changed]})
+
+
+@pytest.mark.parametrize(
+    ("code", "arguments"), [("PD415", json.dumps('{"city": "Paris"}')), ("PD506", {"city": "Paris"})]
+)
+async def test_a_clients_change_is_tried_on_the_very_answer_and_asks_no_server(code, arguments):
+    first = await reread(with_arguments(recorded("healthy-call"), arguments), NO_CHANGE)
+
+    async def run(body, plan):
+        raise AssertionError("the server was asked")
+
+    plans = [plan for plan in plan_experiments(first, Target(base_url="http://localhost:1/v1")) if plan.client]
+    *_, last = [step async for step in step_experiments(first, plans, run)]
+
+    cure = tried_cures(first, list(last.experiments))[code]
+    assert code in {finding.code for finding in first.findings}
+    assert (cure.kind, cure.tried, cure.worked) == ("client", True, True)
+    assert "def mend(message):" in cure.to_json()["client"]
+
+
+@pytest.mark.parametrize("code", sorted(CLIENT_CURES))
+@pytest.mark.parametrize("message", [{}, {"tool_calls": None}, {"tool_calls": [{"id": "a"}]}, {"tool_calls": "x"}])
+def test_a_clients_change_leaves_what_is_no_call_alone(code, message):
+    assert mended_message(CLIENT_CURES[code].source, message).keys() == message.keys()
+
+
+def test_a_template_is_changed_at_the_one_expression_that_printed_the_list():
+    cure = cures_of(recorded("polluted-content"))["PD205"]
+    (template,) = [one for one in cure.alternatives if one.kind == "template"]
+
+    changed = [line for line in template.diff.splitlines()[2:] if line[0] in "+-"]
+    assert [line.split()[0] for line in changed] == ["-", "+"]
+    assert changed[0].split("{{-")[1] == " message['content'] -}}"
+    assert "map(attribute='text') | join" in changed[1]
+    assert template.template.count("map(attribute='text')") == 1
+
+
+def test_a_template_cure_runs_on_the_lab_alone_and_is_given_as_a_command_elsewhere():
+    trace = recorded("polluted-content")
+    (here,) = [plan for plan in plan_experiments(trace, Target()) if plan.template]
+    (there,) = [plan for plan in plan_experiments(trace, Target(base_url="http://localhost:1/v1")) if plan.template]
+
+    target = target_of(here, Target())
+    assert (can_run(here), can_run(there)) == (True, False)
+    assert target.lab.chat_template.read_text("utf-8") == target.chat_template == here.template
+    assert target == target_of(here, Target())
+    assert there.command == "--chat-template mended.jinja"
+
+
+BODY_CASES = {
+    "PD107": ({"stop": ["a", "a", ""]}, {"stop": ["a"]}),
+    "PD201": ({"add_special_tokens": True}, {"add_special_tokens": False}),
+    "PD202": ({}, {"add_special_tokens": True}),
+    "PD208": (
+        {"messages": [{"role": "user", "content": "Say <|x|>."}]},
+        {"messages": [{"role": "user", "content": "Say <\u200b|x|>."}]},
+    ),
+    "PD209": ({"chat_template_kwargs": {"nobody": 1, "b": 2}}, {"chat_template_kwargs": {"b": 2}}),
+    "PD211": (
+        {"messages": [{"role": "assistant", "reasoning_content": "r"}]},
+        {"messages": [{"role": "assistant", "reasoning_content": "r", "reasoning": "r"}]},
+    ),
+    "PD212": (
+        {"messages": [{"tool_calls": [{"function": {"arguments": '"{}"'}}]}]},
+        {"messages": [{"tool_calls": [{"function": {"arguments": "{}"}}]}]},
+    ),
+    "PD213": ({"messages": [{"content": None}, {}]}, {"messages": [{"content": ""}, {}]}),
+    "PD220": (
+        {"functions": [{"name": "f"}], "function_call": {"name": "f"}},
+        {
+            "tools": [{"type": "function", "function": {"name": "f"}}],
+            "tool_choice": {"type": "function", "function": {"name": "f"}},
+        },
+    ),
+    "PD305": ({"stop": ["x", "}"]}, {"stop": ["x"]}),
+    "PD307": ({}, {"repetition_penalty": 1.1}),
+    "PD407": ({}, {"skip_special_tokens": False}),
+    "PD417": ({"stream": True}, {"stream": False}),
+    "PD502": (
+        {"tools": [{"function": {"name": "f"}}]}, {"tools": [{"function": {"name": "f", "strict": True}}]},
+    ),
+}  # fmt: skip
+EVIDENCE = {
+    "PD208": FindingEvidence("request", field="messages[0].content", quote="<|x|>"),
+    "PD209": FindingEvidence("request", field="chat_template_kwargs.nobody"),
+}
+
+
+def test_every_change_of_a_request_has_a_case():
+    assert set(BODY_CASES) == set(BODIES)
+
+
+@pytest.mark.parametrize("code", BODY_CASES)
+def test_a_field_is_set_left_out_or_written_as_it_was_meant(code):
+    before, after = BODY_CASES[code]
+    evidence = (EVIDENCE[code],) if code in EVIDENCE else ()
+    finding = Finding(code, "", Severity.ERROR, Stage.REQUEST, "", "", evidence)
+    trace = Trace(Request(before, ""), chat=ChatResult({}, "stop", stop_reason="}"))
+
+    assert BODIES[code][1](trace, finding) == after
+    assert trace.request.body == BODY_CASES[code][0]
+
+
+def test_what_a_person_picks_becomes_a_variant():
+    trace, lab, elsewhere = recorded("healthy-call"), Target(), Target(base_url="http://localhost:1/v1")
+    picks = ["thinking=true", "no-generation-prompt", "stop=END", "tool-parser=hermes", "chat-template=my.jinja"]
+    plans = pick_plans(trace, lab, picks, template="x")
+    there = pick_plans(trace, elsewhere, picks, template="x")
+
+    assert [plan.name for plan in plans] == picks
+    bodies = [apply_patch(trace.request.body, plan.patch) for plan in plans[:3]]
+    assert bodies[0]["chat_template_kwargs"] == {"thinking": True}
+    assert bodies[1]["add_generation_prompt"] is False
+    assert bodies[2]["stop"] == ["END"]
+    assert [can_run(plan) for plan in plans] == [True] * 5
+    assert [can_run(plan) for plan in there] == [True] * 3 + [False] * 2
+    assert there[3].command.endswith("--tool-call-parser hermes")
+    assert target_of(plans[3], lab).lab.tool_parser == "hermes"
+
+
+def test_a_name_that_no_variant_has_is_refused_with_those_that_there_are():
+    with pytest.raises(RequestError, match="'nobody'") as refused:
+        pick_plans(recorded("healthy-call"), Target(), ["nobody"])
+
+    assert "thinking=true" in refused.value.hint
+
+
+def test_what_the_runs_will_take_is_said_by_the_first_one():
+    trace = recorded("healthy-call")
+    cost = cost_of(trace, 3)
+
+    assert cost.requests % 3 == 0
+    assert cost.prompt_tokens == cost.requests * len(trace.prompt.tokens)
+    assert cost.completion_tokens == cost.requests * len(trace.raw.token_ids)
