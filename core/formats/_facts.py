@@ -85,6 +85,8 @@ class FamilyFacts:
         id_problem: Says what is off in a tool call id that the model wrote; `None` if ids have no form.
         stripped: What a call looks like once a server has taken its control tokens away, as a pattern with the
             group `name`; "" if its markers are ordinary text, or nothing tells such a call from prose.
+        has_wordy_markers: Whether ordinary words may turn out to be its markup: its markers begin with such, or its
+            headers are such.
     """
 
     tool_parsers: tuple[str, ...] = ()
@@ -99,3 +101,4 @@ class FamilyFacts:
     has_json_arguments: bool = False
     id_problem: IdCheck | None = None
     stripped: str = ""
+    has_wordy_markers: bool = False

@@ -63,6 +63,7 @@ FORMAT: ModelFormat = TextFormat(
         JSONCalls(openers=_ACTIONS, closers=("```",), keys=_KEYS, one_per_tag=False).scan,
     ),
     facts=FamilyFacts(
+        has_wordy_markers=True,
         tool_parsers=("cohere_command3", "cohere_command4"),
         reasoning_parsers=("cohere_command3", "cohere_command4"),
         sglang_tool_parsers=("cohere_command4",),

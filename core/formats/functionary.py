@@ -75,5 +75,5 @@ FORMAT: ModelFormat = TextFormat(
     tails=(">>>",),
     bare_score=FAIR,
     bare_hints=(">>>",),
-    facts=FamilyFacts(),
+    facts=FamilyFacts(has_wordy_markers=True),
 )

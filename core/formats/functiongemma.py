@@ -29,6 +29,9 @@ FORMAT: ModelFormat = TextFormat(
     ),
     scan=BraceCalls(opener=_OPEN, closer=_CLOSE, quote=_QUOTE).scan,
     facts=FamilyFacts(
-        tool_parsers=("functiongemma",), call_markers=(_OPEN, _CLOSE), stripped=r"\bcall:(?P<name>[\w.\-]+)\{"
+        has_wordy_markers=True,
+        tool_parsers=("functiongemma",),
+        call_markers=(_OPEN, _CLOSE),
+        stripped=r"\bcall:(?P<name>[\w.\-]+)\{",
     ),
 )

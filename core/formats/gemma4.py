@@ -38,6 +38,7 @@ FORMAT: ModelFormat = TextFormat(
     ),
     scan=BraceCalls(opener=_OPEN, closer=_CLOSE, quote=_QUOTE).scan,
     facts=FamilyFacts(
+        has_wordy_markers=True,
         tool_parsers=("gemma4",),
         reasoning_parsers=("gemma4",),
         sglang_tool_parsers=("gemma4",),

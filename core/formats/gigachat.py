@@ -45,6 +45,7 @@ FORMAT: ModelFormat = TextFormat(
         guards_prose=True,
     ).scan,
     facts=FamilyFacts(
+        has_wordy_markers=True,
         tool_parsers=("gigachat3",),
         sglang_tool_parsers=("gigachat3",),
         has_json_arguments=True,

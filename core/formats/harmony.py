@@ -293,6 +293,7 @@ FORMAT: ModelFormat = _Harmony(
     tails=("<|start|>assistant",),
     conventions=_CONVENTIONS,
     facts=FamilyFacts(
+        has_wordy_markers=True,
         tool_parsers=("openai",),
         reasoning_parsers=("openai_gptoss",),
         sglang_tool_parsers=("gpt-oss",),

@@ -74,6 +74,7 @@ FORMAT: ModelFormat = _Inkling(
     tails=("<|message_model|>",),
     conventions=_CHANNELS.conventions,
     facts=FamilyFacts(
+        has_wordy_markers=True,
         tool_parsers=("inkling",),
         reasoning_parsers=("inkling",),
         sglang_tool_parsers=("inkling",),

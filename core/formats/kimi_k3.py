@@ -162,6 +162,7 @@ FORMAT: ModelFormat = TextFormat(
         unescapes=(("&quot;", '"'), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")),
     ).scan,
     facts=FamilyFacts(
+        has_wordy_markers=True,
         tool_parsers=("kimi_k3",),
         reasoning_parsers=("kimi_k3",),
         sglang_tool_parsers=("kimi_k3",),

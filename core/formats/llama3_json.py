@@ -73,6 +73,7 @@ FORMAT: ModelFormat = TextFormat(
     bare_score=STRONG,
     bare_hints=("name", "{"),
     facts=FamilyFacts(
+        has_wordy_markers=True,
         tool_parsers=("llama3_json", "llama4_json"),
         sglang_tool_parsers=("llama3",),
         grammars=(Grammar("llama", "llama3_json"),),

@@ -169,6 +169,7 @@ FORMAT: ModelFormat = TextFormat(
     ),
     scan=scan_calls,
     facts=FamilyFacts(
+        has_wordy_markers=True,
         tool_parsers=("minimax_m3",),
         reasoning_parsers=("minimax_m3",),
         sglang_tool_parsers=("minimax-m3",),

@@ -108,6 +108,7 @@ FORMAT: ModelFormat = _MuseGlimmer(
     tails=("<|start|>assistant",),
     conventions=_CHANNELS.conventions,
     facts=FamilyFacts(
+        has_wordy_markers=True,
         tool_parsers=("muse_glimmer",),
         reasoning_parsers=("muse_glimmer",),
         sglang_tool_parsers=("muse",),

@@ -40,5 +40,10 @@ FORMAT: ModelFormat = TextFormat(
         one_per_tag=False,
         wrappers=_TAGS,
     ).scan,
-    facts=FamilyFacts(tool_parsers=("phi4_mini_json",), call_markers=("functools[", *_TAGS), has_json_arguments=True),
+    facts=FamilyFacts(
+        has_wordy_markers=True,
+        tool_parsers=("phi4_mini_json",),
+        call_markers=("functools[", *_TAGS),
+        has_json_arguments=True,
+    ),
 )

@@ -51,7 +51,7 @@ def run_bulk(name: str, open_answer: OpenAnswer, *, jobs: int | None = None) -> 
         EngineError: No worker can be started.
     """
     has_error = False
-    with _opened(name) as source:
+    with opened(name) as source:
         answers = _answers(read_chunks(source), open_answer, jobs or usable_processors())
         with closing(answers):
             for done in answers:
@@ -85,7 +85,7 @@ def _with_first(first: Chunk, others: Iterator[Chunk]) -> Iterator[Chunk]:
 
 
 @contextmanager
-def _opened(name: str) -> Iterator[ByteSource]:
+def opened(name: str) -> Iterator[ByteSource]:
     """Open without a buffer of our own: what has come is answered, and no lock is held while nothing comes."""
     try:
         source = open(0, "rb", buffering=0, closefd=False) if name == "-" else Path(name).open("rb", buffering=0)  # noqa: SIM115 - standard input has no path

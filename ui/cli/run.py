@@ -27,7 +27,7 @@ from prompt_debugger.core.pipeline import (
 )
 from prompt_debugger.core.report import trace_to_json, trace_to_terminal
 from prompt_debugger.core.request import read_request
-from prompt_debugger.core.types import JSONObject, Trace
+from prompt_debugger.core.types import JSONObject, Request, Trace
 from prompt_debugger.ui.cli.lab import add_lab_arguments, named, spec_from_options
 from prompt_debugger.ui.cli.mend import (
     add_experiment_arguments,
@@ -39,6 +39,7 @@ from prompt_debugger.ui.cli.mend import (
     with_logprobs,
 )
 from prompt_debugger.ui.cli.output import OK, add_output_arguments, exit_status, log, print_json, print_text, read_input
+from prompt_debugger.ui.cli.run_cases import run_cases
 from prompt_debugger.ui.cli.sharing import comparison_to_terminal, read_bundle_file, write_trace
 from prompt_debugger.ui.cli.tool_loop import (
     add_conversation,
@@ -69,6 +70,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="run nothing: print the run that a bundle holds, such as trace.json of --report",
     )
     parser.add_argument("--compare-with", metavar="FILE", help="say what differs from the run that a bundle holds")
+    parser.add_argument("--cases", metavar="FILE.jsonl", help="one request per line in, one run document per line out")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="with --cases: runs at a time (default: 1)")
     parser.add_argument("--examples", action="store_true", help="run all worked cases, one JSON line each")
     parser.add_argument(
         "--parsers", action="store_true", help="also ask every tool parser of the installed vLLM what it makes of it"
@@ -145,6 +148,8 @@ def _run(options: argparse.Namespace) -> int:
     try:
         if options.examples:
             return asyncio.run(_run_examples(options, labs))
+        if options.cases:
+            return asyncio.run(_run_cases(options, labs))
         if options.bundle:
             trace = _open_bundle(options)
         else:
@@ -227,6 +232,16 @@ def _target_of_example(example: Example, options: argparse.Namespace) -> Target:
 async def _run_example(example: Example, options: argparse.Namespace, labs: LabPool) -> Trace:
     target = _target_of_example(example, options)
     return await run_async(example.request_text, target, labs=labs, on_progress=_say())
+
+
+async def _run_cases(options: argparse.Namespace, labs: LabPool) -> int:
+    target = target_from_options(options)
+
+    async def run_one(request: Request) -> Trace:
+        request = with_logprobs(request) if options.margin else request
+        return await run_async(request, target, labs=labs, on_progress=_say())
+
+    return await run_cases(options.cases, run_one, jobs=options.jobs)
 
 
 async def _run_examples(options: argparse.Namespace, labs: LabPool) -> int:

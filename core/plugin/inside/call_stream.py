@@ -94,7 +94,7 @@ class CallStream:
         return text
 
     def _goes_on_plain(self, text: str) -> bool:
-        if is_wordy(self._family):
+        if is_wordy(FORMATS.get(self._family)):
             return False
         return _PLAIN.match(text) is not None and not text[-1].isspace() and not any(self._begun.at_end_of(text))
 

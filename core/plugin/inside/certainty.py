@@ -16,16 +16,11 @@ ENOUGH = 512  # characters behind a doubtful place that settle it
 _WORDS = 26  # characters of the longest marker that looks like words
 _DOUBTFUL = re.compile(r"<[|｜/\w=~\[]|<\Z|[\[{]|```|◁|>{2}")
 _BEHIND_CALL = re.compile(r"[<\[\]{}`|◁,;]|>{2}")
-# Families whose markers begin with ordinary words, or whose headers are such.
-_WORDY = frozenset({
-    "auto", "cohere_command", "functionary", "gemma4", "gigachat", "harmony", "inkling", "llama3_json", "muse_glimmer",
-    "phi4_mini", "functiongemma", "kimi_k3", "generic", "plamo3", "minimax_m3",
-})  # fmt: skip
 
 
-def is_wordy(name: str) -> bool:
-    """Say whether ordinary words may turn out to be a family's markup."""
-    return name in _WORDY
+def is_wordy(family: TextFormat | None) -> bool:
+    """Say whether ordinary words may turn out to be a family's markup; of a family not known yet they may."""
+    return family is None or family.facts.has_wordy_markers
 
 
 def certain_stop(raw: str, span: Span, family: TextFormat | None, *, follows_call: bool) -> int:
@@ -40,7 +35,7 @@ def certain_stop(raw: str, span: Span, family: TextFormat | None, *, follows_cal
     pattern = _BEHIND_CALL if follows_call else _DOUBTFUL
     found = pattern.search(raw, max(span.start, len(raw) - ENOUGH), span.stop)
     stop = span.stop if found is None else found.start()
-    if is_wordy("auto" if family is None else family.name):
+    if is_wordy(family):
         stop = min(stop, max(span.start, len(raw) - _WORDS))
     while stop > span.start and raw[stop - 1].isspace():
         stop -= 1

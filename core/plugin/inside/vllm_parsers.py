@@ -22,6 +22,7 @@ from prompt_debugger.core.plugin.inside.vllm_release import (
     TOOLS,
     TYPES,
     calls_in_history,
+    end_ids,
     ends_here,
     message_of,
     safely,
@@ -34,6 +35,8 @@ from prompt_debugger.core.plugin.inside.whole import family_of_prompt, split_who
 from prompt_debugger.core.protocols import ReadContext
 
 _TAIL_TOKENS = 64
+# They end a message of several, in families that write several in a turn.
+_GOES_ON_BEHIND = frozenset({"<|call|>", "<|end|>", "<|end_message|>", "<|eom|>", "<|message_sep|>", "<channel|>"})
 
 
 class Setting:
@@ -52,6 +55,7 @@ class PluginToolParser(TOOLS.ToolParser):  # type: ignore[misc]  # vLLM is not r
     def __init__(self, tokenizer: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(tokenizer, *args, **kwargs)
         self._special_texts = special_texts(tokenizer)
+        self._ends = end_ids(tokenizer, _end_texts())
         self._stream: CallStream | None = None
         self._text = ""
 
@@ -103,7 +107,7 @@ class PluginToolParser(TOOLS.ToolParser):  # type: ignore[misc]  # vLLM is not r
         delta = self._stream.feed(delta_text)
         if not KNOWS_THE_END:
             self._text = current_text
-            if ends_here(self.model_tokenizer, request, current_token_ids, delta_token_ids):
+            if ends_here(self._ends, request, current_token_ids, delta_token_ids):
                 delta = delta + self._stream.finish()
         return self._told(delta)
 
@@ -146,6 +150,7 @@ class PluginReasoningParser(REASONING.ReasoningParser):  # type: ignore[misc]  #
         Setting.has_reasoning_parser = True
         self.model_tokenizer = tokenizer
         self._special_texts = special_texts(tokenizer)
+        self._ends = end_ids(tokenizer, _end_texts())
         self._tail = template_tail(tokenizer, kwargs.get("chat_template_kwargs"))
         self._family = family_of_prompt(self._tail, Setting.family)
         self._stream: ReasoningStream | None = None
@@ -235,7 +240,7 @@ class PluginReasoningParser(REASONING.ReasoningParser):  # type: ignore[misc]  #
         delta = self._stream.feed(delta_text)
         if not KNOWS_THE_END:
             self._text = current_text
-            if ends_here(self.model_tokenizer, None, current_token_ids, delta_token_ids):
+            if ends_here(self._ends, None, current_token_ids, delta_token_ids):
                 delta = delta + self._end()
         return message_of(delta)
 
@@ -269,6 +274,13 @@ class PluginReasoningParser(REASONING.ReasoningParser):  # type: ignore[misc]  #
             if closer in self.model_tokenizer.decode(ids[start:stop], skip_special_tokens=False)
         )
         return list(ids[stop:])
+
+
+def _end_texts() -> frozenset[str]:
+    """Return the texts with which the family ends a turn, or any family does; not those behind which one may go on."""
+    family = FORMATS.get(Setting.family)
+    ends = TABLES.turn_ends if family is None else family.conventions.ends
+    return frozenset(ends) - _GOES_ON_BEHIND
 
 
 def _no_calls(text: str) -> Any:

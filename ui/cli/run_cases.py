@@ -1,0 +1,104 @@
+"""`run --cases FILE.jsonl`: one run per line, several at a time, one document a line out in the order of the lines.
+
+A line is a chat body, `{"request": body}`, or a line of a batch file (`{"custom_id", "body"}`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator
+from typing import TypeAlias
+
+from prompt_debugger.core.errors import DebuggerError, RequestError
+from prompt_debugger.core.report import trace_to_json
+from prompt_debugger.core.request import read_request
+from prompt_debugger.core.types import JSON, JSONObject, Request, Trace
+from prompt_debugger.ui.cli.case_lines import Chunk, answered, read_chunks
+from prompt_debugger.ui.cli.cases import opened
+from prompt_debugger.ui.cli.output import FOUND, OK
+
+RunOne: TypeAlias = Callable[[Request], Awaitable[Trace]]
+_AROUND = ("request", "body")
+
+
+async def run_cases(name: str, run: RunOne, *, jobs: int) -> int:
+    """Run every line of a file; a bad line gives an `error` object and the rest still runs.
+
+    Args:
+        name: The file, or `-` for standard input.
+        run: Makes one run.
+        jobs: Runs at a time.
+
+    Returns:
+        1 if any line has an error or a finding of severity `error`, else 0.
+
+    Raises:
+        RequestError: The file cannot be opened, or fewer than one run at a time is asked for.
+    """
+    if jobs < 1:
+        raise RequestError("at least one run at a time is needed", field="--jobs")
+    waiting: deque[asyncio.Task[JSONObject]] = deque()
+    has_error = False
+    with opened(name) as source:
+        lines = _lines(read_chunks(source))
+        try:
+            while True:
+                following = await asyncio.to_thread(next, lines, None) if len(waiting) < jobs else None
+                if following is not None:
+                    waiting.append(asyncio.create_task(_answer(*following, run)))
+                elif waiting:
+                    has_error |= _write(await waiting.popleft())
+                else:
+                    return FOUND if has_error else OK
+        finally:
+            for task in waiting:
+                task.cancel()
+
+
+def _lines(chunks: Iterator[Chunk]) -> Iterator[tuple[int, bytes]]:
+    for first_number, lines in chunks:
+        yield from ((number, line) for number, line in enumerate(lines, first_number) if line.strip())
+
+
+def _write(document: JSONObject) -> bool:
+    done = answered([document])
+    sys.stdout.write(done.text)
+    sys.stdout.flush()
+    return done.has_error
+
+
+async def _answer(number: int, line: bytes, run: RunOne) -> JSONObject:
+    """Run one line; what is wrong with it becomes an `error` object."""
+    named: JSONObject = {"id": number}
+    try:
+        value = _read(line, number)
+        named = {"id": value.get("id", number)} | {key: value[key] for key in ("custom_id",) if key in value}
+        trace = await run(read_request(json.dumps(_body_of(value, number), ensure_ascii=False)))
+        return {**trace_to_json(trace), **named}
+    except DebuggerError as error:
+        return {**named, "error": error.to_json()}
+    except Exception as error:  # noqa: BLE001 - a fault of ours costs one line, not all behind it
+        fault = DebuggerError(f"this program failed on line {number}: {type(error).__name__}: {error}")
+        return {**named, "error": fault.to_json()}
+
+
+def _read(line: bytes, number: int) -> JSONObject:
+    try:
+        value: JSON = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise RequestError(f"line {number} is not JSON: {error}", line=number) from None
+    if not isinstance(value, dict):
+        raise RequestError(f"line {number} is not a JSON object", line=number)
+    return value
+
+
+def _body_of(value: JSONObject, number: int) -> JSONObject:
+    """Return the chat body of a line; a body by itself may carry an `id`, which no server knows."""
+    key = next((key for key in _AROUND if key in value and "messages" not in value), None)
+    body = {name: field for name, field in value.items() if name != "id"} if key is None else value[key]
+    if not isinstance(body, dict):
+        raise RequestError(f"line {number} holds no request", "Give a chat body, `request` or `body`.", line=number)
+    return body
