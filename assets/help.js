@@ -13,6 +13,7 @@
     ["My tool call vanished", "Paste the request, open Target, name your server (and its key), press Run."],
     ["Only the prompt", "Paste the request: it stands in the Render pane, no run needed. Name the model's tokenizer under Target."],
     ["Which parser?", "Check, beside the stage cards: every parser of vLLM on this model's template, with the command to start a server."],
+    ["A thousand requests", "`verify` asks them; Verify, beside the stage cards, shows what it left, each row as a run."],
     ["Tell a colleague", "Share, at the top: a link to this request, or a file with the whole run that opens offline."],
   ];
   const KEYS = [

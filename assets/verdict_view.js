@@ -149,6 +149,7 @@
     ["template", "Template", "Edit the chat template and render the request again"],
     ["compare", "Compare", "Two runs side by side"],
     ["check", "Check", "Which parsers read this model's template, and with which flags?"],
+    ["verify", "Verify", "What `verify` found: rates, causes, rows, and two beside each other"],
   ];
 
   function toolTabs() {

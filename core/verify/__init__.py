@@ -19,6 +19,7 @@ from prompt_debugger.core.verify.junit import write_junit
 from prompt_debugger.core.verify.pairs import compare_rows, read_results
 from prompt_debugger.core.verify.results import About, merged_rows, summary_of, write_rows
 from prompt_debugger.core.verify.session import Outcome, Plan, Progress, Stop, verify
+from prompt_debugger.core.verify.stored import Stored, open_stored
 from prompt_debugger.core.verify.tally import Tally
 
 __all__ = [
@@ -35,11 +36,13 @@ __all__ = [
     "Row",
     "Shard",
     "Stop",
+    "Stored",
     "Tally",
     "check_figures",
     "cluster_rows",
     "compare_rows",
     "merged_rows",
+    "open_stored",
     "read_gate",
     "read_results",
     "read_rows",

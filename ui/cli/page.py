@@ -51,6 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="install vLLM in the background if there is none (docs/lab.md); visitors of a public page never can "
         f"(default: in a Space, and where {INSTALL_VARIABLE} is 1)",
     )
+    parser.add_argument(
+        "--verification", default="", metavar="FILE", help="journal or results of `verify` that the page opens"
+    )
     parser.set_defaults(run=_run)
 
 
@@ -98,5 +101,6 @@ def _run(options: argparse.Namespace) -> int:
         proxies=proxies,
         lab=lab,
         installs_lab=lab and options.install_lab,
+        verification=options.verification,
     )
     return 0

@@ -77,6 +77,7 @@ def launch_app(
     proxies: tuple[str, ...] = (),
     lab: bool = True,
     installs_lab: bool = False,
+    verification: str = "",
 ) -> None:
     """Serve the page until it is interrupted; the lab boots behind it.
 
@@ -90,6 +91,7 @@ def launch_app(
         proxies: Addresses and networks of proxies that are believed about whom they speak for.
         lab: Whether the lab may be booted.
         installs_lab: Whether vLLM is installed in the background if it is not there.
+        verification: What the verify panel offers to open.
     """
     settings = PageSettings(
         target=target or Target(),
@@ -101,6 +103,7 @@ def launch_app(
         proxies=proxies,
         lab=lab,
         installs_lab=installs_lab,
+        verification=verification,
     )
     if public:
         lock(HUB_DOOR)

@@ -34,11 +34,13 @@ from prompt_debugger.ui.web.panels.results import build_header, build_results
 from prompt_debugger.ui.web.panels.server_look import wire_look
 from prompt_debugger.ui.web.panels.share import wire_share
 from prompt_debugger.ui.web.panels.template import build_template, wire_template
+from prompt_debugger.ui.web.panels.verification import build_verification, wire_verification
 from prompt_debugger.ui.web.parse_tools import ParseTools
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.sharing import Sharing
 from prompt_debugger.ui.web.targets import with_server
 from prompt_debugger.ui.web.template_lab import TemplateLab
+from prompt_debugger.ui.web.verification import Verifications
 
 
 def place_panels(settings: PageSettings, labs: PageLabs) -> None:
@@ -60,6 +62,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
             template = build_template(settings)
             comparison = build_comparison()
             model_check = build_check(settings)
+            verification = build_verification(settings)
     orders = build_orders()
     gr.HTML('<div id="pd-inspector" role="status" aria-label="Inspector"></div>', elem_id="pd-foot", padding=False)
     views["notices"] = panel.notices
@@ -69,6 +72,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     wire_experiments(page, experiments, bench, template.editor)
     wire_template(page, template, TemplateLab(bench))
     wire_check(page, model_check, ModelChecks(settings), template.editor)
+    wire_verification(page, verification, Verifications(settings))
     cures = Cures(PageRuns(handlers), bench)
     wire_cures(page, orders, cures)
     wire_edits(page, orders, cures, template)

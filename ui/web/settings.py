@@ -30,6 +30,7 @@ class PageSettings:
         public: Settings for a page that strangers use: endpoints of a list only, limits per visitor.
         endpoints: Addresses of servers that visitors of a public page may name.
         trusted_hosts: Further values of the Host header to answer to.
+        verification: What the verify panel offers to open; "" for nothing.
         proxies: Addresses and networks of proxies that are believed about whom they speak for.
     """
 
@@ -41,6 +42,7 @@ class PageSettings:
     public: bool = False
     endpoints: tuple[str, ...] = ()
     trusted_hosts: tuple[str, ...] = ()
+    verification: str = ""
     proxies: tuple[str, ...] = ()
 
     @property

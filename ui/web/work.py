@@ -160,6 +160,12 @@ def shown_cell(trace: Trace, origin: str) -> Payloads:
     return marked_payloads(trace, "from a check", origin)
 
 
+@job("showing a row of a verification", Room(cpu_s=15.0, wall_s=120.0, memory_mb=2048))
+def shown_row(trace: Trace, origin: str) -> Payloads:
+    """Return the views of one row of a verification, marked as such; arguments as `shown_cell`."""
+    return marked_payloads(trace, "from verify", origin)
+
+
 @job("comparing two runs", Room(cpu_s=10.0, wall_s=120.0, memory_mb=2048))
 def compare_runs(left: NamedRun, right: NamedRun) -> str:
     """Return the payload of two runs side by side."""

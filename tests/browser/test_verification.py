@@ -1,0 +1,71 @@
+"""The verify panel in a browser: two verifications opened, their plots, and a row that becomes the page's run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.axe import violations
+from tests.browser.bench import GRADIO_RULES
+from tests.browser.page import DebuggerPage
+from tests.core.verify.made import make_verifications
+from tests.patience import PATIENCE_MS
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return make_verifications(tmp_path_factory.mktemp("made"))
+
+
+def open_files(page: DebuggerPage, first: Path, second: Path | None = None) -> None:
+    """Open one verification, or two beside each other."""
+    page.page.click("#pd-tab-verify")
+    page.page.get_by_label("Verification", exact=True).fill(str(first))
+    if second is not None:
+        page.page.get_by_label("Beside it", exact=True).fill(str(second))
+    page.page.click("#pd-start-verification")
+    sides = ".pd-verify-side-1" if second is not None else ".pd-verify-tiles"
+    page.page.wait_for_selector(f"#pd-verification {sides}", timeout=PATIENCE_MS)
+
+
+def test_a_row_is_one_click_from_the_debugger(bare: DebuggerPage, made: tuple[Path, Path]) -> None:
+    open_files(bare, made[0])
+    expect(bare.page.locator("#pd-verification .pd-bench-sentence")).to_contain_text("2 of 10 calls written")
+    assert violations(bare.page, "#pd-panel-verify", GRADIO_RULES) == []
+
+    bare.page.locator(".pd-verify-cluster").first.get_by_role("button", name="row 9").click()
+
+    expect(bare.page.locator(".pd-header")).to_contain_text("from verify")
+    expect(bare.page.locator(".pd-sentence")).to_contain_text("The model wrote 1 tool call, the server returned none")
+    expect(bare.page.locator("#pd-panel-findings")).to_be_visible()
+    assert any(code.startswith("PD401") for code in bare.finding_codes())
+    assert "lose the weather in Paris" in bare.request_text()
+    bare.open_stage("parse")
+    assert "get_weather" in "".join(bare.lost_text())
+
+
+def test_two_verifications_are_plotted_beside_each_other(bare: DebuggerPage, made: tuple[Path, Path]) -> None:
+    open_files(bare, *made)
+    page = bare.page
+
+    expect(page.locator("#pd-verification svg").first).to_contain_text("answers with a fault")
+    page.get_by_text("At fault here, not there: 2 rows").click()
+    expect(page.get_by_role("button", name="row 10").first).to_be_visible()
+    page.evaluate("document.body.classList.add('dark')")
+    assert violations(page, "#pd-verification") == []
+    with page.expect_download() as download:
+        page.get_by_role("button", name="PNG").first.click()
+    assert download.value.path().read_bytes()[:4] == b"\x89PNG"
+
+
+def test_what_is_no_verification_is_told(bare: DebuggerPage, tmp_path: Path) -> None:
+    bare.page.click("#pd-tab-verify")
+    expect(bare.page.locator("#pd-verification .pd-empty")).to_be_visible()
+    bare.page.get_by_label("Verification", exact=True).fill(str(tmp_path))
+    bare.page.click("#pd-start-verification")
+
+    expect(bare.page.locator("#pd-verification .pd-bench-sentence")).to_contain_text("No results.sqlite lies in")

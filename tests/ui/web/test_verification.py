@@ -1,0 +1,103 @@
+"""What the verify panel shows of what `verify` left: rates, causes, two compared, and a row as the page's run."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from prompt_debugger.core.types import Conclusion
+from prompt_debugger.ui.present import unpack_payload
+from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.verification import Verifications
+from tests.core.verify.made import make_verifications
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    return make_verifications(tmp_path_factory.mktemp("made"))
+
+
+OWN = Verifications(PageSettings(lab=False))
+
+
+async def shown(first, second=""):
+    payload, opened = await OWN.open(str(first), str(second))
+    return unpack_payload(payload)[0], opened
+
+
+async def test_one_verification_has_rates_causes_tools_and_rows_by_cause(made):
+    told, _ = await shown(made[0])
+
+    [side] = told["sides"]
+    assert told["sentence"] == "16.7% of 12 answers are at fault. 2 of 10 calls written were dropped."
+    assert [side["rates"][0][name] for name in ("label", "value", "note")] == ["calls dropped", 0.2, "of 10"]
+    assert side["rates"][0]["low"] < 0.2 < side["rates"][0]["high"]
+    assert ["PD401 dropped-call", "2 of 12"] in [[bar["label"], bar["note"]] for bar in side["causes"]]
+    assert [[bar["label"], bar["note"]] for bar in side["tools"]] == [["get_weather", "2 of 10"]]
+    assert [bar["label"] for bar in side["stages"]] == ["parse"]
+    assert sum(good + bad for good, bad in side["times"]["bins"]) == 12
+    [cluster] = side["clusters"]
+    assert (cluster["codes"][0][0], cluster["count"]) == ("PD401", 2)
+    sizes = [row["size"] for row in cluster["rows"]]
+    assert sizes == sorted(sizes)
+    assert cluster["rows"][0]["question"] == "lose it in Oslo"
+
+
+async def test_two_beside_each_other_say_which_rows_changed(made):
+    worse, _ = await shown(*made)
+    better, _ = await shown(made[1], made[0])
+
+    assert [(row["index"], row["is_worse"]) for row in worse["changed"]] == [(9, True), (10, True)]
+    assert [(row["index"], row["is_worse"]) for row in better["changed"]] == [(9, False), (10, False)]
+    fault = next(bar for bar in worse["paired"]["differences"] if bar["label"] == "answers with a fault")
+    assert fault["value"] == pytest.approx(2 / 12)
+    assert fault["low"] <= fault["value"] <= fault["high"]
+    assert "12 rows compared" in worse["paired"]["words"]
+
+
+async def test_a_row_of_a_journal_is_the_pages_run_with_its_raw_output(made):
+    _, opened = await shown(made[0])
+
+    row = await OWN.open_row(opened, 0, 9)
+
+    assert row.trace.raw is not None
+    assert row.trace.verdict.conclusion is Conclusion.FAULT
+    assert json.loads(row.text)["messages"][0]["content"] == "lose the weather in Paris"
+    facts = unpack_payload(row.payloads["header"])[0]["facts"]
+    assert facts[0][1] == "from verify"
+
+
+async def test_a_row_of_results_opens_with_request_and_answer(made):
+    _, opened = await shown(made[0] / "results.jsonl")
+
+    row = await OWN.open_row(opened, 0, 1)
+
+    assert row.trace.raw is None
+    assert row.trace.chat.message["tool_calls"][0]["function"]["name"] == "get_weather"
+    assert row.trace.verdict is not None
+
+
+@pytest.mark.parametrize("row", [(0, 99), (1, 1), (-1, 1)])
+async def test_a_row_that_is_none_opens_nothing(made, row):
+    _, opened = await shown(made[0])
+
+    assert await OWN.open_row(opened, *row) is None
+
+
+@pytest.mark.parametrize("name", ["", "/no/such/folder"])
+async def test_what_cannot_be_opened_is_a_message(name):
+    told, opened = await shown(name)
+
+    assert told["state"] == "error"
+    assert opened == ()
+
+
+async def test_a_public_page_opens_no_file(made):
+    public = Verifications(replace(PageSettings(lab=False), public=True))
+    _, opened = await shown(made[0])
+
+    payload, none = await public.open(str(made[0]), "")
+
+    assert unpack_payload(payload)[0]["state"] == "error"
+    assert none == ()
+    assert await public.open_row(opened, 0, 9) is None

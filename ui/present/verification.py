@@ -1,0 +1,269 @@
+"""A verification → what its view draws: rates with intervals, causes, stages, tools, time, rows, and two compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from prompt_debugger.core.diagnose import RULES
+from prompt_debugger.core.types import JSON, JSONObject
+from prompt_debugger.core.verify import Cluster, wilson
+from prompt_debugger.ui.present.payload import pack_payload
+from prompt_debugger.ui.present.words import count_of, joined, shortened
+
+RATE_WORDS: Mapping[str, str] = {
+    "dropped_rate": "calls dropped",
+    "altered_rate": "calls altered",
+    "cut_rate": "calls cut short",
+    "invented_rate": "calls invented",
+    "leaked_rate": "answers with a call in their text",
+    "fault_rate": "answers with a fault",
+    "schema_accuracy": "answers whose calls are valid",
+    "tool_call_rate": "answers with calls",
+    "success_rate": "requests answered",
+    "first_attempt_success_rate": "answered at the first attempt",
+}
+_DIFFERENCE_WORDS = {
+    "tool_call_rows": ("answers with calls", 0),
+    "valid_call_rows": ("answers with valid calls", 1),
+    "dropped_rows": ("answers with a dropped call", -1),
+    "altered_rows": ("answers with an altered call", -1),
+    "leaked_rows": ("answers with a call in their text", -1),
+    "fault_rows": ("answers with a fault", -1),
+}
+_LONGEST = 300
+_MOST_BINS = 60
+_MOST_CHANGED = 40
+
+
+class Side(NamedTuple):
+    """One server's rows, counted.
+
+    Attributes:
+        name: Of the file.
+        summary: As `verify --json` prints it.
+        clusters: Rows at fault by cause.
+        times: When each row was answered, and whether it is at fault; in any order.
+        has_runs: Whether the whole run of a row is kept.
+    """
+
+    name: str
+    summary: JSONObject
+    clusters: Sequence[Cluster]
+    times: Sequence[tuple[str, bool]]
+    has_runs: bool
+
+
+class Changed(NamedTuple):
+    """A row that is at fault on one side alone.
+
+    Attributes:
+        index: Its number.
+        is_worse: Whether it is at fault on the first side.
+        question: The last thing the user said.
+        verdict: What happened where it is at fault.
+    """
+
+    index: int
+    is_worse: bool
+    question: str
+    verdict: str
+
+
+def verification_payload(sides: Sequence[Side], paired: JSONObject | None, changed: Sequence[Changed]) -> str:
+    """Return the payload of the view.
+
+    Args:
+        sides: One verification, or two beside each other.
+        paired: The paired figures of the first against the second; `None` for one.
+        changed: Rows at fault on one side alone.
+    """
+    return pack_payload(
+        {
+            "state": "done",
+            "sentence": _sentence(sides, paired),
+            "source": joined(*(_source(side) for side in sides)),
+            "sides": [_side(side) for side in sides],
+            "paired": None if paired is None else _paired(paired),
+            "changed": [
+                {**one._asdict(), "question": shortened(one.question, 160), "verdict": shortened(one.verdict, 200)}
+                for one in changed[:_MOST_CHANGED]
+            ],
+            "more_changed": max(0, len(changed) - _MOST_CHANGED),
+        }
+    )
+
+
+def row_of(choice: Mapping[str, JSON]) -> tuple[int, int]:
+    """Return which row was pressed: the side, and its number; -1 for what is none."""
+    side, index = choice.get("side"), choice.get("index")
+    return (side if isinstance(side, int) else -1), (index if isinstance(index, int) else -1)
+
+
+def cause_words(code: str) -> str:
+    """Return a rule's code with its name."""
+    rule = RULES.get(code)
+    return code if rule is None else f"{code} {rule.name}"
+
+
+def _sentence(sides: Sequence[Side], paired: JSONObject | None) -> str:
+    first = _own(sides[0])
+    if paired is not None:
+        difference = _object(_object(paired["differences"])["fault_rows"])
+        return f"{_compared_words(difference)}, in {count_of(_int(paired['n_compared']), 'row')} that both answered."
+    rate = _object(_object(first["rates"])["fault_rate"])
+    if rate["value"] is None:
+        return "No row could be judged."
+    written, dropped = first["written"], first["dropped"]
+    calls = "" if not isinstance(written, int) else f" {dropped} of {count_of(written, 'call')} written were dropped."
+    return f"{_percent(rate['value'])} of {count_of(_int(rate['n']), 'answer')} are at fault.{calls}"
+
+
+def _compared_words(difference: JSONObject) -> str:
+    value, low, high = (difference[name] for name in ("value", "low", "high"))
+    if value is None:
+        return "Whether there are more faults cannot be said"
+    if isinstance(low, int | float) and low > 0:
+        return f"More answers are at fault than there: {_signed(value)}"
+    if isinstance(high, int | float) and high < 0:
+        return f"Fewer answers are at fault than there: {_signed(value)}"
+    return f"No difference in faults that chance would not explain: {_signed(value)}"
+
+
+def _source(side: Side) -> str:
+    own = _own(side)
+    return joined(f"`{side.name}`", str(own["endpoint"]) or None, None if side.has_runs else "rows alone, no runs")
+
+
+def _side(side: Side) -> JSONObject:
+    own, summary = _own(side), side.summary
+    judged = _int(_object(_object(own["rates"])["fault_rate"])["n"])
+    return {
+        "name": side.name,
+        "has_runs": side.has_runs,
+        "tiles": [
+            ["rows", own["rows"]],
+            ["calls written", own["written"]],
+            ["dropped", own["dropped"]],
+            ["altered", own["altered"]],
+            ["cut", own["cut"]],
+            ["in the text", own["leaked"]],
+            ["schema errors", summary["schema_validation_error_count"]],
+            ["failed", summary["failure_count"]],
+        ],
+        "evidence": ", ".join(f"{name} {count}" for name, count in _object(own["evidence"]).items()),
+        "rates": _rates(_object(own["rates"])),
+        "causes": _shares(_object(own["by_code"]), judged, cause_words),
+        "stages": _shares(_object(own["by_stage"]), judged, str),
+        "tools": _tools(_object(own["by_tool"])),
+        "times": _times(side.times),
+        "clusters": [_cluster(one) for one in side.clusters],
+    }
+
+
+def _rates(rates: JSONObject) -> list[JSON]:
+    found = [(words, _object(rates.get(name))) for name, words in RATE_WORDS.items()]
+    return [
+        _bar(words, rate["value"], rate["low"], rate["high"], f"of {rate['n']}")
+        for words, rate in found
+        if rate.get("n")
+    ]
+
+
+def _shares(counts: JSONObject, n: int, name: Callable[[str], str]) -> list[JSON]:
+    made: list[JSON] = []
+    for key, count in counts.items():
+        rate = wilson(min(_int(count), n), n)
+        made.append(_bar(name(key), rate.value, rate.low, rate.high, f"{count} of {n}", code=key))
+    return made
+
+
+def _tools(tools: JSONObject) -> list[JSON]:
+    made: list[JSON] = []
+    for name, counts in tools.items():
+        if isinstance(counts, list) and len(counts) == 2:
+            rate = wilson(_int(counts[1]), _int(counts[0]))
+            made.append(_bar(name, rate.value, rate.low, rate.high, f"{counts[1]} of {counts[0]}"))
+    return made
+
+
+def _bar(label: str, value: JSON, low: JSON, high: JSON, note: str, *, code: str = "") -> JSONObject:
+    return {"label": label, "value": value, "low": low, "high": high, "note": note, "code": code}
+
+
+def _times(times: Sequence[tuple[str, bool]]) -> JSONObject | None:
+    """Return how many answers came in their order, and how many of each stretch are at fault."""
+    ordered = sorted(times)
+    if len(ordered) < 2:
+        return None
+    count = min(_MOST_BINS, len(ordered))
+    bins = [[0, 0] for _ in range(count)]
+    for place, (_, is_faulty) in enumerate(ordered):
+        bins[place * count // len(ordered)][is_faulty] += 1
+    return {
+        "bins": [[good, bad] for good, bad in bins],
+        "span": f"{ordered[0][0][:19].replace('T', ' ')} to {ordered[-1][0][:19].replace('T', ' ')} UTC",
+    }
+
+
+def _cluster(cluster: Cluster) -> JSONObject:
+    return {
+        "codes": [[code, getattr(RULES.get(code), "name", ""), code in RULES] for code in cluster.codes],
+        "stage": cluster.stage,
+        "count": cluster.count,
+        "rows": [
+            {
+                "index": one.row,
+                "size": one.size,
+                "question": shortened(one.question, _LONGEST),
+                "verdict": shortened(one.verdict, _LONGEST),
+            }
+            for one in cluster.smallest
+        ],
+    }
+
+
+def _paired(paired: JSONObject) -> JSONObject:
+    rows: list[JSON] = []
+    for name, rate in _object(paired["differences"]).items():
+        words, better = _DIFFERENCE_WORDS.get(name, (name.replace("_", " "), 0))
+        told = _object(rate)
+        rows.append({**_bar(words, told["value"], told["low"], told["high"], _change(told)), "better": better})
+    return {
+        "differences": rows,
+        "words": f"{paired['n_compared']} rows compared, {paired['n_skipped']} skipped. TP {paired['tp']}, "
+        f"FP {paired['fp']}, FN {paired['fn']}, TN {paired['tn']}; tool call F1 {_value(paired['tool_call_f1'])}."
+        + (f" The requests of {paired['requests_differ']} rows are not the same." if paired["requests_differ"] else ""),
+    }
+
+
+def _change(rate: JSONObject) -> str:
+    if rate["value"] is None:
+        return "cannot be said"
+    ends = f" ({_signed(rate['low'])} to {_signed(rate['high'])})" if rate["low"] is not None else ""
+    return f"{_signed(rate['value'])}{ends}"
+
+
+def _value(rate: JSON) -> str:
+    value = _object(rate).get("value")
+    return "cannot be said" if value is None else _percent(value)
+
+
+def _percent(value: JSON) -> str:
+    return f"{float(str(value)):.1%}"
+
+
+def _signed(value: JSON) -> str:
+    return f"{float(str(value)):+.1%}".replace("-", "−")
+
+
+def _own(side: Side) -> JSONObject:
+    return _object(side.summary["debugger"])
+
+
+def _int(value: JSON) -> int:
+    return int(str(value))
+
+
+def _object(value: JSON) -> JSONObject:
+    return value if isinstance(value, dict) else {}

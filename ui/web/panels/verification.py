@@ -1,0 +1,79 @@
+"""The verify panel: which verification to open, one beside it, and its view; a row becomes the page's run."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import gradio as gr
+
+from prompt_debugger.ui.present.verification import row_of
+from prompt_debugger.ui.web.page import Changes, Page, quiet
+from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.share_view import build_asking_view
+from prompt_debugger.ui.web.verification import Opened, Verifications
+
+OPEN_LIMIT = 2
+
+
+class VerificationPanel(NamedTuple):
+    """Components of the verify panel."""
+
+    first: gr.Textbox
+    second: gr.Textbox
+    start: gr.Button
+    view: gr.HTML
+    opened: gr.State
+
+
+def build_verification(settings: PageSettings) -> VerificationPanel:
+    """Place the panel; a public page has no way to a file, and says so."""
+    shown = not settings.public
+    with gr.Column(elem_id="pd-panel-verify", elem_classes=["pd-panel"]):
+        with gr.Row(elem_classes=["pd-bench-row"], elem_id="pd-verify-row"):
+            first = gr.Textbox(
+                settings.verification,
+                label="Verification",
+                placeholder="results.sqlite, results.jsonl or a report's folder",
+                elem_id="pd-verify-first",
+                visible=shown,
+                min_width=220,
+            )
+            second = gr.Textbox(
+                "", label="Beside it", placeholder="another one, or none", elem_id="pd-verify-second", visible=shown
+            )
+            start = gr.Button(
+                "Open", variant="primary", elem_id="pd-start-verification", size="sm", scale=0, interactive=shown
+            )
+        if settings.public:
+            gr.HTML("<p>Files of a machine are opened there alone, so this is off on a public page.</p>")
+        view = build_asking_view("verification")
+    return VerificationPanel(first, second, start, view, gr.State(()))
+
+
+def wire_verification(page: Page, panel: VerificationPanel, verifications: Verifications) -> None:
+    """Wire the panel."""
+    request = page.request
+
+    async def open_files(first: str, second: str) -> Changes:
+        payload, opened = await verifications.open(first, second)
+        return {panel.view: payload, panel.opened: opened}
+
+    async def open_row(opened: Opened, event: gr.SelectData) -> Changes:
+        side, index = row_of(event.value if isinstance(event.value, dict) else {})
+        row = await verifications.open_row(opened, side, index)
+        if row is None:
+            return {request.case: gr.skip()}
+        changes: Changes = {page.trace: row.trace, request.editor: row.text, request.case: None}
+        return {**changes, **page.changes(row.payloads)}
+
+    gr.on(
+        [panel.start.click, panel.first.submit, panel.second.submit],
+        open_files,
+        [panel.first, panel.second],
+        [panel.view, panel.opened],
+        api_name="open_verification",
+        concurrency_limit=OPEN_LIMIT,
+        **quiet(),
+    )
+    outputs: list[Any] = [page.trace, request.editor, request.case, *page.views.values()]
+    panel.view.select(open_row, panel.opened, outputs, api_name="open_row", concurrency_limit=OPEN_LIMIT, **quiet())

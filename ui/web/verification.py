@@ -1,0 +1,164 @@
+"""Open what `verify` left: one verification, or two beside each other, and any row as a run of the page.
+
+Reads files of this machine that the person named; a public page has no such field, and refuses.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from prompt_debugger.core.errors import DebuggerError, RequestError
+from prompt_debugger.core.pipeline.intake import read_trace
+from prompt_debugger.core.report.wire import dump_document, trace_from_json
+from prompt_debugger.core.room import in_thread, room_of
+from prompt_debugger.core.types import JSON, ChatResult, JSONObject, Request, Trace
+from prompt_debugger.core.verify import About, Stored, Tally, cluster_rows, compare_rows, open_stored, summary_of
+from prompt_debugger.ui.present.tool_state import tool_error_payload
+from prompt_debugger.ui.present.verification import Changed, Side, verification_payload
+from prompt_debugger.ui.report import times_of
+from prompt_debugger.ui.web.experiments import as_told
+from prompt_debugger.ui.web.handlers import Payloads
+from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.work import shown_row
+
+_MOST_CHANGED = 2_000
+
+_log = logging.getLogger(__name__)
+
+Opened = tuple[Stored, ...]
+
+
+class OpenedRow(NamedTuple):
+    """A row as a run of the page: its trace, the text for the editor, the views."""
+
+    trace: Trace
+    text: str
+    payloads: Payloads
+
+
+class Verifications:
+    """What the events of the verify panel do; holds nothing but how the page is served."""
+
+    def __init__(self, settings: PageSettings) -> None:
+        self._settings = settings
+
+    async def open(self, first: str, second: str) -> tuple[str, Opened]:
+        """Return the payload of one verification or two, and what rows are opened from."""
+        try:
+            self._check_own()
+            return await in_thread(_read, first, second)
+        except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
+            return tool_error_payload(as_told(error)), ()
+
+    async def open_row(self, opened: Opened, side: int, index: int) -> OpenedRow | None:
+        """Return one row as a run that the whole page shows; `None` if it cannot be."""
+        try:
+            self._check_own()
+            if not 0 <= side < len(opened):
+                raise RequestError("there is no such verification", "Open it again.")
+            stored = opened[side]
+            trace = await in_thread(_trace_of, stored, index)
+            if trace.verdict is None:
+                trace = await read_trace(trace)
+            origin = f"Row {index} of `{stored.name}`. Nothing was asked now."
+            return OpenedRow(trace, _text_of(trace), await in_thread(room_of().call, shown_row, trace, origin))
+        except DebuggerError as error:
+            _log.info("a row could not be opened: %s", error)
+            return None
+
+    def _check_own(self) -> None:
+        if self._settings.public:
+            raise RequestError(
+                "a public page opens no file of its machine", "Run the program on your own machine for that."
+            )
+
+
+def _read(first: str, second: str) -> tuple[str, Opened]:
+    if not first.strip():
+        raise RequestError("no verification is named", "Name the results.sqlite or results.jsonl that `verify` left.")
+    opened = open_stored(first.strip())
+    if second.strip():
+        opened = (opened[0], open_stored(second.strip())[0])
+    paired: JSONObject | None = None
+    changed: list[Changed] = []
+    if len(opened) > 1:
+        paired = dump_document(compare_rows(opened[0].rows(), opened[1].rows(), opened[1].name))
+        changed = _changed(opened[0].rows(), opened[1].rows())
+    return verification_payload([_side(stored) for stored in opened], paired, changed), opened
+
+
+def _side(stored: Stored) -> Side:
+    tally = Tally().add_all(stored.rows())
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    about = About("", stored.endpoint, "1/1", tally.success + tally.failure, 0, None, stored.started_at or now, 0)
+    summary = summary_of(tally, about)
+    return Side(stored.name, summary, cluster_rows(stored.rows()), times_of(stored.rows()), stored.is_journal)
+
+
+def _changed(rows: Iterable[JSONObject], others: Iterable[JSONObject]) -> list[Changed]:
+    """Return the rows that are at fault on one side alone, the new faults first."""
+    there = {_index(row): _fault(row) for row in others if row.get("status") == "success"}
+    found: list[Changed] = []
+    for row in rows:
+        index, here = _index(row), _fault(row)
+        if index not in there or row.get("status") != "success" or (here is None) == (there[index] is None):
+            continue
+        found.append(Changed(index, here is not None, _question(row), here or there[index] or ""))
+    return sorted(found, key=lambda one: (not one.is_worse, one.index))[:_MOST_CHANGED]
+
+
+def _fault(row: JSONObject) -> str | None:
+    """Return what happened in a row that is at fault; `None` for one that is not."""
+    own = row.get("debugger")
+    if not isinstance(own, dict) or own.get("stage") is None:
+        return None
+    return str(own.get("verdict") or own.get("stage"))
+
+
+def _trace_of(stored: Stored, index: int) -> Trace:
+    """Return the run of a row: whole from a journal, else its request and answer."""
+    document = stored.trace(index)
+    if document is not None:
+        trace = trace_from_json(document)
+        # A journal may be somebody else's: no folder that it names is loaded here.
+        return trace if trace.server is None else replace(trace, server=replace(trace.server, model_root=None))
+    row = stored.row(index)
+    request = None if row is None else row.get("request")
+    if row is None or not isinstance(request, dict):
+        raise RequestError(f"there is no row {index}", "Open the verification again.")
+    text = json.dumps(request, ensure_ascii=False, indent=1)
+    return Trace(Request(request, text), sent=request, chat=_answer(row.get("response")))
+
+
+def _text_of(trace: Trace) -> str:
+    """Return the request for the editor; a lone surrogate cannot be sent, in JSON its escape is the same character."""
+    text = json.dumps(trace.request.body, ensure_ascii=False, indent=2)
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _answer(response: JSON) -> ChatResult | None:
+    choices = response.get("choices") if isinstance(response, dict) else None
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(choice, dict) or not isinstance(message, dict):
+        return None
+    reason = choice.get("finish_reason")
+    return ChatResult(message, reason if isinstance(reason, str) else None)
+
+
+def _question(row: JSONObject) -> str:
+    request = row.get("request")
+    messages = request.get("messages") if isinstance(request, dict) else None
+    for message in reversed(messages if isinstance(messages, list) else []):
+        if isinstance(message, dict) and message.get("role") == "user":
+            return str(message.get("content"))
+    return ""
+
+
+def _index(row: JSONObject) -> int:
+    return int(str(row["data_index"]))
