@@ -91,8 +91,8 @@ def open_stored(source: str) -> tuple[Stored, ...]:
     if path.suffix in _RESULTS:
         return (Stored(path),)
     with _opened(path) as journal:
-        meta = {key: json.loads(value) for key, value in _asked(journal, path, "SELECT key, value FROM meta")}
-        sides = [side for (side,) in _asked(journal, path, "SELECT DISTINCT side FROM rows ORDER BY side")]
+        meta = {key: json.loads(str(value)) for key, value in _asked(journal, path, "SELECT key, value FROM meta")}
+        sides = [int(str(side)) for (side,) in _asked(journal, path, "SELECT DISTINCT side FROM rows ORDER BY side")]
     identity = meta.get("identity")
     names: JSON = identity.get("endpoints") if isinstance(identity, dict) else None
     endpoints = [str(name) for name in names] if isinstance(names, list) else []

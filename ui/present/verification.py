@@ -58,13 +58,13 @@ class Changed(NamedTuple):
     """A row that is at fault on one side alone.
 
     Attributes:
-        index: Its number.
+        row: Its number.
         is_worse: Whether it is at fault on the first side.
         question: The last thing the user said.
         verdict: What happened where it is at fault.
     """
 
-    index: int
+    row: int
     is_worse: bool
     question: str
     verdict: str
@@ -86,7 +86,12 @@ def verification_payload(sides: Sequence[Side], paired: JSONObject | None, chang
             "sides": [_side(side) for side in sides],
             "paired": None if paired is None else _paired(paired),
             "changed": [
-                {**one._asdict(), "question": shortened(one.question, 160), "verdict": shortened(one.verdict, 200)}
+                {
+                    "index": one.row,
+                    "is_worse": one.is_worse,
+                    "question": shortened(one.question, 160),
+                    "verdict": shortened(one.verdict, 200),
+                }
                 for one in changed[:_MOST_CHANGED]
             ],
             "more_changed": max(0, len(changed) - _MOST_CHANGED),

@@ -109,7 +109,7 @@ def _changed(rows: Iterable[JSONObject], others: Iterable[JSONObject]) -> list[C
         if index not in there or row.get("status") != "success" or (here is None) == (there[index] is None):
             continue
         found.append(Changed(index, here is not None, _question(row), here or there[index] or ""))
-    return sorted(found, key=lambda one: (not one.is_worse, one.index))[:_MOST_CHANGED]
+    return sorted(found, key=lambda one: (not one.is_worse, one.row))[:_MOST_CHANGED]
 
 
 def _fault(row: JSONObject) -> str | None:

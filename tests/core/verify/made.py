@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from tokenizers import Tokenizer
@@ -38,7 +39,7 @@ def make_verifications(folder: Path) -> tuple[Path, Path]:
     """Return the folders of two verifications: `lossy` drops the calls of two rows, `mended` none."""
     for name in ("lossy", "mended"):
         rows = [body(text, temperature=0, stream=False) for text in ROWS]
-        with counting_server(lambda text, name=name: _answer(text, loses=name == "lossy")) as server:
+        with counting_server(partial(_answer, loses=name == "lossy")) as server:
             run = Verification(folder / name, [*rows], ["--tokenizer", str(LAB)])
             run.finish(run.start(server.base_url))  # a process of its own: a browser's loop may run in this one
     return folder / "lossy", folder / "mended"
