@@ -45,7 +45,10 @@ def build_verification(settings: PageSettings) -> VerificationPanel:
                 "Open", variant="primary", elem_id="pd-start-verification", size="sm", scale=0, interactive=shown
             )
         if settings.public:
-            gr.HTML("<p>Files of a machine are opened there alone, so this is off on a public page.</p>")
+            gr.HTML(
+                "<p>Files of a machine are opened there alone, so this is off on a public page.</p>",
+                elem_classes=["pd-off"],
+            )
         view = build_asking_view("verification")
     return VerificationPanel(first, second, start, view, gr.State(()))
 
