@@ -279,7 +279,7 @@ class PluginReasoningParser(REASONING.ReasoningParser):  # type: ignore[misc]  #
 def _end_texts() -> frozenset[str]:
     """Return the texts with which the family ends a turn, or any family does; not those behind which one may go on."""
     family = FORMATS.get(Setting.family)
-    ends = TABLES.turn_ends if family is None else family.conventions.ends
+    ends = TABLES.end_texts if family is None else family.conventions.ends
     return frozenset(ends) - _GOES_ON_BEHIND
 
 
