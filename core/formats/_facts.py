@@ -85,6 +85,7 @@ class FamilyFacts:
         id_problem: Says what is off in a tool call id that the model wrote; `None` if ids have no form.
         stripped: What a call looks like once a server has taken its control tokens away, as a pattern with the
             group `name`; "" if its markers are ordinary text, or nothing tells such a call from prose.
+        message_ends: Those of its end tokens that end a message of several, behind which a turn may go on.
         has_wordy_markers: Whether ordinary words may turn out to be its markup: its markers begin with such, or its
             headers are such.
     """
@@ -101,4 +102,5 @@ class FamilyFacts:
     has_json_arguments: bool = False
     id_problem: IdCheck | None = None
     stripped: str = ""
+    message_ends: tuple[str, ...] = ()
     has_wordy_markers: bool = False

@@ -46,6 +46,7 @@ FORMAT: ModelFormat = TextFormat(
     ).scan,
     facts=FamilyFacts(
         has_wordy_markers=True,
+        message_ends=("<|message_sep|>",),
         tool_parsers=("gigachat3",),
         sglang_tool_parsers=("gigachat3",),
         has_json_arguments=True,

@@ -294,6 +294,7 @@ FORMAT: ModelFormat = _Harmony(
     conventions=_CONVENTIONS,
     facts=FamilyFacts(
         has_wordy_markers=True,
+        message_ends=("<|end|>", "<|call|>"),
         tool_parsers=("openai",),
         reasoning_parsers=("openai_gptoss",),
         sglang_tool_parsers=("gpt-oss",),

@@ -75,6 +75,7 @@ FORMAT: ModelFormat = _Inkling(
     conventions=_CHANNELS.conventions,
     facts=FamilyFacts(
         has_wordy_markers=True,
+        message_ends=("<|end_message|>",),
         tool_parsers=("inkling",),
         reasoning_parsers=("inkling",),
         sglang_tool_parsers=("inkling",),

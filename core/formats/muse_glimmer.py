@@ -109,6 +109,7 @@ FORMAT: ModelFormat = _MuseGlimmer(
     conventions=_CHANNELS.conventions,
     facts=FamilyFacts(
         has_wordy_markers=True,
+        message_ends=("<|eom|>",),
         tool_parsers=("muse_glimmer",),
         reasoning_parsers=("muse_glimmer",),
         sglang_tool_parsers=("muse",),

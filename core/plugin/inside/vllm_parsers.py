@@ -15,6 +15,7 @@ from prompt_debugger.core.formats import FORMATS, TABLES
 from prompt_debugger.core.parse.reasoning import reasoning_is_open
 from prompt_debugger.core.plugin.inside.call_stream import CallStream
 from prompt_debugger.core.plugin.inside.deltas import Delta, Whole
+from prompt_debugger.core.plugin.inside.ends import end_ids, end_texts, ends_here
 from prompt_debugger.core.plugin.inside.reasoning_stream import ReasoningStream
 from prompt_debugger.core.plugin.inside.vllm_release import (
     KNOWS_THE_END,
@@ -22,8 +23,6 @@ from prompt_debugger.core.plugin.inside.vllm_release import (
     TOOLS,
     TYPES,
     calls_in_history,
-    end_ids,
-    ends_here,
     message_of,
     safely,
     special_texts,
@@ -35,8 +34,6 @@ from prompt_debugger.core.plugin.inside.whole import family_of_prompt, split_who
 from prompt_debugger.core.protocols import ReadContext
 
 _TAIL_TOKENS = 64
-# They end a message of several, in families that write several in a turn.
-_GOES_ON_BEHIND = frozenset({"<|call|>", "<|end|>", "<|end_message|>", "<|eom|>", "<|message_sep|>", "<channel|>"})
 
 
 class Setting:
@@ -55,7 +52,7 @@ class PluginToolParser(TOOLS.ToolParser):  # type: ignore[misc]  # vLLM is not r
     def __init__(self, tokenizer: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(tokenizer, *args, **kwargs)
         self._special_texts = special_texts(tokenizer)
-        self._ends = end_ids(tokenizer, _end_texts())
+        self._ends = end_ids(tokenizer, end_texts(Setting.family))
         self._stream: CallStream | None = None
         self._text = ""
 
@@ -150,7 +147,7 @@ class PluginReasoningParser(REASONING.ReasoningParser):  # type: ignore[misc]  #
         Setting.has_reasoning_parser = True
         self.model_tokenizer = tokenizer
         self._special_texts = special_texts(tokenizer)
-        self._ends = end_ids(tokenizer, _end_texts())
+        self._ends = end_ids(tokenizer, end_texts(Setting.family))
         self._tail = template_tail(tokenizer, kwargs.get("chat_template_kwargs"))
         self._family = family_of_prompt(self._tail, Setting.family)
         self._stream: ReasoningStream | None = None
@@ -274,13 +271,6 @@ class PluginReasoningParser(REASONING.ReasoningParser):  # type: ignore[misc]  #
             if closer in self.model_tokenizer.decode(ids[start:stop], skip_special_tokens=False)
         )
         return list(ids[stop:])
-
-
-def _end_texts() -> frozenset[str]:
-    """Return the texts with which the family ends a turn, or any family does; not those behind which one may go on."""
-    family = FORMATS.get(Setting.family)
-    ends = TABLES.end_texts if family is None else family.conventions.ends
-    return frozenset(ends) - _GOES_ON_BEHIND
 
 
 def _no_calls(text: str) -> Any:

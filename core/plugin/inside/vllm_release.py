@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import importlib
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from prompt_debugger.core.plugin.inside.deltas import CallDelta, Delta
@@ -98,27 +98,6 @@ def _call_piece(piece: CallDelta) -> Any:
     if piece.name is None:
         return TYPES.DeltaToolCall(index=piece.index, function=function)
     return TYPES.DeltaToolCall(index=piece.index, id=piece.id, type="function", function=function)
-
-
-def end_ids(tokenizer: Any, texts: Iterable[str]) -> frozenset[int]:
-    """Return the ids that end an output: the tokenizer's own, and those of some texts where they are tokens of it.
-
-    A model's generation config often names another token than its tokenizer does, and a parser does not see that.
-    """
-    own = getattr(tokenizer, "eos_token_id", None)
-    found = {own} if isinstance(own, int) else set()
-    try:
-        vocabulary = tokenizer.get_vocab()
-    except Exception:  # noqa: BLE001 - tokenizers of all makes
-        return frozenset(found)
-    return frozenset(found | {vocabulary[text] for text in texts if text in vocabulary})
-
-
-def ends_here(ends: frozenset[int], request: Any, all_ids: Sequence[int], new_ids: Sequence[int]) -> bool:
-    """Say whether a delta is the last, as far as its tokens tell."""
-    stops = {*ends, *(getattr(request, "stop_token_ids", None) or ())}
-    most = getattr(request, "max_completion_tokens", None) or getattr(request, "max_tokens", None)
-    return any(one in stops for one in new_ids) or (most is not None and len(all_ids) >= most)
 
 
 def tools_of(request: Any) -> tuple[dict[str, Any], ...]:

@@ -87,26 +87,3 @@ async def test_calls_stay_text_where_the_request_has_no_tools(engine):
 
     assert (outcome.tool_calls, outcome.error) == ((), None)
     assert outcome.content == raw
-
-
-@pytest.fixture(scope="module")
-def untold_engine(tmp_path_factory):
-    """A vLLM whose parsers are not told of the end of a stream, as before 0.24."""
-    source = write_plugin("all")
-    told = 'KNOWS_THE_END = hasattr(TOOLS.ToolParser, "engine_based_streaming")'
-    assert told in source
-    file = tmp_path_factory.mktemp("untold") / "prompt_debugger_parser.py"
-    file.write_text(source.replace(told, "KNOWS_THE_END = False"), encoding="utf-8")
-    engine = VllmEngine(plugins=[file], limits=EngineLimits(request_s=600.0, parser_s=120.0))
-    yield engine
-    engine.close()
-
-
-@pytest.mark.parametrize("end", ["<|im_end|>", "<|eot_id|>"])
-@pytest.mark.parametrize("text", ["It is 3 [", "Use a < b or {"])
-async def test_what_was_held_back_comes_with_the_token_that_ends_the_turn(untold_engine, text, end):
-    outcomes = await untold_engine.parse_with(["vllm:prompt_debugger"], RawOutput(text + end, tools=(WEATHER,)))
-    outcome = outcomes["vllm:prompt_debugger"]
-
-    assert outcome.content == text
-    assert outcome.stream_equal, outcome.first_unequal
