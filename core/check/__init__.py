@@ -8,10 +8,11 @@ template     what is wrong with the template    serve       the command that sta
 document     the JSON of it                 lock, junit what a pipeline keeps and shows
 way_out      our own reader, where it reads more
 agreement    transformers and an engine's renderer on the same conversations
-evidence     one cell as a run
+evidence     one cell as a run              cases       failing cells for `parse --cases`
 served       a running server as the model
 """
 
+from prompt_debugger.core.check.cases import failing_cases
 from prompt_debugger.core.check.document import check_to_json
 from prompt_debugger.core.check.evidence import cell_trace, ideal_of, pasted_text
 from prompt_debugger.core.check.ideal import Ideal
@@ -38,6 +39,7 @@ __all__ = [
     "check_to_junit",
     "check_without_parsers",
     "compare_locks",
+    "failing_cases",
     "ideal_of",
     "load_model",
     "load_served",

@@ -74,6 +74,7 @@ class Check:
         parser_file: Plugin file that the tool parsers come from; "" for none.
         has_vocabulary: Whether parsers had the model's own vocabulary, not a stand-in.
         engines: Whether transformers and vLLM render alike.
+        is_narrowed: Whether the tool parsers were chosen by name.
     """
 
     model: CheckedModel
@@ -87,6 +88,7 @@ class Check:
     parser_file: str = ""
     has_vocabulary: bool = False
     engines: Engines = field(default_factory=Engines)
+    is_narrowed: bool = False
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -146,6 +148,7 @@ class Checker:
             wanted.parser_file,
             has_vocabulary=trip.question.tokenizer is not None,
             engines=engines,
+            is_narrowed=wanted.tool_parsers is not None,
         )
 
     async def _compare(

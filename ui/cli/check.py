@@ -23,6 +23,7 @@ from prompt_debugger.core.check import (
     check_to_json,
     check_to_junit,
     compare_locks,
+    failing_cases,
     load_model,
     load_served,
     lock_of,
@@ -31,6 +32,7 @@ from prompt_debugger.core.check import (
 )
 from prompt_debugger.core.errors import DebuggerError, EngineError, RequestError
 from prompt_debugger.core.parse.engines import EngineLimits, VllmEngine, find_release
+from prompt_debugger.ui.cli.check_files import module_file, plugin_text, stamps, write_file
 from prompt_debugger.ui.cli.check_text import check_to_terminal
 from prompt_debugger.ui.cli.output import (
     FOUND,
@@ -68,7 +70,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--tool-parser", metavar="NAME", help="check this tool parser alone (default: all)")
     parser.add_argument("--reasoning-parser", metavar="NAME", help="check this reasoning parser alone (default: all)")
-    parser.add_argument("--parser-file", metavar="FILE.py", help="check the tool parsers that this plugin registers")
+    own = parser.add_mutually_exclusive_group()
+    own.add_argument("--parser-file", metavar="FILE.py", help="check the tool parsers that this plugin registers")
+    own.add_argument("--parser-module", metavar="MODULE", help="check the tool parsers that this module registers")
     parser.add_argument(
         "--release", metavar="VERSION", help="vLLM whose parsers are asked (default: the installed one)"
     )
@@ -78,6 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--against", metavar="FILE", help="say what has changed since this lock; exit 1 if for the worse"
     )
+    parser.add_argument("--cases", metavar="FILE.jsonl", help="write failing cells as cases for `parse --cases`")
     parser.add_argument("--junit", metavar="FILE", help="write the results as JUnit XML")
     add_output_arguments(parser)
     parser.set_defaults(run=_run)
@@ -104,6 +109,9 @@ def _watch(options: argparse.Namespace, engines: Sequence[VllmEngine], folder: P
             report_error(error, as_json=options.json)
         log("Waiting for a change; Ctrl+C ends.")
         while _stamps(options) == before:
+            time.sleep(_LOOK_S)
+        seen = None
+        while seen != (seen := _stamps(options)):  # until nobody writes any more
             time.sleep(_LOOK_S)
     raise AssertionError("counting has no end")
 
@@ -134,10 +142,12 @@ def _load(options: argparse.Namespace, key: str | None) -> CheckedModel:
 def _give(check: Check, options: argparse.Namespace, changes: Sequence[Change] | None) -> int:
     document = check_to_json(check, changes)
     text = check_to_terminal(check, changes)
+    if options.cases:
+        write_file(options.cases, "".join(dump_json(case) + "\n" for case in failing_cases(check)))
     if options.lock:
-        _write(options.lock, dump_json(lock_to_json(lock_of(check))) + "\n")
+        write_file(options.lock, dump_json(lock_to_json(lock_of(check))) + "\n")
     if options.junit:
-        _write(options.junit, check_to_junit(check, changes or ()))
+        write_file(options.junit, check_to_junit(check, changes or ()))
     if options.report:
         write_files(options.report, {"check.json": document, "check.txt": text})
     if options.json:
@@ -150,16 +160,18 @@ def _give(check: Check, options: argparse.Namespace, changes: Sequence[Change] |
 
 def _wanted(options: argparse.Namespace, engines: Sequence[VllmEngine], copy: Path) -> Wanted:
     tools: tuple[str, ...] | None = None if options.tool_parser is None else (options.tool_parser,)
-    if options.parser_file:
-        _write(str(copy), read_input(options.parser_file))
+    named = options.parser_file or options.parser_module
+    if named:
+        write_file(str(copy), plugin_text(options.parser_file, options.parser_module))
         names = [asyncio.run(engine.plugin_parsers([copy])) for engine in engines]
         tools = tools or names[0]
         if not tools:
             raise EngineError(
-                f"{options.parser_file!r} registers no tool parser that vLLM does not have.",
+                f"{named!r} registers no tool parser that vLLM does not have.",
                 "Call `ToolParserManager.register_module` in it, with a name of its own.",
             )
-    return Wanted(tools, options.reasoning_parser, options.thorough, options.parser_file or "")
+    file = str(module_file(options.parser_module)) if options.parser_module else options.parser_file or ""
+    return Wanted(tools, options.reasoning_parser, options.thorough, file)
 
 
 def _engines(options: argparse.Namespace, stack: ExitStack) -> list[VllmEngine]:
@@ -182,18 +194,9 @@ def _overlay(release: str | None) -> tuple[str, ...]:
     return () if folder is None else (str(folder),)
 
 
-def _stamps(options: argparse.Namespace) -> list[tuple[str, float]]:
+def _stamps(options: argparse.Namespace) -> list[tuple[str, int, int]]:
     """Return the watched files with their times."""
-    names = [name for name in (options.parser_file, options.chat_template, options.model) if name]
-    files = [file for name in names for file in (Path(name), Path(name) / "chat_template.jinja") if file.is_file()]
-    return [(str(file), file.stat().st_mtime) for file in files]
-
-
-def _write(name: str, text: str) -> None:
-    try:
-        Path(name).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise RequestError(f"cannot write {name!r}: {error.strerror or error}") from None
+    return stamps((options.parser_file, options.chat_template, options.model), options.parser_module)
 
 
 def _progress() -> Callable[[str], None]:

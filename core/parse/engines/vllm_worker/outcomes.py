@@ -92,6 +92,7 @@ def _import_plugin(path: str) -> None:
     release.tool_registry().import_tool_parser(path)  # which logs what goes wrong, and goes on
     if failed := [line for line in _LINES.lines if line.startswith("error")]:
         raise ImportError(failed[0])
+    _layer().compose.cache_clear()  # it may register another parser under a name that was asked before
 
 
 def _outcome(tool: str | None, reasoning: str | None, order: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,93 @@
+"""Files around a check: a parser under development, brought to the helper, and what is watched."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from prompt_debugger.core.errors import EngineError, RequestError
+from prompt_debugger.ui.cli.output import read_input
+
+# Run in the helper: what lies beside the module is forgotten, so that a changed file is read anew.
+_SHIM = """import importlib, os, sys
+for name, module in list(sys.modules.items()):
+    if os.path.dirname(getattr(module, "__file__", None) or "") == {folder!r}:
+        del sys.modules[name]
+sys.path.insert(0, {entry!r})
+importlib.invalidate_caches()
+try:
+    importlib.import_module({module!r})
+finally:
+    sys.path.remove({entry!r})
+"""
+
+
+def plugin_text(file: str | None, module: str | None) -> str:
+    """Return the source that registers the parsers of a file or of a module.
+
+    Raises:
+        RequestError: The file cannot be read.
+        EngineError: There is no such module.
+    """
+    if file is not None:
+        return read_input(file)
+    assert module is not None
+    found = module_file(module)
+    depth = len(module.split(".")) - (found.name != "__init__.py")
+    return _SHIM.format(folder=str(found.parent), entry=str(found.parents[depth]), module=module)
+
+
+def module_file(module: str) -> Path:
+    """Return where a module lies, without importing it or what is around it.
+
+    Raises:
+        EngineError: There is no such module here.
+    """
+    path: Sequence[str] = _search_path()
+    found: importlib.machinery.ModuleSpec | None = None
+    for part in module.split("."):
+        importlib.machinery.PathFinder.invalidate_caches()
+        found = importlib.machinery.PathFinder.find_spec(part, path)
+        if found is None:
+            break
+        path = list(found.submodule_search_locations or ())
+    if found is None or found.origin is None or not found.origin.endswith(".py"):
+        raise EngineError(
+            f"There is no Python module {module!r} in this folder or on the path.",
+            "Run the command where `python -c 'import …'` finds it, or name the file with --parser-file.",
+        )
+    return Path(found.origin)
+
+
+def _search_path() -> list[str]:
+    return [str(Path.cwd()), *(entry for entry in sys.path if entry and Path(entry).is_dir())]
+
+
+def stamps(names: Sequence[str | None], module: str | None) -> list[tuple[str, int, int]]:
+    """Return the watched files with their times and sizes; of a module all that lies beside it."""
+    files = [file for name in names if name for file in (Path(name), Path(name) / "chat_template.jinja")]
+    if module is not None:
+        files += _beside(module)
+    return [(str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files if file.is_file()]
+
+
+def _beside(module: str) -> Iterator[Path]:
+    try:
+        file = module_file(module)
+    except EngineError:  # it may come back
+        return
+    yield from sorted(file.parent.glob("*.py")) if "." in module or file.name == "__init__.py" else [file]
+
+
+def write_file(name: str, text: str) -> None:
+    """Write a file.
+
+    Raises:
+        RequestError: It cannot be written.
+    """
+    try:
+        Path(name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RequestError(f"cannot write {name!r}: {error.strerror or error}") from None
