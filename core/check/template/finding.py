@@ -15,6 +15,9 @@ CODES = {
     "variants-differ": "PD807",
     "union-types-refused": "PD808",
     "engines-differ": "PD809",
+    "input-not-printed": "PD810",
+    "arguments-refused": "PD811",
+    "bos-added-to-text": "PD812",
 }
 
 

@@ -10,6 +10,7 @@ from prompt_debugger.core.check.model import CheckedModel
 from prompt_debugger.core.check.template.answers import answer_findings
 from prompt_debugger.core.check.template.files import file_findings
 from prompt_debugger.core.check.template.finding import found
+from prompt_debugger.core.check.template.inputs import input_findings
 from prompt_debugger.core.check.template.prompts import forgery, prompt_findings
 from prompt_debugger.core.render.local import Renderer
 from prompt_debugger.core.render.probes import ProbeAnswer, Support, probe_template
@@ -54,6 +55,7 @@ def check_template(
     findings = [
         *(_union_types() if has_plain_tools else ()),
         *answer_findings(ideals),
+        *input_findings(model, ideals, probes, renderer),
         *prompt_findings(model, ideals, renderer),
         *file_findings(model, ideals, renderer),
     ]

@@ -19,8 +19,8 @@ from prompt_debugger.core.types import JSON, Finding, JSONObject, Request, Sever
 
 _ASKED_RULES = frozenset(
     {
-        "double-bos", "missing-generation-prompt", "duplicated-generation-prompt", "marker-split", "null-printed",
-        "history-arguments-double-encoded", "tools-absent",
+        "double-bos", "missing-bos", "missing-generation-prompt", "duplicated-generation-prompt", "marker-split",
+        "null-printed", "history-arguments-double-encoded", "tools-absent",
     }
 )  # fmt: skip
 _RESULT, _NEXT = "zqIt is sunny.", "zqAnd tomorrow?"
