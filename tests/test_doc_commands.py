@@ -72,7 +72,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "raw.txt").write_text(_CALL, encoding="utf-8")
     (tmp_path / "output.txt").write_text(_CALL, encoding="utf-8")
     (tmp_path / "case.json").write_text(json.dumps({"raw": _CALL, "tools": case["request"]["tools"]}), "utf-8")
-    (tmp_path / "outputs.jsonl").write_text(json.dumps({"id": 1, "raw": _CALL}) + "\n", encoding="utf-8")
+    for name in ("outputs.jsonl", "failing.jsonl"):
+        (tmp_path / name).write_text(json.dumps({"id": 1, "raw": _CALL}) + "\n", encoding="utf-8")
     (tmp_path / "answers.json").write_text('{"*": "done"}', encoding="utf-8")
     (tmp_path / "my.jinja").write_text(_TEMPLATE, encoding="utf-8")
     tutorial = tmp_path / "docs" / "tutorial"
