@@ -27,7 +27,7 @@ run: setup ## set up, then open the page with a real vLLM serving the lab model 
 lab: setup ## serve the lab model on a real vLLM and print its base URL
 	$(PY) app.py lab $(ARGS)
 
-test: setup browser .venv-litellm/.ready ## set up, then the whole suite: style, types, imports, tests with real vLLM and browser
+test: setup browser .venv-litellm/.ready .venv-ray/.ready ## set up, then the whole suite: style, types, imports, tests with real vLLM and browser
 	$(MAKE) --no-print-directory lint
 ifdef ARGS
 	$(PY) -m pytest $(ARGS)
@@ -81,6 +81,14 @@ setup: .venv/.ready ## virtual environment in .venv with everything in requireme
 	@$(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > .venv-litellm/lib/python3.11/site-packages/ours.pth
 	@touch $@
 
+# Likewise for Ray, whose tests are skipped where it cannot be installed.
+.venv-ray/.ready: tests/servers/ray.txt .venv/.ready
+	@test -d .venv-ray || $(PYTHON) -m venv --without-pip .venv-ray
+	@echo "Installing Ray into .venv-ray"
+	@$(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > .venv-ray/lib/python3.11/site-packages/ours.pth
+	@if $(PIP) install --quiet --no-deps --upgrade --target .venv-ray/lib/python3.11/site-packages --requirement tests/servers/ray.txt; \
+	then touch $@; else echo "Ray cannot be installed here; its tests are skipped"; fi
+
 browser: ## Chromium for the browser tests, through apt-get if it is missing
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || { \
 	  echo "Installing Chromium for the browser tests"; \
@@ -109,4 +117,4 @@ docs: setup ## regenerate docs/rules
 	$(PY) scripts/json_schemas.py
 
 clean: ## remove the virtual environment and caches
-	rm -rf .venv .venv-litellm .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-litellm .venv-ray .mypy_cache .ruff_cache .pytest_cache .hypothesis

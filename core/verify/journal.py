@@ -72,7 +72,6 @@ class Journal:
         if self.read("version", _VERSION) != _VERSION:
             raise RequestError(f"the journal {str(path)!r} is of another version", "Name another with --journal.")
         self.write("version", _VERSION)
-        self._db.execute("UPDATE rows SET state = 'open', answer = NULL WHERE state = 'refused'")
 
     def __enter__(self) -> Self:
         return self
@@ -91,6 +90,10 @@ class Journal:
     def write(self, key: str, value: JSON) -> None:
         """Keep a value."""
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
+
+    def begin(self) -> None:
+        """Let what was refused and not read be asked again; nobody works on it yet."""
+        self._db.execute("UPDATE rows SET state = 'open', answer = NULL WHERE state = 'refused'")
 
     @property
     def is_empty(self) -> bool:

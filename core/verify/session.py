@@ -207,6 +207,7 @@ class _Session:
         """Take the journal for this verification, or refuse it."""
         if self.plan.is_fresh:
             self.journal.forget()
+        self.journal.begin()
         addresses: list[str] = [target.base_url or "the lab" for target in self.plan.targets]
         identity: JSONObject = {"endpoints": list(addresses), "shard": str(self.plan.shard)}
         found = self.journal.read("identity")

@@ -27,6 +27,7 @@ from prompt_debugger.ui.cli.output import (
 )
 from prompt_debugger.ui.cli.run import api_key_for
 from prompt_debugger.ui.cli.sharing import write_files
+from prompt_debugger.ui.cli.spread.cases import run_on_ray
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_positive,
         metavar="N",
         help="processes for --cases (default: one per processor, once there are more than a few hundred lines)",
+    )
+    parser.add_argument(
+        "--ray", metavar="ADDRESS", help="a Ray cluster for --cases: JSONL, Parquet, or a URL of either"
     )
     parser.add_argument("--format", default="auto", help="format to read with (default: the best score)")
     parser.add_argument("--tools", metavar="FILE", help="JSON file with the request's tools")
@@ -75,10 +79,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     defaults = _defaults(options)
+    if options.ray and (not options.cases or options.cases == "-" or options.endpoint):
+        raise RequestError("--ray spreads the lines of a --cases file, and asks no server", field="--ray")
     if options.cases:
-        return run_bulk(
-            options.cases, partial(open_parser, defaults, options.constrained, _target(options)), jobs=options.jobs
-        )
+        open_answer = partial(open_parser, defaults, options.constrained, _target(options))
+        if options.ray:
+            return run_on_ray(options.cases, open_answer, options.ray)
+        return run_bulk(options.cases, open_answer, jobs=options.jobs)
     with CaseParser(_target(options), thorough=options.splits, seed=options.seed) as parser:
         case = {**defaults, **_case_from_input(read_input(options.raw or "-"))}
         parse, findings = parser.parse(case)

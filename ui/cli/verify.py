@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from prompt_debugger.core.errors import RequestError
@@ -30,18 +31,29 @@ from prompt_debugger.core.verify import (
 )
 from prompt_debugger.ui.cli.output import log
 from prompt_debugger.ui.cli.run import add_target_arguments, api_key_for, target_from_options
+from prompt_debugger.ui.cli.spread.rows import verify_on_ray
+from prompt_debugger.ui.cli.verify_dataset import write_dataset
 from prompt_debugger.ui.cli.verify_results import check_gates, finish, merge
+from prompt_debugger.ui.cli.verify_vendor import add_vendor_arguments, check
 from prompt_debugger.ui.cli.verify_words import progress_line
 
 _MERGE = "merge"
+_VENDOR = "vendor"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
-        "dataset", metavar="DATASET.jsonl", help="one chat request per line, as K2VV's or MiniMax's; or `merge`"
+        "dataset",
+        metavar="DATASET.jsonl",
+        help="one chat request per line, as K2VV's or MiniMax's; or `merge`, `vendor`",
     )
-    parser.add_argument("files", nargs="*", metavar="RESULTS.jsonl", help="with `merge`: the results of all shards")
+    parser.add_argument(
+        "files",
+        nargs="*",
+        metavar="RESULTS.jsonl",
+        help="with `merge`: the results of all shards; with `vendor`: cases",
+    )
     add_target_arguments(parser)
     parser.add_argument("--base-url", dest="endpoint", metavar="URL", help="the same as --endpoint")
     parser.add_argument("--baseline-endpoint", metavar="URL", help="a second server, asked the same")
@@ -52,7 +64,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fresh", action="store_true", help="forget what the journal holds and begin anew")
     parser.add_argument("--limit", type=_positive, metavar="N", help="only the first N requests")
     parser.add_argument("--shard", metavar="I/N", default="1/1", help="only every Nth request, beginning with the Ith")
+    parser.add_argument(
+        "--make-dataset", metavar="OUT.jsonl", help="ask nothing: write the requests of HARs, logs and saved runs here"
+    )
+    parser.add_argument("--ray", metavar="ADDRESS", help="a Ray cluster whose machines share the work")
     _add_asking_arguments(parser)
+    add_vendor_arguments(parser)
     parser.add_argument(
         "--fail-if", action="append", default=[], metavar="EXPR", help="exit 1 when it holds: 'dropped_rate > 0.5%%'"
     )
@@ -85,13 +102,19 @@ def _add_asking_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     check_gates(options)
+    if options.make_dataset:
+        return write_dataset(options)
     if options.dataset == _MERGE:
         return merge(options)
+    if options.dataset == _VENDOR:
+        return check(options)
     if options.files:
         raise RequestError(f"one dataset at a time, not {options.files[0]!r} beside it", field="DATASET")
     plan = plan_from_options(options)
     if not plan.dataset.is_file():
         raise RequestError(f"there is no dataset {options.dataset!r}", "Name a file of requests.", field="DATASET")
+    if options.ray:
+        return verify_on_ray(options, plan, partial(finish, options), _say(time.monotonic))
     labs = LabPool()
     try:
         with Journal(plan.journal) as journal:

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol
 
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.report.wire import trace_from_json, write_json
@@ -13,7 +14,6 @@ from prompt_debugger.core.report.wire.verification import PairedRecord
 from prompt_debugger.core.types import JSONObject
 from prompt_debugger.core.verify import (
     About,
-    Journal,
     Outcome,
     Plan,
     Tally,
@@ -50,7 +50,17 @@ def check_gates(options: argparse.Namespace) -> None:
         check_figures(gate, empty)
 
 
-def finish(options: argparse.Namespace, plan: Plan, journal: Journal, outcome: Outcome) -> int:
+class Kept(Protocol):
+    """What was kept of a verification: a journal, or those of all its shards."""
+
+    def rows(self, side: int) -> Iterable[JSONObject]:
+        """Yield the rows of the results, by their number."""
+
+    def trace(self, side: int, index: int) -> JSONObject | None:
+        """Return the whole run of a row."""
+
+
+def finish(options: argparse.Namespace, plan: Plan, journal: Kept, outcome: Outcome) -> int:
     """Write the files of all servers, say what came out, and return the exit status."""
 
     def about(side: int) -> About:
@@ -108,7 +118,7 @@ def merge(options: argparse.Namespace) -> int:
     return _status(options, None, summary)
 
 
-def _report(folder: Path, summary: JSONObject, rows: _Rows, journal: Journal | None) -> None:
+def _report(folder: Path, summary: JSONObject, rows: _Rows, journal: Kept | None) -> None:
     """Write the report and, of every row that it shows, the page of its run."""
     clusters = cluster_rows(rows())
     pages: dict[int, str] = {}

@@ -57,6 +57,7 @@ class CountingServer(ThreadingHTTPServer):
         answered: How often it was answered.
         bodies: What was sent.
         most_at_once: Most questions that were under way at once.
+        refuse: The status for a body that is refused; `None` for any other.
         fault_headers: Of every answer that is a fault.
         may_answer: How many questions, in their order, are answered; the others wait. `None` for all.
         most_welcome: More questions at once are refused with 429; the first so many wait until one was.
@@ -72,6 +73,7 @@ class CountingServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), _Handler)
         self.respond = respond
         self.faults: dict[str, list[int]] = {}
+        self.refuse: Callable[[JSONObject], int | None] = lambda _: None
         self.fault_headers: dict[str, str] = {}
         self.asked: Counter[str] = Counter()
         self.answered: Counter[str] = Counter()
@@ -132,6 +134,7 @@ class _Handler(BaseHTTPRequestHandler):
             server.most_at_once = max(server.most_at_once, server.at_once)
             ordinal = server.asked.total()
             fault = server.faults[text].pop(0) if server.faults.get(text) else None
+            fault = server.refuse(read) or fault
             if server.most_welcome is not None and server.at_once > server.most_welcome:
                 fault = 429
                 server.refused += 1

@@ -1,0 +1,127 @@
+"""A Ray cluster of two nodes on this machine, and the commands on it and off it; prints what came out as JSON.
+
+Run by `test_ray` with the Python of `.venv-ray`, where nothing but loopback is to be reached if that can be had.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pyarrow.parquet
+from ray.cluster_utils import Cluster
+
+from tests.conftest import ROOT
+from tests.core.verify.counting_server import CountingServer, answer, body, counting_server, usual
+from tests.patience import PATIENCE_S
+
+RAW = '<tool_call>\n{"name": "f", "arguments": {"a": %d}}\n</tool_call>'
+STORE_BYTES = 100 * 2**20
+
+
+def main(folder: Path) -> None:
+    """Do it all in a folder."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    head = {"num_cpus": 1, "object_store_memory": STORE_BYTES, "include_dashboard": False}
+    cluster = Cluster(initialize_head=True, head_node_args=head)
+    node = cluster.add_node(num_cpus=1, object_store_memory=STORE_BYTES)
+    try:
+        found = {"parse": parse_cases(folder, cluster.address), **verify_rows(folder, cluster, node)}
+    finally:
+        cluster.shutdown()
+    print(json.dumps(found))
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the program."""
+    own = [sys.executable, "app.py", *arguments]
+    return subprocess.run(own, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+
+
+def parse_cases(folder: Path, address: str) -> dict[str, Any]:
+    """Return for lines, a URL and Parquet whether answers and status are those of one machine."""
+    cases = [{"id": number, "raw": RAW % number} for number in range(150)]
+    lines = folder / "cases.jsonl"
+    lines.write_text("".join("{broken\n" if case["id"] == 77 else json.dumps(case) + "\n" for case in cases))
+    table = folder / "cases.parquet"
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(cases), table)
+    same = folder / "same.jsonl"
+    same.write_text("".join(json.dumps(case) + "\n" for case in cases))
+    found = {}
+    for name, plain, spread in (
+        ("lines", str(lines), str(lines)),
+        ("url", str(lines), f"file://{lines}"),
+        ("parquet", str(same), str(table)),
+    ):
+        here = command("parse", "--cases", plain, "--jobs", "1")
+        there = command("parse", "--cases", spread, "--ray", address)
+        found[name] = {
+            "lines": len(there.stdout.splitlines()),
+            "is_same": (here.stdout, here.returncode) == (there.stdout, there.returncode),
+            "stderr": there.stderr[-2000:],
+        }
+    return found
+
+
+def respond(text: str) -> dict[str, Any]:
+    """A call with odd arguments for every seventh row, so that rates are no round numbers."""
+    number = int(text.split()[1])
+    if number % 7:
+        return usual(text)
+    return answer({"role": "assistant", "content": "<tool_call>"}, "length" if number % 2 else "stop")
+
+
+def verify_rows(folder: Path, cluster: Cluster, node: Any) -> dict[str, Any]:
+    """Return what one machine finds, what the cluster does, and what it does while a node is taken away."""
+    texts = [f"{'call' if number % 3 else 'say'} {number}" for number in range(90)]
+    dataset = folder / "rows.jsonl"
+    dataset.write_text("".join(json.dumps(body(text)) + "\n" for text in texts))
+    with counting_server(respond) as server:
+        here = verify(folder, "here", server)
+        there = verify(folder, "there", server, "--ray", cluster.address)
+        again = verify(folder, "there", server, "--ray", cluster.address)
+        asked = max(server.asked.values())
+    with counting_server(respond) as server:
+        remover = threading.Thread(target=remove_when, args=(server, 30, cluster, node))
+        remover.start()
+        hurt = verify(folder, "hurt", server, "--ray", cluster.address, "--concurrency", "8")
+        remover.join()
+        twice = sum(count > 1 for count in server.answered.values())
+    return {"here": here, "there": there, "again": again, "asked": asked, "hurt": hurt, "twice": twice}
+
+
+def remove_when(server: CountingServer, count: int, cluster: Cluster, node: Any) -> None:
+    """Take a node away as soon as so many rows are answered; no more are until it is gone."""
+    server.let_answer(count)
+    server.wait_until_asked(count + 1)
+    cluster.remove_node(node, allow_graceful=False)
+    server.let_answer(None)
+
+
+def verify(folder: Path, name: str, server: CountingServer, *options: str) -> dict[str, Any]:
+    """Return summary and rows, without what differs from one run to the next."""
+    output = folder / f"{name}.jsonl"
+    done = command(
+        "verify", str(folder / "rows.jsonl"), "--endpoint", server.base_url, "--json", "--backoff", "0.01",
+        "--output", str(output), "--summary", str(folder / f"{name}.json"), *options,
+    )  # fmt: skip
+    if not done.stdout:
+        raise RuntimeError(done.stderr)
+    summary = json.loads(done.stdout)
+    rows = [json.loads(line) for line in output.read_text().splitlines()]
+    changing = ("eval_started_at", "eval_finished_at", "eval_duration_ms")
+    return {
+        "status": done.returncode,
+        "summary": {key: value for key, value in summary.items() if key not in changing},
+        "rows": [[row["data_index"], row["status"], row["finish_reason"], row["hash"]] for row in rows],
+    }
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

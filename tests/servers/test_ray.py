@@ -1,0 +1,63 @@
+"""The commands on a real Ray cluster of two nodes: the same as on one machine, and nothing lost with a node."""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.patience import PATIENCE_S
+
+PYTHON = ROOT / ".venv-ray" / "bin" / "python"
+# Ray binds to the machine's own address, whatever it is told; in a network of its own that is loopback.
+LOOPBACK = (
+    "import fcntl, os, socket, struct, sys;"
+    "fcntl.ioctl(socket.socket(), 0x8914, struct.pack('16sh14x', b'lo', 0x41));"
+    "os.execv(sys.executable, [sys.executable, '-m', 'tests.servers.ray_cluster', sys.argv[1]])"
+)
+
+pytestmark = pytest.mark.servers
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    if not (ROOT / ".venv-ray" / ".ready").exists():
+        pytest.skip("Ray is not installed: `make .venv-ray/.ready`, which `make test` does")
+    if subprocess.run(["unshare", "-n", "true"], capture_output=True).returncode:
+        pytest.skip("no network of its own can be had here, and Ray would bind to the machine's address")
+    folder = str(tmp_path_factory.mktemp("ray"))
+    done = subprocess.run(
+        ["unshare", "-n", str(PYTHON), "-c", LOOPBACK, folder],
+        cwd=ROOT, capture_output=True, text=True, timeout=3 * PATIENCE_S, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-4000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("kind", ["lines", "url", "parquet"])
+def test_cases_are_answered_as_on_one_machine_in_their_order(found, kind):
+    assert found["parse"][kind]["is_same"], found["parse"][kind]["stderr"]
+    assert found["parse"][kind]["lines"] == 150
+
+
+def test_results_and_intervals_are_those_of_one_machine(found):
+    assert found["there"] == found["here"]
+    assert 0 < found["here"]["summary"]["debugger"]["rates"]["schema_accuracy"]["low"] < 1
+
+
+def test_nothing_is_asked_again_by_the_same_command(found):
+    assert found["again"] == found["there"]
+    assert found["asked"] == 2  # here once, on the cluster once
+
+
+def test_a_node_that_dies_loses_no_row_and_what_was_answered_is_not_asked_again(found):
+    rates = ("schema_accuracy", "tool_call_rate", "success_rate")
+
+    hurt, here = found["hurt"], found["here"]
+
+    assert hurt["rows"] == here["rows"]
+    assert [hurt["summary"]["debugger"]["rates"][name] for name in rates] == [
+        here["summary"]["debugger"]["rates"][name] for name in rates
+    ]
+    assert found["twice"] <= 8  # those under way

@@ -1,0 +1,39 @@
+"""`verify --make-dataset OUT.jsonl FILE …`: a dataset from recorded requests."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.verify.making import Made, make_dataset
+from prompt_debugger.core.verify.results import write_rows
+from prompt_debugger.ui.cli.output import OK, log, print_json, print_text
+
+
+def write_dataset(options: argparse.Namespace) -> int:
+    """Write the dataset, say what it holds, and return the exit status.
+
+    Raises:
+        RequestError: A file cannot be read or written, or there is no request in any.
+    """
+    output = Path(options.make_dataset)
+    files = [Path(options.dataset), *(Path(name) for name in options.files)]
+    if output in files:
+        raise RequestError(f"{options.make_dataset!r} is one of the files to read", "Name another --make-dataset.")
+    made = Made()
+    rows = list(make_dataset(files, made))
+    for problem in made.unread:
+        log(f"Left out: {problem}")
+    if not rows:
+        raise RequestError("none of the files holds a chat request", "HARs, logs, saved runs and lines of JSON do.")
+    write_rows(output, rows)
+    counts = {"requests": made.found, "rows": made.kept, "folded": made.found - made.kept, "left_out": made.n_unread}
+    if options.json:
+        print_json({"dataset": str(output), **counts})
+    else:
+        print_text(
+            f"{output}: {made.kept} rows of {made.found} requests; {counts['folded']} near-duplicates folded, "
+            f"{made.n_unread} left out\n"
+        )
+    return OK
