@@ -16,6 +16,7 @@ from prompt_debugger.core.errors import DebuggerError, RequestError
 from prompt_debugger.core.experiments import RunComparison, compare_runs, runs_to_json
 from prompt_debugger.core.lab import LabPool
 from prompt_debugger.core.mend.experiments import Experiment
+from prompt_debugger.core.offline import run_offline
 from prompt_debugger.core.parse.engines import VllmEngine
 from prompt_debugger.core.pipeline import (
     Example,
@@ -75,6 +76,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--examples", action="store_true", help="run all worked cases, one JSON line each")
     parser.add_argument(
         "--parsers", action="store_true", help="also ask every tool parser of the installed vLLM what it makes of it"
+    )
+    parser.add_argument(
+        "--offline",
+        choices=("chat", "generate"),
+        help="no server: through `LLM.chat` or `LLM.generate` of the installed vLLM, with the model of --lab-model",
     )
     add_experiment_arguments(parser)
     add_tool_loop_arguments(parser)
@@ -218,6 +224,9 @@ async def _run_one(options: argparse.Namespace, labs: LabPool) -> tuple[Trace, _
     else:
         request = read_request(read_input(options.request or "-"))
         target = target_from_options(options, request.base_url)
+    if options.offline:
+        log(f"Running `LLM.{options.offline}` of the installed vLLM; loading it takes a while")
+        return await run_offline(request, target.lab, options.offline), _Further()
     request = with_logprobs(request) if options.margin else request
     trace = await run_async(request, target, labs=labs, on_progress=_say())
     tried = await experiment(trace, target, labs, options) if options.experiments or options.picks else None
