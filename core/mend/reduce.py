@@ -14,7 +14,7 @@ from prompt_debugger.core.types import JSON, JSONObject
 
 Question = Callable[[JSONObject], Awaitable[bool]]
 _T = TypeVar("_T")
-_NEEDED = frozenset({"messages", "model"})
+_NEEDED = frozenset({"messages", "model", "seed", "temperature"})  # the last two make runs alike, or as unlike
 _LEAST_TEXT = 16  # characters that are not worth a question
 
 

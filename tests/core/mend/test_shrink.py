@@ -13,6 +13,7 @@ from prompt_debugger.core.mend.reduce import reduce_request, size_of
 from prompt_debugger.core.mend.shrink import shrink_request
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.request import read_request
+from scripts.mend_lab import IDS, REQUESTS
 from tests.conftest import ROOT
 from tests.patience import PATIENCE_S
 from tests.servers.running_servers import llama_cpp
@@ -53,7 +54,7 @@ async def test_what_has_no_part_in_the_answer_goes():
     assert await holds(smallest)
     assert len(smallest["messages"]) == 1
     assert len(smallest["tools"]) == 1
-    assert set(smallest) == {"messages", "tools"}
+    assert set(smallest) == {"messages", "tools", "temperature"}
     assert size_of(smallest) * 10 <= size_of(body)
     assert len(asked) < 300
 
@@ -122,3 +123,22 @@ def test_the_command_prints_the_document(server_url, tmp_path):
     document = json.loads(done.stdout)
     assert set(document) == {"request", "steps", "asked", "size", "finding", "confirmed"}
     assert document["size"][1] * 10 <= document["size"][0]
+
+
+@pytest.mark.lab
+async def test_a_fault_that_only_an_answer_shows_shrinks_on_the_server_and_is_confirmed_there(labs):
+    body = REQUESTS[IDS]
+    padding = [
+        {"role": "user" if number % 2 else "assistant", "content": f"Small talk {number}: how are you?"}
+        for number in range(1, 7)
+    ]
+    large = {**body, "messages": [body["messages"][0], *padding, *body["messages"][1:]], "top_p": 1.0, "user": "me"}
+    request = read_request(json.dumps(large))
+
+    shrunk = await shrink_request(request, Target(), labs, finding="PD401", budget=60)
+
+    messages = shrunk.request["messages"]
+    assert (shrunk.finding, shrunk.confirmed) == ("PD401", 3)
+    assert not any("Small talk" in str(one["content"]) for one in messages)
+    assert shrunk.size[1] < shrunk.size[0] * 2 / 3
+    assert shrunk.asked <= 64
