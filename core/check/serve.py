@@ -95,16 +95,17 @@ def _vllm(check: Check) -> ServeCommand | None:
 def _proved(words: tuple[str, ...], row: Mapping[str, Cell], named: set[str], what: str) -> Flag:
     passed = tuple(name for name, cell in row.items() if name in named and cell.is_passed)
     failed = tuple(name for name, cell in row.items() if name in named and not cell.is_passed)
-    return Flag(
-        words, f"{what} that come back, whole and streamed: {len(passed)} of {len(row.keys() & named)}.", passed, failed
-    )
+    usable = sum(cell.is_usable for name, cell in row.items() if name in named)
+    more = "" if not failed else f", {usable} streamed token by token"
+    asked = len(row.keys() & named)
+    return Flag(words, f"{what} that come back in every chunking: {len(passed)} of {asked}{more}.", passed, failed)
 
 
 def _sglang(check: Check) -> ServeCommand | None:
-    family = check.family or ""
-    tool = _like(TABLES.sglang_tool_parsers.get(family, ()), check.recommendation.tool_parser)
-    if tool is None:
-        return None
+    family, chosen = check.family or "", check.recommendation.tool_parser
+    tool = _like(TABLES.sglang_tool_parsers.get(family, ()), chosen)
+    if tool is None or chosen not in TABLES.tool_parsers.get(family, ()):
+        return None  # unless a parser made for the family read its calls, the family is a guess
     source, _, revision = _source(check).partition("@")
     flags = [Flag(("--revision", revision), "It is the revision that was checked.")] if revision else []
     reason = f"SGLang's name for the calls of `{family}`, by its own table; {_NOT_RUN}."
@@ -122,8 +123,8 @@ def _sglang(check: Check) -> ServeCommand | None:
 
 
 def _llama_cpp(check: Check) -> ServeCommand | None:
-    if not any(ideal.answer.calls and ideal.is_whole for ideal in check.ideals):
-        return None  # no call is printed, so there is nothing for it to learn a format from
+    if check.recommendation.tool_parser is None:
+        return None  # nothing is known to read the calls
     flags = [Flag(("--jinja",), "It renders with the template and reads calls by it; newer builds do so by default.")]
     if check.model.template_file is not None:
         flags.append(_own_template("--chat-template-file", check.model.template_file))

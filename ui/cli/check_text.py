@@ -57,7 +57,8 @@ def _smallest_split(check: Check) -> Iterator[str]:
     split = {name: cell.split for name, cell in row.items() if cell.streamed is False and cell.split}
     if split:
         name = min(split, key=lambda one: (len(split[one]), sum(map(len, split[one]))))
-        yield f"  The smallest chunking that fails, `{name}` in {len(split[name])} deltas:"
+        count = f"{len(split[name])} delta{'' if len(split[name]) == 1 else 's'}"
+        yield f"  The smallest chunking that fails, `{name}` in {count}:"
         yield from (f"    {number + 1}  {shorten(delta, 100)}" for number, delta in enumerate(split[name][:_DELTAS]))
         if len(split[name]) > _DELTAS:
             yield f"    … and {len(split[name]) - _DELTAS} more (--json has all)"

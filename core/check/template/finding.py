@@ -18,6 +18,7 @@ CODES = {
     "input-not-printed": "PD810",
     "arguments-refused": "PD811",
     "bos-added-to-text": "PD812",
+    "arguments-as-python": "PD813",
 }
 
 

@@ -76,6 +76,15 @@ def _arguments(probes: Mapping[str, ProbeAnswer]) -> Iterator[Finding]:
         ),
     ):
         probe = probes.get(name)
+        if probe is not None and probe.support is Support.CHANGED and "as Python writes" in probe.detail:
+            yield found(
+                "arguments-as-python",
+                Severity.ERROR,
+                "The template prints the arguments of earlier calls as Python writes them.",
+                f"{probe.detail.rstrip('.')}. The model learns to write what no parser of JSON reads.",
+                quote=probe.quote,
+                fix="Print them with `| tojson`.",
+            )
         if probe is not None and probe.support is Support.REFUSED:
             line = "" if probe.template_line is None else f" (template line {probe.template_line})"
             yield found(

@@ -64,6 +64,9 @@ IN_TEMPLATES = {
     "crash for arguments as an object": (
         GOOD_ARGUMENTS, "{{ call.function.arguments + '' }}", ("arguments-refused", "error"),
     ),
+    "arguments printed as Python": (
+        GOOD_ARGUMENTS, "{{ call.function.arguments }}", ("arguments-as-python", "error"),
+    ),
     "date of today": (
         OPENING, OPENING.replace("<|im_start|>a", "{{ strftime_now('%Y-%m-%d') }}<|im_start|>a"),
         ("volatile-prompt", "note"),

@@ -24,7 +24,7 @@ def test_a_flag_of_vllm_names_the_answers_that_prove_it_and_those_that_fail():
     assert "one-call" in flag.passed
     assert "text" not in flag.passed  # it has no call, and proves nothing of a parser of calls
     assert flag.failed == ("two-calls",)
-    assert flag.reason.endswith(f"{len(flag.passed)} of {len(flag.passed) + 1}.")
+    assert f"in every chunking: {len(flag.passed)} of {len(flag.passed) + 1}, " in flag.reason
     assert command.is_tried
     assert all(one.reason.endswith(".") for one in command.flags)
 
@@ -66,10 +66,14 @@ def test_of_several_names_the_one_that_means_the_same_is_taken(family, vllm, sgl
 
 def test_where_no_name_is_known_no_command_is_made_up():
     nothing = Recommendation(None, None, None, "nothing-works", ())
-    check = replace(check_of(), family="functionary", recommendation=nothing)
 
-    assert set(by_engine(check)) == {"llama.cpp"}
-    assert serve_command(check) is None
+    assert by_engine(replace(check_of(), recommendation=nothing)) == {}
+    assert serve_command(replace(check_of(), recommendation=nothing)) is None
+    assert "sglang" not in by_engine(replace(check_of(), family="functionary"))
+
+
+def test_a_family_whose_own_parsers_read_nothing_is_a_guess_and_gives_no_name():
+    assert "sglang" not in by_engine(replace(check_of(), family="glm45"))
 
 
 def test_names_stand_in_records_of_families_that_vllm_reads_too():
