@@ -34,10 +34,12 @@ from prompt_debugger.ui.cli.run import add_target_arguments, api_key_for, target
 from prompt_debugger.ui.cli.spread.rows import verify_on_ray
 from prompt_debugger.ui.cli.verify_dataset import write_dataset
 from prompt_debugger.ui.cli.verify_results import check_gates, finish, merge
+from prompt_debugger.ui.cli.verify_row import show_row
 from prompt_debugger.ui.cli.verify_vendor import add_vendor_arguments, check
 from prompt_debugger.ui.cli.verify_words import progress_line
 
 _MERGE = "merge"
+_ROW = "row"
 _VENDOR = "vendor"
 
 
@@ -46,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "dataset",
         metavar="DATASET.jsonl",
-        help="one chat request per line, as K2VV's or MiniMax's; or `merge`, `vendor`",
+        help="one chat request per line, as K2VV's or MiniMax's; or `merge`, `row`, `vendor`",
     )
     parser.add_argument(
         "files",
@@ -106,6 +108,8 @@ def _run(options: argparse.Namespace) -> int:
         return write_dataset(options)
     if options.dataset == _MERGE:
         return merge(options)
+    if options.dataset == _ROW:
+        return show_row(options)
     if options.dataset == _VENDOR:
         return check(options)
     if options.files:
