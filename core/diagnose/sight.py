@@ -7,6 +7,7 @@ became of a call is the ledger's decision (`CallMatch.outcome`), never a rule's.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
@@ -88,15 +89,12 @@ def quote(text: str, limit: int = QUOTE_CHARS) -> str:
 
 
 def token_span(tokens: Sequence[Token] | None, span: Span) -> Span | None:
-    """Return the tokens that touch a stretch of characters."""
+    """Return the tokens that touch a stretch of characters; they stand in the order of the text."""
     if tokens is None:
         return None
-    touching = [
-        index
-        for index, token in enumerate(tokens)
-        if token.char_span.start < span.stop and token.char_span.stop > span.start
-    ]
-    return Span(touching[0], touching[-1] + 1) if touching else None
+    first = bisect_right(tokens, span.start, key=lambda token: token.char_span.stop)
+    stop = bisect_left(tokens, span.stop, key=lambda token: token.char_span.start)
+    return Span(first, stop) if first < stop else None
 
 
 def in_prompt(prompt: Prompt, span: Span, field: str | None = None) -> FindingEvidence:

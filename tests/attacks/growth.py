@@ -10,16 +10,17 @@ _LEAST_S = 0.02  # below, the clock tells nothing
 _MOST_RATIO = 3.0  # twice the text takes twice as long; four times would be quadratic
 
 
-def grows_linearly(run: Callable[[int], object], *, first: int, tries: int = 3) -> bool:
+def grows_linearly(run: Callable[[int], object], *, first: int, tries: int = 3, doublings: int = 12) -> bool:
     """Say whether doubling the size of the input at most doubles the time, with room for a busy machine.
 
     Args:
         run: Makes an input of a size and works on it.
         first: The size to begin with; doubled until the work takes long enough to be measured.
+        doublings: How often at most; what is still too quick to be measured then is quick enough.
         tries: Of these the quickest counts, so that nothing else running here does.
     """
     size = first
-    while (taken := _seconds(run, size, tries)) < _LEAST_S and size < first << 12:
+    while (taken := _seconds(run, size, tries)) < _LEAST_S and size < first << doublings:
         size *= 2
     return any(_seconds(run, 2 * size, tries) < _MOST_RATIO * max(taken, _LEAST_S) for _ in range(2))
 

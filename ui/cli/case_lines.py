@@ -32,6 +32,10 @@ class Answered(NamedTuple):
     has_error: bool
 
 
+class NeedsMoreError(Exception):
+    """A case that a locked process cannot answer: it asks for helpers, files or servers."""
+
+
 class ByteSource(Protocol):
     """Something that gives the bytes it has, waits if it has none, and gives none at its end: a raw file."""
 
@@ -76,12 +80,18 @@ def answered(documents: list[JSONObject]) -> Answered:
 
 
 def answer_line(line: bytes, number: int, answer: Answer) -> JSONObject:
-    """Answer one line of a case file; what is wrong with it becomes an `error` object."""
+    """Answer one line of a case file; what is wrong with it becomes an `error` object.
+
+    Raises:
+        NeedsMoreError: It is for another process to answer.
+    """
     case_id: JSON = None
     try:
         case = _read_case(line, number)
         case_id = case.get("id")
         return {**answer(case), "id": case_id}
+    except NeedsMoreError:
+        raise
     except DebuggerError as error:
         return {"id": case_id, "error": error.to_json()}
     except Exception as error:  # noqa: BLE001 - a fault of ours costs one line, not the millions behind it

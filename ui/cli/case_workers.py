@@ -7,11 +7,17 @@ A lane takes the next chunk when it is free and when not too many answers wait
 to be written. If its worker dies or takes too long, which ends it, the lane
 starts another and asks line by line; a line at which that happens again gets an
 `error` of its own.
+
+What others wrote is read in a locked worker, as in a room: so much processor time
+for a line and so much memory, no network, no keys, nothing of the disk but our own
+libraries. A line that asks for parsers or a tokenizer goes to a second one, which
+may start helpers and read files; time and memory are the same.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -20,11 +26,26 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import NamedTuple, TypeAlias
 
+from prompt_debugger.core.egress import forbid_network
 from prompt_debugger.core.errors import EngineError
-from prompt_debugger.ui.cli.case_lines import Answered, Chunk, OpenAnswer, answer_chunk, answered, refuse_line
+from prompt_debugger.core.room.lock import Memory, Readable, allow_cpu, lock_in
+from prompt_debugger.core.types import JSONObject
+from prompt_debugger.ui.cli.case_lines import (
+    Answer,
+    Answered,
+    Chunk,
+    NeedsMoreError,
+    OpenAnswer,
+    answer_chunk,
+    answered,
+    refuse_line,
+)
 
 # Answers that wait for an earlier one, per worker; enough that an uneven line stops nobody.
 _WAITING_PER_WORKER = 4
+
+# What our own libraries look at; keys and tokens go.
+_KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
 
 # Waits so many seconds for an answer, or for the end of the worker; says whether one came.
 Wait: TypeAlias = Callable[[Connection, float], bool]
@@ -37,10 +58,14 @@ class WorkerLimits(NamedTuple):
         chunk_s: Seconds for a chunk; one that takes longer is asked again, line by line.
         line_s: Seconds for a line asked alone. It may start two helpers, which have limits of their own: three
             minutes to start and one for an answer.
+        cpu_s: Seconds of processor time for a line, helpers not counted.
+        memory_mb: Address space beyond what the imports need.
     """
 
     chunk_s: float = 900.0
     line_s: float = 600.0
+    cpu_s: float = 20.0
+    memory_mb: int = 2048
 
 
 class CaseWorkers:
@@ -49,14 +74,23 @@ class CaseWorkers:
     Args:
         open_answer: Picklable; called once in each process.
         jobs: How many processes.
-        limits: How long they may take; `None` means the usual.
+        limits: What they may use; `None` means the usual.
         wait: Waits for an answer.
+        open_locked: As `open_answer`, for locked processes, which are asked first; its answers may raise
+            `NeedsMoreError`. `None` means that there are none.
     """
 
     def __init__(
-        self, open_answer: OpenAnswer, jobs: int, limits: WorkerLimits | None = None, wait: Wait = Connection.poll
+        self,
+        open_answer: OpenAnswer,
+        jobs: int,
+        limits: WorkerLimits | None = None,
+        wait: Wait = Connection.poll,
+        *,
+        open_locked: OpenAnswer | None = None,
     ) -> None:
-        self._lanes = tuple(_Lane(open_answer, limits or WorkerLimits(), wait) for _ in range(jobs))
+        kinds = {False: open_answer} if open_locked is None else {True: open_locked, False: open_answer}
+        self._lanes = tuple(_Lane(kinds, limits or WorkerLimits(), wait) for _ in range(jobs))
         self._window = threading.Semaphore(jobs * _WAITING_PER_WORKER)
         self._reading = threading.Lock()
         self._news = threading.Condition()
@@ -129,13 +163,13 @@ class CaseWorkers:
 
 
 class _Lane:
-    """One worker after the other."""
+    """One worker of each kind after the other; the locked one is asked first."""
 
-    def __init__(self, open_answer: OpenAnswer, limits: WorkerLimits, wait: Wait) -> None:
-        self._open_answer = open_answer
+    def __init__(self, kinds: dict[bool, OpenAnswer], limits: WorkerLimits, wait: Wait) -> None:
+        self._kinds = kinds
         self._limits = limits
         self._wait = wait
-        self._worker: _Worker | None = None
+        self._workers: dict[bool, _Worker] = {}
         self._changing = threading.Lock()
         self._is_closed = False
 
@@ -146,34 +180,42 @@ class _Lane:
             EngineError: No worker can be started.
         """
         try:
-            return self._ready().ask(chunk, self._limits.chunk_s)
+            return self._ask(chunk, self._limits.chunk_s)
         except _WorkerDiedError:
             self._drop()
         parts = [self._answer_line(number, line) for number, line in enumerate(chunk.lines, chunk.first_number)]
         return Answered("".join(part.text for part in parts), any(part.has_error for part in parts))
 
     def close(self) -> None:
-        """End the worker; there will be no other."""
+        """End the workers; there will be no others."""
         self._is_closed = True
         self._drop()
 
     def _answer_line(self, number: int, line: bytes) -> Answered:
         """Answer one line; if the worker dies of it or takes too long, with an error."""
         try:
-            return self._ready().ask(Chunk(number, (line,)), self._limits.line_s)
+            return self._ask(Chunk(number, (line,)), self._limits.line_s)
         except _WorkerDiedError as death:
             self._drop()
             error = EngineError(f"a worker process {death} while it read line {number}")
             return answered([refuse_line(line, number, error)])
 
-    def _ready(self) -> _Worker:
+    def _ask(self, chunk: Chunk, limit_s: float) -> Answered:
+        """Return the answer of the first kind of worker that can give one."""
+        for is_locked in self._kinds:
+            if (answer := self._ready(is_locked=is_locked).ask(chunk, limit_s)) is not None:
+                return answer
+        raise AssertionError("a worker that is not locked answers everything")
+
+    def _ready(self, *, is_locked: bool) -> _Worker:
         """Return the running worker; start one if there is none."""
-        if self._worker is not None:
-            return self._worker
+        if (running := self._workers.get(is_locked)) is not None:
+            return running
         with self._changing:
             if self._is_closed:
                 raise EngineError("the workers were closed")
-            self._worker = worker = _Worker(self._open_answer, self._wait)
+            worker = _Worker(self._kinds[is_locked], self._limits, self._wait, is_locked=is_locked)
+            self._workers[is_locked] = worker
         try:
             worker.wait_until_ready()
         except _WorkerDiedError as death:
@@ -183,8 +225,8 @@ class _Lane:
 
     def _drop(self) -> None:
         with self._changing:
-            worker, self._worker = self._worker, None
-        if worker is not None:
+            workers, self._workers = self._workers, {}
+        for worker in workers.values():
             worker.kill()
 
 
@@ -195,13 +237,14 @@ class _WorkerDiedError(Exception):
 class _Worker:
     """One process, and our end of its pipe."""
 
-    def __init__(self, open_answer: OpenAnswer, wait: Wait) -> None:
+    def __init__(self, open_answer: OpenAnswer, limits: WorkerLimits, wait: Wait, *, is_locked: bool) -> None:
         self._wait = wait
+        self._cpu_s = limits.cpu_s
         # Spawned, not forked: this process has threads, and a child must not hold the pipes of its sisters.
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
         self._process: SpawnProcess = context.Process(
-            target=_work, args=(theirs, open_answer), name="case-worker", daemon=True
+            target=_work, args=(theirs, open_answer, limits, is_locked), name="case-worker", daemon=True
         )
         self._process.start()
         theirs.close()
@@ -210,8 +253,8 @@ class _Worker:
         """Wait until it can answer."""
         self._receive()
 
-    def ask(self, chunk: Chunk, limit_s: float) -> Answered:
-        """Return its answer; after so many seconds without one it is of no more use."""
+    def ask(self, chunk: Chunk, limit_s: float) -> Answered | None:
+        """Return its answer, `None` if it may not give one; after so many seconds without it is of no more use."""
         try:
             self._connection.send(chunk)
             has_come = self._wait(self._connection, limit_s)
@@ -220,7 +263,7 @@ class _Worker:
         if not has_come:
             raise _WorkerDiedError(f"gave no answer within {limit_s:g} s and was ended")
         answer = self._receive()
-        assert isinstance(answer, Answered)
+        assert answer is None or isinstance(answer, Answered)
         return answer
 
     def kill(self) -> None:
@@ -238,16 +281,49 @@ class _Worker:
     def _died(self) -> _WorkerDiedError:
         self._process.join(2)
         status = self._process.exitcode
+        if status == -signal.SIGPROF:
+            return _WorkerDiedError(f"took more than {self._cpu_s:g} s of processor time and was ended")
         if status is not None and status < 0:
             return _WorkerDiedError(f"was killed by signal {-status}")
         return _WorkerDiedError(f"ended with status {status}")
 
 
-def _work(connection: Connection, open_answer: OpenAnswer) -> None:
+def _work(connection: Connection, open_answer: OpenAnswer, limits: WorkerLimits, is_locked: bool) -> None:  # noqa: FBT001  # of a process
     """Answer chunks until the pipe is closed; runs in the worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; the parent ends us
+    forbid_network()
     with open_answer() as answer:
+        memory = Memory()
+        if is_locked:
+            _lock()
+        memory.allow(limits.memory_mb)
         connection.send(None)  # ready
         with suppress(EOFError, BrokenPipeError, ConnectionResetError):
             while True:
-                connection.send(answer_chunk(connection.recv(), answer))
+                connection.send(_answer(connection.recv(), _within(answer, limits.cpu_s)))
+
+
+def _lock() -> None:
+    for name in set(os.environ) - set(_KEPT_ENVIRONMENT):
+        del os.environ[name]
+    lock_in(readable=Readable())
+
+
+def _answer(chunk: Chunk, answer: Answer) -> Answered | None:
+    try:
+        return answer_chunk(chunk, answer)
+    except NeedsMoreError:
+        return None
+
+
+def _within(answer: Answer, cpu_s: float) -> Answer:
+    """Return an answer that ends this process, whatever it does, once it has used so much processor time."""
+
+    def timed(case: JSONObject) -> JSONObject:
+        allow_cpu(cpu_s)
+        try:
+            return answer(case)
+        finally:
+            allow_cpu(0)
+
+    return timed

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 
-from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.errors import EngineError, RequestError
+from prompt_debugger.core.room.lock import allow_cpu
+from prompt_debugger.core.types import JSONObject
 from prompt_debugger.ui.cli.case_lines import Answer, Answered, ByteSource, Chunk, OpenAnswer, answer_chunk, read_chunks
-from prompt_debugger.ui.cli.case_workers import CaseWorkers
+from prompt_debugger.ui.cli.case_workers import CaseWorkers, WorkerLimits
 from prompt_debugger.ui.cli.output import FOUND, OK
 
 # A worker needs half a second to start, in which about so many lines are read.
@@ -33,15 +37,18 @@ def run_cases(name: str, answer: Answer) -> int:
     return run_bulk(name, lambda: nullcontext(answer), jobs=1)
 
 
-def run_bulk(name: str, open_answer: OpenAnswer, *, jobs: int | None = None) -> int:
+def run_bulk(
+    name: str, open_answer: OpenAnswer, *, jobs: int | None = None, open_locked: OpenAnswer | None = None
+) -> int:
     """Answer every line of a file, the first ones here and what comes after them in several processes.
 
     Args:
         name: The file, or `-` for standard input.
         open_answer: Makes what turns a case into a document; called once in each process, so it must be picklable
             unless `jobs` is 1.
-        jobs: How many processes; `None` means one per processor. With 1 everything happens here. A line that hangs is
-            given up by the processes; what is answered here has no limit.
+        jobs: How many processes; `None` means one per processor. With 1 everything happens here. A line that takes too
+            much processor time is given up, here and there.
+        open_locked: As `open_answer`, for processes that are locked; see `CaseWorkers`.
 
     Returns:
         As `run_cases`.
@@ -52,7 +59,7 @@ def run_bulk(name: str, open_answer: OpenAnswer, *, jobs: int | None = None) -> 
     """
     has_error = False
     with opened(name) as source:
-        answers = _answers(read_chunks(source), open_answer, jobs or usable_processors())
+        answers = _answers(read_chunks(source), open_answer, jobs or usable_processors(), open_locked)
         with closing(answers):
             for done in answers:
                 has_error |= done.has_error
@@ -66,17 +73,46 @@ def usable_processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _answers(chunks: Iterator[Chunk], open_answer: OpenAnswer, jobs: int) -> Generator[Answered, None, None]:
+def _answers(
+    chunks: Iterator[Chunk], open_answer: OpenAnswer, jobs: int, open_locked: OpenAnswer | None
+) -> Generator[Answered, None, None]:
     """Answer here until it is worth starting workers."""
     with open_answer() as answer:
         for chunk in chunks:
-            yield answer_chunk(chunk, answer)
+            yield answer_chunk(chunk, _within(answer, WorkerLimits().cpu_s))
             if jobs > 1 and chunk.first_number + len(chunk.lines) > LINES_ALONE:
                 break
     if (following := next(chunks, None)) is None:
         return
-    with closing(CaseWorkers(open_answer, jobs)) as workers:
+    with closing(CaseWorkers(open_answer, jobs, open_locked=open_locked)) as workers:
         yield from workers.answers(_with_first(following, chunks))
+
+
+class _TimeUp(BaseException):
+    """A line took too long. No `Exception`, so that nothing that reads a line swallows it."""
+
+
+def _within(answer: Answer, cpu_s: float) -> Answer:
+    """Return an answer that raises an error once it has used so much processor time, where Python can tell."""
+    if threading.current_thread() is not threading.main_thread():
+        return answer  # signals come to the main thread alone
+
+    def timed(case: JSONObject) -> JSONObject:
+        before = signal.signal(signal.SIGPROF, _time_is_up)
+        try:
+            allow_cpu(cpu_s)
+            return answer(case)
+        except _TimeUp:
+            raise EngineError(f"the line took more than {cpu_s:g} s of processor time and was given up") from None
+        finally:
+            allow_cpu(0)
+            signal.signal(signal.SIGPROF, before)
+
+    return timed
+
+
+def _time_is_up(*_: object) -> None:
+    raise _TimeUp
 
 
 def _with_first(first: Chunk, others: Iterator[Chunk]) -> Iterator[Chunk]:

@@ -14,7 +14,7 @@ from prompt_debugger.core.grammar import GrammarEngine
 from prompt_debugger.core.pipeline import CaseParser, Target, judge_constrained
 from prompt_debugger.core.report import parse_to_json, parse_to_terminal
 from prompt_debugger.core.types import JSONObject, VllmOutcome
-from prompt_debugger.ui.cli.case_lines import Answer
+from prompt_debugger.ui.cli.case_lines import Answer, NeedsMoreError
 from prompt_debugger.ui.cli.cases import run_bulk
 from prompt_debugger.ui.cli.further_questions import releases_to_terminal, splits_to_terminal
 from prompt_debugger.ui.cli.output import (
@@ -28,6 +28,9 @@ from prompt_debugger.ui.cli.output import (
 from prompt_debugger.ui.cli.run import api_key_for
 from prompt_debugger.ui.cli.sharing import write_files
 from prompt_debugger.ui.cli.spread.cases import run_on_ray
+
+# Fields of a case for which helpers are started or files are read.
+_NEEDS_MORE = frozenset({"parsers", "tokenizer"})
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -82,10 +85,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.ray and (not options.cases or options.cases == "-" or options.endpoint):
         raise RequestError("--ray spreads the lines of a --cases file, and asks no server", field="--ray")
     if options.cases:
-        open_answer = partial(open_parser, defaults, options.constrained, _target(options))
-        if options.ray:
-            return run_on_ray(options.cases, open_answer, options.ray)
-        return run_bulk(options.cases, open_answer, jobs=options.jobs)
+        return _run_cases(options, defaults)
     with CaseParser(_target(options), thorough=options.splits, seed=options.seed) as parser:
         case = {**defaults, **_case_from_input(read_input(options.raw or "-"))}
         parse, findings = parser.parse(case)
@@ -110,6 +110,34 @@ def _run(options: argparse.Namespace) -> int:
     else:
         print_text(text)
     return exit_status(findings)
+
+
+def _run_cases(options: argparse.Namespace, defaults: JSONObject) -> int:
+    """Answer a case file; in locked processes, unless every line asks for helpers."""
+    open_answer = partial(open_parser, defaults, options.constrained, _target(options))
+    if options.ray:
+        return run_on_ray(options.cases, open_answer, options.ray)
+    asks_more = options.constrained or options.endpoint or _NEEDS_MORE & defaults.keys()
+    open_locked = None if asks_more else partial(open_reader, defaults)
+    return run_bulk(options.cases, open_answer, jobs=options.jobs, open_locked=open_locked)
+
+
+@contextmanager
+def open_reader(defaults: JSONObject) -> Iterator[Answer]:
+    """Give what turns a case into a parse document without any helper; raises `NeedsMoreError` for one that needs one.
+
+    Args:
+        defaults: Fields for cases that lack them.
+    """
+    with CaseParser() as parser:
+
+        def answer(case: JSONObject) -> JSONObject:
+            if any(case.get(field) for field in _NEEDS_MORE):
+                raise NeedsMoreError
+            parse, findings = parser.parse({**defaults, **case})
+            return parse_to_json(parse, case_id=case.get("id"), findings=findings)
+
+        yield answer
 
 
 @contextmanager

@@ -81,7 +81,10 @@ class Bench:
             other = with_edges(edited, own) if edited.strip() and with_edges(edited, own) != own else None
             steps = step_switches(body, found.setup, other_template=other)
             async for report, is_running in follow_steps(steps, self._budget_s):
-                yield None if report is None else switches_payload(report, found.source, is_running=is_running)
+                if report is None:
+                    yield None
+                    continue
+                yield await in_thread(switches_payload, report, found.source, is_running=is_running)
         except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
             yield _failed(error)
 
@@ -90,7 +93,10 @@ class Bench:
         try:
             body, found = await in_thread(self._find, asked)
             async for report, is_running in follow_steps(step_turns(body, found.setup), self._budget_s):
-                yield None if report is None else turns_payload(report, found.source, is_running=is_running)
+                if report is None:
+                    yield None
+                    continue
+                yield await in_thread(turns_payload, report, found.source, is_running=is_running)
         except Exception as error:  # noqa: BLE001  # as above
             yield _failed(error)
 
@@ -106,7 +112,7 @@ class Bench:
                 if answer is None:
                     yield CountStep(None)
                     continue
-                payload = count_payload(answer, found.source, earlier=others, is_running=is_running)
+                payload = await in_thread(count_payload, answer, found.source, earlier=others, is_running=is_running)
                 kept = tuple(one for one in earlier if one[0] != body)[-MAX_ANSWERS + 1 :]
                 yield CountStep(payload, None if is_running else (*kept, (body, answer)))
         except Exception as error:  # noqa: BLE001  # as above

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from prompt_debugger.core.errors import DebuggerError, EngineError, LabError, RequestError, RoomError
-from prompt_debugger.core.parse.engines import VllmEngine
+from prompt_debugger.core.parse.engines import EngineLimits, VllmEngine
 from prompt_debugger.core.pipeline import (
     Example,
     Progress,
@@ -24,7 +24,7 @@ from prompt_debugger.core.pipeline import (
     render_request,
 )
 from prompt_debugger.core.pipeline.intake import Intake, show_evidence
-from prompt_debugger.core.room import VISITOR, room_of
+from prompt_debugger.core.room import VISITOR, in_thread, room_of
 from prompt_debugger.core.types import JSON, Request, Trace
 from prompt_debugger.ui.present import (
     RunView,
@@ -126,7 +126,8 @@ class Handlers:
         self.limits = limits or settings.limits
         self.gate = RunGate(self.limits)
         self.stops = Stops()
-        self.engine = VllmEngine()
+        # All visitors share one helper: what strangers ask of it ends soon.
+        self.engine = VllmEngine(limits=EngineLimits(parser_s=2.0, cpu_s=20.0) if settings.public else None)
         self.examples = {example.name: example for example in load_examples()}
         self.recorded = RecordedCases(self.examples)
 
@@ -201,7 +202,7 @@ class Handlers:
                 async for update in updates:
                     yield update
             if sign.asked.is_set() and not sign.is_silent:
-                yield Update(await asyncio.to_thread(view.stop), view.trace)
+                yield Update(await in_thread(view.stop), view.trace)
 
     async def _whole_run(
         self, view: RunView, pasted: Pasted, fields: TargetFields, session: str, key: str
@@ -217,12 +218,12 @@ class Handlers:
                         yield update
         except DebuggerError as error:
             if isinstance(error, RequestError):
-                yield Update({"notices": notices_payload(error)})
-            yield Update(view.fail(_told(error, self.settings)), view.trace)
+                yield Update({"notices": await in_thread(notices_payload, error)})
+            yield Update(await in_thread(view.fail, _told(error, self.settings)), view.trace)
         except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
             _log_fault(error, self.settings)
             failure = DebuggerError(f"this program failed: {type(error).__name__}: {error}", "The log has more.")
-            yield Update(view.fail(failure), view.trace)
+            yield Update(await in_thread(view.fail, failure), view.trace)
 
     async def _wait(self, view: RunView, turn: Turn) -> AsyncGenerator[Payloads, None]:
         """Yield how many runs are ahead until it is this one's turn."""
@@ -249,7 +250,7 @@ class Handlers:
         if target.base_url is not None:
             request = bounded_request(request_for(request, target), self.limits)
         target = trusting_template(target, request, is_public=self.settings.public)
-        yield Update({"notices": notices_payload(request, is_public=self.settings.public)})
+        yield Update({"notices": await self._notices(request)})
         view.facts = target_facts(target)
         async with aclosing(self._follow(view, request, target)) as updates:
             async for payloads in updates:
@@ -262,8 +263,8 @@ class Handlers:
         """Return what pasted evidence shows; no server is asked, and the page has none to ask again."""
         view.facts = [["", "pasted", "No server was asked"], ["", intake.words, ""]]
         trace = await show_evidence(intake)
-        payloads = await asyncio.to_thread(view.finish, trace)
-        return Update({**payloads, "notices": intake_payload(intake)}, trace, is_own=False)
+        payloads = await in_thread(view.finish, trace)
+        return Update({**payloads, "notices": await in_thread(intake_payload, intake)}, trace, is_own=False)
 
     async def _without_server(
         self, view: RunView, request: Request, fields: TargetFields, error: NoServerError
@@ -271,13 +272,13 @@ class Handlers:
         """Return what there is to see without a server: the recording of a worked case, else the prompt."""
         parsers = {"tool_parser": fields.tool_parser, "reasoning_parser": fields.reasoning_parser}
         target = target_without_server(self.settings, tokenizer=fields.tokenizer, **parsers)
-        if (recorded := await asyncio.to_thread(self.recorded.find, request, target, run=view.run)) is not None:
-            notices = notices_payload(request, is_public=self.settings.public)
+        if (recorded := await in_thread(self.recorded.find, request, target, run=view.run)) is not None:
+            notices = await self._notices(request)
             return Update({**recorded.payloads, "notices": notices}, recorded.trace, is_own=False)
         view.facts = target_facts(target)
         trace = await render_request(request, target)
-        payloads = await asyncio.to_thread(view.finish, trace)
-        notices = notices_payload(request, is_public=self.settings.public)
+        payloads = await in_thread(view.finish, trace)
+        notices = await self._notices(request)
         verdict = unserved_payload(error, is_rendered=trace.local_prompt is not None, run=view.run)
         return Update({**payloads, "notices": notices, "verdict": verdict}, trace)
 
@@ -291,11 +292,11 @@ class Handlers:
                 await latest.wait(TICK_S)
                 _check_time(time.monotonic() - started_s, self.limits)
                 if latest.progress is not None:
-                    yield await asyncio.to_thread(_update, view, latest.progress, time.monotonic() - started_s)
+                    yield await in_thread(_update, view, latest.progress, time.monotonic() - started_s)
                 await asyncio.sleep(MIN_GAP_S)
             await task
             if latest.progress is not None:
-                yield await asyncio.to_thread(view.finish, latest.progress.trace)
+                yield await in_thread(view.finish, latest.progress.trace)
         finally:
             task.cancel()
             with suppress(asyncio.CancelledError, Exception):
@@ -309,7 +310,10 @@ class Handlers:
         except EngineError as error:
             _log.info("vLLM's parsers could not be asked: %s", error.message)
             return {}
-        return await asyncio.to_thread(view.finish, judged)
+        return await in_thread(view.finish, judged)
+
+    async def _notices(self, request: Request) -> str:
+        return await in_thread(notices_payload, request, is_public=self.settings.public)
 
     def _facts(self, example: Example) -> list[JSON]:
         target = self.settings.target

@@ -65,8 +65,8 @@ class LiveRender:
             with suppress(RoomError):  # the prompt stands; the run will say what could not be checked
                 trace = await check_rendered(trace, _special_texts(trace))
             prompt = trace.local_prompt
-            tokens = None if prompt is None else await asyncio.to_thread(tokens_payload, prompt.tokens)
-            return Live(live_payload(trace, found.source), tokens or "")
+            tokens = None if prompt is None else await in_thread(tokens_payload, prompt.tokens)
+            return Live(await in_thread(live_payload, trace, found.source), tokens or "")
         except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
             return Live(live_error_payload(as_told(error)), None)
 

@@ -108,7 +108,7 @@ class ModelChecks:
         try:
             found = _need(check)
             trace = await read_trace(cell_trace(found, parser, answer))
-            return cell_payload(found, parser, ideal_of(found, answer), trace)
+            return await in_thread(cell_payload, found, parser, ideal_of(found, answer), trace)
         except Exception as error:  # noqa: BLE001  # as above
             return tool_error_payload(as_told(error))
 

@@ -86,7 +86,7 @@ class ParseTools:
         """
         try:
             run = _need(trace)
-            yield MatrixChange(matrix_payload(run, {}, total=0, is_running=True))
+            yield MatrixChange(await in_thread(matrix_payload, run, {}, total=0, is_running=True))
             step = MatrixStep()
             async with aclosing(
                 _with_ticks(self._matrix_steps(run, self._tokenizer(run, tokenizer), servers))
@@ -96,13 +96,12 @@ class ParseTools:
                     if found is None:
                         yield MatrixChange()
                         continue
-                    payload = await asyncio.to_thread(
+                    payload = await in_thread(
                         matrix_payload, run, step.outcomes, total=step.total, version=step.version, is_running=True
                     )
                     yield MatrixChange(payload)
             judged = await with_outcomes(run, step.outcomes)
-            matrix = matrix_payload(judged, version=step.version)
-            yield MatrixChange(matrix, findings_payload(judged), stages_payload(judged), judged)
+            yield await in_thread(_all_asked, judged, step.version)
         except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
             yield MatrixChange(tool_error_payload(_told(error)))
 
@@ -117,7 +116,7 @@ class ParseTools:
             call = try_splits(run, self._engine, name, self._tokenizer(run, tokenizer), seed=_seed(seed))
             async with aclosing(_with_ticks(_once(call))) as ticks:
                 async for outcome in ticks:
-                    yield None if outcome is None else splits_payload(run, name, outcome)
+                    yield None if outcome is None else await in_thread(splits_payload, run, name, outcome)
         except Exception as error:  # noqa: BLE001  # as above
             yield tool_error_payload(_told(error))
 
@@ -143,7 +142,10 @@ class ParseTools:
                             continue
                         done = len(table.rows)
                         now = f"releases; now {wanted[done]}, fetched if need be" if done < len(wanted) else ""
-                        yield releases_payload(run, table, total=len(wanted), step=now, is_running=done < len(wanted))
+                        is_running = done < len(wanted)
+                        yield await in_thread(
+                            releases_payload, run, table, total=len(wanted), step=now, is_running=is_running
+                        )
         except Exception as error:  # noqa: BLE001  # as above
             yield tool_error_payload(_told(error))
 
@@ -156,7 +158,7 @@ class ParseTools:
             call = in_thread(judge_trace, run, level.strip(), self._grammar, source)
             async with aclosing(_with_ticks(_once(call))) as ticks:
                 async for verdict in ticks:
-                    yield None if verdict is None else constrained_payload(run, verdict)
+                    yield None if verdict is None else await in_thread(constrained_payload, run, verdict)
         except Exception as error:  # noqa: BLE001  # as above
             yield tool_error_payload(_told(error))
 
@@ -249,6 +251,12 @@ def _versions(text: str) -> list[str]:
 
 async def _once(call: Awaitable[T]) -> AsyncIterator[T]:
     yield await call
+
+
+def _all_asked(judged: Trace, version: str) -> MatrixChange:
+    """Return what the page shows once all parsers have answered."""
+    matrix = matrix_payload(judged, version=version)
+    return MatrixChange(matrix, findings_payload(judged), stages_payload(judged), judged)
 
 
 async def _with_ticks(steps: AsyncIterator[T]) -> AsyncGenerator[T | None, None]:

@@ -12,6 +12,7 @@ from prompt_debugger.core.experiments import RenderSetup
 from prompt_debugger.core.render import render_local
 from prompt_debugger.core.render.local import tokens_of
 from prompt_debugger.core.render.probes import ProbeAnswer, step_probes
+from prompt_debugger.core.room import in_thread
 from prompt_debugger.core.types import JSON, JSONObject, Prompt, Trace
 from prompt_debugger.ui.present import tokens_payload
 from prompt_debugger.ui.present.template import edit_error_payload, edited_payload, probes_payload
@@ -99,7 +100,7 @@ class TemplateLab:
 
         try:
             async for answers, is_running in follow_steps(grown(), None):
-                yield None if answers is None else probes_payload(answers, is_running=is_running)
+                yield None if answers is None else await in_thread(probes_payload, answers, is_running=is_running)
         except Exception as error:  # noqa: BLE001  # as above
             yield edit_error_payload(as_told(error))
 

@@ -53,7 +53,9 @@ class EngineLimits:
     Attributes:
         start_s: Seconds until it must have imported vLLM.
         request_s: Seconds for one request, all its parsers together.
-        parser_s: Seconds for one parser, and once more for its streaming.
+        parser_s: Seconds of processor time for one parser, and once more for its streaming.
+        cpu_s: Seconds of processor time for one request, by default three quarters of `request_s`; what does not hear
+            of `parser_s` ends with the helper.
         memory_growth_bytes: How much address space it may take beyond what it has once warm.
         answer_bytes: Longest answer.
     """
@@ -61,6 +63,7 @@ class EngineLimits:
     start_s: float = 180.0
     request_s: float = 60.0
     parser_s: float = 5.0
+    cpu_s: float | None = None
     memory_growth_bytes: int = 2 << 30
     answer_bytes: int = 64 << 20
 
@@ -234,7 +237,11 @@ class VllmEngine:
         return output.order() | {"plugins": list(self._plugins)} | self._limited()
 
     def _limited(self) -> JSONObject:
-        return {"limit_s": self._limits.parser_s, "memory_growth_bytes": self._limits.memory_growth_bytes}
+        return {
+            "limit_s": self._limits.parser_s,
+            "cpu_s": self._limits.cpu_s or self._limits.request_s * 0.75,
+            "memory_mb": self._limits.memory_growth_bytes >> 20,
+        }
 
     def _ask(self, order: JSONObject, versions: Collection[str] = ()) -> dict[str, ParserOutcome]:
         helper, parsers = self._warm()

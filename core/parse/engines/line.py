@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import TypeVar
 
 from prompt_debugger.core.errors import EngineError
@@ -30,13 +30,14 @@ class HelperLine:
         self._changing = threading.Lock()
 
     async def run(self, job: Callable[[], T]) -> T:
-        """Await a job; cancelling takes it out of the line, or ends it."""
+        """Await a job; cancelling, or the end of the visitor's turn, takes it out of the line, or ends it."""
         future, ticket = self._submit(job)
-        try:
-            return await asyncio.wrap_future(future)
-        except asyncio.CancelledError:
-            self._leave(future, ticket)
-            raise
+        with self._with_turn(future, ticket):
+            try:
+                return await asyncio.wrap_future(future)
+            except asyncio.CancelledError:
+                self._leave(future, ticket)
+                raise
 
     def call(self, job: Callable[[], T]) -> T:
         """Wait for a job in a thread; the end of the visitor's turn takes it out of the line, or ends it.
@@ -45,8 +46,7 @@ class HelperLine:
             EngineError: It was taken out.
         """
         future, ticket = self._submit(job)
-        turn = TURN.get()
-        with nullcontext() if turn is None else turn.also_ending(lambda: self._leave(future, ticket)):
+        with self._with_turn(future, ticket):
             try:
                 return future.result()
             except CancelledError:
@@ -70,6 +70,10 @@ class HelperLine:
                     self._under_way = None
 
         return self._thread.submit(work), ticket
+
+    def _with_turn(self, future: Future[T], ticket: object) -> AbstractContextManager[None]:
+        turn = TURN.get()
+        return nullcontext() if turn is None else turn.also_ending(lambda: self._leave(future, ticket))
 
     def _leave(self, future: Future[T], ticket: object) -> None:
         if future.cancel():

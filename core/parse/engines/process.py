@@ -149,6 +149,8 @@ class HelperProcess:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=2)
         status = self._process.poll()
+        if status == -signal.SIGPROF:
+            return self._failure("used more processor time than one question may")
         how = f"was killed by signal {-status}" if status is not None and status < 0 else f"ended with status {status}"
         return self._failure(how)
 

@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import select
 import signal
+import socket
 import subprocess
 import sys
 from contextlib import closing, contextmanager
@@ -15,7 +17,7 @@ import pytest
 
 from prompt_debugger.core.errors import EngineError, RequestError
 from prompt_debugger.ui.cli import cases
-from prompt_debugger.ui.cli.case_lines import CHUNK_LINES, Chunk, read_chunks
+from prompt_debugger.ui.cli.case_lines import CHUNK_LINES, Chunk, NeedsMoreError, read_chunks
 from prompt_debugger.ui.cli.case_workers import CaseWorkers, WorkerLimits
 from prompt_debugger.ui.cli.cases import LINES_ALONE, run_bulk
 from tests.conftest import ROOT
@@ -311,3 +313,113 @@ def children_of(pid):
             if int(parent) == pid:
                 found.append(int(entry.name))
     return found
+
+
+@contextmanager
+def breaking_out():
+    """Answer with what a locked process can do all the same; a case may ask for helpers, time or memory."""
+
+    def answer(case):
+        if case.get("do") == "ask":
+            raise NeedsMoreError
+        if case.get("do") == "work":
+            sum(range(1 << 60))
+        if case.get("do") == "grow":
+            return {"length": len(bytearray(1 << 33))}
+        done = [name for name, attempt in ATTEMPTS.items() if succeeds(attempt)]
+        return {"done": done, "names": sorted(os.environ), "pid": os.getpid()}
+
+    yield answer
+
+
+def succeeds(attempt):
+    try:
+        attempt()
+    except OSError:
+        return False
+    return True
+
+
+ATTEMPTS = {
+    "read our code": lambda: Path(os.__file__).read_bytes(),
+    "read the machine": lambda: Path("/etc/passwd").read_bytes(),
+    "read by descriptor": lambda: os.open("/etc/passwd", os.O_RDONLY),
+    "read through a link": lambda: Path("/proc/self/root", "etc", "passwd").read_bytes(),
+    "list": lambda: os.listdir("/etc"),  # noqa: PTH208  # what iterdir does
+    "write": lambda: Path(os.devnull).write_text("x"),
+    "write our code": lambda: Path(os.__file__).open("r+").close(),
+    "run": lambda: subprocess.run(["true"], check=False),
+    "fork": lambda: os.waitpid(os.fork() or os._exit(0), 0),
+    "connect": socket.socket,
+    "look up": lambda: socket.getaddrinfo("example.org", 80),
+    "end the parent": lambda: os.kill(os.getppid(), 0),
+}
+
+
+def test_a_locked_worker_reads_our_code_and_breaks_out_of_nothing(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+
+    [document] = documents_of([{"n": 1}], jobs=1, open_locked=breaking_out)
+
+    assert document["done"] == ["read our code"]
+    assert "PATH" in document["names"]
+    assert "OPENAI_API_KEY" not in document["names"]
+
+
+def test_a_worker_that_is_not_locked_reaches_no_network_either():
+    [document] = documents_of([{"n": 1}], breaking_out, jobs=1)
+
+    assert "look up" not in document["done"]
+    assert "run" in document["done"]
+
+
+def test_what_asks_for_helpers_is_answered_by_another_process_in_its_place():
+    items = [{"id": n, "n": n, "do": "ask" if n == 4 else None} for n in range(9)]
+
+    documents = documents_of(items, jobs=1, open_locked=breaking_out)
+
+    assert [document["id"] for document in documents] == list(range(9))
+    assert ["done" in document for document in documents] == [True] * 3 + [False] * 3 + [True] * 3  # by chunks
+    assert documents[4]["seen"] == 4
+
+
+@pytest.mark.parametrize("is_locked", [True, False])
+def test_a_line_that_takes_too_much_time_or_memory_costs_itself_alone(is_locked):
+    items = [{"id": 0}, {"id": 1, "do": "work"}, {"id": 2}, {"id": 3, "do": "grow"}, {"id": 4}]
+    limits = WorkerLimits(cpu_s=0.2, memory_mb=1024)
+
+    documents = documents_of(items, breaking_out, 1, limits=limits, open_locked=breaking_out if is_locked else None)
+
+    assert [document["id"] for document in documents] == list(range(5))
+    assert "took more than 0.2 s of processor time" in documents[1]["error"]["message"]
+    assert "MemoryError" in documents[3]["error"]["message"]
+    assert ["error" in document for document in documents] == [False, True, False, True, False]
+
+
+def test_a_line_that_is_answered_here_is_given_up_too(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(cases, "WorkerLimits", partial(WorkerLimits, cpu_s=0.2))
+    file = tmp_path / "cases.jsonl"
+    file.write_bytes(b"\n".join(lines_of([{"id": 1, "a": "a" * 60 + "!"}, {"id": 2, "a": "a"}])))
+
+    def answer(case):
+        return {"fits": bool(re.fullmatch("(a+)+", case["a"]))}  # for the first, longer than anybody lives
+
+    assert cases.run_cases(str(file), answer) == 1
+    slow, quick = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+    assert "took more than 0.2 s of processor time" in slow["error"]["message"]
+    assert (quick["id"], quick["fits"]) == (2, True)
+
+
+def test_lines_with_and_without_parsers_get_what_they_ask_for():
+    with parse_command("--jobs", "1") as process:
+        wanted = [*range(MANY), {"parsers": ["sglang:none"]}]
+        for n, more in enumerate(wanted):
+            line = {"id": n, "raw": CALL.format(n=n)} | (more if isinstance(more, dict) else {})
+            process.stdin.write(json.dumps(line).encode() + b"\n")
+        output, _ = process.communicate()
+
+    documents = [json.loads(line) for line in output.splitlines()]
+    assert [document["id"] for document in documents] == list(range(len(wanted)))
+    assert documents[-2]["calls"][0]["arguments_json"] == {"n": MANY - 1}
+    assert "no server is named" in documents[-1]["error"]["message"]  # said by what may ask servers

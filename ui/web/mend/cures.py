@@ -53,7 +53,7 @@ class Cures:
                         said = told.sentence
                         yield trial_payload(code, "running", said)
             assert made is not None
-            yield self._ended(trace, code, made)
+            yield await in_thread(self._ended, trace, code, made)
         except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
             yield trial_error_payload(code, as_told(error))
 

@@ -43,6 +43,7 @@ def _stand_alone() -> None:
         ("prompt_debugger.core", folder.parents[2]),
         ("prompt_debugger.core.parse", folder.parents[1]),
         ("prompt_debugger.core.parse.engines", folder.parents[0]),
+        ("prompt_debugger.core.room", folder.parents[2] / "room"),
     ):
         package = types.ModuleType(name)
         package.__path__ = [str(path)]

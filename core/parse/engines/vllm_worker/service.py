@@ -1,15 +1,23 @@
 # ruff: noqa: ANN401 - the objects of vLLM and transformers are untyped
-"""Requests in, outcomes out, one at a time; nothing that a parser does ends the service."""
+"""Requests in, outcomes out, one at a time; nothing that a parser does ends the service.
+
+Before the first request the door is locked as a room's is: no socket, process or
+written file. Read can be the libraries, whose parsers are imported when first asked
+for, and what the client names: plug-ins and the folder of a tokenizer.
+"""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
 import json
+import os
 import re
-import resource
 import time
+from pathlib import Path
 from typing import Any, BinaryIO
+
+from prompt_debugger.core.room.lock import Memory, Readable, allow_cpu, lock_in
 
 _PATH = re.compile(r"(?<![\w:/])(?:/[\w.@+~-]+)+/([\w.@+~-]+)")
 
@@ -27,10 +35,16 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
         _write(sink, {"ready": False, "error": plain_error(error)})
         return
     _write(sink, {"ready": True, "elapsed_s": time.perf_counter() - began, **hello})
+    memory, readable = Memory(), Readable()
+    lock_in(has_threads=True, readable=readable)
     for line in source:
         order = json.loads(line)
-        _limit_memory(order.get("memory_growth_bytes"))
-        _write(sink, _answer(outcomes, order))
+        readable.allow(_files_of(order))
+        memory.allow(order["memory_mb"])
+        allow_cpu(order["cpu_s"])
+        answer = _answer(outcomes, order)
+        allow_cpu(0)
+        _write(sink, answer)
 
 
 def plain_error(error: BaseException) -> str:
@@ -49,14 +63,18 @@ def _answer(outcomes: Any, order: dict[str, Any]) -> dict[str, Any]:
         return {"id": order.get("id"), "error": plain_error(error)}
 
 
-def _limit_memory(growth_bytes: int | None) -> None:
-    """Allow the address space to grow by so much from here, once and for all."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    if growth_bytes is None or soft != resource.RLIM_INFINITY:
-        return
-    with open("/proc/self/statm", encoding="ascii") as status:  # noqa: PTH123 - no file to speak of
-        size_bytes = int(status.read().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (size_bytes + growth_bytes, hard))
+def _files_of(order: dict[str, Any]) -> list[str]:
+    """Return what the client, not the text, lets be read: plug-ins with what lies beside them, and a tokenizer."""
+    found = [str(Path(file).parent) for file in order.get("plugins", ())]
+    if folder := order.get("tokenizer"):
+        found.append(folder if Path(folder).is_dir() else _hub_cache())
+    return found
+
+
+def _hub_cache() -> str:
+    """Return where models lie that were fetched by name."""
+    home = os.environ.get("HF_HOME") or str(Path.home() / ".cache" / "huggingface")
+    return os.environ.get("HF_HUB_CACHE") or str(Path(home, "hub"))
 
 
 def _write(sink: BinaryIO, answer: dict[str, Any]) -> None:

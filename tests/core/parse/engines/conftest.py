@@ -23,7 +23,7 @@ def engine() -> Iterator[VllmEngine]:
 @pytest.fixture(scope="session")
 def fragile_engine() -> Iterator[VllmEngine]:
     """A helper with parsers that misbehave, and little patience."""
-    limits = EngineLimits(request_s=10.0, parser_s=3.0)
+    limits = EngineLimits(request_s=10.0, parser_s=1.0)
     engine = VllmEngine(plugins=[PLUGIN], limits=limits)
     yield engine
     engine.close()

@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 
 from prompt_debugger.core.errors import EngineError
-from prompt_debugger.core.parse.engines import RawOutput, VllmEngine
+from prompt_debugger.core.parse.engines import EngineLimits, RawOutput, VllmEngine
 from prompt_debugger.core.types import VllmOutcome
 
 pytestmark = pytest.mark.vllm
 
+PLUGIN = Path(__file__).parent / "plugins" / "misbehaving.py"
 ROOT = Path(__file__).resolve().parents[4]
 
 HERMES = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
@@ -37,7 +38,7 @@ async def works(engine: VllmEngine) -> bool:
 @pytest.mark.parametrize(
     ("parser", "words"),
     [
-        ("endless", "took longer than 3 s"),
+        ("endless", "took longer than 1 s"),
         ("hungry", "MemoryError"),
         ("wordy", "more than"),
         ("complaining", "KeyError"),
@@ -64,6 +65,26 @@ async def test_what_a_parser_logs_is_kept_and_paths_are_not(fragile_engine: Vllm
     assert outcome.error == "KeyError: 'file.py'"
 
 
+async def test_a_parser_reads_its_libraries_and_breaks_out_of_nothing(fragile_engine: VllmEngine) -> None:
+    outcome = await try_parser(fragile_engine, "breakingout")
+
+    assert outcome.error == "RuntimeError: read-library"
+
+
+async def test_no_key_reaches_the_helper_and_a_loop_that_hears_nothing_ends_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+
+    async with VllmEngine(plugins=[PLUGIN], limits=EngineLimits(cpu_s=1.0)) as engine:
+        outcome = await try_parser(engine, "breakingout")
+        with pytest.raises(EngineError, match="more processor time than"):
+            await try_parser(engine, "deaf")
+
+    assert outcome.error == "RuntimeError: read-library"
+
+
 async def test_what_a_parser_prints_disturbs_nobody(fragile_engine: VllmEngine) -> None:
     outcome = await try_parser(fragile_engine, "printing")
 
@@ -72,7 +93,11 @@ async def test_what_a_parser_prints_disturbs_nobody(fragile_engine: VllmEngine) 
 
 @pytest.mark.parametrize(
     ("parser", "words"),
-    [("stubborn", "no answer within 10 s"), ("crashing", "killed by signal 11"), ("leaving", "ended with status 3")],
+    [
+        ("stubborn", "no answer within 10 s"),
+        ("crashing", "killed by signal 11"),
+        ("leaving", "ended with status 3"),
+    ],
 )
 async def test_a_parser_that_takes_the_helper_down_is_one_error_and_the_next_request_works(
     fragile_engine: VllmEngine, parser: str, words: str
@@ -110,7 +135,7 @@ async def test_requests_from_several_tasks_are_answered_each_with_its_own(fragil
 
 def test_our_own_process_never_imports_vllm_and_its_helper_dies_with_it() -> None:
     program = (
-        "import sys, time; from prompt_debugger.core.parse.engines import RawOutput, VllmEngine\n"
+        "import sys, time; from prompt_debugger.core.parse.engines import EngineLimits, RawOutput, VllmEngine\n"
         "engine = VllmEngine()\n"
         "engine.wait(engine.parse_with(['vllm:hermes'], RawOutput('')))\n"
         "print([name for name in sys.modules if name.partition('.')[0] in ('vllm', 'torch', 'transformers')])\n"

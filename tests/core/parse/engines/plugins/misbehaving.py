@@ -1,9 +1,13 @@
 """Tool parsers that misbehave, each in its own way; loaded into the helper as a plug-in."""
 
 import contextlib
+import ctypes
 import os
-import signal
+import socket
+import subprocess
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 from vllm.entrypoints.generate.base.protocol import ExtractedToolCallInformation, FunctionCall, ToolCall
 from vllm.logger import init_logger
@@ -39,12 +43,54 @@ class Stubborn(Misbehaving):
 
 class Crashing(Misbehaving):
     def misbehave(self) -> None:
-        os.kill(os.getpid(), signal.SIGSEGV)
+        ctypes.string_at(0)
 
 
 class Leaving(Misbehaving):
     def misbehave(self) -> None:
         os._exit(3)
+
+
+class Deaf(Misbehaving):
+    """Loops where no signal handler is run."""
+
+    def misbehave(self) -> None:
+        sum(range(1 << 60))
+
+
+class BreakingOut(Misbehaving):
+    """Tries what a locked helper cannot do, and says which of it could be done."""
+
+    def misbehave(self) -> None:
+        done = [name for name, attempt in _ATTEMPTS.items() if _succeeds(attempt)]
+        raise RuntimeError(" ".join([*done, *sorted(name for name in os.environ if name.endswith(("_KEY", "_TOKEN")))]))
+
+
+def _succeeds(attempt: Callable[[], object]) -> bool:
+    try:
+        attempt()
+    except OSError:
+        return False
+    return True
+
+
+# The first is what libraries do that import parts of themselves late.
+_ATTEMPTS: dict[str, Callable[[], object]] = {
+    "read-library": lambda: Path(os.__file__).read_bytes(),
+    "read-machine": lambda: Path("/etc/passwd").read_bytes(),
+    "read-through-link": lambda: Path("/proc/self/root", "etc", "passwd").read_bytes(),
+    "list-machine": lambda: os.listdir("/etc"),  # noqa: PTH208  # what iterdir does
+    "write": lambda: Path("/dev/shm/made-by-a-parser").write_text("x"),
+    "write-library": lambda: Path(os.__file__).open("a").close(),
+    "descriptor": lambda: os.open("/etc/passwd", os.O_RDONLY),
+    "remove": lambda: Path("/dev/shm/made-by-a-parser").unlink(),
+    "run": lambda: subprocess.run(["true"], check=False),
+    "spawn": lambda: os.posix_spawn("/bin/true", ["true"], {}),
+    "shell": lambda: os.system("true"),
+    "socket": socket.socket,
+    "look-up": lambda: socket.getaddrinfo("example.org", 80),
+    "kill": lambda: os.kill(os.getppid(), 0),
+}
 
 
 class Hungry(Misbehaving):
@@ -71,5 +117,5 @@ class Complaining(Misbehaving):
         raise KeyError("/home/someone/secret/place/file.py")
 
 
-for parser in (Endless, Stubborn, Crashing, Leaving, Hungry, Wordy, Printing, Complaining):
+for parser in (Endless, Stubborn, Crashing, Leaving, Deaf, BreakingOut, Hungry, Wordy, Printing, Complaining):
     ToolParserManager.register_module(parser.__name__.lower(), module=parser)
