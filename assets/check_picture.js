@@ -27,7 +27,8 @@
     context.fillRect(0, 0, width, canvas.height / SCALE);
     write(header.sentence, MARGIN, MARGIN + 14, "text", 16, 700);
     write(header.source, MARGIN, MARGIN + 36, "muted", 12);
-    if (header.command) write(header.command, MARGIN, MARGIN + 58, "text", 12, 400, "mono");
+    const tried = header.commands.find((one) => one.is_tried);
+    if (tried) write(tried.command, MARGIN, MARGIN + 58, "text", 12, 400, "mono");
     answers.forEach((answer, i) => {
       context.save();
       context.translate(MARGIN + NAME + i * CELL + CELL / 2 + 4, top - 8);

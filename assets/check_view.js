@@ -183,21 +183,40 @@
     head.append(make("span", "pd-badge", VERDICTS[header.verdict]));
     if (header.missing) head.append(prose("span", "", header.missing));
     box.append(head);
-    if (header.command) {
-      const line = make("div", "pd-check-command");
-      line.append(make("code", "pd-check-words", header.command), button("Copy", "", (event) => pd.copyText(header.command, event.currentTarget)));
-      head.append(line);
-      const flags = make("dl", "pd-facts");
-      header.flags.forEach(([flag, reason]) => flags.append(make("dt", "pd-check-flag", flag), prose("dd", "", reason)));
-      box.append(flags);
-    }
+    header.commands.forEach((one) => {
+      if (one.is_tried) {
+        head.append(commandLine(one));
+        return box.append(flags(one));
+      }
+      const other = make("details", "pd-more");
+      other.dataset.key = "serve-" + one.engine;
+      other.append(make("summary", "", ENGINES[one.engine] + ", not tried here"), commandLine(one), flags(one));
+      box.append(other);
+    });
+    return box;
+  }
+
+  const ENGINES = { vllm: "vLLM", sglang: "SGLang", "llama.cpp": "llama.cpp" };
+
+  function commandLine(one) {
+    const line = make("div", "pd-check-command");
+    line.append(make("code", "pd-check-words", one.command), button("Copy", "", (event) => pd.copyText(one.command, event.currentTarget)));
+    return line;
+  }
+
+  function flags(one) {
+    const list = make("dl", "pd-facts");
+    one.flags.forEach(([words, reason]) => list.append(make("dt", "pd-check-flag", words), prose("dd", "", reason)));
+    if (!one.note) return list;
+    const box = make("div", "");
+    box.append(list, prose("p", "pd-muted", one.note));
     return box;
   }
 
   function reasons(header) {
     if (!header.reasons.length && !header.features.length) return null;
     const box = make("section", "pd-check-recommended");
-    box.append(make("h2", "pd-check-title", header.command ? "Why, and what comes back of each answer" : "Why"));
+    box.append(make("h2", "pd-check-title", header.commands.length ? "Why, and what comes back of each answer" : "Why"));
     header.reasons.forEach((reason) => box.append(prose("p", "pd-check-reason", reason)));
     if (header.features.length) box.append(features(header));
     return box;

@@ -33,7 +33,7 @@ def test_the_matrix_names_the_parser_and_a_cell_opens_in_parse(bare: DebuggerPag
     page = bare.page
     check(bare)
 
-    expect(page.locator(".pd-check-words")).to_contain_text("--tool-call-parser kimi_k2")
+    expect(page.locator(".pd-check-verdict .pd-check-words")).to_contain_text("--tool-call-parser kimi_k2")
     top = page.locator(".pd-check-table tbody tr").first
     expect(top).to_contain_text("recommended")
     failing = page.locator(".pd-check-table tbody .pd-check-cell:has(.pd-check-fail)").first

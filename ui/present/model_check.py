@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from prompt_debugger.core.check import Cell, Check, Ideal, serve_command
+from prompt_debugger.core.check import Cell, Check, Ideal, serve_commands
 from prompt_debugger.core.diagnose import RULES
 from prompt_debugger.core.parse.engines import read_parser_name
 from prompt_debugger.core.types import JSON, Finding, JSONObject, Trace
@@ -15,12 +14,6 @@ from prompt_debugger.ui.present.words import SEVERITY_MARKS, joined, shortened
 
 _LONGEST = 400
 _MOST_DELTAS = 60
-_FLAG_REASONS = {
-    "--revision": "the revision that was checked",
-    "--enable-auto-tool-choice": "without it vLLM returns no calls under `tool_choice` auto",
-    "--tool-parser-plugin": "the file that registers the parser",
-    "--chat-template": "the template that was checked, in place of the model's own",
-}
 
 
 def check_running_payload(words: str) -> str:
@@ -49,8 +42,7 @@ def check_payload(check: Check, missing: str = "") -> str:
             "source": _source(check, missing),
             "verdict": "unknown" if missing else check.recommendation.verdict,
             "missing": missing,
-            "command": serve_command(check),
-            "flags": [[flag, reason] for flag, reason in _flags(check)],
+            "commands": _commands(check),
             "reasons": [*check.recommendation.reasons],
             "answers": [_answer(ideal) for ideal in check.ideals],
             "features": _features(check),
@@ -113,34 +105,18 @@ def _source(check: Check, missing: str) -> str:
     )
 
 
-def _flags(check: Check) -> Iterator[tuple[str, str]]:
-    """Yield each flag of the command with why it is there."""
-    command, chosen = serve_command(check), check.recommendation
-    if command is None:
-        return
-    words = shlex.split(command)
-    row = check.cells[chosen.name or ""]
-    for flag, value in zip(words, [*words[1:], ""], strict=True):
-        if flag == "--tool-call-parser":
-            yield f"{flag} {value}", _passed_words([cell for name, cell in row.items() if _has_calls(check, name)])
-        elif flag == "--reasoning-parser":
-            thinking = [cell for name, cell in row.items() if _has_reasoning(check, name)]
-            yield f"{flag} {value}", _passed_words(thinking, "answers with reasoning")
-        elif flag in _FLAG_REASONS:
-            yield flag, _FLAG_REASONS[flag]
-
-
-def _passed_words(cells: list[Cell], what: str = "answers with calls") -> str:
-    passed = sum(cell.is_passed for cell in cells)
-    return f"gives back {passed} of {len(cells)} {what}, whole and in every chunking"
-
-
-def _has_calls(check: Check, answer: str) -> bool:
-    return any(ideal.answer.name == answer and ideal.answer.calls for ideal in check.ideals)
-
-
-def _has_reasoning(check: Check, answer: str) -> bool:
-    return any(ideal.answer.name == answer and ideal.answer.reasoning is not None for ideal in check.ideals)
+def _commands(check: Check) -> list[JSON]:
+    """Return the command for each engine, and why each flag is there."""
+    return [
+        {
+            "engine": one.engine,
+            "command": one.command,
+            "is_tried": one.is_tried,
+            "note": one.note,
+            "flags": [[" ".join(flag.words), flag.reason] for flag in one.flags],
+        }
+        for one in serve_commands(check)
+    ]
 
 
 def _answer(ideal: Ideal) -> JSONObject:

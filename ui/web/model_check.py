@@ -18,11 +18,13 @@ from prompt_debugger.core.check import (
     Check,
     CheckedModel,
     Checker,
+    Place,
     Wanted,
     cell_trace,
     check_without_parsers,
     ideal_of,
     load_model,
+    load_served,
     pasted_text,
 )
 from prompt_debugger.core.errors import DebuggerError, EngineError, RequestError
@@ -142,7 +144,7 @@ class ModelChecks:
                 await task
 
     async def _check(self, fields: CheckFields, target: TargetFields, told: list[str]) -> tuple[Check, str]:
-        model = await in_thread(self._model, fields, target)
+        model = await self._model(fields, target)
         is_thorough = fields.depth == "thorough" and not self._settings.public
 
         def tell(words: str) -> None:
@@ -159,25 +161,33 @@ class ModelChecks:
             for engine in engines:
                 await asyncio.shield(asyncio.to_thread(engine.close))
 
-    def _model(self, fields: CheckFields, target: TargetFields) -> CheckedModel:
+    async def _model(self, fields: CheckFields, target: TargetFields) -> CheckedModel:
         """Return what is to be checked: what was named, else what the page's target is rendered with."""
+        base, is_public = self._settings.target, self._settings.public
+        named = "" if is_public else fields.model.strip()
+        endpoint = base.base_url if is_public else target.endpoint.strip()
+        url = named if named.startswith(("http://", "https://")) else "" if named else endpoint
+        if url and not is_public:
+            key = base.api_key if url.rstrip("/") == (base.base_url or "").rstrip("/") else None
+            model = await load_served(Place(url, key, target.tokenizer.strip() or None))
+        else:
+            model = await in_thread(self._model_of_files, named or ("" if is_public else target.tokenizer.strip()), url)
+        if fields.template == "edited" and not is_public and fields.edited.strip():
+            model = replace(model, template=with_edges(fields.edited, model.template), template_file="edited.jinja")
+        return replace(model, name=Path(model.name).name) if is_public else model
+
+    def _model_of_files(self, named: str, url: str | None) -> CheckedModel:
         base, spec = self._settings.target, self._settings.target.lab
-        named = "" if self._settings.public else fields.model.strip() or target.tokenizer.strip()
         own = str(base.tokenizer or "")
-        endpoint = base.base_url if self._settings.public else target.endpoint.strip()
-        if not named and not own and endpoint:
-            raise RequestError(
-                f"no tokenizer is known for {endpoint}", "Name the model: a folder or a hub id.", field="tokenizer"
-            )
+        if not named and not own and url:
+            raise RequestError(f"no tokenizer is known for {url}", "Its operator may name one.", field="tokenizer")
         source = named or own or str(spec.model_dir)
         is_lab = source == str(spec.model_dir)
         file = str(spec.chat_template) if is_lab and spec.chat_template is not None else None
         model = load_model(source, template_file=file)
         if base.chat_template is not None and source == own:
-            model = replace(model, template=base.chat_template, template_file="template.jinja")
-        if fields.template == "edited" and not self._settings.public and fields.edited.strip():
-            model = replace(model, template=with_edges(fields.edited, model.template), template_file="edited.jinja")
-        return replace(model, name=Path(source).name) if self._settings.public else model
+            return replace(model, template=base.chat_template, template_file="template.jinja")
+        return model
 
 
 def _need(check: Check | None) -> Check:

@@ -45,9 +45,11 @@ def test_the_recommended_row_is_on_top_though_another_passes_more():
 def test_every_flag_of_the_command_has_its_reason():
     told = shown(check_of(cells={"two-calls": WRONG}))
 
-    assert told["command"] == "vllm serve MODEL --enable-auto-tool-choice --tool-call-parser hermes"
-    assert [flag for flag, _ in told["flags"]] == ["--enable-auto-tool-choice", "--tool-call-parser hermes"]
-    assert told["flags"][1][1].startswith("gives back ")
+    first, *others = told["commands"]
+    assert first["command"].startswith("vllm serve MODEL --enable-auto-tool-choice --tool-call-parser hermes")
+    assert all(reason for one in told["commands"] for _, reason in one["flags"])
+    assert "14 of 15" in dict(map(tuple, first["flags"]))["--tool-call-parser hermes"]
+    assert [one["is_tried"] for one in (first, *others)] == [True, *[False] * len(others)]
     assert told["verdict"] == "works-with-limits"
     assert ["two-calls", "two calls of different tools", "fail", WRONG.problem] in told["features"]
 
@@ -56,7 +58,7 @@ def test_without_parsers_no_verdict_is_given():
     told = shown(check_without_parsers(CheckedModel("ours", HERMES)), "vLLM is not installed.")
 
     assert told["verdict"] == "unknown"
-    assert told["command"] is None
+    assert [one["engine"] for one in told["commands"] if one["is_tried"]] == []
     assert told["rows"] == []
     assert told["answers"]
     assert "nothing works" not in told["sentence"].lower()

@@ -57,12 +57,17 @@ async def test_the_edited_template_is_checked_in_place_of_the_models_own():
     assert check.model.template_file == "edited.jinja"
 
 
-async def test_an_endpoint_without_a_tokenizer_is_no_model():
-    told, check = await last(without_vllm(), target=TargetFields("http://127.0.0.1:9/v1", "", "", "kimi_k2", "none"))
+async def test_an_endpoint_is_asked_what_it_serves(tmp_path):
+    """Nothing answers there, and that is what is told; a public page asks nobody."""
+    nobody = "http://127.0.0.1:9/v1"
+
+    told, check = await last(without_vllm(), target=NOWHERE._replace(endpoint=nobody))
+    public, _ = await last(without_vllm(public=True, target=Target(base_url=nobody)))
 
     assert check is None
     assert told["state"] == "error"
-    assert "tokenizer" in told["sentence"]
+    assert "127.0.0.1:9" in told["sentence"]
+    assert "no tokenizer is known" in public["sentence"].lower()
 
 
 async def test_a_model_that_is_not_there_is_told_as_one_message(tmp_path):
