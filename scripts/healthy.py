@@ -217,7 +217,7 @@ def errors_in_templates(folder: Path) -> tuple[int, list[tuple[str, str, str]]]:
 
 
 async def _on_the_lab(wanted: int) -> int:
-    labs = LabPool()
+    labs = LabPool(max_running=3)  # with the mended template, with a reasoning parser, and as it is
     try:
         outcome = await run_healthy(wanted, labs)
     finally:

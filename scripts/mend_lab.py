@@ -122,7 +122,7 @@ def tables_of(record: Body) -> str:
     lines += [f"| {name} | {written} | **{got}** |" for name, written, got in returned_fault_by_fault(record)]
     lines += [
         "",
-        "| request | variant | for | written | returned | dropped | valid | cured |",
+        "| request | variant | for | written | returned | dropped | valid | finding gone |",
         "|---|---|---|--:|--:|--:|--:|---|",
     ]
     for name, one in record.items():
