@@ -96,7 +96,7 @@
     rows.forEach(([label, i, bar], at) => {
       const top = at * place.row, y = top + place.y;
       const note = (text) => picture.append(write(place.noteX, top + place.noteY, text, "muted", 11.5, place.anchor));
-      if (i === 0) picture.append(write(0, top + place.noteY, short(label, place.from ? 40 : 24), "text"));
+      if (i === 0) picture.append(write(0, top + place.noteY, short(label, place.from ? 40 : 18), "text"));
       picture.append(svg("rect", { x: place.from, y, width: place.bar, height: 15, rx: 2, fill: color("line"), opacity: 0.45 }));
       if (!bar || bar.value === null) return note(bar ? "cannot be said" : "none");
       picture.append(svg("rect", { x: place.from, y, width: Math.max(0, place.bar * bar.value).toFixed(1), height: 15, rx: 2, fill: color(COLORS[i]) }));
@@ -117,7 +117,7 @@
       const top = at * place.row, y = top + place.y;
       const isSure = bar.low !== null && (bar.low > 0 || bar.high < 0);
       const good = isSure ? Math.sign(bar.value) * bar.better : 0;
-      picture.append(write(0, top + place.noteY, short(bar.label, place.from ? 40 : 24), "text"));
+      picture.append(write(0, top + place.noteY, short(bar.label, place.from ? 40 : 18), "text"));
       picture.append(write(place.noteX, top + place.noteY, (good > 0 ? "better \u00b7 " : good < 0 ? "worse \u00b7 " : "") + bar.note, "muted", 11.5, place.anchor));
       picture.append(svg("path", { d: `M${middle} ${y - 3}v21`, stroke: color("line-strong"), fill: "none" }));
       if (bar.value === null) return;

@@ -42,7 +42,7 @@ def build_check(settings: PageSettings) -> CheckPanel:
             model = gr.Textbox(
                 "",
                 label="Model",
-                placeholder="folder, hub id or server; empty: the page's",
+                placeholder="folder, hub id or server",
                 elem_id="pd-check-model",
                 visible=shown,
                 min_width=220,
