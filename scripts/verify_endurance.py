@@ -252,7 +252,10 @@ class Run:
         with closing(sqlite3.connect(self.folder / "results.sqlite")) as journal:
             held = journal.execute("SELECT data_index FROM rows WHERE state IN ('answered', 'done')").fetchall()
         self._mark("verify", {int(row) for (row,) in held})
+        before = self.log.stat().st_size
         self.verify = self._start_verify()
+        while self.log.stat().st_size == before and self.verify.poll() is None:
+            time.sleep(LOOK_S)  # it asks before anything else is killed, or it would find no server
 
     def _mark(self, what: str, held: set[int]) -> None:
         with self.log.open("a") as file:

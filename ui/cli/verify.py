@@ -58,6 +58,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_target_arguments(parser)
     parser.add_argument("--base-url", dest="endpoint", metavar="URL", help="the same as --endpoint")
+    parser.add_argument("--tokenizer-model", dest="tokenizer", metavar="NAME", help="the same as --tokenizer")
+    parser.add_argument(
+        "--use_raw_completions",
+        "--use-raw-completions",
+        action="store_true",
+        help="as K2VV has it; answers are checked against raw output anyway",
+    )
     parser.add_argument("--baseline-endpoint", metavar="URL", help="a second server, asked the same")
     parser.add_argument("--baseline", metavar="RESULTS.jsonl", help="results to compare with, ours or K2VV's")
     parser.add_argument("--output", metavar="FILE", default="results.jsonl", help="rows (default: results.jsonl)")

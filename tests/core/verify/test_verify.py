@@ -300,6 +300,16 @@ def test_a_dataset_that_is_not_there_leaves_nothing(server, tmp_path, capsys):
     assert list(run.folder.iterdir()) == []
 
 
+@pytest.mark.parametrize("spelling", ["--use_raw_completions", "--use-raw-completions"])
+def test_the_options_of_k2vv_are_read(server, tmp_path, spelling):
+    run = verification(tmp_path, TEXTS, "--incremental", spelling, "--extra-body", '{"top_p": 0.9}')
+
+    status = main([*run.arguments, "--base-url", server.base_url])
+
+    assert status == 0
+    assert all(sent["top_p"] == 0.9 for sent in server.bodies)
+
+
 def test_no_more_is_asked_than_the_budget_has(server, tmp_path):
     run = verification(tmp_path, TEXTS, "--budget-requests", "2", "--concurrency", "1")
 
