@@ -117,13 +117,14 @@ def verify(folder: Path, name: str, server: CountingServer, *options: str) -> di
         "verify", str(folder / "rows.jsonl"), "--endpoint", server.base_url, "--json", "--backoff", "0.01",
         "--output", str(output), "--summary", str(folder / f"{name}.json"), *options,
     )  # fmt: skip
-    if not done.stdout:
+    if not output.exists():
         raise RuntimeError(done.stderr)
-    summary = json.loads(done.stdout)
+    summary = json.loads((folder / f"{name}.json").read_text())
     rows = [json.loads(line) for line in output.read_text().splitlines()]
     changing = ("eval_started_at", "eval_finished_at", "eval_duration_ms")
     return {
         "status": done.returncode,
+        "is_printed_alone": done.stdout == (folder / f"{name}.json").read_text(),
         "summary": {key: value for key, value in summary.items() if key not in changing},
         "rows": [[row["data_index"], row["status"], row["finish_reason"], row["hash"]] for row in rows],
     }

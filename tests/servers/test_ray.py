@@ -46,6 +46,7 @@ def test_cases_are_answered_as_on_one_machine_in_their_order(found, kind):
 
 def test_results_and_intervals_are_those_of_one_machine(found):
     assert found["there"] == found["here"]
+    assert found["there"]["is_printed_alone"]
     assert 0 < found["here"]["summary"]["debugger"]["rates"]["schema_accuracy"]["low"] < 1
 
 

@@ -34,19 +34,21 @@ def joined(address: str) -> Iterator[int]:
             "`--ray` needs Ray, which is not installed", "pip install 'prompt-debugger[ray]'", field="--ray"
         ) from None
     paths = os.pathsep.join(path for path in (_HOME, os.environ.get("PYTHONPATH")) if path)
-    try:
-        ray.init(
-            address=address,
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-            runtime_env={"env_vars": {"PYTHONPATH": paths}},
-        )
-    except (ConnectionError, ValueError, RuntimeError, OSError) as error:
-        raise RequestError(
-            f"cannot join a Ray cluster at {address!r}: {error}", "Start one with `ray start --head`.", field="--ray"
-        ) from None
-    try:
-        with redirect_stdout(sys.stderr):  # where Ray, too, says what it has to say
+    with redirect_stdout(sys.stderr):  # where Ray, too, says what it has to say, at its end most of it
+        try:
+            ray.init(
+                address=address,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+                runtime_env={"env_vars": {"PYTHONPATH": paths}},
+            )
+        except (ConnectionError, ValueError, RuntimeError, OSError) as error:
+            raise RequestError(
+                f"cannot join a Ray cluster at {address!r}: {error}",
+                "Start one with `ray start --head`.",
+                field="--ray",
+            ) from None
+        try:
             yield max(1, int(ray.cluster_resources().get("CPU", 1)))
-    finally:
-        ray.shutdown()
+        finally:
+            ray.shutdown()
