@@ -16,6 +16,8 @@
     if (element) element.click();
   };
 
+  pd.tellAt = (place) => (teller = typeof place === "string" ? document.getElementById(place) : place);
+
   // The first input of each such event; the others go as they are.
   pd.withOrder = (_, ...rest) => [value, ...rest];
 

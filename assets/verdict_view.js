@@ -147,6 +147,7 @@
   const TOOLS = [
     ["what-if", "What-if", "Try every render switch, token counts and turns on this request"],
     ["template", "Template", "Edit the chat template and render the request again"],
+    ["mend", "Mend", "Prove a cause by experiments, shrink the request, hand over a plugin or a test"],
     ["compare", "Compare", "Two runs side by side"],
     ["check", "Check", "Which parsers read this model's template, and with which flags?"],
     ["verify", "Verify", "What `verify` found: rates, causes, rows, and two beside each other"],

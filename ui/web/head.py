@@ -22,6 +22,7 @@ PAGE_SCRIPTS = (
     "outdated.js",
     "live.js",
     "orders.js",
+    "mend_view.js",
     "draft.js",
     "history.js",
     "help.js",

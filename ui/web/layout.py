@@ -17,6 +17,8 @@ from prompt_debugger.ui.web.intake import FIND_OUT, Reading
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.live import LiveRender
 from prompt_debugger.ui.web.mend.cures import Cures
+from prompt_debugger.ui.web.mend.experiments import Experiments
+from prompt_debugger.ui.web.mend.hand_over import HandOver
 from prompt_debugger.ui.web.mend.runs import PageRuns
 from prompt_debugger.ui.web.model_check import ModelChecks
 from prompt_debugger.ui.web.page import Changes, Page, quiet
@@ -26,6 +28,7 @@ from prompt_debugger.ui.web.panels.experiments import build_experiments, wire_ex
 from prompt_debugger.ui.web.panels.history import wire_history
 from prompt_debugger.ui.web.panels.lab_install import build_install_row, wire_lab
 from prompt_debugger.ui.web.panels.live import wire_live
+from prompt_debugger.ui.web.panels.mend import build_mend, wire_mend
 from prompt_debugger.ui.web.panels.model_check import build_check, wire_check
 from prompt_debugger.ui.web.panels.orders import build_orders, wire_cures, wire_edits
 from prompt_debugger.ui.web.panels.parse_tools import wire_parse_tools
@@ -60,6 +63,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
             bench = Bench(settings, labs)
             experiments = build_experiments(settings)
             template = build_template(settings)
+            mend = build_mend()
             comparison = build_comparison()
             model_check = build_check(settings)
             verification = build_verification(settings)
@@ -73,7 +77,9 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     wire_template(page, template, TemplateLab(bench))
     wire_check(page, model_check, ModelChecks(settings), template.editor)
     wire_verification(page, verification, Verifications(settings))
-    cures = Cures(PageRuns(handlers), bench)
+    runs = PageRuns(handlers)
+    cures = Cures(runs, bench)
+    wire_mend(page, mend, orders, Experiments(runs, bench), HandOver(runs))
     wire_cures(page, orders, cures)
     wire_edits(page, orders, cures, template)
     opened = wire_share(page, sharing)

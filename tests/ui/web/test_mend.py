@@ -10,6 +10,7 @@ import pytest
 from prompt_debugger.core.lab import LabPool
 from prompt_debugger.core.pipeline import Target, run_request
 from prompt_debugger.core.pipeline.recordings import load_recording
+from prompt_debugger.core.plugin.write import write_plugin
 from prompt_debugger.core.request import read_request
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.experiments import Asked, Bench
@@ -17,6 +18,8 @@ from prompt_debugger.ui.web.gate import RunGate
 from prompt_debugger.ui.web.handlers import Handlers, TargetFields
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.mend.cures import Cures
+from prompt_debugger.ui.web.mend.experiments import Experiments
+from prompt_debugger.ui.web.mend.hand_over import HandOver
 from prompt_debugger.ui.web.mend.runs import PageRuns, Ran
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import trusting_template
@@ -147,3 +150,82 @@ def test_a_request_with_a_template_runs_on_a_lab_that_takes_it():
     assert trusting_template(elsewhere, request, is_public=True) == elsewhere
     with pytest.raises(Exception, match="public page"):
         trusting_template(target, request, is_public=True)
+
+
+def trials_page(**settings):
+    made, labs = PageSettings(lab=False, **settings), PageLabs(LabPool(), enabled=False)
+    runs = PageRuns(Handlers(made, labs))
+    return Experiments(runs, Bench(made, labs)), HandOver(runs)
+
+
+@pytest.mark.servers
+async def test_experiments_run_what_was_chosen_beside_the_unchanged_request(server_url, lab_model_dir):
+    trace = await run_request(read_request(json.dumps(FAULTY)), Target(base_url=server_url, tokenizer=lab_model_dir))
+    ran = Ran(trace, NOWHERE._replace(endpoint=server_url, tokenizer=str(lab_model_dir)), "a")
+    trials, _ = trials_page()
+
+    listed = unpack_payload(await trials.plan(ran))[0]
+    steps = [one async for one in trials.run(ran, '{"chosen": ["cure 0"], "samples": 2, "budget": 3}')]
+
+    assert next((one["key"], one["ticked"]) for one in listed["variants"]) == ("cure 0", True)
+    assert {"switch without-tools", "switch tools-sorted"} & {one["key"] for one in listed["variants"]}
+    assert listed["max_tokens"] == 8
+    last = unpack_payload(steps[-1].payload)[0]
+    assert (last["state"], [row["n"] for row in last["rows"]]) == ("done", [2, 1])
+    assert [len(made) for _, made in steps[-1].runs] == [2, 1]
+    assert last["rows"][1]["change"] == "+0 calls"
+    assert steps[1].runs is not None
+
+
+@pytest.mark.servers
+@pytest.mark.parametrize(
+    ("order", "words"),
+    [
+        ("not json", "nothing was chosen"),
+        ('{"chosen": ["cure 0"], "samples": 0, "budget": 3}', "samples goes from 1 to 20"),
+        ('{"chosen": ["cure 0"], "samples": 1, "budget": 9}', "runs goes from 1 to 8"),
+        ('{"chosen": [["cure 0"]], "samples": true, "budget": 1}', "nothing was chosen"),
+    ],
+)
+async def test_an_order_that_asks_for_nothing_or_too_much_is_refused(server_url, lab_model_dir, order, words):
+    target = Target(base_url=server_url, tokenizer=lab_model_dir)
+    trace = await run_request(read_request(json.dumps(FAULTY)), target)
+    trials, _ = trials_page(public=True, target=target)
+
+    [step] = [one async for one in trials.run(Ran(trace, NOWHERE, "a"), order)]
+
+    assert words in unpack_payload(step.payload)[0]["sentence"].lower()
+
+
+@pytest.mark.servers
+async def test_a_request_shrinks_within_what_a_visitor_may_run(server_url, lab_model_dir):
+    target = Target(base_url=server_url, tokenizer=lab_model_dir)
+    trace = await run_request(read_request(json.dumps(FAULTY)), target)
+    _, over = trials_page(public=True, target=target)
+
+    told = [unpack_payload(one) async for one in over.shrink(Ran(trace, NOWHERE, "a"))]
+
+    header, text = told[-1]
+    assert header["state"] == "done"
+    assert "in 3 of 3 confirming runs" in header["sentence"]
+    assert read_request(header["curl"]).body == json.loads(text)
+
+
+async def test_the_plugin_is_for_the_family_of_the_run():
+    _, over = trials_page()
+
+    header, source = read(over.plugin(recorded("dropped-call")))
+
+    assert (header["kind"], header["name"]) == ("file", "prompt_debugger_kimi_k2.py")
+    assert source == write_plugin("kimi_k2")
+    assert read(over.plugin(None))[0]["kind"] == "failure"
+
+
+async def test_a_test_that_was_not_run_says_so():
+    _, over = trials_page(public=True)
+    trace = recorded("dropped-call")
+
+    for engine in ("vllm", "sglang", "llama.cpp"):
+        [told] = [read(one) async for one in over.upstream_test(trace, engine)]
+        assert told[0]["sentence"].startswith("Not run: ")
+        assert "get_weather" in told[1]

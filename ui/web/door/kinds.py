@@ -103,17 +103,17 @@ _NAMES: Mapping[Kind, tuple[str, ...]] = {
     Kind.RUN: ("run",),
     Kind.EXPERIMENT: (
         "try_switches", "follow_turns", "explain_count", "compare_setups", "test_server",
-        "try_cure",
+        "try_cure", "run_trials", "shrink",
     ),
-    Kind.PARSERS: ("ask_parsers", "try_splits", "ask_releases", "judge_constrained", "check_model"),
+    Kind.PARSERS: ("ask_parsers", "try_splits", "ask_releases", "judge_constrained", "check_model", "upstream_test"),
     Kind.TEMPLATE: (
         "live_render",
         "probe_template", "render_template", "render_ending", "render_kwargs", "render_opened", "render_reset",
-        "apply_switch", "apply_template",
+        "apply_switch", "apply_template", "plan_trials",
     ),
     Kind.SHARE: (
         "share", "open_bundle", "add_bundle", "compare_runs", "open_cell", "pack_run", "reopen_run",
-        "copy_cure", "apply_cure", "open_verification", "open_row",
+        "copy_cure", "apply_cure", "open_verification", "open_row", "open_trial", "make_plugin",
     ),
     Kind.EDIT: ("check_request", "check_reading", "check_row", "load_case", "open_template", "forget_counts"),
 }  # fmt: skip

@@ -1,0 +1,157 @@
+"""The mend panel on a real server: experiments, shrinking, the plugin and the test that are handed over."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from prompt_debugger.core.pipeline import Target
+from tests.browser.axe import violations
+from tests.browser.bench import GRADIO_RULES
+from tests.browser.page import DebuggerPage
+from tests.patience import PATIENCE_MS
+from tests.servers.running_servers import llama_cpp
+
+pytestmark = [pytest.mark.browser, pytest.mark.servers]
+expect.set_options(timeout=PATIENCE_MS)
+SCHEMA = {"type": "object", "properties": {"city": {"type": "str"}}}
+FAULTY = {
+    "messages": [{"role": "user", "content": f"Question {number} about the weather in Paris."} for number in range(6)],
+    "tools": [{"type": "function", "function": {"name": "get_weather", "parameters": SCHEMA}}],
+    "max_tokens": 8,
+    "temperature": 0,
+}
+
+
+@pytest.fixture(scope="module")
+def served_url(tmp_path_factory: Any, lab_model_dir: Any) -> Iterator[str]:
+    """The page aimed at a llama.cpp server, which boots in a second."""
+    from prompt_debugger.ui.web.launch import build_app, serve_app
+    from prompt_debugger.ui.web.settings import PageSettings
+
+    with llama_cpp(tmp_path_factory.mktemp("llama-cpp")) as base_url:
+        settings = PageSettings(target=Target(base_url=base_url, tokenizer=lab_model_dir), port=0, lab=False)
+        app = build_app(settings)
+        yield serve_app(app, settings)[1].rstrip("/")
+        app.close(verbose=False)
+
+
+@pytest.fixture
+def failed(watched: Any, served_url: str) -> DebuggerPage:
+    """The page after a run that has a finding with a cure."""
+    page = DebuggerPage(watched, served_url)
+    page.load()
+    page.paste(json.dumps(FAULTY))
+    page.run()
+    return page
+
+
+def open_mend(page: DebuggerPage, name: str) -> None:
+    page.page.click("#pd-tab-mend")
+    page.page.click(f"#pd-tab-of-pd-mend-{name}")
+
+
+def start(page: DebuggerPage, view: str) -> None:
+    page.page.click(f"#pd-start-{view}")
+    page.page.wait_for_selector(f"#pd-{view} .pd[data-state=done], #pd-{view} .pd[data-state=error]")
+    page.page.wait_for_selector(f"#pd-start-{view}:not([disabled])")
+
+
+def test_a_cure_is_tried_applied_and_compared(failed: DebuggerPage) -> None:
+    failed.open_stage("findings")
+    cure = failed.page.locator(".pd-cure").first
+    cure.get_by_role("button", name="Try the cure").click()
+    expect(cure).to_have_attribute("data-state", "worked")
+    expect(cure.locator(".pd-cure-told")).to_contain_text("PD101 is gone")
+
+    cure.get_by_role("button", name="Apply and run").click()
+
+    failed.page.wait_for_selector("html[data-panel=compare]")
+    expect(failed.page.locator("#pd-comparison")).to_contain_text("PD101")
+    assert '"string"' in failed.request_text()
+
+
+def test_experiments_say_what_they_cost_and_what_came_of_each(failed: DebuggerPage) -> None:
+    open_mend(failed, "trials")
+    cost = failed.page.locator(".pd-variant-cost")
+    expect(cost).to_contain_text("2 variants (the unchanged request is one), 1 run of each: 2 runs")
+    expect(cost).to_contain_text("at most 48 new tokens")
+    failed.page.get_by_label("Runs of each").fill("2")
+    failed.page.get_by_label("Runs at most").fill("3")
+    expect(cost).to_contain_text("2 runs of each: 3 runs of 4")
+
+    start(failed, "trials")
+
+    rows = failed.page.locator(".pd-trial-table tbody tr")
+    expect(rows).to_have_count(2)
+    expect(rows.nth(0)).to_contain_text("unchanged request")
+    expect(rows.nth(1).locator(".pd-trial-runs button")).to_have_count(1)
+    assert violations(failed.page, "#pd-panel-mend", GRADIO_RULES) == []
+    rows.nth(1).locator(".pd-trial-runs button").click()
+    expect(failed.page.locator("#pd-header")).to_contain_text("experiment")
+    failed.open_stage("findings")
+    expect(failed.page.locator("#pd-findings")).not_to_contain_text("PD101")
+
+
+def test_what_had_come_stays_after_stop(failed: DebuggerPage) -> None:
+    open_mend(failed, "trials")
+    failed.page.get_by_label("Runs of each").fill("20")
+    failed.page.get_by_label("Runs at most").fill("40")
+    failed.page.click("#pd-start-trials")
+    failed.page.locator(".pd-trial-table tbody tr").first.locator(".pd-trial-runs button").first.wait_for()
+    failed.page.click("#pd-stop-trials")
+
+    expect(failed.page.locator("#pd-trials .pd")).to_have_attribute("data-state", "stopped")
+    failed.page.locator(".pd-trial-runs button").first.click()
+    expect(failed.page.locator("#pd-header")).to_contain_text("experiment")
+
+
+def test_the_request_shrinks_and_opens_in_the_editor(failed: DebuggerPage) -> None:
+    open_mend(failed, "shrink")
+    start(failed, "shrunk")
+
+    sentence = failed.page.locator("#pd-shrunk .pd-bench-sentence")
+    expect(sentence).to_contain_text("PD101")
+    expect(sentence).to_contain_text("in 3 of 3 confirming runs")
+    assert violations(failed.page, "#pd-panel-mend", GRADIO_RULES) == []
+    failed.page.get_by_role("button", name="Open it in the editor").click()
+    failed.page.wait_for_function(
+        "() => !document.querySelector('#pd-request .cm-content').cmTile.view.state.doc.toString()"
+        ".includes('Question 4')"
+    )
+    smallest = json.loads(failed.request_text())
+    assert len(json.dumps(smallest)) < len(json.dumps(FAULTY)) / 2
+    assert '"str"' in json.dumps(smallest)
+
+
+def test_a_plugin_is_saved_and_a_test_says_whether_it_was_run(failed: DebuggerPage) -> None:
+    open_mend(failed, "handover")
+    with failed.page.expect_download() as download:
+        failed.page.click("#pd-plugin")
+    assert download.value.suggested_filename.startswith("prompt_debugger_")
+    expect(failed.page.locator("#pd-plugin-said")).to_contain_text("--tool-parser-plugin")
+
+    start(failed, "upstream")
+    expect(failed.page.locator("#pd-upstream .pd-bench-sentence")).to_contain_text("parser")
+    assert violations(failed.page, "#pd-panel-mend", GRADIO_RULES) == []
+
+
+@pytest.mark.parametrize("width", [1440, 400])
+def test_nothing_of_it_is_wider_than_the_window(failed: DebuggerPage, width: int) -> None:
+    failed.page.set_viewport_size({"width": width, "height": 850})
+    open_mend(failed, "trials")
+    start(failed, "trials")
+    for name in ("trials", "shrink", "handover"):
+        open_mend(failed, name)
+        assert failed.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_before_a_run_the_panel_says_so(watched: Any, served_url: str) -> None:
+    page = DebuggerPage(watched, served_url)
+    page.load()
+    open_mend(page, "trials")
+    expect(page.page.locator("#pd-variants")).to_contain_text("Press Run first")

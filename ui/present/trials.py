@@ -1,0 +1,204 @@
+"""Experiments, shrinking and the test for maintainers, as the page draws them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from prompt_debugger.core.mend.experiments import UNCHANGED, Change, Experiment, Plan, Step, can_run
+from prompt_debugger.core.mend.shrink import Shrinking, Shrunk
+from prompt_debugger.core.mend.trial import Trial
+from prompt_debugger.core.request import body_text
+from prompt_debugger.core.types import JSON, JSONObject, Trace
+from prompt_debugger.ui.present.cures import MAX_CHANGES, change_view
+from prompt_debugger.ui.present.payload import pack_payload
+from prompt_debugger.ui.present.words import as_sentence, count_of
+
+REQUESTS_A_RUN = 3  # raw, chat, and the chat streamed
+_ENGINE_NAMES = {"vllm": "vLLM", "sglang": "SGLang", "llama.cpp": "llama.cpp"}
+
+
+def variants_payload(plans: Mapping[str, Plan], ticked: frozenset[str], trace: Trace, most_runs: int) -> str:
+    """Return what can be tried on a run's request.
+
+    Args:
+        plans: The variants by what they are chosen by, without the unchanged request.
+        ticked: Those that are suspected.
+        trace: The run.
+        most_runs: Runs that one experiment may have.
+    """
+    body = trace.request.body
+    prompt = trace.prompt or trace.local_prompt
+    asked = next(
+        (body[name] for name in ("max_completion_tokens", "max_tokens") if isinstance(body.get(name), int)), None
+    )
+    return pack_payload(
+        {
+            "variants": [
+                {
+                    "key": key,
+                    "name": plan.name,
+                    "finding": plan.finding,
+                    "can_run": can_run(plan),
+                    "ticked": key in ticked,
+                    "changes": [change_view(one, body) for one in plan.patch[:MAX_CHANGES]],
+                }
+                for key, plan in plans.items()
+            ],
+            "most_runs": most_runs,
+            "prompt_tokens": None if prompt is None or prompt.tokens is None else len(prompt.tokens),
+            "max_tokens": asked,
+            "requests": REQUESTS_A_RUN,
+        }
+    )
+
+
+def trials_payload(step: Step, source: str, now: str, *, is_running: bool) -> str:
+    """Return the table of the experiments.
+
+    Args:
+        step: How far they are.
+        source: Where they run, in words.
+        now: What goes on.
+        is_running: Whether more will come.
+    """
+    base = step.experiments[0] if step.experiments else None
+    return pack_payload(
+        {
+            "state": "running" if is_running else "done",
+            "sentence": _trials_sentence(step, is_running=is_running),
+            "source": source,
+            "progress": {
+                "text": f"{step.done} of {count_of(step.runs, 'run')}" + (f": {now}" if now else ""),
+                "fraction": step.done / step.runs if step.runs else None,
+            },
+            "rows": [_row(one, base, at) for at, one in enumerate(step.experiments)],
+        }
+    )
+
+
+def _trials_sentence(step: Step, *, is_running: bool) -> str:
+    if is_running or not step.experiments:
+        return "Running the variants"
+    base = step.experiments[0]
+    helped = [one for one in step.experiments[1:] if one.change_from(base).returned > 0]
+    worse = [one for one in step.experiments[1:] if one.change_from(base).returned < 0]
+    ended = "" if step.done == step.runs else f" Ended after {step.done} of {count_of(step.runs, 'run')}."
+    if not helped:
+        return f"No variant brought more calls back than the unchanged request.{ended}"
+    names = ", ".join(one.plan.name for one in helped)
+    also = f"; fewer came back with {', '.join(one.plan.name for one in worse)}" if worse else ""
+    return f"More calls came back with: {names}{also}.{ended}"
+
+
+def _row(one: Experiment, base: Experiment | None, at: int) -> JSONObject:
+    low, high = one.interval
+    change = None if base is None or one is base or not one.traces else one.change_from(base)
+    return {
+        "name": "unchanged request" if one.plan.name == UNCHANGED else one.plan.name,
+        "finding": one.plan.finding,
+        "n": len(one.traces),
+        "written": one.written,
+        "returned": one.returned,
+        "dropped": one.dropped,
+        "valid": one.valid,
+        "finish_reasons": ", ".join(f"{reason} {count}" for reason, count in one.finish_reasons.items()),
+        "interval": f"{low:.0%} to {high:.0%}" if one.written else "none written",
+        "change": "" if change is None else _change(change),
+        "better": 0 if change is None else (change.returned > 0) - (change.returned < 0),
+        "command": "" if one.plan.cure is None or can_run(one.plan) else one.plan.cure.command,
+        "problem": as_sentence(one.problem) if one.problem else "",
+        "runs": [f"{at}.{number}" for number in range(len(one.traces))],
+    }
+
+
+def _change(change: Change) -> str:
+    if not change.pairs:
+        return "no pair"
+    sign = f"{change.returned:+d} {'call' if abs(change.returned) == 1 else 'calls'}".replace("-", "\u2212")
+    if change.pairs == 1:
+        return sign
+    return f"{sign}; of {change.pairs} pairs {change.better} better, {change.worse} worse"
+
+
+def shrinking_payload(step: Shrinking, now: str) -> str:
+    """Return how far shrinking is, with the smallest request so far."""
+    before, after = step.size
+    how = "asked offline" if step.offline else f"{count_of(step.asked, 'run')} on the server"
+    return _shrunk(
+        "running",
+        f"{step.finding}: {before:,} characters, {after:,} so far",
+        step.request,
+        {"text": f"{count_of(step.steps, 'reduction')} tried, {how}" + (f": {now}" if now else ""), "fraction": None},
+    )
+
+
+def shrunk_payload(shrunk: Shrunk, curl: str) -> str:
+    """Return the smallest request."""
+    before, after = shrunk.size
+    seen = (
+        f"It failed in the same way in {shrunk.confirmed} of 3 confirming runs"
+        if shrunk.confirmed
+        else ("In none of 3 confirming runs did it fail in the same way: do not rely on it")
+    )
+    return _shrunk(
+        "done", f"{shrunk.finding}: {before:,} characters became {after:,}. {seen}.", shrunk.request, None, curl
+    )
+
+
+def _shrunk(state: str, sentence: str, body: JSONObject, progress: JSON, curl: str = "") -> str:
+    header: JSONObject = {"state": state, "sentence": sentence, "source": "", "progress": progress, "curl": curl}
+    return pack_payload(header, body_text(body).encode("utf-8", "replace"))
+
+
+def upstream_payload(engine: str, source: str, trial: Trial | None, why_not: str) -> str:
+    """Return a test for maintainers, and how it ended here.
+
+    Args:
+        engine: Whose parser it is for.
+        source: The test.
+        trial: How it ended; `None` if it was not run.
+        why_not: Why it was not run, "" if it was.
+    """
+    suffix = "cpp" if engine == "llama.cpp" else "py"
+    header: JSONObject = {
+        "state": "done",
+        "sentence": _upstream_sentence(engine, trial, why_not),
+        "source": "",
+        "name": f"test_output.{suffix}",
+        "shown": None if trial is None or trial.fails is None else trial.fails,
+    }
+    return pack_payload(header, source.encode("utf-8", "replace"))
+
+
+def _upstream_sentence(engine: str, trial: Trial | None, why_not: str) -> str:
+    name = _ENGINE_NAMES[engine]
+    if trial is None:
+        return f"Not run: {why_not}."
+    if trial.fails is None:
+        return f"Not run: {trial.told}"
+    if trial.fails:
+        return f"Run in the installed {name} {trial.version}: it fails, as the report says. {trial.told}"
+    return f"Run in the installed {name} {trial.version}: it passes there, so that release needs no report."
+
+
+def waiting_payload(sentence: str) -> str:
+    """Return that something goes on of which nothing is known but that."""
+    return pack_payload(
+        {"state": "running", "sentence": sentence, "source": "", "progress": {"text": "", "fraction": None}}
+    )
+
+
+def order_of(text: str) -> JSONObject:
+    """Return what a view asks for; anything else is an empty order."""
+    try:
+        order = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return order if isinstance(order, dict) else {}
+
+
+def keys_of(order: JSONObject) -> Sequence[str]:
+    """Return the variants that an order chooses."""
+    chosen = order.get("chosen")
+    return [one for one in chosen if isinstance(one, str)] if isinstance(chosen, list) else []

@@ -1,0 +1,114 @@
+"""What is handed over: the smallest request that still fails, a parser plugin, a failing test for maintainers."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import tempfile
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from prompt_debugger.core.lab import vllm_version
+from prompt_debugger.core.mend.experiments import Plan
+from prompt_debugger.core.mend.shrink import Shrinking, Shrunk, shrink_run
+from prompt_debugger.core.mend.trial import Trial, try_in_vllm
+from prompt_debugger.core.mend.upstream import ENGINES, Engine, case_of_trace, write_upstream_test
+from prompt_debugger.core.plugin.write import PARSER_NAME, write_plugin
+from prompt_debugger.core.report import redact_text
+from prompt_debugger.core.report.repeat import curl_of
+from prompt_debugger.core.room import in_thread
+from prompt_debugger.core.types import JSONObject, Trace
+from prompt_debugger.ui.present import pack_payload
+from prompt_debugger.ui.present.experiments import bench_error_payload
+from prompt_debugger.ui.present.trials import shrinking_payload, shrunk_payload, upstream_payload, waiting_payload
+from prompt_debugger.ui.web.experiments import as_told
+from prompt_debugger.ui.web.handlers import TICK_S
+from prompt_debugger.ui.web.mend.runs import NOTHING, PageRuns, Ran, Telling
+
+PUBLIC_SHRINK_RUNS = 6  # and three that confirm: within what a page may run in a minute
+SHRINK_RUNS = 100
+
+
+class HandOver:
+    """What the events do; holds what does not change while the page is served."""
+
+    def __init__(self, runs: PageRuns) -> None:
+        self._runs = runs
+        self._numbers = itertools.count(1)
+        self.most_runs = PUBLIC_SHRINK_RUNS if runs.is_public else SHRINK_RUNS
+
+    async def shrink(self, ran: Ran) -> AsyncGenerator[str, None]:
+        """Make the request of the last run as small as it goes; yield the smallest so far."""
+        task: asyncio.Task[Shrunk] | None = None
+        try:
+            trace, target = self._runs.target(ran)
+            told, steps = Telling(), list[Shrinking]()
+
+            async def run(body: JSONObject) -> Trace:
+                return await self._runs.run(ran, target, body, Plan("smaller"), told)
+
+            task = asyncio.create_task(shrink_run(trace, target, run, budget=self.most_runs, on_step=steps.append))
+            said: tuple[int, str] = (0, "")
+            while not (await asyncio.wait({task}, timeout=TICK_S))[0]:
+                if steps and said != (len(steps), told.sentence):
+                    said = (len(steps), told.sentence)
+                    yield shrinking_payload(steps[-1], told.sentence)
+            shrunk = task.result()
+            yield shrunk_payload(shrunk, curl_of(replace(trace, sent=shrunk.request)))
+        except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
+            yield bench_error_payload(as_told(error))
+        finally:
+            if task is not None:
+                task.cancel()
+                with suppress(asyncio.CancelledError, Exception):
+                    await task
+
+    def plugin(self, trace: Trace | None) -> str:
+        """Return the parser plugin for the family of the last run, as a file."""
+        try:
+            if trace is None or trace.parse is None:
+                raise NOTHING
+            found = trace.parse.parsed.format
+            family = "all" if found in ("generic", "harmony") else found
+            name = f"prompt_debugger_{family}.py"
+            flags = f"--enable-auto-tool-choice --tool-parser-plugin {name} --tool-call-parser {PARSER_NAME}"
+            hint = f"Start vLLM with `{flags}`."
+            header: JSONObject = {"kind": "file", "name": name, "type": "text/x-python", "hint": hint}
+            return pack_payload({**header, "number": next(self._numbers)}, write_plugin(family).encode())
+        except Exception as error:  # noqa: BLE001  # as above
+            told = as_told(error)
+            return pack_payload(
+                {"kind": "failure", "sentence": told.message, "hint": told.hint, "number": next(self._numbers)}
+            )
+
+    async def upstream_test(self, trace: Trace | None, engine: str) -> AsyncGenerator[str, None]:
+        """Write a test for maintainers, and run it where that is possible."""
+        try:
+            if trace is None:
+                raise NOTHING
+            known: Engine = next((one for one in ENGINES if one == engine), ENGINES[0])
+            source = redact_text(await in_thread(lambda: write_upstream_test(case_of_trace(trace), known)))
+            why_not = self._why_not_run(known)
+            if why_not:
+                yield upstream_payload(known, source, None, why_not)
+                return
+            yield waiting_payload("The test is written; it runs in the installed vLLM")
+            yield upstream_payload(known, source, await in_thread(_try, source), "")
+        except Exception as error:  # noqa: BLE001  # as above
+            yield bench_error_payload(as_told(error))
+
+    def _why_not_run(self, engine: Engine) -> str:
+        if engine != "vllm":
+            return "a test for this project is only written here"
+        if self._runs.is_public:
+            return "a public page runs no tests"
+        return "" if vllm_version() is not None else "vLLM is not installed here"
+
+
+def _try(source: str) -> Trial:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "test_output.py"
+        file.write_text(source, encoding="utf-8")
+        return try_in_vllm(file)

@@ -1,0 +1,178 @@
+"""The mend panel: experiments on the last run, the smallest request that fails so, and what is handed over."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from typing import Any, NamedTuple
+
+import gradio as gr
+
+from prompt_debugger.core.mend.upstream import ENGINES
+from prompt_debugger.core.types import JSON, Trace
+from prompt_debugger.ui.present import pack_payload
+from prompt_debugger.ui.web.mend.experiments import Experiments, Kept
+from prompt_debugger.ui.web.mend.hand_over import HandOver
+from prompt_debugger.ui.web.page import Changes, Page, quiet
+from prompt_debugger.ui.web.panels.orders import ORDER_LIMIT, WITH_ORDER, OrderPanel, order_button, ran_of
+from prompt_debugger.ui.web.views import build_view
+from prompt_debugger.ui.web.work import marked_payloads
+
+_TABS: list[JSON] = [
+    ["trials", "Experiments", "Change one thing of this request at a time and run it again: what helps?"],
+    ["shrink", "Shrink", "The smallest request that still fails in the same way"],
+    ["handover", "Hand over", "A parser plugin for your server, a failing test for its maintainers"],
+]
+
+
+class Form(NamedTuple):
+    """One task: its buttons and its view."""
+
+    start: gr.Button
+    stop: gr.Button
+    view: gr.HTML
+
+
+class MendPanel(NamedTuple):
+    """Components of the mend panel."""
+
+    variants: gr.HTML
+    trials: Form
+    shrink: Form
+    engine: gr.Dropdown
+    upstream: Form
+    plugin: gr.Button
+    plan: gr.Button
+    open_run: gr.Button
+    runs: gr.State
+
+
+def build_mend() -> MendPanel:
+    """Place the panel: one task at a time is shown, all stay mounted."""
+    with gr.Column(elem_id="pd-panel-mend", elem_classes=["pd-panel"]):
+        build_view("tabs", "mend_tabs", pack_payload({"label": "Mend", "prefix": "pd-mend-", "tabs": _TABS}))
+        with _place("trials"):
+            variants = build_view("variants", "variants")
+            trials = _build_form("trials", "Run these")
+        with _place("shrink"):
+            shrink = _build_form("shrunk", "Shrink this request")
+        with _place("handover"):
+            with gr.Row(elem_classes=["pd-bench-row"]):
+                plugin = gr.Button(
+                    "Save a parser plugin for vLLM", elem_id="pd-plugin", size="sm", scale=0, min_width=120
+                )
+                gr.HTML('<p id="pd-plugin-said" role="status"></p>', elem_classes=["pd-said"], padding=False)
+            engine = gr.Dropdown(
+                [("vLLM", "vllm"), ("SGLang", "sglang"), ("llama.cpp", "llama.cpp")],
+                value=ENGINES[0],
+                label="Failing test for the maintainers of",
+                elem_id="pd-upstream-engine",
+                filterable=False,
+            )
+            upstream = _build_form("upstream", "Write the test")
+        with gr.Column(elem_classes=["pd-unseen"]):
+            plan, open_run = order_button("plan-trials"), order_button("open-trial")
+    return MendPanel(variants, trials, shrink, engine, upstream, plugin, plan, open_run, gr.State(()))
+
+
+def wire_mend(page: Page, panel: MendPanel, orders: OrderPanel, trials: Experiments, over: HandOver) -> None:
+    """Wire the panel; what it runs is made of the last run, on the server of that run."""
+    inputs = [page.trace, *page.request.target_fields, page.request.key]
+    _wire_trials(page, panel, orders, trials)
+
+    async def shrink(visitor: gr.Request, trace: Trace | None, *fields: Any) -> AsyncGenerator[str, None]:  # noqa: ANN401  # fields and key
+        async with aclosing(over.shrink(ran_of(visitor, trace, fields))) as payloads:
+            async for payload in payloads:
+                yield payload
+
+    async def write_test(trace: Trace | None, engine: str) -> AsyncGenerator[str, None]:
+        async with aclosing(over.upstream_test(trace, engine)) as payloads:
+            async for payload in payloads:
+                yield payload
+
+    _wire(panel.shrink, "shrink", shrink, inputs)
+    _wire(panel.upstream, "upstream_test", write_test, [page.trace, panel.engine])
+    told = "(...values) => { PromptDebugger.tellAt('pd-plugin-said'); return values; }"
+    made = panel.plugin.click(over.plugin, page.trace, orders.answers, js=told, api_name="make_plugin", **quiet())
+    made.failure(None, None, None, js="() => PromptDebugger.orderRefused()", **quiet())
+    views = [panel.variants, panel.trials.view, panel.shrink.view, panel.upstream.view]
+    # What was tried belongs to one run's request: another case, and it goes.
+    page.request.case.input(
+        lambda: ["", "", "", "", ()], None, [*views, panel.runs], api_name="clear_mend", queue=False, **quiet()
+    )
+
+
+def _wire_trials(page: Page, panel: MendPanel, orders: OrderPanel, trials: Experiments) -> None:
+    async def plan(visitor: gr.Request, trace: Trace | None, *fields: Any) -> str:  # noqa: ANN401  # fields and key
+        return await trials.plan(ran_of(visitor, trace, fields))
+
+    async def run(
+        visitor: gr.Request,
+        order: str,
+        trace: Trace | None,
+        *fields: Any,  # noqa: ANN401  # fields and key
+    ) -> AsyncGenerator[Any, None]:
+        async with aclosing(trials.run(ran_of(visitor, trace, fields), order)) as steps:
+            async for step in steps:
+                yield step.payload or gr.skip(), gr.skip() if step.runs is None else step.runs
+
+    def open_run(order: str, runs: Kept) -> Changes:
+        at, _, number = order.partition(".")
+        found = [(name, made) for name, made in runs][int(at)] if at.isdecimal() and int(at) < len(runs) else None
+        if found is None or not number.isdecimal() or int(number) >= len(found[1]):
+            return {page.views["header"]: gr.skip()}
+        name, made = found
+        trace = made[int(number)]
+        shown = marked_payloads(trace, "experiment", f"Run {int(number) + 1} of the experiment \u201c{name}\u201d.")
+        return {page.trace: trace, **page.changes(shown)}
+
+    inputs = [page.trace, *page.request.target_fields, page.request.key]
+    panel.plan.click(plan, inputs, panel.variants, api_name="plan_trials", **quiet())
+    with_choice = "(_, ...values) => [PromptDebugger.chosenTrials(), ...values]"
+    _wire(panel.trials, "run_trials", run, [orders.order, *inputs], [panel.runs], js=with_choice)
+    panel.open_run.click(
+        open_run,
+        [orders.order, panel.runs],
+        [page.trace, *page.views.values()],
+        js=WITH_ORDER,
+        api_name="open_trial",
+        **quiet(),
+    )
+
+
+def _place(name: str) -> gr.Column:
+    return gr.Column(elem_id=f"pd-mend-{name}", elem_classes=["pd-bench"])
+
+
+def _build_form(view: str, label: str) -> Form:
+    with gr.Row(elem_classes=["pd-bench-row"]):
+        start = gr.Button(label, variant="primary", elem_id=f"pd-start-{view}", size="sm", scale=0, min_width=120)
+        stop = gr.Button("Stop", interactive=False, elem_id=f"pd-stop-{view}", size="sm", scale=0, min_width=60)
+    return Form(start, stop, build_view(view, view))
+
+
+def _wire(
+    form: Form,
+    name: str,
+    run: Callable[..., AsyncGenerator[Any, None]],
+    inputs: list[Any],
+    more_outputs: list[Any] | None = None,
+    *,
+    js: str | None = None,
+) -> None:
+    buttons = [form.start, form.stop]
+    started = form.start.click(_begin, None, buttons, api_name=f"{name}_begin", queue=False, **quiet())
+    outputs = [form.view, *(more_outputs or [])]
+    running = started.then(run, inputs, outputs, js=js, api_name=name, concurrency_limit=ORDER_LIMIT, **quiet())
+    running.then(_end, None, buttons, api_name=f"{name}_end", queue=False, **quiet())
+    stopped = form.stop.click(_end, None, buttons, api_name=f"{name}_stop", queue=False, cancels=[running], **quiet())
+    settle = f"() => PromptDebugger.settle({form.view.elem_id!r})"
+    stopped.then(None, None, None, js=settle, api_name=f"{name}_settle", **quiet())
+
+
+def _begin() -> tuple[Any, Any]:
+    return gr.Button(interactive=False), gr.Button(interactive=True)
+
+
+def _end() -> tuple[Any, Any]:
+    return gr.Button(interactive=True), gr.Button(interactive=False)
