@@ -7,7 +7,9 @@
   pd.builders = pd.builders || {};
   let value = ""; // what is asked for, until gradio takes it
   let teller = null; // where the answer is told
-  let compares = false; // the next run was made of the last one's request
+  let comparesNext = false; // the next run is made of the last one's request
+  let isCompared = false; // the one that is shown is
+  let shownRun = null; // its number
 
   pd.order = (buttonId, order, status) => {
     value = order;
@@ -49,23 +51,22 @@
     const run = document.getElementById("pd-run");
     if (!run || run.disabled) return say("It is in the editor. A run goes on: press Run after it.");
     say("It is in the editor, and runs.");
-    compares = true;
+    comparesNext = true;
     setTimeout(() => run.click(), 60); // the editor tells gradio its text first
   };
 
+  // A quick run may end before its first word is drawn: runs are told apart by their number.
   const onVerdict = pd.onVerdict;
-  let isUnderWay = false;
   pd.onVerdict = (verdict) => {
     if (onVerdict) onVerdict(verdict);
-    if (verdict.state === "running") isUnderWay = true;
-    else if (isUnderWay) {
-      isUnderWay = false;
-      if (compares && verdict.state === "done") {
-        pd.panelChosen = true;
-        pd.open("compare");
-      }
-      compares = false;
-    }
+    if (verdict.run !== shownRun && comparesNext) [isCompared, comparesNext] = [true, false];
+    else if (verdict.run !== shownRun) isCompared = false;
+    shownRun = verdict.run;
+    if (!isCompared || verdict.state === "running") return;
+    isCompared = false;
+    if (verdict.state !== "done") return;
+    pd.panelChosen = true;
+    pd.open("compare");
   };
 
   const ANSWERS = {
