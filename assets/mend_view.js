@@ -61,7 +61,8 @@
     item.append(label);
     const fields = one.changes.map((change) => change.field);
     if (fields.length) item.append(make("span", "pd-variant-fields", fields.join(", ")));
-    choice.boxes.get(one.key).runs = one.can_run;
+    box.runs = one.can_run;
+    box.mostTokens = one.max_tokens;
     return item;
   }
 
@@ -83,14 +84,17 @@
 
   // What it will cost, before it starts: the unchanged request is always one of the variants.
   function costOf(header) {
-    const chosen = [...choice.boxes.values()].filter((box) => box.checked && box.runs).length + 1;
+    const limits = [header.max_tokens, ...[...choice.boxes.values()].filter((box) => box.checked && box.runs).map((box) => box.mostTokens)];
+    const chosen = limits.length;
     const samples = Number(choice.samples.value) || 1;
     const wanted = chosen * samples;
     const runs = Math.min(wanted, Number(choice.budget.value) || 1);
     const text = pd.plural(chosen, "variant") + " (the unchanged request is one), " + pd.plural(samples, "run") + " of each: " + pd.plural(runs, "run") + (runs < wanted ? " of " + wanted : "");
     const asked = runs * header.requests;
     const sent = header.prompt_tokens === null ? "" : ", about " + (asked * header.prompt_tokens).toLocaleString("en") + " prompt tokens";
-    const made = header.max_tokens === null ? ", answers as long as the server lets them be" : ", at most " + (asked * header.max_tokens).toLocaleString("en") + " new tokens";
+    const each = limits.flatMap((limit) => Array(samples).fill(limit)).slice(0, runs);
+    const most = each.reduce((sum, limit) => sum + limit * header.requests, 0);
+    const made = each.includes(null) ? ", answers as long as the server lets them be" : ", at most " + most.toLocaleString("en") + " new tokens";
     return text + ". Up to " + pd.plural(asked, "request") + " to the model" + sent + made + ".";
   }
 

@@ -46,6 +46,7 @@ def failed(watched: Any, served_url: str) -> DebuggerPage:
     page = DebuggerPage(watched, served_url)
     page.load()
     page.paste(json.dumps(FAULTY))
+    expect(page.page.locator("#pd-notices .pd-counts")).to_contain_text("6 messages")  # gradio has the text
     page.run()
     return page
 
@@ -63,7 +64,7 @@ def start(page: DebuggerPage, view: str) -> None:
 
 def test_a_cure_is_tried_applied_and_compared(failed: DebuggerPage) -> None:
     failed.open_stage("findings")
-    cure = failed.page.locator(".pd-cure").first
+    cure = failed.page.locator(".pd-cure[data-code=PD101]")
     cure.get_by_role("button", name="Try the cure").click()
     expect(cure).to_have_attribute("data-state", "worked")
     expect(cure.locator(".pd-cure-told")).to_contain_text("PD101 is gone")
@@ -78,7 +79,10 @@ def test_a_cure_is_tried_applied_and_compared(failed: DebuggerPage) -> None:
 def test_experiments_say_what_they_cost_and_what_came_of_each(failed: DebuggerPage) -> None:
     open_mend(failed, "trials")
     cost = failed.page.locator(".pd-variant-cost")
-    expect(cost).to_contain_text("2 variants (the unchanged request is one), 1 run of each: 2 runs")
+    expect(cost).to_contain_text("4 variants (the unchanged request is one), 1 run of each: 4 runs")
+    expect(cost).to_contain_text("at most 816 new tokens")  # three requests each, two variants with 128 tokens
+    for name in ("max_tokens: 128", "the first 2 changes together"):
+        failed.page.get_by_role("checkbox", name=name).uncheck()
     expect(cost).to_contain_text("at most 48 new tokens")
     failed.page.get_by_label("Runs of each").fill("2")
     failed.page.get_by_label("Runs at most").fill("3")

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from prompt_debugger.core.mend.experiments import UNCHANGED, Change, Experiment, Plan, Step, can_run
+from prompt_debugger.core.mend.patch import apply_patch
 from prompt_debugger.core.mend.shrink import Shrinking, Shrunk
 from prompt_debugger.core.mend.trial import Trial
 from prompt_debugger.core.request import body_text
@@ -29,9 +30,6 @@ def variants_payload(plans: Mapping[str, Plan], ticked: frozenset[str], trace: T
     """
     body = trace.request.body
     prompt = trace.prompt or trace.local_prompt
-    asked = next(
-        (body[name] for name in ("max_completion_tokens", "max_tokens") if isinstance(body.get(name), int)), None
-    )
     return pack_payload(
         {
             "variants": [
@@ -41,16 +39,23 @@ def variants_payload(plans: Mapping[str, Plan], ticked: frozenset[str], trace: T
                     "finding": plan.finding,
                     "can_run": can_run(plan),
                     "ticked": key in ticked,
+                    "max_tokens": _most_tokens(apply_patch(body, plan.patch)),
                     "changes": [change_view(one, body) for one in plan.patch[:MAX_CHANGES]],
                 }
                 for key, plan in plans.items()
             ],
             "most_runs": most_runs,
             "prompt_tokens": None if prompt is None or prompt.tokens is None else len(prompt.tokens),
-            "max_tokens": asked,
+            "max_tokens": _most_tokens(body),
             "requests": REQUESTS_A_RUN,
         }
     )
+
+
+def _most_tokens(body: JSONObject) -> int | None:
+    """Return how many tokens a request asks for at most; `None` if it does not say."""
+    said = [body.get(name) for name in ("max_completion_tokens", "max_tokens")]
+    return next((value for value in said if isinstance(value, int)), None)
 
 
 def trials_payload(step: Step, source: str, now: str, *, is_running: bool) -> str:
