@@ -62,20 +62,6 @@ def start(page: DebuggerPage, view: str) -> None:
     page.page.wait_for_selector(f"#pd-start-{view}:not([disabled])")
 
 
-def test_a_cure_is_tried_applied_and_compared(failed: DebuggerPage) -> None:
-    failed.open_stage("findings")
-    cure = failed.page.locator(".pd-cure[data-code=PD101]")
-    cure.get_by_role("button", name="Try the cure").click()
-    expect(cure).to_have_attribute("data-state", "worked")
-    expect(cure.locator(".pd-cure-told")).to_contain_text("PD101 is gone")
-
-    cure.get_by_role("button", name="Apply and run").click()
-
-    failed.page.wait_for_selector("html[data-panel=compare]")
-    expect(failed.page.locator("#pd-comparison")).to_contain_text("PD101")
-    assert '"string"' in failed.request_text()
-
-
 def test_experiments_say_what_they_cost_and_what_came_of_each(failed: DebuggerPage) -> None:
     open_mend(failed, "trials")
     cost = failed.page.locator(".pd-variant-cost")
@@ -112,50 +98,3 @@ def test_what_had_come_stays_after_stop(failed: DebuggerPage) -> None:
     expect(failed.page.locator("#pd-trials .pd")).to_have_attribute("data-state", "stopped")
     failed.page.locator(".pd-trial-runs button").first.click()
     expect(failed.page.locator("#pd-header")).to_contain_text("experiment")
-
-
-def test_the_request_shrinks_and_opens_in_the_editor(failed: DebuggerPage) -> None:
-    open_mend(failed, "shrink")
-    start(failed, "shrunk")
-
-    sentence = failed.page.locator("#pd-shrunk .pd-bench-sentence")
-    expect(sentence).to_contain_text("PD101")
-    expect(sentence).to_contain_text("in 3 of 3 confirming runs")
-    assert violations(failed.page, "#pd-panel-mend", GRADIO_RULES) == []
-    failed.page.get_by_role("button", name="Open it in the editor").click()
-    failed.page.wait_for_function(
-        "() => !document.querySelector('#pd-request .cm-content').cmTile.view.state.doc.toString()"
-        ".includes('Question 4')"
-    )
-    smallest = json.loads(failed.request_text())
-    assert len(json.dumps(smallest)) < len(json.dumps(FAULTY)) / 2
-    assert '"str"' in json.dumps(smallest)
-
-
-def test_a_plugin_is_saved_and_a_test_says_whether_it_was_run(failed: DebuggerPage) -> None:
-    open_mend(failed, "handover")
-    with failed.page.expect_download() as download:
-        failed.page.click("#pd-plugin")
-    assert download.value.suggested_filename.startswith("prompt_debugger_")
-    expect(failed.page.locator("#pd-plugin-said")).to_contain_text("--tool-parser-plugin")
-
-    start(failed, "upstream")
-    expect(failed.page.locator("#pd-upstream .pd-bench-sentence")).to_contain_text("parser")
-    assert violations(failed.page, "#pd-panel-mend", GRADIO_RULES) == []
-
-
-@pytest.mark.parametrize("width", [1440, 400])
-def test_nothing_of_it_is_wider_than_the_window(failed: DebuggerPage, width: int) -> None:
-    failed.page.set_viewport_size({"width": width, "height": 850})
-    open_mend(failed, "trials")
-    start(failed, "trials")
-    for name in ("trials", "shrink", "handover"):
-        open_mend(failed, name)
-        assert failed.page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-def test_before_a_run_the_panel_says_so(watched: Any, served_url: str) -> None:
-    page = DebuggerPage(watched, served_url)
-    page.load()
-    open_mend(page, "trials")
-    expect(page.page.locator("#pd-variants")).to_contain_text("Press Run first")
