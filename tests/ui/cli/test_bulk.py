@@ -335,8 +335,10 @@ def breaking_out():
 def succeeds(attempt):
     try:
         attempt()
-    except OSError:
+    except PermissionError:
         return False
+    except OSError:  # it was let try, and found nothing
+        return True
     return True
 
 
