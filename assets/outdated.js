@@ -51,6 +51,7 @@
     isRecorded = verdict.state === "recorded" || (verdict.state === "done" && ranRun === null); // or a run that was opened
     isEditedRecording = false;
     if (pd.verdictShown) pd.verdictShown(verdict);
+    if (pd.networkOf) pd.networkOf(verdict.run);
     draw();
     if (pd.liveVerdict) pd.liveVerdict(verdict);
   };

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from prompt_debugger.core.complete.backends.exchanges import ExchangeLog
 from prompt_debugger.core.errors import DebuggerError
 from prompt_debugger.core.types import JSON, Request, Trace
 from prompt_debugger.ui.present.completion import completion_payload
@@ -43,12 +44,14 @@ class RunView:
         facts: Facts of the target to show until the server says more.
         trace: What is known so far.
         texts: Raw and chat text that has streamed so far.
+        exchanges: What goes over the wire for it; empty where nobody is to see it.
     """
 
     run: int = 0
     facts: list[JSON] = field(default_factory=list)
     trace: Trace | None = None
     texts: tuple[str, str] = ("", "")
+    exchanges: ExchangeLog = field(default_factory=ExchangeLog)
     _keys: dict[str, object] = field(default_factory=dict)
 
     def update(

@@ -12,6 +12,7 @@ from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from prompt_debugger.core.complete.backends.exchanges import listening
 from prompt_debugger.core.errors import DebuggerError, EngineError, LabError, RequestError, RoomError
 from prompt_debugger.core.parse.engines import EngineLimits, VllmEngine
 from prompt_debugger.core.pipeline import (
@@ -38,6 +39,7 @@ from prompt_debugger.ui.present import (
     unserved_payload,
 )
 from prompt_debugger.ui.present.intake import intake_payload
+from prompt_debugger.ui.present.network import network_payload, waiting_words
 from prompt_debugger.ui.web.gate import RunGate, Turn
 from prompt_debugger.ui.web.intake import Reading, check_anything, read_anything
 from prompt_debugger.ui.web.labs import PageLabs
@@ -201,8 +203,13 @@ class Handlers:
             ) as updates:
                 async for update in updates:
                     yield update
-            if sign.asked.is_set() and not sign.is_silent:
-                yield Update(await in_thread(view.stop), view.trace)
+            if sign.is_silent:
+                return
+            network = {"network": network_payload(view.exchanges, view.run)} if view.exchanges.exchanges else {}
+            if sign.asked.is_set():
+                yield Update({**await in_thread(view.stop), **network}, view.trace)
+            elif network:
+                yield Update(network, view.trace)
 
     async def _whole_run(
         self, view: RunView, pasted: Pasted, fields: TargetFields, session: str, key: str
@@ -286,7 +293,9 @@ class Handlers:
         """Yield what changes, at most every `MIN_GAP_S` and at least every `TICK_S`."""
         started_s = time.monotonic()
         latest = _Latest()
-        task = asyncio.create_task(latest.consume(debug_request(request, target, self.labs.pool)))
+        heard = None if self.settings.public else listening(view.exchanges)  # the operator's affair, there
+        following = latest.consume(debug_request(request, target, self.labs.pool))
+        task = asyncio.create_task(following, context=heard)
         try:
             while not task.done():
                 await latest.wait(TICK_S)
@@ -377,7 +386,7 @@ class _Latest:
 def _update(view: RunView, progress: Progress, elapsed_s: float) -> Payloads:
     return view.update(
         progress.trace,
-        progress.sentence,
+        progress.sentence + waiting_words(view.exchanges),
         fraction=progress.fraction,
         raw_text=progress.raw_text[-MAX_STREAMED_CHARS:],
         chat_text=progress.chat_text[-MAX_STREAMED_CHARS:],

@@ -25,6 +25,7 @@ PAGE_SCRIPTS = (
     "mend_view.js",
     "draft.js",
     "history.js",
+    "network.js",
     "help.js",
     "page.js",
 )
@@ -38,6 +39,7 @@ PAGE_STYLES = (
     "share.css",
     "live.css",
     "help.css",
+    "network.css",
 )
 
 

@@ -22,6 +22,7 @@ from prompt_debugger.core.complete.backends.address import Address, check_key
 from prompt_debugger.core.complete.backends.certificates import public_certificates
 from prompt_debugger.core.complete.backends.clients import Clients
 from prompt_debugger.core.complete.backends.encoding import unpacked
+from prompt_debugger.core.complete.backends.exchanges import Note, noted
 from prompt_debugger.core.complete.backends.failures import (
     Call,
     failure_of_format,
@@ -164,14 +165,16 @@ class HttpConnection:
         headers = {} if content is None else {"content-type": "application/json"}
         with self._clients.take() as client:
             request = client.build_request(method, call.url, content=content, headers=headers)
-            response = await clock.send(client, request)
-            try:
-                stream = ByteStream(response, clock)
-                if not response.is_success:
-                    raise await _failure_of_answer(call, stream)
-                yield stream
-            finally:
-                await response.aclose()
+            with noted(call, request, content) as note:
+                response = await clock.send(client, request)
+                try:
+                    note.answer(response)
+                    stream = ByteStream(response, clock, note)
+                    if not response.is_success:
+                        raise await _failure_of_answer(call, stream)
+                    yield stream
+                finally:
+                    await response.aclose()
 
     async def _whole(self, method: str, path: str, body: JSONObject | None, total_s: float | None) -> Answer:
         async with self.stream(method, path, body, total_s=total_s) as stream:
@@ -186,12 +189,13 @@ class HttpConnection:
 class ByteStream:
     """The bytes of an answer as they come, counted and timed; reading raises `BackendError` when they stop."""
 
-    def __init__(self, response: httpx.Response, clock: _Clock) -> None:
+    def __init__(self, response: httpx.Response, clock: _Clock, note: Note) -> None:
         self.status = response.status_code
         self.headers = {name.lower(): value for name, value in response.headers.items()}
         self._chunks = unpacked(clock.call, response)
         self._response = response
         self._clock = clock
+        self._note = note
         self._size = 0
         self._head = b""
 
@@ -212,6 +216,7 @@ class ByteStream:
         chunk = await self._clock.read(self._chunks)
         if chunk is None:
             raise StopAsyncIteration
+        self._note.take(chunk)
         self._size += len(chunk)
         self._head = self._head or chunk[:4096]
         if self._size > MAX_ANSWER_BYTES:

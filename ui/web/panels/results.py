@@ -44,6 +44,7 @@ def build_results(payloads: dict[str, str | None], settings: PageSettings) -> Re
     with gr.Column(elem_id="pd-panel-complete", elem_classes=["pd-panel"]):
         views["completion"] = build_view("completion", "completion", payloads["completion"])
         views["raw_tokens"] = build_token_view("raw_tokens", payloads["raw_tokens"])
+        views["network"] = build_view("network", "network")
     with gr.Column(elem_id="pd-panel-parse", elem_classes=["pd-panel"]):
         views["ledger"] = build_ledger_view(payloads["ledger"])
         parse_tools = build_parse_tools(settings, payloads["parser_matrix"])

@@ -1,0 +1,51 @@
+"""What went over the wire in a run, on the page."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.axe import violations
+from tests.browser.page import DebuggerPage
+from tests.browser.servers import serving
+from tests.core.complete.faulty_server import answer, chunk, stream
+
+pytestmark = pytest.mark.browser
+
+KEY = "sk-of-the-visitor-123"
+MESSAGE = {"role": "assistant", "content": "Hello there"}
+
+
+def test_every_exchange_of_a_run_is_there_with_its_events_and_without_the_key(bare: DebuggerPage) -> None:
+    page = bare.page
+    behaviours = {
+        "/v1/models": answer(200, {"data": [{"id": "m"}]}),
+        "/v1/chat/completions": stream(
+            chunk(delta=MESSAGE), chunk(delta={}, finish_reason="stop"), b"data: [DONE]\n\n"
+        ),
+    }
+    with serving(behaviours) as url:
+        bare.paste(json.dumps({"messages": [{"role": "user", "content": "hi"}], "stream": True}))
+        bare.aim_at(f"{url}/v1")
+        page.locator("#pd-key input").fill(KEY)
+        bare.run()
+        bare.open_stage("complete")
+        page.locator(".pd-net-head").click()
+        rows = page.locator(".pd-net-row")
+        streamed = rows.filter(has_text="chat, streamed").first
+        streamed.locator("summary").click()
+
+        expect(rows.filter(has_text="which models it serves")).to_have_count(1)
+        expect(streamed.locator(".pd-net-events li")).to_have_count(3)
+        expect(streamed.locator(".pd-net-headers").first).to_contain_text("[masked]")
+        assert violations(page, "#pd-network") == []
+        assert KEY not in page.content()
+        streamed.get_by_role("button", name="Copy as curl").click()
+        expect(streamed.get_by_role("button", name="copied")).to_be_visible()
+        assert '-H "Authorization: Bearer $OPENAI_API_KEY"' in page.evaluate("navigator.clipboard.readText()")
+
+    bare.page.locator("#pd-case input").click()
+    bare.page.get_by_role("option", name="A healthy tool call", exact=True).click()
+    expect(page.locator("#pd-network .pd")).to_be_hidden()
