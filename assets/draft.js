@@ -9,7 +9,7 @@
   const SAME = { __type__: "update" }; // gradio leaves such a field as it is
   // What may hold a key is not kept at all: a part of it that was missed would lie there in clear.
   const KEY = /authorization|bearer\s|api[-_]?key|secret|password|\bsk-[\w-]{6}|\bhf_\w{8}|:\/\/[^\s/"'@]+@/i;
-  const WORDS = "Keep my text, target and runs in this browser. Keys, and texts that seem to hold one, are never kept; unticking forgets what is kept.";
+  const WORDS = "Keep my text, target, servers and runs in this browser. Keys, and texts that seem to hold one, are never kept; unticking forgets what is kept.";
   let timer = 0;
   let defaults = null; // the fields as the page came
   let isTouched = false; // somebody typed, or chose a case, since the page came
@@ -76,6 +76,7 @@
       // nothing is kept anyhow
     }
     if (!isOn && pd.forgetRuns) pd.forgetRuns();
+    if (!isOn && pd.forgetServers) pd.forgetServers();
     if (pd.forgetRuns) document.querySelectorAll(".pd-keep-switch input").forEach((box) => (box.checked = isOn));
   };
 

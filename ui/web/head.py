@@ -26,6 +26,7 @@ PAGE_SCRIPTS = (
     "draft.js",
     "history.js",
     "network.js",
+    "servers.js",
     "help.js",
     "page.js",
 )

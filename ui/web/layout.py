@@ -35,6 +35,7 @@ from prompt_debugger.ui.web.panels.parse_tools import wire_parse_tools
 from prompt_debugger.ui.web.panels.request import build_request_panel
 from prompt_debugger.ui.web.panels.results import build_header, build_results
 from prompt_debugger.ui.web.panels.server_look import wire_look
+from prompt_debugger.ui.web.panels.servers import wire_servers
 from prompt_debugger.ui.web.panels.share import wire_share
 from prompt_debugger.ui.web.panels.template import build_template, wire_template
 from prompt_debugger.ui.web.panels.verification import build_verification, wire_verification
@@ -85,6 +86,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     opened = wire_share(page, sharing)
     wire_look(page, panel.look)
     wire_draft(page)
+    wire_servers(page, panel.servers)
     _wire_cases(page)
     ended = _wire_run(page)
     wire_comparison(page, comparison, Comparing(sharing), ended=ended, opened=opened)

@@ -10,6 +10,7 @@ import gradio as gr
 from prompt_debugger.core.pipeline import Example
 from prompt_debugger.ui.web.intake import FIND_OUT, READINGS
 from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.share_view import build_asking_view
 from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS
 from prompt_debugger.ui.web.views import build_view
 
@@ -38,6 +39,7 @@ class RequestPanel(NamedTuple):
     reasoning_parser: gr.Dropdown
     key: gr.Textbox | gr.State
     look: LookPanel
+    servers: gr.HTML | None
 
     @property
     def target_fields(self) -> list[gr.components.Component]:
@@ -75,9 +77,10 @@ def build_request_panel(settings: PageSettings, examples: Sequence[Example], not
     with gr.Accordion(
         "Target: the lab, or your server" if not settings.public else "Target", open=False, elem_id="pd-target"
     ):
+        servers = None if settings.public else build_asking_view("servers")
         target = _build_target(settings, first)
         look = build_look(shown=not settings.public)
-    return RequestPanel(case, editor, notices_view, read_as, row, run, stop, *target, look)
+    return RequestPanel(case, editor, notices_view, read_as, row, run, stop, *target, look, servers)
 
 
 def _build_target(
