@@ -7,6 +7,7 @@ import json
 import pytest
 from playwright.sync_api import expect
 
+from prompt_debugger.core.types import JSONObject
 from tests.browser.axe import violations
 from tests.browser.page import DebuggerPage
 from tests.browser.servers import serving
@@ -15,7 +16,7 @@ from tests.core.complete.faulty_server import answer, chunk, stream
 pytestmark = pytest.mark.browser
 
 KEY = "sk-of-the-visitor-123"
-MESSAGE = {"role": "assistant", "content": "Hello there"}
+MESSAGE: JSONObject = {"role": "assistant", "content": "Hello there"}
 
 
 def test_every_exchange_of_a_run_is_there_with_its_events_and_without_the_key(bare: DebuggerPage) -> None:
