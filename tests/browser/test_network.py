@@ -21,15 +21,17 @@ MESSAGE: JSONObject = {"role": "assistant", "content": "Hello there"}
 
 def test_every_exchange_of_a_run_is_there_with_its_events_and_without_the_key(bare: DebuggerPage) -> None:
     page = bare.page
+    events = stream(chunk(delta=MESSAGE), chunk(delta={}, finish_reason="stop"), b"data: [DONE]\n\n")
+    choice: JSONObject = {"index": 0, "message": MESSAGE, "finish_reason": "stop"}
+    chat = "/v1/chat/completions"
     behaviours = {
         "/v1/models": answer(200, {"data": [{"id": "m"}]}),
-        "/v1/chat/completions": stream(
-            chunk(delta=MESSAGE), chunk(delta={}, finish_reason="stop"), b"data: [DONE]\n\n"
-        ),
+        chat: answer(200, {"choices": [choice]}),
+        f"{chat}#stream": events,
     }
     with serving(behaviours) as url:
-        bare.paste(json.dumps({"messages": [{"role": "user", "content": "hi"}], "stream": True}))
-        bare.aim_at(f"{url}/v1")
+        bare.paste(json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]}))
+        bare.aim_at(url)
         page.locator("#pd-key input").fill(KEY)
         bare.run()
         bare.open_stage("complete")

@@ -16,20 +16,21 @@ KEY = "sk-of-the-visitor-123"
 
 def test_a_saved_server_fills_the_fields_after_a_reload_and_knows_no_key(bare: DebuggerPage) -> None:
     page = bare.page
+    model = page.locator("#pd-target").get_by_label("Model", exact=True)
     bare.aim_at(URL)
-    page.get_by_label("Model", exact=True).fill("my-model")
+    model.fill("my-model")
     page.locator("#pd-key input").fill(KEY)
     page.get_by_role("button", name="Save this server").click()
     expect(page.locator("#pd-servers")).to_contain_text("Saved in this browser, without the key.")
     page.get_by_label("Endpoint", exact=True).fill("")
-    page.get_by_label("Model", exact=True).fill("")
+    model.fill("")
 
     bare.load()
     page.locator("#pd-target button").first.click()
     page.get_by_role("button", name="127.0.0.1:9/v1 · my-model").click()
 
     expect(page.get_by_label("Endpoint", exact=True)).to_have_value(URL)
-    expect(page.get_by_label("Model", exact=True)).to_have_value("my-model")
+    expect(model).to_have_value("my-model")
     assert KEY not in page.evaluate("JSON.stringify({...localStorage})")
     assert violations(page, "#pd-servers") == []
     page.get_by_role("button", name=f"Forget {URL}").click()
