@@ -6,6 +6,7 @@ import pytest
 
 from prompt_debugger.core.lab import LabPool
 from prompt_debugger.core.pipeline import Target
+from prompt_debugger.core.types import JSONObject
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.handlers import Handlers, TargetFields
 from prompt_debugger.ui.web.labs import PageLabs
@@ -13,7 +14,7 @@ from prompt_debugger.ui.web.settings import PageSettings
 from tests.core.complete.faulty_server import answer, faulty_server
 
 KEY = "sk-of-the-visitor-123"
-MESSAGE = {"role": "assistant", "content": "Hello"}
+MESSAGE: JSONObject = {"role": "assistant", "content": "Hello"}
 CHAT = answer(200, {"choices": [{"index": 0, "message": MESSAGE, "finish_reason": "stop"}]})
 REQUEST = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]})
 
