@@ -229,3 +229,14 @@ async def test_a_test_that_was_not_run_says_so():
         [told] = [read(one) async for one in over.upstream_test(trace, engine)]
         assert told[0]["sentence"].startswith("Not run: ")
         assert "get_weather" in told[1]
+
+
+async def test_without_the_parsers_name_no_test_is_written():
+    _, over = trials_page()
+    trace = recorded("dropped-call")
+    unnamed = replace(trace, server=replace(trace.server, tool_parser=None))
+
+    [told] = [read(one)[0] async for one in over.upstream_test(unnamed, "vllm")]
+
+    assert (told["state"], told["place"]) == ("error", None)
+    assert "does not tell which tool parser" in told["sentence"]

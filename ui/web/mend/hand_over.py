@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.lab import vllm_version
 from prompt_debugger.core.mend.experiments import Plan
 from prompt_debugger.core.mend.shrink import Shrinking, Shrunk, shrink_run
@@ -29,6 +30,10 @@ from prompt_debugger.ui.web.mend.runs import NOTHING, PageRuns, Ran, Telling
 
 PUBLIC_SHRINK_RUNS = 6  # and three that confirm: within what a page may run in a minute
 SHRINK_RUNS = 100
+_NO_PARSER = RequestError(
+    "the server does not tell which tool parser it uses, and a test needs its name",
+    "Save the run as a JSON bundle; `report BUNDLE --upstream-test vllm --parser NAME` writes the test.",
+)
 
 
 class HandOver:
@@ -89,6 +94,8 @@ class HandOver:
             if trace is None:
                 raise NOTHING
             known: Engine = next((one for one in ENGINES if one == engine), ENGINES[0])
+            if trace.server is None or trace.server.tool_parser is None:
+                raise _NO_PARSER
             source = redact_text(await in_thread(lambda: write_upstream_test(case_of_trace(trace), known)))
             why_not = self._why_not_run(known)
             if why_not:
