@@ -164,7 +164,7 @@
 
   function sourceBox(text, label) {
     const box = make("pre", "pd-text pd-source", "");
-    box.textContent = pd.visibleText(text, true);
+    box.textContent = pd.visibleText(text, false);
     box.tabIndex = 0;
     box.setAttribute("role", "region");
     box.setAttribute("aria-label", label);
