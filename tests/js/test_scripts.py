@@ -36,4 +36,6 @@ def test_no_script_makes_markup_from_text(path):
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
 def test_no_script_names_another_server(path):
-    assert re.findall(r"\bfetch\(|XMLHttpRequest|https?://[a-z]", path.read_text("utf-8")) == []
+    text = path.read_text("utf-8").replace('"http://www.w3.org/2000/svg"', "")  # a name, never asked for
+
+    assert re.findall(r"\bfetch\(|XMLHttpRequest|https?://[a-z]", text) == []
