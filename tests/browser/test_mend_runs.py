@@ -85,16 +85,3 @@ def test_experiments_say_what_they_cost_and_what_came_of_each(failed: DebuggerPa
     expect(failed.page.locator("#pd-header")).to_contain_text("experiment")
     failed.open_stage("findings")
     expect(failed.page.locator("#pd-findings")).not_to_contain_text("PD101")
-
-
-def test_what_had_come_stays_after_stop(failed: DebuggerPage) -> None:
-    open_mend(failed, "trials")
-    failed.page.get_by_label("Runs of each").fill("20")
-    failed.page.get_by_label("Runs at most").fill("40")
-    failed.page.click("#pd-start-trials")
-    failed.page.locator(".pd-trial-table tbody tr").first.locator(".pd-trial-runs button").first.wait_for()
-    failed.page.click("#pd-stop-trials")
-
-    expect(failed.page.locator("#pd-trials .pd")).to_have_attribute("data-state", "stopped")
-    failed.page.locator(".pd-trial-runs button").first.click()
-    expect(failed.page.locator("#pd-header")).to_contain_text("experiment")
