@@ -15,7 +15,7 @@
       ask(side, index);
       pd.open("findings");
     };
-    return pd.bench(root, name, "What `verify` left, read again: how many calls are lost, for which cause, at which stage, of which tool, and every row one click from its whole run. Name a second one to see what got better and what got worse.", (told) => {
+    return pd.bench(root, name, "What the command verify left, read again: how many calls are lost, for which cause, at which stage, of which tool, and every row one click from its whole run. Name a second one to see what got better and what got worse.", (told) => {
       if (told.state !== "done") return [];
       return [
         tiles(told.sides),
