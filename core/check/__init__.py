@@ -9,7 +9,7 @@ document     the JSON of it                 lock, junit what a pipeline keeps an
 way_out      our own reader, where it reads more
 agreement    transformers and an engine's renderer on the same conversations
 evidence     one cell as a run              cases       failing cells for `parse --cases`
-served       a running server as the model
+served       a running server as the model      named        a parser's name in a model's
 """
 
 from prompt_debugger.core.check.cases import failing_cases

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Literal
 from prompt_debugger.core.check.answers import SIMPLEST_CALL
 from prompt_debugger.core.check.ideal import Ideal
 from prompt_debugger.core.check.judge import Cell
+from prompt_debugger.core.check.named import bears_name, bears_stem
 from prompt_debugger.core.formats import TABLES, score_formats
 from prompt_debugger.core.parse.engines import read_parser_name
 from prompt_debugger.core.protocols import ReadContext
@@ -89,16 +89,16 @@ class Ranking:
         """Return how surely a parser was made for this model: by its name, then by its place in the family's list."""
         if parser is None:
             return 0.0
-        known, model = table.get(self.family or "", ()), _squeezed(self.model)
-        stem = _squeezed(_VERSION.sub("", parser))
-        named = 2.0 if _squeezed(parser) in model else 1.5 if len(stem) > 3 and stem in model else 0.0
+        known = table.get(self.family or "", ())
+        named = 2.0 if bears_name(self.model, parser) else 1.5 if bears_stem(self.model, parser) else 0.0
         return named + (1.0 - known.index(parser) / 100 if parser in known else 0.0)
 
     def own_tool(self, names: Iterable[str]) -> str | None:
         """Return the tool parser of some names that was most surely made for this model; `None` if none was."""
-        tools = [tool for name in names if (tool := read_parser_name(name).tool) is not None]
-        best = max(tools, key=lambda tool: self._made_for(tool, TABLES.tool_parsers), default=None)
-        return best if best is not None and self._made_for(best, TABLES.tool_parsers) > 0 else None
+        known = self.made_for()
+        tools = {tool for name in names if (tool := read_parser_name(name).tool) is not None}
+        own = sorted(tool for tool in tools if tool in known or bears_name(self.model, tool))
+        return max(own, key=lambda tool: self._made_for(tool, TABLES.tool_parsers), default=None)
 
     def own_reasoning(self) -> tuple[str, ...]:
         """Return the reasoning parser that the family's record names first, if any."""
@@ -107,13 +107,6 @@ class Ranking:
     def made_for(self) -> tuple[str, ...]:
         """Return the tool parsers that the family's record names."""
         return tuple(TABLES.tool_parsers.get(self.family or "", ()))
-
-
-_VERSION = re.compile(r"_?v?\d[\dp]*$")
-
-
-def _squeezed(text: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", text.lower())
 
 
 def recommend(
