@@ -66,6 +66,7 @@ class ServerClient:
         api_key: str | None = None,
         timeouts: Timeouts | None = None,
         guard: NetworkGuard | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> None:
         """Prepare; nothing is sent.
 
@@ -74,13 +75,14 @@ class ServerClient:
             api_key: Sent as bearer token, over https or to this machine only; never shown.
             timeouts: How long to wait.
             guard: Which servers may be talked to; `None` for any.
+            extra_headers: Sent with every request, as a key is; never shown.
 
         Raises:
-            BackendError: The address is none, the key must not be sent there, or the guard does not list the server
-                (kind `refused`).
+            BackendError: The address is none, the key or a header must not be sent there, or the guard does not list
+                the server (kind `refused`).
         """
         address = read_address(base_url)
-        self._connection = HttpConnection(address, api_key, timeouts or Timeouts(), guard)
+        self._connection = HttpConnection(address, api_key, timeouts or Timeouts(), guard, extra_headers)
         self._refused_fields: dict[str, str] = {}
         self.base_url = address.base_url
         self.server: Server | None = None

@@ -50,6 +50,7 @@ class Preparation:
         temperature: In place of the row's.
         max_tokens: Likewise.
         extra_body: Further fields of every request; no part of the hash.
+        is_streamed: Whether every request asks for a stream; else as the row says.
     """
 
     model: str | None = None
@@ -57,6 +58,7 @@ class Preparation:
     temperature: float | None = None
     max_tokens: int | None = None
     extra_body: Mapping[str, JSON] = field(default_factory=dict)
+    is_streamed: bool = False
 
     def prepare(self, body: JSONObject) -> JSONObject:
         """Return a body as K2VV prepares it: `_input` is a system message, and a stream tells its usage."""
@@ -74,6 +76,8 @@ class Preparation:
             changes["temperature"] = self.temperature
         if self.max_tokens is not None:
             changes["max_tokens"] = self.max_tokens
+        if self.is_streamed:
+            changes["stream"] = True
         return {key: value for key, value in changes.items() if value is not None}
 
     def _model_for(self, own: JSON) -> JSON:

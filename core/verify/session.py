@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -50,6 +50,7 @@ class Plan:
         patience: How often to try.
         budget: What may be used.
         is_fresh: Whether what the journal holds is forgotten.
+        extra_headers: Sent to the first server with every request; kept nowhere, as each may be a key.
     """
 
     dataset: Path
@@ -63,6 +64,7 @@ class Plan:
     patience: Patience = field(default_factory=Patience)
     budget: Budget = field(default_factory=Budget)
     is_fresh: bool = False
+    extra_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(slots=True)
@@ -238,7 +240,14 @@ class _Session:
             base_url = lab.base_url
             target = replace(target, tokenizer=target.tokenizer or Path(target.lab.model_dir), model=lab.model)
         timeouts = Timeouts(read_s=self.plan.timeout_s, total_s=self.plan.timeout_s)
-        client = await stack.enter_async_context(ServerClient(base_url, api_key=target.api_key, timeouts=timeouts))
+        client = await stack.enter_async_context(
+            ServerClient(
+                base_url,
+                api_key=target.api_key,
+                timeouts=timeouts,
+                extra_headers=None if number else self.plan.extra_headers,
+            )
+        )
         server = await self._probe(client, target, is_lab=is_lab)
         info = await _tokenizer_info(client, server)
         renderer: Renderer = await in_thread(load_renderer, target, server, info)

@@ -33,6 +33,13 @@ from prompt_debugger.ui.cli.output import log
 from prompt_debugger.ui.cli.run import add_target_arguments, api_key_for, target_from_options
 from prompt_debugger.ui.cli.spread.rows import verify_on_ray
 from prompt_debugger.ui.cli.verify_dataset import write_dataset
+from prompt_debugger.ui.cli.verify_options import (
+    add_published_arguments,
+    check_published,
+    count,
+    extra_headers,
+    positive,
+)
 from prompt_debugger.ui.cli.verify_results import check_gates, finish, merge
 from prompt_debugger.ui.cli.verify_row import show_row
 from prompt_debugger.ui.cli.verify_vendor import add_vendor_arguments, check
@@ -57,21 +64,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with `merge`: the results of all shards; with `vendor`: cases",
     )
     add_target_arguments(parser)
-    parser.add_argument("--base-url", dest="endpoint", metavar="URL", help="the same as --endpoint")
-    parser.add_argument("--tokenizer-model", dest="tokenizer", metavar="NAME", help="the same as --tokenizer")
-    parser.add_argument(
-        "--use_raw_completions",
-        "--use-raw-completions",
-        action="store_true",
-        help="as K2VV has it; answers are checked against raw output anyway",
-    )
+    add_published_arguments(parser)
     parser.add_argument("--baseline-endpoint", metavar="URL", help="a second server, asked the same")
     parser.add_argument("--baseline", metavar="RESULTS.jsonl", help="results to compare with, ours or K2VV's")
     parser.add_argument("--output", metavar="FILE", default="results.jsonl", help="rows (default: results.jsonl)")
     parser.add_argument("--summary", metavar="FILE", default="summary.json", help="summary (default: summary.json)")
     parser.add_argument("--journal", metavar="FILE", help="what was done so far (default: beside the output)")
     parser.add_argument("--fresh", action="store_true", help="forget what the journal holds and begin anew")
-    parser.add_argument("--limit", type=_positive, metavar="N", help="only the first N requests")
+    parser.add_argument("--limit", type=positive, metavar="N", help="only the first N requests")
     parser.add_argument("--shard", metavar="I/N", default="1/1", help="only every Nth request, beginning with the Ith")
     parser.add_argument(
         "--make-dataset", metavar="OUT.jsonl", help="ask nothing: write the requests of HARs, logs and saved runs here"
@@ -90,9 +90,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_asking_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--concurrency", type=_positive, metavar="N", help="requests at once (default: as many as the server bears)"
+        "--concurrency", type=positive, metavar="N", help="requests at once (default: as many as the server bears)"
     )
-    parser.add_argument("--retries", type=_count, default=3, metavar="N", help="further attempts (default: 3)")
+    parser.add_argument("--retries", type=count, default=3, metavar="N", help="further attempts (default: 3)")
     parser.add_argument(
         "--backoff", type=float, default=2.0, metavar="S", help="seconds before the first retry, doubled with each"
     )
@@ -102,14 +102,14 @@ def _add_asking_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--extra-body", metavar="JSON", help="further fields of every request")
     parser.add_argument("--temperature", type=float, metavar="X", help="in place of the requests' own")
-    parser.add_argument("--max-tokens", type=_positive, metavar="N", help="in place of the requests' own")
-    parser.add_argument("--budget-requests", type=_positive, metavar="N", help="stop after so many requests")
-    parser.add_argument("--budget-tokens", type=_positive, metavar="N", help="stop after so many tokens")
+    parser.add_argument("--max-tokens", type=positive, metavar="N", help="in place of the requests' own")
+    parser.add_argument("--budget-requests", type=positive, metavar="N", help="stop after so many requests")
+    parser.add_argument("--budget-tokens", type=positive, metavar="N", help="stop after so many tokens")
     parser.add_argument("--budget-seconds", type=float, metavar="S", help="stop after so many seconds")
-    parser.add_argument("--incremental", action="store_true", help="as K2VV has it; it always goes on where it was")
 
 
 def _run(options: argparse.Namespace) -> int:
+    check_published(options)
     check_gates(options)
     if options.make_dataset:
         return write_dataset(options)
@@ -156,6 +156,7 @@ def plan_from_options(options: argparse.Namespace) -> Plan:
             temperature=options.temperature,
             max_tokens=options.max_tokens,
             extra_body=_json_object(options.extra_body),
+            is_streamed=options.stream,
         ),
         shard=read_shard(options.shard),
         limit=options.limit,
@@ -164,6 +165,7 @@ def plan_from_options(options: argparse.Namespace) -> Plan:
         patience=Patience(options.retries, options.backoff, options.outage),
         budget=Budget(options.budget_requests, options.budget_tokens, options.budget_seconds),
         is_fresh=options.fresh,
+        extra_headers=extra_headers(options),
     )
 
 
@@ -222,16 +224,3 @@ def _say(clock: Callable[[], float]) -> Callable[[Progress], None]:
             log(line)
 
     return listen
-
-
-def _positive(text: str) -> int:
-    number = _count(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is less than 1")
-    return number
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is no count")
-    return int(text)

@@ -47,20 +47,23 @@ class Call:
         method: HTTP method.
         url: Full URL.
         secret: The API key sent with it; kept out of every message.
+        others: What else is kept out: values of extra headers.
     """
 
     method: str
     url: str
     secret: str | None = None
+    others: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.method} {self.url}"
 
     def scrub(self, text: str) -> str:
-        """Return `text` without the API key."""
-        if self.secret is None or len(self.secret) < _SHORTEST_SECRET:
-            return text
-        return text.replace(self.secret, "[removed]").replace(json.dumps(self.secret)[1:-1], "[removed]")
+        """Return `text` without the API key and what else is kept out."""
+        for secret in (self.secret or "", *self.others):
+            if len(secret) >= _SHORTEST_SECRET:
+                text = text.replace(secret, "[removed]").replace(json.dumps(secret)[1:-1], "[removed]")
+        return text
 
 
 def failure_of_transport(call: Call, error: httpx.HTTPError, timeouts: Timeouts, *, began: bool) -> BackendError:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -23,6 +23,7 @@ from prompt_debugger.core.complete.backends.certificates import public_certifica
 from prompt_debugger.core.complete.backends.clients import Clients
 from prompt_debugger.core.complete.backends.encoding import unpacked
 from prompt_debugger.core.complete.backends.exchanges import Note, noted
+from prompt_debugger.core.complete.backends.extra_headers import check_headers, secrets_in
 from prompt_debugger.core.complete.backends.failures import (
     Call,
     failure_of_format,
@@ -66,7 +67,12 @@ class HttpConnection:
     """The connections to one server."""
 
     def __init__(
-        self, address: Address, api_key: str | None, timeouts: Timeouts, guard: NetworkGuard | None = None
+        self,
+        address: Address,
+        api_key: str | None,
+        timeouts: Timeouts,
+        guard: NetworkGuard | None = None,
+        extra_headers: Mapping[str, str] | None = None,
     ) -> None:
         """Prepare them; nothing is sent.
 
@@ -75,9 +81,10 @@ class HttpConnection:
             api_key: Sent as bearer token.
             timeouts: How long to wait.
             guard: Which servers may be talked to; `None` for any.
+            extra_headers: Sent with every request; never shown, as each may be a key.
 
         Raises:
-            BackendError: The key must not or cannot be sent there, or the guard does not list the server.
+            BackendError: The key or a header must not or cannot be sent there, or the guard does not list the server.
         """
         if guard is not None:
             guard.check(address.base_url)
@@ -87,6 +94,9 @@ class HttpConnection:
         headers = {"accept-encoding": "identity", "user-agent": "prompt-debugger"}
         if self._key is not None:
             headers["authorization"] = f"Bearer {self._key}"
+        extra = check_headers(address, extra_headers)
+        headers.update(extra)
+        self._secrets = secrets_in(extra)
         limits = httpx.Limits(keepalive_expiry=_IDLE_S)
         # A proxy from the environment never stands before this machine, and would resolve a name anew.
         trust_env = guard is None and not address.is_loopback
@@ -183,7 +193,7 @@ class HttpConnection:
             return Answer(stream.status, stream.headers, text, is_utf8, stream.elapsed_s)
 
     def _call(self, method: str, path: str) -> Call:
-        return Call(method, self.address.url_of(path), self._key)
+        return Call(method, self.address.url_of(path), self._key, self._secrets)
 
 
 class ByteStream:

@@ -56,9 +56,11 @@ class CountingServer(ThreadingHTTPServer):
         asked: How often each text was asked.
         answered: How often it was answered.
         bodies: What was sent.
+        headers: Of everything that was sent, names in lower case.
         most_at_once: Most questions that were under way at once.
         refuse: The status for a body that is refused; `None` for any other.
         fault_headers: Of every answer that is a fault.
+        fault_words: What such an answer says; "" for its status.
         may_answer: How many questions, in their order, are answered; the others wait. `None` for all.
         most_welcome: More questions at once are refused with 429; the first so many wait until one was.
         refused: How many were.
@@ -75,9 +77,11 @@ class CountingServer(ThreadingHTTPServer):
         self.faults: dict[str, list[int]] = {}
         self.refuse: Callable[[JSONObject], int | None] = lambda _: None
         self.fault_headers: dict[str, str] = {}
+        self.fault_words = ""
         self.asked: Counter[str] = Counter()
         self.answered: Counter[str] = Counter()
         self.bodies: list[JSONObject] = []
+        self.headers: list[dict[str, str]] = []
         self.at_once = self.most_at_once = 0
         self.changing = threading.Condition()
         self.may_answer: int | None = None
@@ -112,10 +116,15 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
     def do_GET(self) -> None:
+        self._note_headers()
         found = self.path == "/v1/models"
         self._send(200 if found else 404, {"data": [{"id": "m"}]} if found else {})
 
+    def _note_headers(self) -> None:
+        self.server.headers.append({name.lower(): value for name, value in self.headers.items()})
+
     def do_POST(self) -> None:
+        self._note_headers()
         read = json.loads(self.rfile.read(int(self.headers["content-length"])))
         if self.path == "/v1/completions" and self.server.raw is not None:
             self.server.prompts.append(read["prompt"])
@@ -146,7 +155,7 @@ class _Handler(BaseHTTPRequestHandler):
             if fault == 0:
                 return
             if fault is not None:
-                self._send(fault, {"error": {"message": f"fault {fault}"}}, server.fault_headers)
+                self._send(fault, {"error": {"message": server.fault_words or f"fault {fault}"}}, server.fault_headers)
                 return
             self._answer(read, server.respond(text))
             with server.changing:

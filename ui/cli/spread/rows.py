@@ -47,6 +47,12 @@ def verify_on_ray(
     """
     if any(target.base_url is None for target in plan.targets):
         raise RequestError("--ray needs an --endpoint that every machine reaches", field="--ray")
+    if plan.extra_headers:
+        raise RequestError(
+            "--extra-headers do not travel to a cluster: each may be a key",
+            "Run without --ray (there are --shard and `verify merge`), or put a gateway that adds them before it.",
+            field="--extra-headers",
+        )
     if options.shard != "1/1":
         raise RequestError("--ray makes shards of its own", "Leave --shard out.", field="--shard")
     began = time.monotonic()

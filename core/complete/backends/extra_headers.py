@@ -1,0 +1,58 @@
+"""Headers that a person adds to every request. Each may be a key, so they are held as one: never shown, never in clear.
+
+They win over ours: a gateway that wants its key under `Authorization` gets that one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from prompt_debugger.core.complete.backends.address import Address, may_carry_key
+from prompt_debugger.core.errors import BackendError
+
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+# What makes up the exchange itself; another value would break it or lead it elsewhere.
+_OURS = frozenset(
+    {"accept-encoding", "connection", "content-length", "content-type", "expect", "host", "te", "transfer-encoding"}
+    | {"trailer", "upgrade"}
+)
+_SHORTEST_PART = 8
+
+
+def check_headers(address: Address, headers: Mapping[str, str] | None) -> dict[str, str]:
+    """Return headers as they are sent, names in lower case.
+
+    Raises:
+        BackendError: One must not or cannot be sent there (kind `refused`); no value is in the message.
+    """
+    checked: dict[str, str] = {}
+    for name, value in (headers or {}).items():
+        if not _NAME.fullmatch(name):
+            raise _refusal("the name of an extra header holds a character that no header's name can have")
+        if name.lower() in _OURS:
+            raise _refusal(f"the extra header `{name}` belongs to the exchange itself and cannot be set")
+        if not value.isascii() or not value.isprintable():
+            raise _refusal(f"the value of the extra header `{name}` holds a character that no header can carry")
+        checked[name.lower()] = value.strip()
+    if checked and not may_carry_key(address.base_url):
+        raise BackendError(
+            f"extra headers are not sent to {address.base_url}: the connection is not encrypted",
+            "They may hold a key. Use an https address, tunnel the port to 127.0.0.1, or leave them out.",
+            kind="refused",
+        )
+    return checked
+
+
+def secrets_in(headers: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what no message may repeat, longest first: the values, and the keys in such as `Bearer …`.
+
+    >>> secrets_in({"authorization": "Bearer 0123456789", "x-team": "blue"})
+    ('Bearer 0123456789', '0123456789', 'blue')
+    """
+    parts = {part for value in headers.values() for part in value.split() if len(part) >= _SHORTEST_PART}
+    return tuple(sorted({*headers.values(), *parts}, key=lambda text: (-len(text), text)))
+
+
+def _refusal(reason: str) -> BackendError:
+    return BackendError(reason, "Leave it out, or write it as servers expect it.", kind="refused")

@@ -1,0 +1,101 @@
+"""Options of the published verifiers (K2VV, MiniMax) as `verify` reads them; those it cannot follow say what to do."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from prompt_debugger.core.errors import RequestError
+
+_INSTEAD: Mapping[str, str] = {
+    "--api-key": "A key is read from the environment alone: put it into OPENAI_API_KEY, or name another variable "
+    "with --api-key-env.",
+    "--loop": "Run the command once for each loop, with an --output of its own; `--baseline` compares two.",
+    "--module": "Name files with --output and --summary.",
+    "--mm-model": "Compare with stored results: --baseline RESULTS.jsonl.",
+    "--debug": "For the first ten rows there is --limit 10.",
+}
+
+
+class _Refused(argparse.Action):
+    """Remembers that an option was given that we have not, and not its value, which may be a key."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        namespace.refused = self.option_strings[0]
+
+
+def positive(text: str) -> int:
+    """Read a number of at least 1, for argparse."""
+    number = count(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is less than 1")
+    return number
+
+
+def count(text: str) -> int:
+    """Read a number of at least 0, for argparse."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no count")
+    return int(text)
+
+
+def add_published_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options that K2VV and MiniMax's verifier have beside ours."""
+    parser.add_argument("--base-url", "--url", dest="endpoint", metavar="URL", help="the same as --endpoint")
+    parser.add_argument("--tokenizer-model", dest="tokenizer", metavar="NAME", help="the same as --tokenizer")
+    parser.add_argument(
+        "--max-workers", dest="concurrency", type=positive, metavar="N", help="the same as --concurrency"
+    )
+    parser.add_argument(
+        "--use_raw_completions",
+        "--use-raw-completions",
+        action="store_true",
+        help="as K2VV has it; answers are checked against raw output anyway",
+    )
+    parser.add_argument("--incremental", action="store_true", help="as K2VV has it; it always goes on where it was")
+    parser.add_argument("--stream", action="store_true", help="ask every request as a stream")
+    parser.add_argument(
+        "--extra-headers", metavar="JSON", help="headers to send to --endpoint with every request; kept nowhere"
+    )
+    for name in _INSTEAD:
+        parser.add_argument(name, action=_Refused, nargs="?", dest="refused", help=argparse.SUPPRESS)
+
+
+def check_published(options: argparse.Namespace) -> None:
+    """Refuse an option of a published verifier that we have not, and say what does the same.
+
+    Raises:
+        RequestError: There is one.
+    """
+    if options.refused is not None:
+        raise RequestError(f"`verify` has no {options.refused}", _INSTEAD[options.refused], field=options.refused)
+
+
+def extra_headers(options: argparse.Namespace) -> dict[str, str]:
+    """Return the headers to add to every request.
+
+    Raises:
+        RequestError: They are no JSON object of texts; their values are not repeated.
+    """
+    text = options.extra_headers
+    if text is None:
+        return {}
+    try:
+        read = json.loads(text)
+    except (ValueError, RecursionError):
+        read = None
+    if not isinstance(read, dict) or not all(isinstance(value, str) for value in read.values()):
+        raise RequestError(
+            "--extra-headers is no JSON object of texts",
+            'Write it as \'{"X-Team": "blue"}\'.',
+            field="--extra-headers",
+        )
+    return read
