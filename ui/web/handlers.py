@@ -205,7 +205,9 @@ class Handlers:
                     yield update
             if sign.is_silent:
                 return
-            network = {"network": network_payload(view.exchanges, view.run)} if view.exchanges.exchanges else {}
+            network: dict[str, str | None] = {}
+            if view.exchanges.exchanges:
+                network["network"] = await in_thread(network_payload, view.exchanges, view.run)
             if sign.asked.is_set():
                 yield Update({**await in_thread(view.stop), **network}, view.trace)
             elif network:

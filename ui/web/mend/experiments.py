@@ -49,7 +49,7 @@ class Experiments:
             trace, target = self._runs.target(ran)
             plans = await in_thread(self._plans, ran, trace, target)
             ticked = frozenset(key for key in plans if key.startswith("cure"))
-            return variants_payload(plans, ticked, trace, self.most_runs)
+            return await in_thread(variants_payload, plans, ticked, trace, self.most_runs)
         except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
             return bench_error_payload(as_told(error))
 
@@ -74,8 +74,10 @@ class Experiments:
                     if step is None and told.sentence == said:
                         continue
                     last, said = step or last, told.sentence
-                    yield TrialStep(trials_payload(last, source, said, is_running=True), _kept(last.experiments))
-            yield TrialStep(trials_payload(last, source, "", is_running=False), _kept(last.experiments))
+                    drawn = await in_thread(trials_payload, last, source, said, is_running=True)
+                    yield TrialStep(drawn, _kept(last.experiments))
+            drawn = await in_thread(trials_payload, last, source, "", is_running=False)
+            yield TrialStep(drawn, _kept(last.experiments))
         except Exception as error:  # noqa: BLE001  # as above
             yield TrialStep(bench_error_payload(as_told(error)))
 

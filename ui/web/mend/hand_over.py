@@ -59,9 +59,10 @@ class HandOver:
             while not (await asyncio.wait({task}, timeout=TICK_S))[0]:
                 if steps and said != (len(steps), told.sentence):
                     said = (len(steps), told.sentence)
-                    yield shrinking_payload(steps[-1], told.sentence)
+                    yield await in_thread(shrinking_payload, steps[-1], told.sentence)
             shrunk = task.result()
-            yield shrunk_payload(shrunk, curl_of(replace(trace, sent=shrunk.request)))
+            curl = await in_thread(curl_of, replace(trace, sent=shrunk.request))
+            yield await in_thread(shrunk_payload, shrunk, curl)
         except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
             yield bench_error_payload(as_told(error))
         finally:
@@ -99,10 +100,11 @@ class HandOver:
             source = redact_text(await in_thread(lambda: write_upstream_test(case_of_trace(trace), known)))
             why_not = self._why_not_run(known)
             if why_not:
-                yield upstream_payload(known, source, None, why_not)
+                yield await in_thread(upstream_payload, known, source, None, why_not)
                 return
             yield waiting_payload("The test is written; it runs in the installed vLLM")
-            yield upstream_payload(known, source, await in_thread(_try, source), "")
+            trial = await in_thread(_try, source)
+            yield await in_thread(upstream_payload, known, source, trial, "")
         except Exception as error:  # noqa: BLE001  # as above
             yield bench_error_payload(as_told(error))
 
