@@ -21,7 +21,13 @@ from prompt_debugger.core.check.junit import check_to_junit
 from prompt_debugger.core.check.lock import Change, compare_locks, lock_of, lock_to_json, read_lock
 from prompt_debugger.core.check.model import CheckedModel, load_model
 from prompt_debugger.core.check.run import Check, Checker, Wanted, check_without_parsers
-from prompt_debugger.core.check.serve import ServeCommand, serve_command, serve_commands
+from prompt_debugger.core.check.serve import (
+    PluginCommands,
+    ServeCommand,
+    plugin_commands,
+    serve_command,
+    serve_commands,
+)
 from prompt_debugger.core.check.served import Place, load_served
 
 __all__ = [
@@ -32,6 +38,7 @@ __all__ = [
     "Checker",
     "Ideal",
     "Place",
+    "PluginCommands",
     "ServeCommand",
     "Wanted",
     "cell_trace",
@@ -46,6 +53,7 @@ __all__ = [
     "lock_of",
     "lock_to_json",
     "pasted_text",
+    "plugin_commands",
     "read_lock",
     "serve_command",
     "serve_commands",

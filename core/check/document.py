@@ -10,7 +10,7 @@ from prompt_debugger.core.check.judge import Cell
 from prompt_debugger.core.check.lock import Change
 from prompt_debugger.core.check.model import CheckedModel
 from prompt_debugger.core.check.run import Check
-from prompt_debugger.core.check.serve import ServeCommand, serve_command, serve_commands
+from prompt_debugger.core.check.serve import ServeCommand, plugin_commands, serve_command, serve_commands
 from prompt_debugger.core.render.probes import ProbeAnswer
 from prompt_debugger.core.report.wire import dump_document
 from prompt_debugger.core.report.wire.check import (
@@ -25,6 +25,7 @@ from prompt_debugger.core.report.wire.check import (
     EnginesRecord,
     FlagRecord,
     ParserRecord,
+    PluginRecord,
     ProbeRecord,
     RecommendedRecord,
     TemplateRecord,
@@ -52,6 +53,7 @@ def check_to_json(check: Check, changes: Sequence[Change] | None = None) -> JSON
             reasons=chosen.reasons,
             verdict=chosen.verdict,
             commands=tuple(map(_command, serve_commands(check))),
+            plugin=_plugin(check),
         ),
         tools=check.tools,
         answers=tuple(map(_answer, check.ideals)),
@@ -106,6 +108,20 @@ def _command(one: ServeCommand) -> CommandRecord:
             for flag in one.flags
         ),
         note=one.note or None,
+    )
+
+
+def _plugin(check: Check) -> PluginRecord | None:
+    way, commands = check.recommendation.way_out, plugin_commands(check)
+    if way is None or way.family is None or commands is None:
+        return None
+    return PluginRecord(
+        family=way.family,
+        read=way.read,
+        asked=way.asked,
+        write=commands.write,
+        check=commands.check,
+        serve=commands.serve,
     )
 
 

@@ -11,6 +11,7 @@ from prompt_debugger.core.check.answers import SIMPLEST_CALL
 from prompt_debugger.core.check.ideal import Ideal
 from prompt_debugger.core.check.judge import Cell
 from prompt_debugger.core.check.named import bears_name, bears_stem
+from prompt_debugger.core.check.way_out import WayOut
 from prompt_debugger.core.formats import TABLES, score_formats
 from prompt_debugger.core.parse.engines import read_parser_name
 from prompt_debugger.core.protocols import ReadContext
@@ -29,6 +30,7 @@ class Recommendation:
         name: The pair as it stands in the matrix; `None` if nothing works.
         verdict: How well it works.
         reasons: Why, a sentence each, the most telling first.
+        way_out: Our own reader, where parsers fall short; `None` where nobody looked.
     """
 
     tool_parser: str | None
@@ -36,6 +38,7 @@ class Recommendation:
     name: str | None
     verdict: Verdict
     reasons: tuple[str, ...]
+    way_out: WayOut | None = None
 
 
 def family_of(ideals: Iterable[Ideal]) -> str | None:

@@ -132,10 +132,10 @@ class Checker:
         if chosen.verdict != "works" and wanted.tool_parsers is None:
             row = trip.cells.get(chosen.name or "", {})
             more = await asyncio.to_thread(way_out, ideals, tools, ranking.family, row)
-            hints = [more] if more else []
+            hints = [more.sentence] if more.sentence else []
             if chosen.name is None and trip.cells and trip.question.tokenizer is None and ranking.family is not None:
                 hints.append(_ALONE)
-            chosen = replace(chosen, reasons=(*chosen.reasons, *hints))
+            chosen = replace(chosen, reasons=(*chosen.reasons, *hints), way_out=more)
         return Check(
             model,
             known.version,

@@ -13,8 +13,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from prompt_debugger.core.check.judge import Cell
+from prompt_debugger.core.check.recommend import needs_reasoning
 from prompt_debugger.core.check.run import Check
+from prompt_debugger.core.check.way_out import PLUGIN_FILE
 from prompt_debugger.core.formats import TABLES
+from prompt_debugger.core.plugin.write import PARSER_NAME
 
 EngineName = Literal["vllm", "sglang", "llama.cpp"]
 _NOT_RUN = "not tried here: check it with one request"
@@ -69,6 +72,38 @@ def serve_command(check: Check) -> str | None:
 def serve_commands(check: Check) -> tuple[ServeCommand, ...]:
     """Return a command for each engine that may serve the model; none where nothing is known to read its calls."""
     return tuple(one for one in (_vllm(check), _sglang(check), _llama_cpp(check)) if one is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class PluginCommands:
+    """From our own reader to a server that uses it, each a command to copy.
+
+    Attributes:
+        write: Writes the plugin.
+        check: Checks it as any parser.
+        serve: Starts vLLM with it.
+    """
+
+    write: str
+    check: str
+    serve: str
+
+
+def plugin_commands(check: Check) -> PluginCommands | None:
+    """Return how our own reader is served as a plugin; `None` where it reads no more than vLLM's parsers."""
+    way = check.recommendation.way_out
+    if way is None or not way.write_command:
+        return None
+    source, _, revision = _source(check).partition("@")
+    serve = ["vllm", "serve", source, *(["--revision", revision] if revision else []), "--enable-auto-tool-choice"]
+    serve += ["--tool-parser-plugin", PLUGIN_FILE, "--tool-call-parser", PARSER_NAME]
+    if needs_reasoning(check.ideals):
+        serve += ["--reasoning-parser-plugin", PLUGIN_FILE, "--reasoning-parser", PARSER_NAME]
+    file = check.model.template_file
+    own = [] if file is None else ["--chat-template", file]
+    named = [] if check.model.folder is None and check.model.server is None else [check.model.name]
+    again = ["prompt-debugger", "check", *named, *own, "--parser-file", PLUGIN_FILE]
+    return PluginCommands(shlex.join(way.write_command), shlex.join(again), shlex.join([*serve, *own]))
 
 
 def _vllm(check: Check) -> ServeCommand | None:

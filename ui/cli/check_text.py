@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from prompt_debugger.core.check import Cell, Change, Check, serve_commands
+from prompt_debugger.core.check import Cell, Change, Check, plugin_commands, serve_commands
 from prompt_debugger.core.errors import shorten
 from prompt_debugger.core.types import Finding
 
@@ -46,6 +46,9 @@ def _head(check: Check) -> Iterator[str]:
         yield f"  {words}"
     for reason in chosen.reasons[:_PROBLEMS]:
         yield f"  {reason}"
+    if (plugin := plugin_commands(check)) is not None:
+        yield "  The way out, this program's own reader as a plugin:"
+        yield from (f"    {command}" for command in (plugin.write, plugin.check, plugin.serve))
     yield from _smallest_split(check)
     if len(chosen.reasons) > _PROBLEMS:
         yield f"  … and {len(chosen.reasons) - _PROBLEMS} more (--json has all)"

@@ -52,6 +52,27 @@ class CommandRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PluginRecord:
+    """The way out where parsers fall short: this program's own reader as a parser plugin for vLLM.
+
+    Attributes:
+        family: Format that it reads.
+        read: Answers that it reads as they went in, whole; the plugin itself was not run.
+        asked: Answers with calls.
+        write: The command that writes the plugin.
+        check: The command that checks it as any parser, whole and streamed.
+        serve: The command that starts vLLM with it.
+    """
+
+    family: str
+    read: int
+    asked: int
+    write: str
+    check: str
+    serve: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecommendedRecord:
     """What to start a server with.
 
@@ -62,6 +83,7 @@ class RecommendedRecord:
         reasons: Why, a sentence each.
         verdict: How well it works.
         commands: One per engine that may serve the model: vLLM's, which is `command`, SGLang's, llama.cpp's.
+        plugin: This program's own reader, where it reads more of the answers than vLLM's parsers; else `null`.
     """
 
     tool_parser: str | None
@@ -70,6 +92,7 @@ class RecommendedRecord:
     reasons: tuple[str, ...]
     verdict: Literal["works", "works-with-limits", "nothing-works"]
     commands: tuple[CommandRecord, ...] = ()
+    plugin: PluginRecord | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
