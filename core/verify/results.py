@@ -130,6 +130,7 @@ def _account(tally: Tally, about: About, baseline: PairedRecord | None, gates: M
         draft_disagreements=tally.draft_disagreements,
         prompt_token_differences=tally.prompt_differences,
         minimax=None if minimax is None else {name: record_of(rate) for name, rate in minimax.items()},
+        not_judged=tally.labels.not_judged(),
         baseline=baseline,
         gates=gates,
         error=None if about.error is None else about.error.to_json(),

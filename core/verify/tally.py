@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from prompt_debugger.core.report.wire.verification import RateRecord
 from prompt_debugger.core.types import JSON, JSONObject
 from prompt_debugger.core.verify.intervals import Rate, wilson
+from prompt_debugger.core.verify.minimax import LabelTally
 
 _CALL_COUNTS = ("written", "returned", "dropped", "altered", "invented", "cut", "leaked")
 
@@ -30,7 +31,7 @@ class Tally:
         self.compared = self.judged = self.faulty = self.with_errors = 0
         self.leak_judged = self.leak_rows = 0
         self.draft_disagreements = self.prompt_differences = 0
-        self.labelled: Counter[str] = Counter()
+        self.labels = LabelTally()
         self.model: str | None = None
 
     def add_all(self, rows: Iterable[JSONObject]) -> Tally:
@@ -43,6 +44,7 @@ class Tally:
         """Count one row."""
         own = _object(row.get("debugger"))
         self.attempts += _number(own.get("attempts"))
+        self.labels.add(row, _object(own.get("labels")))
         if row.get("status") != "success":
             self.failure += 1
             self._add_causes(own)
@@ -51,7 +53,6 @@ class Tally:
         self.first_attempt += own.get("attempts") == 1
         self._add_finish(row)
         self._add_usage(_object(row.get("response")))
-        self._add_labels(row, own)
         if own:
             self._add_account(own, row)
         model = _object(row.get("request")).get("model")
@@ -99,22 +100,6 @@ class Tally:
         if isinstance(stage, str):
             self.stages[stage] += 1
 
-    def _add_labels(self, row: JSONObject, own: JSONObject) -> None:
-        """Count what MiniMax's labels ask for."""
-        labels = _object(own.get("labels"))
-        message = _message(row)
-        if isinstance(labels.get("expected_tool_call"), bool):
-            self.labelled["expected"] += 1
-            self.labelled["matched"] += labels["expected_tool_call"] == (row.get("finish_reason") == "tool_calls")
-        if labels:
-            self.labelled["rows"] += 1
-            self.labelled["only_reasoning"] += _is_only_reasoning(message)
-        checks = labels.get("check_type")
-        if isinstance(checks, list) and "contains_russian_characters_unicode" in checks:
-            content = str(message.get("content") or "")
-            self.labelled["language"] += 1
-            self.labelled["language_kept"] += not any("\u0400" <= char <= "\u04ff" for char in content)
-
     def rates(self) -> Mapping[str, Rate]:
         """Return all shares with their intervals and denominators."""
         calls, rows = self.calls, self.success + self.failure
@@ -134,32 +119,14 @@ class Tally:
 
     def minimax(self) -> Mapping[str, Rate] | None:
         """Return MiniMax's figures; `None` without a labelled row."""
-        if not self.labelled["rows"]:
-            return None
-        found = self.labelled
-        return {
-            "query_success_rate": wilson(self.success, self.attempts),
-            "tool_calls_match_rate": wilson(found["matched"], found["expected"]),
-            "tool_calls_schema_accuracy": wilson(self.valid, self.valid + self.invalid),
-            "error_only_reasoning_rate": wilson(found["only_reasoning"], found["rows"]),
-            "language_following": wilson(found["language_kept"], found["language"]),
-        }
+        return self.labels.rates(
+            success=self.success, attempts=self.attempts, valid=self.valid, with_calls=self.valid + self.invalid
+        )
 
 
 def record_of(rate: Rate) -> RateRecord:
     """Return a share as the document has it."""
     return RateRecord(value=rate.value, low=rate.low, high=rate.high, n=rate.n)
-
-
-def _message(row: JSONObject) -> JSONObject:
-    choices = _object(row.get("response")).get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    return _object(_object(first).get("message"))
-
-
-def _is_only_reasoning(message: JSONObject) -> bool:
-    reasoning = message.get("reasoning") or message.get("reasoning_content")
-    return bool(reasoning) and not message.get("content") and not message.get("tool_calls")
 
 
 def _object(value: JSON) -> JSONObject:

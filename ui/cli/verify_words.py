@@ -65,6 +65,7 @@ def _lines(summary: JSONObject) -> Iterator[str]:
     rates = _object(own["rates"])
     for name, words in _RATES.items():
         yield f"  {words:32} {percent(rates[name])}"
+    yield from _minimax_lines(own)
     yield from _baseline_lines(own["baseline"])
     for gate, holds in _object(own["gates"]).items():
         yield f"gate {gate}: {'holds, so this fails' if holds else 'does not hold'}"
@@ -72,6 +73,17 @@ def _lines(summary: JSONObject) -> Iterator[str]:
         counts = _object(own[key])
         if counts:
             yield f"{title}: " + ", ".join(f"{name} {count}" for name, count in counts.items())
+
+
+def _minimax_lines(own: JSONObject) -> Iterator[str]:
+    figures = _object(own.get("minimax"))
+    if figures:
+        yield "by MiniMax's labels:"
+    for name, rate in figures.items():
+        yield f"  {name.replace('_', ' '):32} {percent(rate)}"
+    checks = _object(own.get("not_judged"))
+    if checks:
+        yield "checks not judged, by rows: " + ", ".join(f"{name} {count}" for name, count in checks.items())
 
 
 def _baseline_lines(baseline: JSON) -> Iterator[str]:

@@ -212,6 +212,7 @@ class SummaryAccount:
         draft_disagreements: Rows whose validity depends on the draft of JSON Schema.
         prompt_token_differences: Rows whose prompt has another length than our render.
         minimax: MiniMax's figures, where rows are labelled.
+        not_judged: Rows that ask for a check of MiniMax's that is not judged, by its name.
         baseline: The paired figures, where there is something to compare with.
         gates: The expressions of `--fail-if` and whether they hold.
         error: Why it ended, if it could not go on.
@@ -244,6 +245,7 @@ class SummaryAccount:
     draft_disagreements: int
     prompt_token_differences: int
     minimax: Mapping[str, RateRecord] | None = None
+    not_judged: Mapping[str, int] = dataclasses.field(default_factory=dict)
     baseline: PairedRecord | None = None
     gates: Mapping[str, bool] = dataclasses.field(default_factory=dict)
     error: JSONObject | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
