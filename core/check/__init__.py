@@ -8,6 +8,7 @@ template     what is wrong with the template    serve       the command that sta
 document     the JSON of it                 lock, junit what a pipeline keeps and shows
 way_out      our own reader, where it reads more
 agreement    transformers and an engine's renderer on the same conversations
+own_renderer models that an engine renders without their template
 evidence     one cell as a run              cases       failing cells for `parse --cases`
 served       a running server as the model      named        a parser's name in a model's
 """

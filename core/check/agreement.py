@@ -69,11 +69,13 @@ class Engines:
         engine: The one that was held against transformers, such as `vLLM 0.32.0`.
         conversations: Each of them.
         skipped: Why none was compared; "" if they were.
+        note: Under which condition the comparison holds; "" for none.
     """
 
     engine: str = ""
     conversations: tuple[Agreement, ...] = ()
     skipped: str = ""
+    note: str = ""
 
 
 class Renders(Protocol):

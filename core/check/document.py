@@ -95,7 +95,9 @@ def _engines(engines: Engines) -> EnginesRecord:
         )
         for one in engines.conversations
     )
-    return EnginesRecord(engine=engines.engine, skipped=engines.skipped or None, conversations=tuple(rows))
+    return EnginesRecord(
+        engine=engines.engine, skipped=engines.skipped or None, note=engines.note or None, conversations=tuple(rows)
+    )
 
 
 def _command(one: ServeCommand) -> CommandRecord:

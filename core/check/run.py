@@ -13,6 +13,7 @@ from prompt_debugger.core.check.answers import PLAIN_TOOLS, TOOLS, answers
 from prompt_debugger.core.check.ideal import Ideal, Writer
 from prompt_debugger.core.check.judge import Cell
 from prompt_debugger.core.check.model import CheckedModel
+from prompt_debugger.core.check.own_renderer import words_on_renderer
 from prompt_debugger.core.check.recommend import (
     Ranking,
     Recommendation,
@@ -127,7 +128,7 @@ class Checker:
         has_plain_tools = tools is PLAIN_TOOLS
         template = await asyncio.to_thread(check_template, model, ideals, has_plain_tools=has_plain_tools)
         self.tell("transformers and the engine's renderer")
-        engines = await self._compare(model, ideals, tools, known.version)
+        engines = await self._compare(model, ideals, tools, known.version, ranking.family)
         chosen = recommend(ideals, trip.cells, order, ranking)
         if chosen.verdict != "works" and wanted.tool_parsers is None:
             row = trip.cells.get(chosen.name or "", {})
@@ -152,13 +153,22 @@ class Checker:
         )
 
     async def _compare(
-        self, model: CheckedModel, ideals: Sequence[Ideal], tools: Sequence[JSONObject], version: str
+        self,
+        model: CheckedModel,
+        ideals: Sequence[Ideal],
+        tools: Sequence[JSONObject],
+        version: str,
+        family: str | None,
     ) -> Engines:
         """Hold transformers against the server that is checked, where it renders, else against vLLM's renderer."""
         if model.server is not None and (server := ServerRenderer(model, self.api_key)).asked:
             kind = model.server.kind
             return await compare_engines(server, model, ideals, tools, name=server.name, kind=kind)
-        return await compare_engines(self.engines[0], model, ideals, tools, name=f"vLLM {version}")
+        name = f"vLLM {version}"
+        words = await words_on_renderer(self.engines[0], model, family, name)
+        if words.skipped:
+            return Engines(name, skipped=words.skipped)
+        return replace(await compare_engines(self.engines[0], model, ideals, tools, name=name), note=words.note)
 
     async def _ask(self, trip: RoundTrip, ranking: Ranking, wanted: Wanted) -> list[str]:
         """Ask tool parsers, reasoning parsers and pairs of the best; return what may be recommended, best first."""

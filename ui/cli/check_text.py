@@ -134,6 +134,8 @@ def _engines(check: Check) -> Iterator[str]:
         return
     same = sum(one.agrees is True for one in compared)
     yield f"\ntransformers and {engines.engine}: {same} of {len(compared)} conversations give the same prompt"
+    if engines.note:
+        yield f"  {engines.note}"
     for one in compared:
         if one.agrees is False:
             names = {"engine": engines.engine}

@@ -22,7 +22,13 @@ from prompt_debugger.core.parse.engines.names import read_parser_name, write_par
 from prompt_debugger.core.parse.engines.outcome import outcome_from_json
 from prompt_debugger.core.parse.engines.process import HelperProcess
 from prompt_debugger.core.parse.engines.raw_output import RawOutput
-from prompt_debugger.core.parse.engines.rendered import EnginePrompt, render_order, rendered_from_json
+from prompt_debugger.core.parse.engines.rendered import (
+    EnginePrompt,
+    RendererChoice,
+    choice_from_json,
+    render_order,
+    rendered_from_json,
+)
 from prompt_debugger.core.types import JSON, JSONObject, ParserOutcome
 
 _WORKER = Path(__file__).parent / "vllm_worker"
@@ -214,6 +220,25 @@ class VllmEngine:
         if not isinstance(prompts, list) or len(prompts) != len(bodies):
             raise EngineError(f"vLLM's renderer cannot be asked: {answer.get('error')}")
         return list(map(rendered_from_json, prompts))
+
+    async def renderer_of(self, architectures: tuple[str, ...], folder: str | None) -> RendererChoice:
+        """Return how vLLM renders a model: with its chat template, or with a renderer of its own.
+
+        Args:
+            architectures: What the model's `config.json` names.
+            folder: Folder of the model's tokenizer; `None` for none.
+
+        Raises:
+            EngineError: There is no vLLM, this release has no such choice, or the helper failed.
+        """
+        order: JSONObject = {"architectures": list(architectures), **self._limited()}
+        if folder is not None:
+            order["tokenizer"] = str(Path(folder).resolve())
+        answer = await self._run(lambda: self._warm()[0].exchange(order, self._limits.request_s))
+        choice = answer.get("renderer")
+        if not isinstance(choice, dict):
+            raise EngineError(f"vLLM does not say how it renders: {answer.get('error')}")
+        return choice_from_json(choice)
 
     @staticmethod
     def wait(call: Coroutine[object, object, _T]) -> _T:

@@ -23,6 +23,36 @@ class EnginePrompt:
     refusal: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class RendererChoice:
+    """How a release of vLLM renders a model.
+
+    Attributes:
+        mode: Tokenizer mode that it takes for it; "" if it was told nothing to decide by.
+        reason: By what it decides: `architecture` or `files`.
+        own: What renders in modes that do not use the chat template.
+        architectures: For which architectures it takes those modes.
+    """
+
+    mode: str
+    reason: str
+    own: Mapping[str, str]
+    architectures: Mapping[str, tuple[str, ...]]
+
+
+def choice_from_json(value: JSONObject) -> RendererChoice:
+    """Return the choice that the helper wrote as JSON."""
+    own, named = value.get("own"), value.get("architectures")
+    return RendererChoice(
+        str(value.get("mode", "")),
+        str(value.get("reason", "")),
+        {mode: str(one) for mode, one in own.items()} if isinstance(own, dict) else {},
+        {mode: tuple(map(str, every)) for mode, every in named.items() if isinstance(every, list)}
+        if isinstance(named, dict)
+        else {},
+    )
+
+
 def render_order(
     bodies: Sequence[JSONObject], template: str, tokenizer: str | None, special_tokens: Mapping[str, str]
 ) -> JSONObject:

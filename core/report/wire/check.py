@@ -243,11 +243,13 @@ class EnginesRecord:
     Attributes:
         engine: The one that was held against transformers.
         skipped: Why none was compared; `null` if they were.
+        note: Under which condition the comparison holds; `null` if it does without.
         conversations: Each conversation.
     """
 
     engine: str = ""
     skipped: str | None = None
+    note: str | None = None
     conversations: tuple[ConversationRecord, ...] = ()
 
 

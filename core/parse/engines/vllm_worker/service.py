@@ -58,6 +58,9 @@ def _answer(outcomes: Any, order: dict[str, Any]) -> dict[str, Any]:
         if "bodies" in order:
             prompts = importlib.import_module("prompt_debugger.core.parse.engines.vllm_worker.prompts")
             return {"id": order.get("id"), "prompts": prompts.render_all(order)}
+        if "architectures" in order:
+            renderers = importlib.import_module("prompt_debugger.core.parse.engines.vllm_worker.renderers")
+            return {"id": order.get("id"), "renderer": renderers.renderer_of(order)}
         return {"id": order.get("id"), "outcomes": outcomes.parse_with_all(order)}
     except Exception as error:  # noqa: BLE001 - whatever it was, the next request must find the service running
         return {"id": order.get("id"), "error": plain_error(error)}
