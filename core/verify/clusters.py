@@ -1,4 +1,4 @@
-"""Rows at fault, put together by cause; of each cause the rows with the smallest requests. Flat memory."""
+"""Rows at fault, put together by cause; of each cause the smallest requests and the first numbers. Flat memory."""
 
 from __future__ import annotations
 
@@ -38,20 +38,23 @@ class Cluster:
         stage: The guilty stage.
         count: How many rows.
         smallest: Those with the smallest requests, smallest first.
+        rows: The numbers of the first of them, in the order of the results.
     """
 
     codes: tuple[str, ...]
     stage: str | None
     count: int = 0
     smallest: list[Example] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
 
 
-def cluster_rows(rows: Iterable[JSONObject], *, keep: int = 5) -> list[Cluster]:
+def cluster_rows(rows: Iterable[JSONObject], *, keep: int = 5, number: int = 1000) -> list[Cluster]:
     """Return the causes, those with most rows first.
 
     Args:
         rows: Of the results.
         keep: How many rows of each cause are kept.
+        number: Of how many more the number is.
     """
     found: dict[tuple[tuple[str, ...], str | None], Cluster] = {}
     for row in rows:
@@ -65,6 +68,8 @@ def cluster_rows(rows: Iterable[JSONObject], *, keep: int = 5) -> list[Cluster]:
             continue
         cluster = found.setdefault(key, Cluster(*key))
         cluster.count += 1
+        if len(cluster.rows) < number:
+            cluster.rows.append(int(str(row["data_index"])))
         cluster.smallest = heapq.nsmallest(keep, [*cluster.smallest, _example(row, own)])
     return sorted(found.values(), key=lambda one: (-one.count, one.codes))
 

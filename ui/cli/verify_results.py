@@ -87,7 +87,7 @@ def finish(options: argparse.Namespace, plan: Plan, journal: Kept, outcome: Outc
         baseline = (Path(options.baseline).name, lambda: read_results(Path(options.baseline)))
     summary = _leave(options, lambda: journal.rows(0), about(0), baseline)
     if options.report:
-        _report(Path(options.report), summary, lambda: journal.rows(0), journal)
+        _report(Path(options.report), summary, lambda: journal.rows(0), journal, plan.journal)
     return _status(options, outcome, summary)
 
 
@@ -114,11 +114,11 @@ def merge(options: argparse.Namespace) -> int:
         options, rows, about, None if baseline is None else (baseline.name, lambda: read_results(baseline))
     )
     if options.report:
-        _report(Path(options.report), summary, rows, None)
+        _report(Path(options.report), summary, rows, None, None)
     return _status(options, None, summary)
 
 
-def _report(folder: Path, summary: JSONObject, rows: _Rows, journal: Kept | None) -> None:
+def _report(folder: Path, summary: JSONObject, rows: _Rows, journal: Kept | None, file: Path | None) -> None:
     """Write the report and, of every row that it shows, the page of its run."""
     clusters = cluster_rows(rows())
     pages: dict[int, str] = {}
@@ -129,7 +129,7 @@ def _report(folder: Path, summary: JSONObject, rows: _Rows, journal: Kept | None
             pages[index] = f"rows/{index}.html"
             _write_text(folder / pages[index], shared.html, encoding="utf-8")
             _write_text(folder / "rows" / f"{index}.json", shared.bundle, encoding="utf-8")
-    html = verification_to_html(summary, clusters, times_of(rows()), pages)
+    html = verification_to_html(summary, clusters, times_of(rows()), pages, None if file is None else str(file))
     _write_text(folder / "index.html", html, encoding="utf-8")
     log(f"Report: {folder / 'index.html'}")
 

@@ -6,6 +6,7 @@ say is masked and escaped here and nowhere else.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
@@ -30,7 +31,9 @@ _RATES = {
     "first_attempt_success_rate": "answered at the first attempt",
 }
 _LONGEST = 300
+_MOST_LISTED = 5000  # rows at fault, over all causes
 _WIDTH, _LABEL, _ROW = 760, 270, 26
+_SMALLEST_SCALE = 0.05
 
 
 class Bar(NamedTuple):
@@ -44,7 +47,11 @@ class Bar(NamedTuple):
 
 
 def verification_to_html(
-    summary: JSONObject, clusters: Sequence[Cluster], times: Sequence[tuple[str, bool]], pages: Mapping[int, str]
+    summary: JSONObject,
+    clusters: Sequence[Cluster],
+    times: Sequence[tuple[str, bool]],
+    pages: Mapping[int, str],
+    journal: str | None = None,
 ) -> str:
     """Return the report.
 
@@ -53,11 +60,13 @@ def verification_to_html(
         clusters: Rows at fault by cause.
         times: When each row was answered, and whether it is at fault; in any order.
         pages: By number of a row, the address of its whole trace.
+        journal: File that holds the runs of all rows, as a command names it; `None` if there is none.
     """
     own = _object(summary["debugger"])
     css = (assets_dir() / "verify.css").read_text("utf-8")
     title = f"{own['dataset']} against {own['endpoint']}"
-    parts = [*_header(summary, own), *_plots(own), _timeline(times), *_causes(clusters, pages), *_baseline(own)]
+    causes = _causes(clusters, pages, journal)
+    parts = [*_header(summary, own), *_plots(own), _timeline(times), *causes, *_baseline(own)]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -106,11 +115,12 @@ def _plots(own: JSONObject) -> Iterator[str]:
         yield _section("Calls lost, by tool", _plot(lost))
 
 
-def _causes(clusters: Sequence[Cluster], pages: Mapping[int, str]) -> Iterator[str]:
+def _causes(clusters: Sequence[Cluster], pages: Mapping[int, str], journal: str | None) -> Iterator[str]:
     if not clusters:
         yield _section("Rows at fault", "<p>None.</p>")
         return
     yield "<h2>Rows at fault, by cause</h2>"
+    left = _MOST_LISTED
     for cluster in clusters:
         name = ", ".join(_cause(code) for code in cluster.codes) or "no rule names it"
         stage = f" · stage {_text(cluster.stage)}" if cluster.stage else ""
@@ -120,19 +130,37 @@ def _causes(clusters: Sequence[Cluster], pages: Mapping[int, str]) -> Iterator[s
             f"<details open><summary><b>{_text(name)}</b> · {count}{stage}</summary>"
             "<table><thead><tr><th>row</th><th>asked</th><th>what happened</th></tr></thead>"
             f"<tbody>{rows}</tbody></table>"
-            f"<p>{_left_out(cluster)}</p></details>"
+            f"{_all_rows(cluster, cluster.rows[:left], pages, journal)}</details>"
         )
+        left -= min(left, len(cluster.rows))
 
 
-def _left_out(cluster: Cluster) -> str:
-    more = cluster.count - len(cluster.smallest)
-    return f"The {len(cluster.smallest)} smallest requests; {more} more in the results." if more > 0 else ""
+def _all_rows(cluster: Cluster, listed: Sequence[int], pages: Mapping[int, str], journal: str | None) -> str:
+    """Return the numbers of a cause's rows, each with the command that opens its run, and how many are left out."""
+    more = cluster.count - len(listed)
+    rest = f"<p>{more} more are not listed here; `debugger.codes` of the results names their cause.</p>" if more else ""
+    if not listed:
+        return rest
+    said = "All rows of this cause" if not more else f"The first {len(listed)} rows of this cause"
+    lines = "".join(f"<li>{_row_line(index, pages, journal)}</li>" for index in listed)
+    return f'<details class="all"><summary>{said}</summary><ul>{lines}</ul>{rest}</details>'
+
+
+def _row_line(index: int, pages: Mapping[int, str], journal: str | None) -> str:
+    if journal is None:
+        return _row_link(index, pages)
+    command = f"prompt-debugger verify row {index} --journal {shlex.quote(journal)}"
+    return f"{_row_link(index, pages)} <code>{_text(command)}</code>"
+
+
+def _row_link(index: int, pages: Mapping[int, str]) -> str:
+    return f'<a href="{escape(pages[index])}">row {index}</a>' if index in pages else f"row {index}"
 
 
 def _example(one: tuple[int, int, str, str], pages: Mapping[int, str]) -> str:
     _, index, question, verdict = one
-    link = f'<a href="{escape(pages[index])}">row {index}</a>' if index in pages else f"row {index}"
-    return f"<tr><td>{link}</td><td>{_text(_short(question))}</td><td>{_text(_short(verdict))}</td></tr>"
+    cells = (_row_link(index, pages), _text(_short(question)), _text(_short(verdict)))
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
 def _baseline(own: JSONObject) -> Iterator[str]:
@@ -144,11 +172,55 @@ def _baseline(own: JSONObject) -> Iterator[str]:
         for name, rate in _object(baseline["differences"]).items()
     )
     f1 = _interval(_object(baseline["tool_call_f1"]))
+    plot = _differences_plot(_object(baseline["differences"]))
     yield _section(
         f"Compared with {_text(str(baseline['source']))}",
         f"<p>{baseline['n_compared']} rows compared, {baseline['n_skipped']} skipped. TP {baseline['tp']}, "
         f"FP {baseline['fp']}, FN {baseline['fn']}, TN {baseline['tn']}; tool call F1 {f1}.</p>"
-        f"<table><thead><tr><th>rows</th><th>here less there</th></tr></thead><tbody>{cells}</tbody></table>",
+        f'<div class="beside">{plot}<table><thead><tr><th>rows</th><th>here less there</th></tr></thead>'
+        f"<tbody>{cells}</tbody></table></div>",
+    )
+
+
+def _differences_plot(differences: JSONObject) -> str:
+    """Return each difference as a bar to the right (more here) or left (fewer) of none, with its interval."""
+    said = {name: _object(rate) for name, rate in differences.items()}
+    told = [(name, _ends(rate)) for name, rate in said.items() if rate["value"] is not None]
+    if not told:
+        return ""
+    most = max(_SMALLEST_SCALE, *(abs(end) for _, ends in told for end in ends))
+    middle, half = 270, 140
+    lines = []
+    for number, (name, ends) in enumerate(told):
+        y = number * _ROW
+        low, value, high = (middle + half * end / most for end in ends)
+        start, length = min(middle, value), abs(value - middle)
+        lines.append(
+            f'<text x="0" y="{y + 17}">{_text(name.replace("_", " "))}</text>'
+            f'<rect class="track" x="{middle - half}" y="{y + 5}" width="{2 * half}" height="15" rx="2"/>'
+            f'<rect class="bar" x="{start:.1f}" y="{y + 5}" width="{length:.1f}" height="15"/>'
+            f'<path class="whisker" d="M{low:.1f} {y + 12.5}H{high:.1f}M{low:.1f} {y + 8}v9M{high:.1f} {y + 8}v9"/>'
+        )
+    foot = _ROW * len(told)
+    ends_said = (
+        (middle - half, "start", f"{-most:+.0%}"),
+        (middle, "middle", "0"),
+        (middle + half, "end", f"{most:+.0%}"),
+    )
+    scale = "".join(
+        f'<text x="{x}" y="{foot + 14}" text-anchor="{anchor}" class="note">{text}</text>'
+        for x, anchor, text in ends_said
+    )
+    axis = f'<path class="axis" d="M{middle} 0V{foot}"/>'
+    return f'<svg viewBox="0 0 {middle + half} {foot + 18}" role="img">{"".join(lines)}{axis}{scale}</svg>'
+
+
+def _ends(rate: JSONObject) -> tuple[float, float, float]:
+    value = float(str(rate["value"]))
+    return (
+        value if rate["low"] is None else float(str(rate["low"])),
+        value,
+        value if rate["high"] is None else float(str(rate["high"])),
     )
 
 

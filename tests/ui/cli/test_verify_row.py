@@ -1,6 +1,9 @@
 """One row of a verification, opened again from the journal."""
 
 import json
+import re
+import shlex
+from html import unescape
 
 import pytest
 
@@ -59,3 +62,17 @@ def test_a_journal_that_is_not_there_is_not_made(tmp_path, capsys):
     assert status == 2
     assert "no journal" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_report_names_the_command_that_opens_a_row(tmp_path, capsys):
+    with counting_server(lambda _: answer({"role": "assistant", "content": LEAK}, "stop")) as server:
+        made = Verification(tmp_path / "a run", [body(f"leak {number}") for number in range(8)])
+        made.run(server.base_url, "--report", str(tmp_path / "report"))
+    capsys.readouterr()
+
+    text = unescape((tmp_path / "report" / "index.html").read_text())
+    commands = re.findall(r"<code>prompt-debugger (verify row .*?)</code>", text)
+
+    assert [shlex.split(one)[2] for one in commands] == [str(index) for index in range(1, 9)]
+    assert main([*shlex.split(commands[-1]), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["data_index"] == 8
