@@ -34,6 +34,7 @@ DATASET = ROOT / "assets" / "datasets" / "lab.jsonl"
 RECORD = ROOT / "docs" / "verify-lab.json"
 PLOT = ROOT / "docs" / "verify-lab.svg"
 PAGE = ROOT / "docs" / "verify.md"
+README = ROOT / "README.md"
 BEGIN, END = "<!-- table of the lab -->", "<!-- end of the table -->"
 
 _CITIES = (
@@ -224,6 +225,20 @@ def table_of(record: list[Any]) -> str:
     return "\n".join(lines)
 
 
+def short_table_of(record: list[Any]) -> str:
+    """Return the table of the README: what got better with each mending."""
+    lines = [
+        f"| the {record[0]['rows']} requests | answers with successful calls | calls dropped | rows at fault |",
+        "|---|--:|--:|--:|",
+    ]
+    for one in record:
+        lines.append(
+            f"| {one['name']} | **{one['successful_tool_call_count']}** | {one['dropped']} of {one['written']} "
+            f"| {one['fault_rate']['value']:.1%} |"
+        )
+    return "\n".join(lines)
+
+
 def plot_of(record: list[Any]) -> str:
     """Return the plot: answers with successful calls at each stage; readable on light and dark."""
     most = max(one["rows"] for one in record)
@@ -246,9 +261,20 @@ def plot_of(record: list[Any]) -> str:
 
 def files_of(record: list[Any]) -> dict[Path, str]:
     """Return the text of every file that is made from the record."""
-    head, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
-    tail = rest.partition(END)[2]
-    return {PAGE: f"{head}{BEGIN}\n{table_of(record)}\n{END}{tail}", PLOT: plot_of(record)}
+    return {
+        PAGE: _with_table(PAGE, table_of(record)),
+        README: _with_table(README, short_table_of(record)),
+        PLOT: plot_of(record),
+    }
+
+
+def _with_table(page: Path, table: str) -> str:
+    """Return the text of a page with the table between its marks."""
+    head, begin, rest = page.read_text("utf-8").partition(BEGIN)
+    _, end, tail = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"{page.name} has no place for the table")
+    return f"{head}{BEGIN}\n{table}\n{END}{tail}"
 
 
 def stale_files() -> list[str]:

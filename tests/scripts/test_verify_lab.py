@@ -1,6 +1,8 @@
 """The lab's dataset and the table of what mending it brings: made from the script and its record, and never by hand."""
 
-from scripts.verify_lab import MENDINGS, make_rows, stages, stale_files
+import json
+
+from scripts.verify_lab import BEGIN, END, MENDINGS, README, RECORD, make_rows, stages, stale_files
 
 
 def test_dataset_table_and_plot_are_up_to_date():
@@ -22,3 +24,14 @@ def test_nothing_is_left_to_mend_at_the_end():
     *_, (_, last) = stages(make_rows())
 
     assert all(mend(row) == row for row in last for _, mend in MENDINGS)
+
+
+def test_the_readme_shows_each_mending_with_its_figures():
+    record = json.loads(RECORD.read_text())
+
+    shown = README.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0]
+
+    assert f"the {record[0]['rows']} requests" in shown
+    for one in record:
+        assert f"| {one['name']} | **{one['successful_tool_call_count']}** |" in shown
+    assert "(docs/verify-lab.svg)" in README.read_text(encoding="utf-8")

@@ -32,7 +32,7 @@ _RATES = {
 }
 _LONGEST = 300
 _MOST_LISTED = 5000  # rows at fault, over all causes
-_WIDTH, _LABEL, _ROW = 760, 270, 26
+_WIDTH, _LABEL, _NOTE, _ROW = 760, 270, 245, 26
 _SMALLEST_SCALE = 0.05
 
 
@@ -246,7 +246,7 @@ def _share(label: str, count: int, n: int) -> Bar:
 
 def _plot(bars: Sequence[Bar]) -> str:
     """Return bars with whiskers; the numbers stand beside them, so nothing is said by length or colour alone."""
-    width = _WIDTH - _LABEL - 210
+    width = _WIDTH - _LABEL - _NOTE
     lines = []
     for number, bar in enumerate(bars):
         y = number * _ROW
