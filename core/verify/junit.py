@@ -1,12 +1,13 @@
-"""Rows and gates as JUnit XML, which every CI shows: a failed row or one with an error finding is a failed test."""
+"""Rows and gates as JUnit XML: a failed row or one with an error finding is a failed test."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from xml.sax.saxutils import escape, quoteattr
+from typing import Literal
 
 from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.junit import JUNIT_HEAD, JUnitCase, suite_lines
 from prompt_debugger.core.text import xml_text
 from prompt_debugger.core.types import JSONObject
 
@@ -22,35 +23,34 @@ def write_junit(path: Path, rows: Iterable[JSONObject], gates: Mapping[str, bool
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("w", encoding="utf-8") as file:
-            file.write(
-                f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites><testsuite name={quoteattr(xml_text(name))}>\n'
-            )
-            file.writelines(_case(f"row {row['data_index']}", "rows", *_failure(row)) for row in rows)
-            for gate, holds in gates.items():
-                file.write(_case(gate, "gates", "the gate holds" if holds else None, "failure"))
-            file.write("</testsuite></testsuites>\n")
+            file.write(f"{JUNIT_HEAD}<testsuites>")
+            file.writelines(suite_lines(name, _cases(rows, gates)))
+            file.write("</testsuites>\n")
     except OSError as error:
         raise RequestError(f"cannot write {str(path)!r}: {error.strerror or error}", field="--junit") from None
 
 
-def _failure(row: JSONObject) -> tuple[str | None, str]:
-    """Return what is wrong with a row, and whether that is an `error` (no answer) or a `failure`."""
+def _cases(rows: Iterable[JSONObject], gates: Mapping[str, bool]) -> Iterator[JUnitCase]:
+    for row in rows:
+        yield _case_of(row)
+    for gate, holds in gates.items():
+        yield JUnitCase("gates", gate, *(("the gate holds",) * 2 if holds else ()))
+
+
+def _case_of(row: JSONObject) -> JUnitCase:
+    """Return the case of a row: an `error` where there is no answer, a `failure` where a rule found an error."""
+    name = f"row {row['data_index']}"
     if row.get("status") != "success":
         response = row.get("response")
-        return str(response.get("error") if isinstance(response, dict) else response), "error"
+        return _failed(name, str(response.get("error") if isinstance(response, dict) else response), "error")
     own = row.get("debugger")
     if not isinstance(own, dict) or not own.get("errors"):
-        return None, "failure"
+        return JUnitCase("rows", name)
     codes = own["errors"]
     named = ", ".join(map(str, codes)) if isinstance(codes, list) else ""
-    return f"{named}: {own.get('verdict')}", "failure"
+    return _failed(name, f"{named}: {own.get('verdict')}", "failure")
 
 
-def _case(name: str, group: str, problem: str | None, kind: str) -> str:
-    head = f"<testcase classname={quoteattr(group)} name={quoteattr(xml_text(name))}"
-    if problem is None:
-        return f"{head}/>\n"
+def _failed(name: str, problem: str, kind: Literal["failure", "error"]) -> JUnitCase:
     text = xml_text(problem)[:_LONGEST]
-    return (
-        f"{head}><{kind} message={quoteattr(text.splitlines()[0] if text else '')}>{escape(text)}</{kind}></testcase>\n"
-    )
+    return JUnitCase("rows", name, text, text.splitlines()[0] if text else "", kind)
