@@ -95,7 +95,7 @@ async def test_a_run_on_vllm_rests_on_its_own_ids(client: ServerClient) -> None:
     assert found.sent == {**BODY, "max_tokens": 60, "return_token_ids": True, "return_prompt_text": True}
     assert texts["raw"][-1] + "<|im_end|>" == found.raw.text
     assert all(after.startswith(before) for before, after in pairwise(texts["raw"]))
-    assert len(found.chat_stream.deltas) > 3
+    assert len(found.chat_stream.deltas) > 1  # a busy server sends many tokens in one
     assert texts["chat"] == []  # a call alone shows no text
 
 
