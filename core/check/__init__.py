@@ -7,6 +7,7 @@ model        the files that are checked         run         all of it, in order
 template     what is wrong with the template    serve       the command that starts a server
 document     the JSON of it                 lock, junit what a pipeline keeps and shows
 way_out      our own reader, where it reads more
+changes      what changed in what is printed, for `lock`
 agreement    transformers and an engine's renderer on the same conversations
 own_renderer models that an engine renders without their template
 evidence     one cell as a run              cases       failing cells for `parse --cases`
@@ -14,12 +15,13 @@ served       a running server as the model      named        a parser's name in 
 """
 
 from prompt_debugger.core.check.cases import failing_cases
+from prompt_debugger.core.check.changes import Change
 from prompt_debugger.core.check.document import check_to_json
 from prompt_debugger.core.check.evidence import cell_trace, ideal_of, pasted_text
 from prompt_debugger.core.check.ideal import Ideal
 from prompt_debugger.core.check.judge import Cell
 from prompt_debugger.core.check.junit import check_to_junit
-from prompt_debugger.core.check.lock import Change, compare_locks, lock_of, lock_to_json, read_lock
+from prompt_debugger.core.check.lock import compare_locks, lock_of, lock_to_json, read_lock
 from prompt_debugger.core.check.model import CheckedModel, load_model
 from prompt_debugger.core.check.run import Check, Checker, Wanted, check_without_parsers
 from prompt_debugger.core.check.serve import (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from prompt_debugger.core.check.agreement import Engines
+from prompt_debugger.core.check.changes import Change
 from prompt_debugger.core.check.ideal import Ideal
 from prompt_debugger.core.check.judge import Cell
-from prompt_debugger.core.check.lock import Change
 from prompt_debugger.core.check.model import CheckedModel
 from prompt_debugger.core.check.run import Check
 from prompt_debugger.core.check.serve import ServeCommand, plugin_commands, serve_command, serve_commands

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from prompt_debugger.core.check.lock import Change
+from prompt_debugger.core.check.changes import Change
 from prompt_debugger.core.check.run import Check
 from prompt_debugger.core.junit import JUNIT_HEAD, JUnitCase, suite_lines
 from prompt_debugger.core.types import Severity

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from prompt_debugger.core.check.answers import SIMPLEST_CALL
+from prompt_debugger.core.check.changes import Change, prompt_changes, tool_changes
 from prompt_debugger.core.check.judge import Cell
 from prompt_debugger.core.check.run import Check
 from prompt_debugger.core.errors import RequestError, shorten
@@ -21,24 +21,11 @@ _SIGNS = "+~-"
 _WORDS = {"+": "comes back", "~": "does not come back in every chunking", "-": "does not come back"}
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One change since the lock.
-
-    Attributes:
-        sentence: What changed.
-        is_worse: Whether something that worked no longer does.
-    """
-
-    sentence: str
-    is_worse: bool
-
-
 def lock_of(check: Check) -> LockDocument:
     """Return what a later check is held against."""
     ideals = {ideal.answer.name: ideal for ideal in check.ideals if ideal.is_whole}
     prompt = ideals[SIMPLEST_CALL].prompt if SIMPLEST_CALL in ideals else next((i.prompt for i in ideals.values()), "")
-    tokenizer = check.model.tokenizer
+    tokenizer, behaviour = check.model.tokenizer, check.template.behaviour
     return LockDocument(
         model=check.model.name,
         release=check.release,
@@ -56,6 +43,11 @@ def lock_of(check: Check) -> LockDocument:
             if SIMPLEST_CALL in cells and cells[SIMPLEST_CALL].whole
         },
         supports=dict(sorted(check.template.supports.items())),
+        prompts=dict(behaviour.prompts),
+        lengths={}
+        if tokenizer is None
+        else {name: len(tokenizer.encode(text)) for name, text in behaviour.prompts.items()},
+        tools=dict(behaviour.tools),
         findings={f"{one.code} {one.title}": str(one.severity) for one in check.template.findings},
     )
 
@@ -89,7 +81,7 @@ def read_lock(text: str) -> LockDocument:
 def compare_locks(before: LockDocument, now: LockDocument) -> tuple[Change, ...]:
     """Return what changed, what got worse first."""
     changes = [*_verdict(before, now), *_cells(before, now), *_template(before, now), *_prompt(before, now)]
-    changes += _files(before, now)
+    changes += [*tool_changes(before, now), *prompt_changes(before, now), *_files(before, now)]
     return tuple(sorted(changes, key=lambda change: not change.is_worse))
 
 

@@ -32,7 +32,7 @@ from prompt_debugger.core.check import (
 )
 from prompt_debugger.core.errors import DebuggerError, EngineError, RequestError
 from prompt_debugger.core.parse.engines import EngineLimits, VllmEngine, find_release
-from prompt_debugger.ui.cli.check_files import module_file, plugin_text, stamps, write_file
+from prompt_debugger.ui.cli.check_files import is_model, module_file, plugin_text, stamps, write_file
 from prompt_debugger.ui.cli.check_text import check_to_terminal
 from prompt_debugger.ui.cli.output import (
     FOUND,
@@ -80,7 +80,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--watch", action="store_true", help="check again whenever parser file or template change")
     parser.add_argument("--lock", metavar="FILE", help="write what was found, to hold a later check against")
     parser.add_argument(
-        "--against", metavar="FILE", help="say what has changed since this lock; exit 1 if for the worse"
+        "--against",
+        metavar="LOCK|MODEL",
+        help="say what has changed since this lock, or what is different from another model, revision or template; "
+        "exit 1 if for the worse",
     )
     parser.add_argument("--cases", metavar="FILE.jsonl", help="write failing cells as cases for `parse --cases`")
     parser.add_argument("--junit", metavar="FILE", help="write the results as JUnit XML")
@@ -118,10 +121,14 @@ def _watch(options: argparse.Namespace, engines: Sequence[VllmEngine], folder: P
 
 def _check_once(options: argparse.Namespace, engines: Sequence[VllmEngine], copy: Path) -> int:
     """Check, print and write; returns the exit status. The parser file is read as a copy: no name is imported twice."""
-    before = None if options.against is None else read_lock(read_input(options.against))
+    before = None if options.against is None or is_model(options.against) else read_lock(read_input(options.against))
     key = api_key_for(options.model, options.api_key_env) if _is_server(options) else None
     model = _load(options, key)
-    check = asyncio.run(Checker(engines, _progress(), key).check(model, _wanted(options, engines, copy)))
+    wanted = _wanted(options, engines, copy)
+    checker = Checker(engines, _progress(), key)
+    if options.against is not None and before is None:
+        before = lock_of(asyncio.run(checker.check(load_model(options.against), wanted)))
+    check = asyncio.run(checker.check(model, wanted))
     if sys.stderr.isatty():
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
     return _give(check, options, None if before is None else compare_locks(before, lock_of(check)))
@@ -141,7 +148,8 @@ def _load(options: argparse.Namespace, key: str | None) -> CheckedModel:
 
 def _give(check: Check, options: argparse.Namespace, changes: Sequence[Change] | None) -> int:
     document = check_to_json(check, changes)
-    text = check_to_terminal(check, changes)
+    since = options.against if options.against and is_model(options.against) else ""
+    text = check_to_terminal(check, changes, since=since)
     if options.cases:
         write_file(options.cases, "".join(dump_json(case) + "\n" for case in failing_cases(check)))
     if options.lock:

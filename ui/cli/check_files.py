@@ -81,6 +81,13 @@ def _beside(module: str) -> Iterator[Path]:
     yield from sorted(file.parent.glob("*.py")) if "." in module or file.name == "__init__.py" else [file]
 
 
+def is_model(name: str) -> bool:
+    """Return whether a name is a model's or a template's, and no lock's: those are JSON files, or standard input."""
+    if Path(name).is_dir() or Path(name).suffix in (".jinja", ".jinja2", ".j2"):
+        return True
+    return "/" in name and not name.endswith(".json") and not Path(name).is_file()
+
+
 def write_file(name: str, text: str) -> None:
     """Write a file.
 

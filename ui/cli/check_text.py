@@ -18,15 +18,21 @@ _ROWS, _PROBLEMS, _DELTAS = 8, 6, 12
 _RIGHT, _STREAMED_WRONG, _WRONG, _NOT_ASKED = "+", "~", "-", "."
 
 
-def check_to_terminal(check: Check, changes: Sequence[Change] | None = None) -> str:
-    """Return a check as text; signs say all of it, no colour."""
+def check_to_terminal(check: Check, changes: Sequence[Change] | None = None, *, since: str = "") -> str:
+    """Return a check as text; signs say all of it, no colour.
+
+    Args:
+        check: The check.
+        changes: What changed; `None` if it was held against nothing.
+        since: The model it was held against; "" for a lock.
+    """
     parts = (
         _head(check),
         _matrix(check),
         _findings(check.findings),
         _supports(check),
         _engines(check),
-        _changes(changes),
+        _changes(changes, since),
     )
     return "\n".join([*chain.from_iterable(parts), ""])
 
@@ -143,9 +149,10 @@ def _engines(check: Check) -> Iterator[str]:
             yield f"  {one.name}: {'; '.join([*one.causes, *refused]) or 'for no reason known here'}"
 
 
-def _changes(changes: Sequence[Change] | None) -> Iterator[str]:
+def _changes(changes: Sequence[Change] | None, since: str) -> Iterator[str]:
     if changes is None:
         return
-    yield "\nsince the lock:" if changes else "\nsince the lock nothing has changed"
+    words = f"held against {since}" if since else "since the lock"
+    yield f"\n{words}:" if changes else f"\n{words} nothing has changed"
     for one in changes:
         yield f"  {'worse  ' if one.is_worse else '       '} {one.sentence}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from prompt_debugger.core.check.ideal import Ideal
 from prompt_debugger.core.check.model import CheckedModel
 from prompt_debugger.core.check.template.answers import answer_findings
+from prompt_debugger.core.check.template.behaviour import Behaviour, behaviour_of
 from prompt_debugger.core.check.template.files import file_findings
 from prompt_debugger.core.check.template.finding import found
 from prompt_debugger.core.check.template.inputs import input_findings
@@ -27,11 +28,13 @@ class TemplateCheck:
         probes: What it supports.
         findings: What is wrong with it, worst first.
         forgery: Whether a marker in somebody's text stays text, by whose.
+        behaviour: What it makes of usual conversations and of tools, for a lock.
     """
 
     probes: tuple[ProbeAnswer, ...] = ()
     findings: tuple[Finding, ...] = ()
     forgery: Mapping[str, bool] = field(default_factory=dict)
+    behaviour: Behaviour = field(default_factory=Behaviour)
 
     @property
     def supports(self) -> Mapping[str, bool]:
@@ -61,7 +64,8 @@ def check_template(
     ]
     by_words = {(one.code, one.title): one for one in findings}
     worst_first = sorted(by_words.values(), key=lambda one: _WORST.index(one.severity))
-    return TemplateCheck(probes, tuple(worst_first), forgery(model, ideals, renderer))
+    behaviour = behaviour_of(model, ideals, has_plain_tools=has_plain_tools, renderer=renderer)
+    return TemplateCheck(probes, tuple(worst_first), forgery(model, ideals, renderer), behaviour)
 
 
 def _union_types() -> tuple[Finding, ...]:

@@ -278,7 +278,7 @@ class CheckedServerRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeRecord:
-    """One change since the lock that `--against` named.
+    """One change since the lock, or the model, that `--against` named.
 
     Attributes:
         sentence: What changed.
@@ -307,7 +307,7 @@ class CheckDocument:
         engines: Whether transformers and an engine's own renderer give the same prompts.
         server: The running server, if MODEL is one.
         findings: What is wrong with template, engines and parsers, worst first.
-        changes: What changed since the lock, what got worse first; with `--against`.
+        changes: What changed since the lock, or from the other model, what got worse first; with `--against`.
         error: Why there is no check.
     """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from prompt_debugger.core.report.wire.documents import WIRE
 
@@ -28,6 +28,9 @@ class LockDocument:
             read no call are left out.
         supports: What the template supports, by probe.
         findings: Codes and titles of what is wrong with the template.
+        prompts: The prompt of each usual conversation, "" for one that is refused; none in a lock of before.
+        lengths: Their lengths in tokens; none without a tokenizer.
+        tools: What becomes of each kind of tool in the prompt; none in a lock of before.
     """
 
     __pydantic_config__ = WIRE
@@ -46,3 +49,6 @@ class LockDocument:
     parsers: Mapping[str, Mapping[str, str]]
     supports: Mapping[str, bool]
     findings: Mapping[str, str]
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    lengths: Mapping[str, int] = field(default_factory=dict)
+    tools: Mapping[str, str] = field(default_factory=dict)

@@ -1,6 +1,7 @@
 """A lock keeps what a model did, and a later check says what changed, and whether for the worse."""
 
 import json
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
@@ -58,11 +59,88 @@ def test_a_template_that_drops_an_answer_is_worse():
 def test_a_prompt_that_grew_is_told_with_its_line_and_is_not_worse():
     longer = changed(HERMES, "<|im_start|>system\n", "<|im_start|>system\nBe kind.\n")
 
-    (prompt,) = [one for one in changes(check_of(longer)) if "prompt" in one[0]]
+    prompt, cases = [one for one in changes(check_of(longer)) if "prompt" in one[0]]
 
     assert prompt[0].startswith("The prompt differs from line 2 on, character 19:")
     assert prompt[0].endswith("(+9 characters).")
     assert prompt[1] is False
+    assert cases[0].startswith("The prompt of cases `tools`, `bare-tool`, ")
+    assert cases[0].endswith(" grew by 9 characters at line 2.")
+    assert "`plain`" not in cases[0]
+    assert cases[1] is False
+
+
+def test_with_a_tokenizer_a_prompt_grows_by_tokens():
+    longer = replace(LOCK, prompts={**LOCK.prompts, "plain": "Be kind. " + LOCK.prompts["plain"]})
+    before = replace(LOCK, lengths={"plain": 6})
+
+    found = [one.sentence for one in compare_locks(before, replace(longer, lengths={"plain": 20}))]
+
+    assert found == ["The prompt of case `plain` grew by 14 tokens at line 1."]
+    assert [one.sentence for one in compare_locks(before, replace(longer, lengths={"plain": 5}))] == [
+        "The prompt of case `plain` shrank by 1 token at line 1."
+    ]
+
+
+def of_tools(now):
+    return [(sentence, is_worse) for sentence, is_worse in changes(now) if sentence.startswith("Tools with")]
+
+
+@pytest.mark.parametrize(
+    ("new", "said"),
+    [
+        (
+            "{% for tool in tools if '\"inner\"' not in tool | tojson %}{{ tool | tojson }}{% endfor %}",
+            [("Tools with a parameter of type object are now dropped from the prompt.", True)],
+        ),
+        (
+            "{{ tools | selectattr('function.description') | list | tojson }}",
+            [("Tools with no description are now dropped from the prompt.", True)],
+        ),
+        (
+            "{% for tool in tools %}{{ tool.function.name }}{{ tool | tojson }}{% endfor %}",
+            [],  # writes more, and drops nothing
+        ),
+        ("{{ tools | tojson }}", []),
+    ],
+)
+def test_a_kind_of_tool_that_is_dropped_is_named(new, said):
+    found = of_tools(check_of(changed(HERMES, "{{ tools | tojson }}", new)))
+
+    assert found == said
+
+
+def test_tools_that_are_refused_or_lose_their_parameters_are_named_and_the_way_back_is_no_harm():
+    union = "{% for tool in tools %}{% for p in tool.function.parameters.properties.values() %}{{ p.type.upper() }}"
+    refusing = check_of(changed(HERMES, "{{ tools | tojson }}", union + "{% endfor %}{{ tool | tojson }}{% endfor %}"))
+    bare = check_of(changed(HERMES, "{{ tools | tojson }}", "{{ tools | map(attribute='function.name') | join }}"))
+
+    assert any("two types" in one and "refused: the template fails" in one and bad for one, bad in of_tools(refusing))
+    ((sentence, is_worse),) = of_tools(bare)
+    assert sentence.endswith("are now printed without their parameters.")
+    assert is_worse
+    back = [one for one in compare_locks(lock_of(bare), LOCK) if one.sentence.startswith("Tools with")]
+    assert [one.is_worse for one in back] == [False]
+
+
+def test_a_case_that_the_template_now_refuses_is_worse_and_one_that_was_not_asked_says_nothing():
+    refusing = changed(
+        HERMES,
+        "{%- for m in messages %}",
+        "{%- for m in messages %}{% if m.role == 'developer' %}{{ raise_exception('no') }}{% endif %}",
+    )
+    one_only = changed(HERMES, "{%- for call in m.tool_calls or [] %}", "{%- for call in [] %}")
+
+    assert ("The template now fails for the case `developer`.", True) in changes(check_of(refusing))
+    assert not any("now fails for the case" in sentence for sentence, _ in changes(check_of(one_only)))
+    back = changes(check_of(), lock_of(check_of(refusing)))
+    assert ("The template now renders the case `developer`, which it refused.", False) in back
+
+
+def test_a_lock_of_before_says_nothing_of_tools_and_prompts():
+    old = replace(LOCK, prompts={}, lengths={}, tools={})
+
+    assert compare_locks(old, LOCK) == ()
 
 
 def test_junit_fails_for_what_does_not_come_back_and_for_what_got_worse():
