@@ -12,6 +12,7 @@ agreement    transformers and an engine's renderer on the same conversations
 own_renderer models that an engine renders without their template
 evidence     one cell as a run              cases       failing cells for `parse --cases`
 served       a running server as the model      named        a parser's name in a model's
+smaller      drawn answers that fail, made small
 """
 
 from prompt_debugger.core.check.cases import failing_cases

@@ -11,7 +11,7 @@ from prompt_debugger.core.types import JSONObject
 def failing_cases(check: Check) -> Iterator[JSONObject]:
     """Yield a case for each failing cell of the recommended parsers; of all of them where they were chosen by name.
 
-    The end of the turn is taken off where a server would do so.
+    Of a drawn answer it is the smallest that fails alike. The end of the turn is taken off where a server would do so.
     """
     ideals = {ideal.answer.name: ideal for ideal in check.ideals}
     chosen = check.recommendation.name
@@ -20,7 +20,8 @@ def failing_cases(check: Check) -> Iterator[JSONObject]:
         for answer, cell in row.items():
             if cell.is_passed:
                 continue
-            ideal = ideals[answer]
+            smaller = check.smaller.get(parser, {}).get(answer)
+            ideal, cell = (ideals[answer], cell) if smaller is None else (smaller.ideal, smaller.cell)
             case: JSONObject = {
                 "id": f"{parser.removeprefix('vllm:')} / {answer}",
                 "problem": cell.problem,

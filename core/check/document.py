@@ -11,6 +11,7 @@ from prompt_debugger.core.check.judge import Cell
 from prompt_debugger.core.check.model import CheckedModel
 from prompt_debugger.core.check.run import Check
 from prompt_debugger.core.check.serve import ServeCommand, plugin_commands, serve_command, serve_commands
+from prompt_debugger.core.check.smaller import Smaller
 from prompt_debugger.core.render.probes import ProbeAnswer
 from prompt_debugger.core.report.wire import dump_document
 from prompt_debugger.core.report.wire.check import (
@@ -28,6 +29,7 @@ from prompt_debugger.core.report.wire.check import (
     PluginRecord,
     ProbeRecord,
     RecommendedRecord,
+    SmallestRecord,
     TemplateRecord,
 )
 from prompt_debugger.core.types import JSONObject
@@ -61,7 +63,7 @@ def check_to_json(check: Check, changes: Sequence[Change] | None = None) -> JSON
             name: ParserRecord(
                 passed=sum(cell.is_passed for cell in cells.values()),
                 failed=sum(not cell.is_passed for cell in cells.values()),
-                cells={answer: _cell(cell) for answer, cell in cells.items()},
+                cells={answer: _cell(cell, check.smaller.get(name, {}).get(answer)) for answer, cell in cells.items()},
             )
             for name, cells in check.cells.items()
         },
@@ -146,13 +148,17 @@ def _server(model: CheckedModel) -> CheckedServerRecord | None:
     )
 
 
+def _calls(ideal: Ideal) -> tuple[AnswerCallRecord, ...]:
+    return tuple(AnswerCallRecord(name=call.name, arguments=call.arguments) for call in ideal.answer.calls)
+
+
 def _answer(ideal: Ideal) -> AnswerRecord:
     return AnswerRecord(
         name=ideal.answer.name,
         about=ideal.answer.about,
         raw=ideal.raw,
         prompt_tail=ideal.prompt_tail,
-        calls=tuple(AnswerCallRecord(name=call.name, arguments=call.arguments) for call in ideal.answer.calls),
+        calls=_calls(ideal),
         content=ideal.answer.content,
         reasoning=ideal.answer.reasoning,
         lost=ideal.lost,
@@ -162,7 +168,7 @@ def _answer(ideal: Ideal) -> AnswerRecord:
     )
 
 
-def _cell(cell: Cell) -> CellRecord:
+def _cell(cell: Cell, smaller: Smaller | None = None) -> CellRecord:
     outcome = cell.outcome
     got: JSONObject | None = None
     if outcome is not None and not cell.whole and outcome.error is None:
@@ -179,4 +185,13 @@ def _cell(cell: Cell) -> CellRecord:
         remark=cell.remark,
         split=cell.split if cell.streamed is False else (),
         got=got,
+        smallest=None
+        if smaller is None
+        else SmallestRecord(
+            raw=smaller.ideal.raw,
+            prompt_tail=smaller.ideal.prompt_tail,
+            calls=_calls(smaller.ideal),
+            problem=smaller.cell.problem or "",
+            split=smaller.cell.split if smaller.cell.streamed is False else (),
+        ),
     )

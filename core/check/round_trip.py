@@ -102,6 +102,11 @@ class RoundTrip:
         for name in names:
             self.cells[name][ideal.answer.name] = _judged(ideal, name, streamed.get(name, whole[name]))
 
+    async def again(self, ideal: Ideal, name: str, *, streaming: bool) -> Cell:
+        """Ask one parser about one more output, which has no place in the matrix."""
+        outcomes = await self._outcomes(self.engines[0], ideal, [name], streaming=streaming)
+        return _judged(ideal, name, outcomes[name])
+
     async def _outcomes(
         self, engine: VllmEngine, ideal: Ideal, names: Sequence[str], *, streaming: bool
     ) -> dict[str, ParserOutcome]:

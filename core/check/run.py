@@ -24,6 +24,7 @@ from prompt_debugger.core.check.recommend import (
 )
 from prompt_debugger.core.check.round_trip import Question, RoundTrip, reasoning_names, tool_names
 from prompt_debugger.core.check.served import ServerRenderer
+from prompt_debugger.core.check.smaller import Smaller, smaller_answers
 from prompt_debugger.core.check.template import TemplateCheck, check_template
 from prompt_debugger.core.check.way_out import way_out
 from prompt_debugger.core.formats import FORMATS, TABLES
@@ -76,6 +77,7 @@ class Check:
         has_vocabulary: Whether parsers had the model's own vocabulary, not a stand-in.
         engines: Whether transformers and vLLM render alike.
         is_narrowed: Whether the tool parsers were chosen by name.
+        smaller: Smaller answers that fail alike, by name of the parsers and of the drawn answer.
     """
 
     model: CheckedModel
@@ -90,6 +92,7 @@ class Check:
     has_vocabulary: bool = False
     engines: Engines = field(default_factory=Engines)
     is_narrowed: bool = False
+    smaller: Mapping[str, Mapping[str, Smaller]] = field(default_factory=dict)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -150,7 +153,22 @@ class Checker:
             has_vocabulary=trip.question.tokenizer is not None,
             engines=engines,
             is_narrowed=wanted.tool_parsers is not None,
+            smaller=await self._make_smaller(model, trip, chosen.name),
         )
+
+    async def _make_smaller(
+        self, model: CheckedModel, trip: RoundTrip, name: str | None
+    ) -> dict[str, dict[str, Smaller]]:
+        """Make smaller what was drawn and fails with the recommended parsers."""
+        if name is None or not trip.question.is_thorough:
+            return {}
+        self.tell("smaller answers that fail alike")
+
+        async def again(ideal: Ideal, is_streamed: bool) -> Cell:  # noqa: FBT001
+            return await trip.again(ideal, name, streaming=is_streamed)
+
+        writer = Writer(model.renderer(), model.end_texts, trip.tools)
+        return {name: await smaller_answers(writer, trip.question.ideals, trip.cells[name], again)}
 
     async def _compare(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
@@ -56,6 +57,7 @@ def _head(check: Check) -> Iterator[str]:
         yield "  The way out, this program's own reader as a plugin:"
         yield from (f"    {command}" for command in (plugin.write, plugin.check, plugin.serve))
     yield from _smallest_split(check)
+    yield from _smallest_answers(check)
     if len(chosen.reasons) > _PROBLEMS:
         yield f"  … and {len(chosen.reasons) - _PROBLEMS} more (--json has all)"
 
@@ -71,6 +73,18 @@ def _smallest_split(check: Check) -> Iterator[str]:
         yield from (f"    {number + 1}  {shorten(delta, 100)}" for number, delta in enumerate(split[name][:_DELTAS]))
         if len(split[name]) > _DELTAS:
             yield f"    … and {len(split[name]) - _DELTAS} more (--json has all)"
+
+
+def _smallest_answers(check: Check) -> Iterator[str]:
+    """Yield the smallest of the drawn answers that fail, each problem once."""
+    every = check.smaller.get(check.recommendation.name or "", {})
+    seen: dict[str, str] = {}
+    for name, one in every.items():
+        call = one.ideal.answer.calls[0]
+        arguments = json.dumps(call.arguments, ensure_ascii=False)
+        seen.setdefault(f"{call.name}({shorten(arguments, 100)}): {one.cell.problem}.", name)
+    for words, name in list(seen.items())[:_PROBLEMS]:
+        yield f"  The smallest of `{name}` that fails: {words}"
 
 
 def _matrix(check: Check) -> Iterator[str]:

@@ -140,6 +140,25 @@ class AnswerRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SmallestRecord:
+    """The smallest answer found with which the same parser has the same problem.
+
+    Attributes:
+        raw: Its ideal output.
+        prompt_tail: End of the prompt in front of it.
+        calls: The call in it.
+        problem: What comes back otherwise.
+        split: Deltas of the smallest chunking that streams otherwise.
+    """
+
+    raw: str
+    prompt_tail: str
+    calls: tuple[AnswerCallRecord, ...]
+    problem: str
+    split: tuple[str, ...] = dataclasses.field(default=(), metadata=LEFT_OUT_IF_EMPTY)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CellRecord:
     """One parser on one answer.
 
@@ -151,6 +170,7 @@ class CellRecord:
         remark: What is different and no fault.
         split: Deltas of the smallest chunking that streams otherwise.
         got: The message that came back, where there is a problem.
+        smallest: Of a drawn answer, the smallest that fails alike.
     """
 
     whole: bool
@@ -160,6 +180,7 @@ class CellRecord:
     remark: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
     split: tuple[str, ...] = dataclasses.field(default=(), metadata=LEFT_OUT_IF_EMPTY)
     got: JSONObject | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    smallest: SmallestRecord | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
