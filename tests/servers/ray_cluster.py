@@ -38,7 +38,11 @@ def main(folder: Path) -> None:
         print(error, file=sys.stderr)
         sys.exit(NO_CLUSTER)
     try:
-        found = {"parse": parse_cases(folder, cluster.address), **verify_rows(folder, cluster, node)}
+        found = {
+            "parse": parse_cases(folder, cluster.address),
+            "lock": read_under_lock(folder, cluster.address),
+            **verify_rows(folder, cluster, node),
+        }
     finally:
         cluster.shutdown()
     print(json.dumps(found))
@@ -73,6 +77,18 @@ def parse_cases(folder: Path, address: str) -> dict[str, Any]:
             "stderr": there.stderr[-2000:],
         }
     return found
+
+
+def read_under_lock(folder: Path, address: str) -> dict[str, Any]:
+    """Return what a line gets done that tries all it can on a worker of the cluster."""
+    lines = folder / "breaking.jsonl"
+    lines.write_text('{"n": 1}\n')
+    own = [sys.executable, "-m", "tests.servers.ray_lock", str(lines), address]
+    done = subprocess.run(own, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    read: dict[str, Any] = json.loads(done.stdout)
+    return read
 
 
 def respond(text: str) -> dict[str, Any]:

@@ -44,6 +44,11 @@ def test_cases_are_answered_as_on_one_machine_in_their_order(found, kind):
     assert found["parse"][kind]["lines"] == 150
 
 
+def test_lines_are_read_under_lock_on_every_machine(found):
+    assert found["lock"]["done"] == ["read our code"]
+    assert not [name for name in found["lock"]["names"] if name.startswith("RAY") or "KEY" in name]
+
+
 def test_results_and_intervals_are_those_of_one_machine(found):
     assert found["there"] == found["here"]
     assert found["there"]["is_printed_alone"]

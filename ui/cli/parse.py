@@ -115,10 +115,10 @@ def _run(options: argparse.Namespace) -> int:
 def _run_cases(options: argparse.Namespace, defaults: JSONObject) -> int:
     """Answer a case file; in locked processes, unless every line asks for helpers."""
     open_answer = partial(open_parser, defaults, options.constrained, _target(options))
-    if options.ray:
-        return run_on_ray(options.cases, open_answer, options.ray)
     asks_more = options.constrained or options.endpoint or _NEEDS_MORE & defaults.keys()
     open_locked = None if asks_more else partial(open_reader, defaults)
+    if options.ray:
+        return run_on_ray(options.cases, open_answer, options.ray, open_locked=open_locked)
     return run_bulk(options.cases, open_answer, jobs=options.jobs, open_locked=open_locked)
 
 

@@ -1,14 +1,17 @@
-"""Cutting a file for a cluster, and what is said where none can be had."""
+"""Cutting a file for a cluster, what its workers may do, and what is said where none can be had."""
 
+import json
 import sys
+from contextlib import contextmanager
 
 import pytest
 
 from prompt_debugger.ui.cli.main import main
-from prompt_debugger.ui.cli.spread.cases import pieces_of
+from prompt_debugger.ui.cli.spread.cases import _Answering, pieces_of
 from prompt_debugger.ui.cli.spread.keeper import Keeper, journal_paths
 from tests.core.verify.counting_server import body
 from tests.core.verify.running import Verification
+from tests.ui.cli.test_bulk import breaking_out
 
 
 def test_pieces_are_whole_lines_and_the_whole_file(tmp_path):
@@ -33,6 +36,41 @@ def test_an_empty_file_has_no_pieces(tmp_path):
     file.write_text("")
 
     assert list(pieces_of(str(file), 4)) == []
+
+
+class Batch:
+    """Rows as a worker of the cluster gets them."""
+
+    def __init__(self, *rows):
+        self.rows = list(rows)
+
+    def to_pylist(self):
+        return self.rows
+
+
+def test_the_lines_of_a_piece_are_read_in_a_locked_process(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    file = tmp_path / "cases.jsonl"
+    file.write_text('{"n": 1}\n')
+    [piece] = pieces_of(str(file), 1)
+
+    answered = _Answering(breaking_out, breaking_out)(Batch({"name": str(file), **piece._asdict()}))
+
+    document = json.loads(answered["text"][0])
+    assert document["done"] == ["read our code"]
+    assert "OPENAI_API_KEY" not in document["names"]
+
+
+def test_a_line_that_asks_for_helpers_gets_them_on_a_cluster_too():
+    answered = _Answering(breaking_out_unasked, breaking_out)(Batch({"raw": "x", "id": 1, "do": "ask"}))
+
+    assert "run" in json.loads(answered["text"][0])["done"]
+
+
+@contextmanager
+def breaking_out_unasked():
+    with breaking_out() as answer:
+        yield lambda case: answer({**case, "do": None})
 
 
 def test_a_shard_gets_its_own_lines_under_their_own_numbers(tmp_path):

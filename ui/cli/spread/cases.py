@@ -46,15 +46,15 @@ class Piece(NamedTuple):
     first_number: int
 
 
-def run_on_ray(name: str, open_answer: OpenAnswer, address: str) -> int:
-    """Answer every line of a file on a cluster; as `run_bulk` does here.
+def run_on_ray(name: str, open_answer: OpenAnswer, address: str, *, open_locked: OpenAnswer | None = None) -> int:
+    """Answer every line of a file on a cluster; as `run_bulk` does here, in processes that are locked as there.
 
     Raises:
         RequestError: The file cannot be opened, or the cluster not be joined.
     """
     has_error, out = False, sys.stdout
     with joined(address) as processors:
-        for row in _answered_rows(name, open_answer, processors):
+        for row in _answered_rows(name, (open_answer, open_locked), processors):
             has_error |= bool(row["has_error"])
             out.write(row["text"])
             out.flush()
@@ -95,7 +95,7 @@ def _cut(blocks: Iterator[bytes], wanted: int) -> Iterator[Piece]:
         yield Piece(start, position, first_number)
 
 
-def _answered_rows(name: str, open_answer: OpenAnswer, processors: int) -> Iterator[Any]:
+def _answered_rows(name: str, opening: tuple[OpenAnswer, OpenAnswer | None], processors: int) -> Iterator[Any]:
     import ray.data
 
     context = ray.data.DataContext.get_current()
@@ -119,7 +119,7 @@ def _answered_rows(name: str, open_answer: OpenAnswer, processors: int) -> Itera
         size = 1
     answered = source.map_batches(
         _Answering,
-        fn_constructor_args=(open_answer,),
+        fn_constructor_args=opening,
         batch_size=size,
         batch_format="pyarrow",
         compute=ray.data.ActorPoolStrategy(min_size=1, max_size=processors),
@@ -129,16 +129,22 @@ def _answered_rows(name: str, open_answer: OpenAnswer, processors: int) -> Itera
 
 
 class _Answering:
-    """What a worker of the cluster does: the lines of a piece, in a process that may hang and be ended."""
+    """What a worker of the cluster does: the lines of a piece, in a process that may hang and be ended.
 
-    def __init__(self, open_answer: OpenAnswer) -> None:
+    Args:
+        open_answer: As `CaseWorkers` takes it.
+        open_locked: Likewise; what others wrote is read there first.
+    """
+
+    def __init__(self, open_answer: OpenAnswer, open_locked: OpenAnswer | None = None) -> None:
         self._open_answer = open_answer
+        self._open_locked = open_locked
 
     def __call__(self, batch: _Table) -> dict[str, list[Any]]:
         rows = batch.to_pylist()
         is_piece = bool(rows) and "first_number" in rows[0] and "raw" not in rows[0]
         chunks = _chunks_of(rows[0]) if is_piece else _chunk_of_parquet(rows)
-        with closing(CaseWorkers(self._open_answer, 1)) as workers:
+        with closing(CaseWorkers(self._open_answer, 1, open_locked=self._open_locked)) as workers:
             done = list(workers.answers(chunks))
         return {"text": ["".join(one.text for one in done)], "has_error": [any(one.has_error for one in done)]}
 
