@@ -116,7 +116,7 @@ class DebuggerPage:
 
     def badge(self) -> str:
         """Return the word before the verdict."""
-        return str(self.page.inner_text(".pd-badge"))
+        return str(self.page.inner_text("#pd-verdict .pd-badge"))
 
     def sentence(self) -> str:
         """Return the verdict, or the error."""

@@ -81,7 +81,7 @@ def test_run_without_a_lab_shows_the_recording_of_a_case_and_renders_anything_el
 
     bare.paste(REQUEST)
     bare.page.click("#pd-run")
-    expect(bare.page.locator(".pd-badge")).to_have_text("NO SERVER")
+    expect(bare.page.locator("#pd-verdict .pd-badge")).to_have_text("NO SERVER")
 
     assert bare.sentence().startswith("Rendered, not run")
     assert bare.opened_stage() == "render"

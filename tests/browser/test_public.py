@@ -117,7 +117,7 @@ def test_more_runs_than_a_minute_allows_are_refused_with_the_time_to_wait(watche
             break
 
     expect(page.page.locator(".pd-sentence")).to_contain_text("started 10 runs within a minute", timeout=PATIENCE_MS)
-    expect(page.page.locator(".pd-badge")).to_have_text("LIMIT")
+    expect(page.page.locator("#pd-verdict .pd-badge")).to_have_text("LIMIT")
     expect(page.page.locator(".pd-detail")).to_contain_text("Run again in")
     assert page.request_text() == '{"messages": 7}'
 
@@ -158,7 +158,7 @@ def test_a_page_without_a_server_says_so_before_and_after_run(watched: Any, lone
     assert page.badge() == "DROPPED"
     page.paste(REQUEST % "hello")
     page.page.click("#pd-run")
-    expect(page.page.locator(".pd-badge")).to_have_text("NO SERVER")
+    expect(page.page.locator("#pd-verdict .pd-badge")).to_have_text("NO SERVER")
 
     assert "on your own machine" in page.page.inner_text(".pd-detail")
 

@@ -77,7 +77,7 @@ def test_a_link_brings_the_request_and_sends_nothing(bare: DebuggerPage) -> None
 
     bare.page.goto("about:blank")
     bare.page.goto(url)
-    expect(bare.page.locator(".pd-badge")).to_have_text("FROM A LINK")
+    expect(bare.page.locator("#pd-verdict .pd-badge")).to_have_text("FROM A LINK")
 
     assert bare.request_text() == request
     assert "Nothing was run or sent" in bare.sentence()
@@ -93,7 +93,7 @@ def test_a_link_of_a_command_carries_neither_key_nor_address(bare: DebuggerPage)
 
     bare.page.goto("about:blank")
     bare.page.goto(url)
-    expect(bare.page.locator(".pd-badge")).to_have_text("FROM A LINK")
+    expect(bare.page.locator("#pd-verdict .pd-badge")).to_have_text("FROM A LINK")
 
     assert json.loads(bare.request_text()) == json.loads(REQUEST)
 
@@ -105,7 +105,7 @@ def test_a_link_pasted_into_the_open_page_is_followed(bare: DebuggerPage) -> Non
     menu(bare).get_by_label("Bundle or link").fill(f"  {url}\n")
     bare.page.get_by_role("button", name="Open", exact=True).click()
 
-    expect(bare.page.locator(".pd-badge")).to_have_text("FROM A LINK")
+    expect(bare.page.locator("#pd-verdict .pd-badge")).to_have_text("FROM A LINK")
     assert bare.request_text() == REQUEST
 
 
@@ -123,7 +123,7 @@ def test_a_broken_link_is_one_clear_message_and_keeps_the_page(bare: DebuggerPag
     bare.page.goto("about:blank")
     bare.page.goto(f"{bare.url}/#pd=1.AAAA")
 
-    expect(bare.page.locator(".pd-badge")).to_have_text("BAD LINK")
+    expect(bare.page.locator("#pd-verdict .pd-badge")).to_have_text("BAD LINK")
     assert '"messages"' in bare.request_text()
 
 
@@ -134,7 +134,7 @@ def test_a_hostile_link_does_nothing(bare: DebuggerPage) -> None:
 
     bare.page.goto("about:blank")
     bare.page.goto(f"{bare.url}/{fragment}")
-    expect(bare.page.locator(".pd-badge")).to_have_text("FROM A LINK")
+    expect(bare.page.locator("#pd-verdict .pd-badge")).to_have_text("FROM A LINK")
 
     assert bare.page.evaluate("globalThis.__ran") is None
     assert "<script>" in bare.request_text()
@@ -144,7 +144,7 @@ def test_a_hostile_link_does_nothing(bare: DebuggerPage) -> None:
 def test_a_playground_link_says_what_was_taken(bare: DebuggerPage) -> None:
     bare.page.goto(f"{bare.url}/?modelId=Qwen%2FQwen3-8B&template=tool_use&example=tool-usage")
 
-    expect(bare.page.locator(".pd-badge")).to_have_text("FROM A LINK")
+    expect(bare.page.locator("#pd-verdict .pd-badge")).to_have_text("FROM A LINK")
     detail = bare.page.inner_text(".pd-verdict .pd-detail")
     assert "tokenizer Qwen/Qwen3-8B" in detail
     assert "Left out: template" in detail

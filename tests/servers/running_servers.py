@@ -30,7 +30,7 @@ def llama_cpp(folder: Path) -> Iterator[str]:
     file = folder / "lab-model.gguf"
     write_gguf(LAB_MODEL, file)
     command = [sys.executable, str(HERE / "llama_cpp_main.py"), str(file)]
-    with running(command, r"^serving (http://\S+)$") as match:
+    with running(command, r"\bserving (http://\S+)$") as match:
         yield f"{match[1]}/v1"
 
 
