@@ -115,6 +115,26 @@ async def test_the_lab_model_own_tokenizer_gives_vllm_the_ids_that_we_give(engin
     assert found["arguments-as-text"].loss == "prints content as a Python list"  # `content: ""` beside a call
 
 
+@pytest.mark.vllm
+async def test_a_conversation_that_the_template_refuses_in_both_ends_no_comparison(engine):
+    strict = changed(
+        HERMES,
+        "{%- for m in messages %}",
+        "{%- for m in messages %}{% if m.role == 'system' %}{{ raise_exception('no system here') }}{% endif %}",
+    )
+
+    engines = await compared(engine, strict)
+
+    found = by_name(engines)
+    assert found["plain"].agrees is True
+    assert found["system"].agrees is None
+    assert [(who, "no system here" in why) for who, why in found["system"].refusals] == [
+        ("transformers", True), ("engine", True),
+    ]  # fmt: skip
+    (finding,) = engine_findings(engines)  # which vLLM makes a system message of
+    assert finding.title.startswith("Of `developer`, vLLM refuses the request: ")
+
+
 class _NoRenderer:
     async def render(self, *_, **__):
         raise EngineError("vLLM's renderer cannot be asked: this release has none.")

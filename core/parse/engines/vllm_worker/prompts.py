@@ -66,12 +66,22 @@ def _render(renderer: Any, body: dict[str, Any], order: dict[str, Any], *, has_o
             ids = renderer.tokenizer.encode(text, **tokens.get_encode_kwargs()) if has_own else None
     except TimeUp:
         return {"refusal": f"took longer than {order['limit_s']:g} s and was stopped"}
-    except ValueError as error:  # as which vLLM refuses requests; all else is a fault of what is done here
+    except _refusals() as error:  # all else is a fault of what is done here
         return {"refusal": _reason(error)}
     return {"text": text, "token_ids": ids}
 
 
-def _reason(error: ValueError) -> str:
+@functools.cache
+def _refusals() -> tuple[type[Exception], ...]:
+    """Return as what this release refuses requests: `ValueError`, newer ones also an error of their own."""
+    try:
+        own = importlib.import_module("vllm.exceptions").VLLMValidationError
+    except (ImportError, AttributeError):
+        return (ValueError,)
+    return (ValueError, own)
+
+
+def _reason(error: Exception) -> str:
     """Return why a request is refused; of what validation found, the first."""
     if not hasattr(error, "errors"):
         return plain_error(error).partition(": ")[2]
