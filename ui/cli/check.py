@@ -32,7 +32,14 @@ from prompt_debugger.core.check import (
 )
 from prompt_debugger.core.errors import DebuggerError, EngineError, RequestError
 from prompt_debugger.core.parse.engines import EngineLimits, VllmEngine, find_release
-from prompt_debugger.ui.cli.check_files import is_model, module_file, plugin_text, stamps, write_file
+from prompt_debugger.ui.cli.check_files import (
+    is_model,
+    module_entry,
+    module_file,
+    plugin_text,
+    stamps,
+    write_file,
+)
 from prompt_debugger.ui.cli.check_text import check_to_terminal
 from prompt_debugger.ui.cli.output import (
     FOUND,
@@ -171,7 +178,8 @@ def _wanted(options: argparse.Namespace, engines: Sequence[VllmEngine], copy: Pa
     named = options.parser_file or options.parser_module
     if named:
         write_file(str(copy), plugin_text(options.parser_file, options.parser_module))
-        names = [asyncio.run(engine.plugin_parsers([copy])) for engine in engines]
+        beside = [module_entry(options.parser_module)] if options.parser_module else [Path(options.parser_file).parent]
+        names = [asyncio.run(engine.plugin_parsers([copy], readable=beside)) for engine in engines]
         tools = tools or names[0]
         if not tools:
             raise EngineError(

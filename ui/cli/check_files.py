@@ -34,9 +34,17 @@ def plugin_text(file: str | None, module: str | None) -> str:
     if file is not None:
         return read_input(file)
     assert module is not None
+    return _SHIM.format(folder=str(module_file(module).parent), entry=str(module_entry(module)), module=module)
+
+
+def module_entry(module: str) -> Path:
+    """Return the folder that a module is imported from.
+
+    Raises:
+        EngineError: There is no such module here.
+    """
     found = module_file(module)
-    depth = len(module.split(".")) - (found.name != "__init__.py")
-    return _SHIM.format(folder=str(found.parent), entry=str(found.parents[depth]), module=module)
+    return found.parents[len(module.split(".")) - (found.name != "__init__.py")]
 
 
 def module_file(module: str) -> Path:

@@ -112,6 +112,7 @@ class VllmEngine:
         self._python = python
         self._overlay = tuple(str(Path(folder).resolve()) for folder in overlay)
         self._plugins = tuple(str(Path(file).resolve()) for file in plugins)
+        self._readable: tuple[str, ...] = ()
         self._limits = limits or EngineLimits()
         self._helper: HelperProcess | None = None
         self._parsers: VllmParsers | None = None
@@ -180,16 +181,20 @@ class VllmEngine:
         order |= {"parsers": None, "reasoning_parser": reasoning_parser, "streaming": streaming}
         return await self._run(lambda: self._ask(order))
 
-    async def plugin_parsers(self, plugins: Sequence[str | Path]) -> tuple[str, ...]:
+    async def plugin_parsers(
+        self, plugins: Sequence[str | Path], *, readable: Sequence[str | Path] = ()
+    ) -> tuple[str, ...]:
         """Take other plugin files from now on, and return the names of the tool parsers that they add.
 
         Args:
             plugins: Files; one that has changed needs another name to be read again.
+            readable: Folders that they import from, besides their own.
 
         Raises:
             EngineError: There is no vLLM, a file cannot be imported, or the helper failed.
         """
         self._plugins = tuple(str(Path(file).resolve()) for file in plugins)
+        self._readable = tuple(str(Path(folder).resolve()) for folder in readable)
         known = {write_parser_name(name, None) for name in (await self.parsers()).tool_parsers}
         found = await self.matrix(RawOutput("", tools=()))
         return tuple(read_parser_name(name).tool or "" for name in found if name not in known)
@@ -259,7 +264,8 @@ class VllmEngine:
         return await self._line.run(job)
 
     def _order(self, output: RawOutput) -> JSONObject:
-        return output.order() | {"plugins": list(self._plugins)} | self._limited()
+        files: JSONObject = {"plugins": [*self._plugins], "readable": [*self._readable]}
+        return output.order() | files | self._limited()
 
     def _limited(self) -> JSONObject:
         return {

@@ -67,8 +67,9 @@ def _answer(outcomes: Any, order: dict[str, Any]) -> dict[str, Any]:
 
 
 def _files_of(order: dict[str, Any]) -> list[str]:
-    """Return what the client, not the text, lets be read: plug-ins with what lies beside them, and a tokenizer."""
+    """Return what the client, not the text, lets be read: plug-ins with what they import, and a tokenizer."""
     found = [str(Path(file).parent) for file in order.get("plugins", ())]
+    found += order.get("readable", ())
     if folder := order.get("tokenizer"):
         found.append(folder if Path(folder).is_dir() else _hub_cache())
     return found
