@@ -35,10 +35,17 @@
       this.sizer.style.height = count * this.rowPx + "px";
     }
 
+    // Takes the rows away, or brings them back: what scrolls on screen is laid out otherwise on paper.
+    hide(isHidden) {
+      this.sizer.hidden = isHidden;
+      if (isHidden) this.exchange(new Map(), []);
+      else this.paint(true);
+    }
+
     // Draws what is on screen; `isStale` also draws again what is there already.
     paint(isStale) {
       const height = this.scroller.clientHeight;
-      if (!height) return;
+      if (!height || this.sizer.hidden) return;
       const top = this.scroller.scrollTop;
       const first = Math.max(0, Math.min(this.count, Math.floor(top / this.rowPx)) - SPARE_ROWS);
       const last = Math.min(this.count, Math.ceil((top + height) / this.rowPx) + SPARE_ROWS);

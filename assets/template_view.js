@@ -195,13 +195,12 @@
         this.whole = make("div", "pd-whole");
         for (let r = 0; r < count; r++) this.whole.append(this.row(r));
         if (count < this.lines.length) this.whole.append(make("p", "pd-muted", "\u2026 " + (this.lines.length - count) + " more lines"));
-        this.window.sizer.hidden = true;
+        this.window.hide(true);
         this.source.append(this.whole);
       } else {
         this.whole.remove();
         this.whole = null;
-        this.window.sizer.hidden = false;
-        this.window.paint(true);
+        this.window.hide(false);
       }
     }
   }
