@@ -75,7 +75,8 @@ def test_a_problem_is_the_same_whatever_the_values_in_it(one, other, is_same):
 @pytest.mark.vllm
 @pytest.mark.slow
 async def test_a_planted_loss_is_shown_with_the_smallest_call_that_has_it(engine):
-    names = await engine.plugin_parsers([PLUGIN])
+    assert "no_smile" in await engine.plugin_parsers([PLUGIN])  # others may be there from other tests
+    names = ("no_smile",)
     model = CheckedModel("ours", changed(HERMES, REASONING, ""))
 
     check = await Checker([engine]).check(model, Wanted(names, is_thorough=True, parser_file="no_smile.py"))
