@@ -17,19 +17,8 @@ from prompt_debugger.core.report import redact_text
 from prompt_debugger.core.text import printable
 from prompt_debugger.core.types import JSON, JSONObject
 from prompt_debugger.core.verify import Cluster, wilson
+from prompt_debugger.ui.present.verification import RATE_WORDS
 
-_RATES = {
-    "dropped_rate": "calls dropped",
-    "altered_rate": "calls altered",
-    "cut_rate": "calls cut short",
-    "invented_rate": "calls invented",
-    "leaked_rate": "answers with a call in their text",
-    "fault_rate": "answers with a fault",
-    "schema_accuracy": "answers whose calls are valid",
-    "tool_call_rate": "answers with calls",
-    "success_rate": "requests answered",
-    "first_attempt_success_rate": "answered at the first attempt",
-}
 _LONGEST = 300
 _MOST_LISTED = 5000  # rows at fault, over all causes
 _WIDTH, _LABEL, _NOTE, _ROW = 760, 270, 245, 26
@@ -101,7 +90,7 @@ def _header(summary: JSONObject, own: JSONObject) -> Iterator[str]:
 
 def _plots(own: JSONObject) -> Iterator[str]:
     rates = _object(own["rates"])
-    bars = [_bar(words, _object(rates[name])) for name, words in _RATES.items() if _object(rates[name])["n"]]
+    bars = [_bar(words, _object(rates[name])) for name, words in RATE_WORDS.items() if _object(rates[name])["n"]]
     yield _section("Rates, with 95 % intervals", _plot(bars))
     judged = int(str(_object(rates["fault_rate"])["n"]))
     for title, key in (("Causes, as a share of the rows read", "by_code"), ("Stages at fault", "by_stage")):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.web.experiments import Asked, Bench
 from prompt_debugger.ui.web.handlers import TargetFields
 from prompt_debugger.ui.web.page import Page, quiet
+from prompt_debugger.ui.web.panels.forms import Form, build_form, wire_form
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.views import build_view
 
@@ -23,14 +24,6 @@ _TABS: list[JSON] = [
     ["count", "Token count", "A server counted the prompt tokens: which render explains the number?"],
     ["setups", "Two setups", "The same request with a second template or a second tokenizer"],
 ]
-
-
-class Form(NamedTuple):
-    """One experiment: its buttons and its view."""
-
-    start: gr.Button
-    stop: gr.Button
-    view: gr.HTML
 
 
 class ExperimentsPanel(NamedTuple):
@@ -52,9 +45,9 @@ def build_experiments(settings: PageSettings) -> ExperimentsPanel:
     with gr.Column(elem_id="pd-panel-what-if", elem_classes=["pd-panel"]):
         build_view("tabs", "bench_tabs", pack_payload({"label": "Experiments", "prefix": "pd-bench-", "tabs": _TABS}))
         with _place("switches"):
-            switches = _build_form("switches", "Try every switch")
+            switches = build_form("switches", "Try every switch")
         with _place("turns"):
-            turns = _build_form("turns", "Follow the turns")
+            turns = build_form("turns", "Follow the turns")
         with _place("count"):
             counted = gr.Textbox(
                 "",
@@ -62,7 +55,7 @@ def build_experiments(settings: PageSettings) -> ExperimentsPanel:
                 placeholder="usage.prompt_tokens",
                 elem_id="pd-counted",
             )
-            token_count = _build_form("token_count", "Explain the number")
+            token_count = build_form("token_count", "Explain the number")
             forget = gr.Button(
                 "Forget earlier counts", elem_id="pd-forget", size="sm", elem_classes=["pd-bench-button"]
             )
@@ -84,7 +77,7 @@ def build_experiments(settings: PageSettings) -> ExperimentsPanel:
                 elem_id="pd-second-tokenizer",
                 visible=not settings.public,  # what a stranger names must reach neither disk nor network
             )
-            setups = _build_form("setups", "Compare")
+            setups = build_form("setups", "Compare")
         answers = gr.State(())
     return ExperimentsPanel(switches, turns, token_count, counted, forget, setups, template, tokenizer, answers)
 
@@ -120,10 +113,17 @@ def wire_experiments(page: Page, panel: ExperimentsPanel, bench: Bench, edited: 
             async for payload in payloads:
                 yield payload or gr.skip()
 
-    _wire(panel.switches, "try_switches", try_switches, [*inputs, edited])
-    _wire(panel.turns, "follow_turns", follow_turns, inputs)
-    _wire(panel.token_count, "explain_count", explain_count, [*inputs, panel.counted, panel.answers], [panel.answers])
-    _wire(panel.setups, "compare_setups", compare, [*inputs, panel.template, panel.tokenizer])
+    wire_form(panel.switches, "try_switches", try_switches, [*inputs, edited], limit=BENCH_LIMIT)
+    wire_form(panel.turns, "follow_turns", follow_turns, inputs, limit=BENCH_LIMIT)
+    wire_form(
+        panel.token_count,
+        "explain_count",
+        explain_count,
+        [*inputs, panel.counted, panel.answers],
+        [panel.answers],
+        limit=BENCH_LIMIT,
+    )
+    wire_form(panel.setups, "compare_setups", compare, [*inputs, panel.template, panel.tokenizer], limit=BENCH_LIMIT)
     views = [panel.switches.view, panel.turns.view, panel.token_count.view, panel.setups.view]
     # Results of another case's request would be read as this one's.
     page.request.case.input(lambda: [""] * len(views), None, views, api_name="clear_bench", queue=False, **quiet())
@@ -134,42 +134,6 @@ def wire_experiments(page: Page, panel: ExperimentsPanel, bench: Bench, edited: 
 
 def _place(name: str) -> gr.Column:
     return gr.Column(elem_id=f"pd-bench-{name}", elem_classes=["pd-bench"])
-
-
-def _build_form(view: str, label: str) -> Form:
-    with gr.Row(elem_classes=["pd-bench-row"]):
-        start = gr.Button(
-            label, variant="primary", elem_id=f"pd-start-{view.replace('_', '-')}", size="sm", scale=0, min_width=120
-        )
-        stop = gr.Button(
-            "Stop", interactive=False, elem_id=f"pd-stop-{view.replace('_', '-')}", size="sm", scale=0, min_width=60
-        )
-    return Form(start, stop, build_view(view, view))
-
-
-def _wire(
-    form: Form,
-    name: str,
-    run: Callable[..., AsyncGenerator[Any, None]],
-    inputs: list[Any],
-    more_outputs: list[Any] | None = None,
-) -> None:
-    buttons = [form.start, form.stop]
-    started = form.start.click(_begin, None, buttons, api_name=f"{name}_begin", queue=False, **quiet())
-    outputs = [form.view, *(more_outputs or [])]
-    running = started.then(run, inputs, outputs, api_name=name, concurrency_limit=BENCH_LIMIT, **quiet())
-    running.then(_end, None, buttons, api_name=f"{name}_end", queue=False, **quiet())
-    stopped = form.stop.click(_end, None, buttons, api_name=f"{name}_stop", queue=False, cancels=[running], **quiet())
-    settle = f"() => PromptDebugger.settle({form.view.elem_id!r})"
-    stopped.then(None, None, None, js=settle, api_name=f"{name}_settle", **quiet())
-
-
-def _begin() -> tuple[Any, Any]:
-    return gr.Button(interactive=False), gr.Button(interactive=True)
-
-
-def _end() -> tuple[Any, Any]:
-    return gr.Button(interactive=True), gr.Button(interactive=False)
 
 
 def _asked(text: str, trace: Trace | None, fields: Any) -> Asked:  # noqa: ANN401  # the page's texts, in their order

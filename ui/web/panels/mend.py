@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.web.mend.experiments import Experiments, Kept
 from prompt_debugger.ui.web.mend.hand_over import HandOver
 from prompt_debugger.ui.web.page import Changes, Page, quiet
+from prompt_debugger.ui.web.panels.forms import Form, build_form, wire_form
 from prompt_debugger.ui.web.panels.orders import ORDER_LIMIT, WITH_ORDER, OrderPanel, order_button, ran_of
 from prompt_debugger.ui.web.views import build_view
 from prompt_debugger.ui.web.work import marked_payloads
@@ -23,14 +24,6 @@ _TABS: list[JSON] = [
     ["shrink", "Shrink", "The smallest request that still fails in the same way"],
     ["handover", "Hand over", "A parser plugin for your server, a failing test for its maintainers"],
 ]
-
-
-class Form(NamedTuple):
-    """One task: its buttons and its view."""
-
-    start: gr.Button
-    stop: gr.Button
-    view: gr.HTML
 
 
 class MendPanel(NamedTuple):
@@ -53,9 +46,9 @@ def build_mend() -> MendPanel:
         build_view("tabs", "mend_tabs", pack_payload({"label": "Mend", "prefix": "pd-mend-", "tabs": _TABS}))
         with _place("trials"):
             variants = build_view("variants", "variants")
-            trials = _build_form("trials", "Run these")
+            trials = build_form("trials", "Run these")
         with _place("shrink"):
-            shrink = _build_form("shrunk", "Shrink this request")
+            shrink = build_form("shrunk", "Shrink this request")
         with _place("handover"):
             with gr.Row(elem_classes=["pd-bench-row"]):
                 plugin = gr.Button(
@@ -69,7 +62,7 @@ def build_mend() -> MendPanel:
                 elem_id="pd-upstream-engine",
                 filterable=False,
             )
-            upstream = _build_form("upstream", "Write the test")
+            upstream = build_form("upstream", "Write the test")
         with gr.Column(elem_classes=["pd-unseen"]):
             plan, open_run = order_button("plan-trials"), order_button("open-trial")
     return MendPanel(variants, trials, shrink, engine, upstream, plugin, plan, open_run, gr.State(()))
@@ -90,8 +83,8 @@ def wire_mend(page: Page, panel: MendPanel, orders: OrderPanel, trials: Experime
             async for payload in payloads:
                 yield payload
 
-    _wire(panel.shrink, "shrink", shrink, inputs)
-    _wire(panel.upstream, "upstream_test", write_test, [page.trace, panel.engine])
+    wire_form(panel.shrink, "shrink", shrink, inputs, limit=ORDER_LIMIT)
+    wire_form(panel.upstream, "upstream_test", write_test, [page.trace, panel.engine], limit=ORDER_LIMIT)
     told = "(...values) => { PromptDebugger.tellAt('pd-plugin-said'); return values; }"
     made = panel.plugin.click(over.plugin, page.trace, orders.answers, js=told, api_name="make_plugin", **quiet())
     made.failure(None, None, None, js="() => PromptDebugger.orderRefused()", **quiet())
@@ -129,7 +122,7 @@ def _wire_trials(page: Page, panel: MendPanel, orders: OrderPanel, trials: Exper
     inputs = [page.trace, *page.request.target_fields, page.request.key]
     panel.plan.click(plan, inputs, panel.variants, api_name="plan_trials", **quiet())
     with_choice = "(_, ...values) => [PromptDebugger.chosenTrials(), ...values]"
-    _wire(panel.trials, "run_trials", run, [orders.order, *inputs], [panel.runs], js=with_choice)
+    wire_form(panel.trials, "run_trials", run, [orders.order, *inputs], [panel.runs], js=with_choice, limit=ORDER_LIMIT)
     panel.open_run.click(
         open_run,
         [orders.order, panel.runs],
@@ -142,37 +135,3 @@ def _wire_trials(page: Page, panel: MendPanel, orders: OrderPanel, trials: Exper
 
 def _place(name: str) -> gr.Column:
     return gr.Column(elem_id=f"pd-mend-{name}", elem_classes=["pd-bench"])
-
-
-def _build_form(view: str, label: str) -> Form:
-    with gr.Row(elem_classes=["pd-bench-row"]):
-        start = gr.Button(label, variant="primary", elem_id=f"pd-start-{view}", size="sm", scale=0, min_width=120)
-        stop = gr.Button("Stop", interactive=False, elem_id=f"pd-stop-{view}", size="sm", scale=0, min_width=60)
-    return Form(start, stop, build_view(view, view))
-
-
-def _wire(
-    form: Form,
-    name: str,
-    run: Callable[..., AsyncGenerator[Any, None]],
-    inputs: list[Any],
-    more_outputs: list[Any] | None = None,
-    *,
-    js: str | None = None,
-) -> None:
-    buttons = [form.start, form.stop]
-    started = form.start.click(_begin, None, buttons, api_name=f"{name}_begin", queue=False, **quiet())
-    outputs = [form.view, *(more_outputs or [])]
-    running = started.then(run, inputs, outputs, js=js, api_name=name, concurrency_limit=ORDER_LIMIT, **quiet())
-    running.then(_end, None, buttons, api_name=f"{name}_end", queue=False, **quiet())
-    stopped = form.stop.click(_end, None, buttons, api_name=f"{name}_stop", queue=False, cancels=[running], **quiet())
-    settle = f"() => PromptDebugger.settle({form.view.elem_id!r})"
-    stopped.then(None, None, None, js=settle, api_name=f"{name}_settle", **quiet())
-
-
-def _begin() -> tuple[Any, Any]:
-    return gr.Button(interactive=False), gr.Button(interactive=True)
-
-
-def _end() -> tuple[Any, Any]:
-    return gr.Button(interactive=True), gr.Button(interactive=False)

@@ -12,6 +12,7 @@ from prompt_debugger.core.grammar import LEVELS
 from prompt_debugger.core.types import JSON, Trace
 from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.web.page import Changes, Page, quiet
+from prompt_debugger.ui.web.panels.forms import begin, end
 from prompt_debugger.ui.web.parse_tools import ParseTools
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS
@@ -183,7 +184,7 @@ def _wire(
 ) -> None:
     buttons = [form.start, form.stop]
     form.start.click(None, None, None, js=f"() => PromptDebugger.askAgain({form.view.elem_id!r})", **quiet())
-    started = form.start.click(_begin, None, buttons, api_name=f"{name}_begin", queue=False, **quiet())
+    started = form.start.click(begin, None, buttons, api_name=f"{name}_begin", queue=False, **quiet())
     running = started.then(
         run,
         [*inputs, *form.fields],
@@ -192,14 +193,6 @@ def _wire(
         concurrency_limit=TOOL_LIMIT,
         **quiet(),
     )
-    running.then(_end, None, buttons, api_name=f"{name}_end", queue=False, **quiet())
-    stopped = form.stop.click(_end, None, buttons, api_name=f"{name}_stop", queue=False, cancels=[running], **quiet())
+    running.then(end, None, buttons, api_name=f"{name}_end", queue=False, **quiet())
+    stopped = form.stop.click(end, None, buttons, api_name=f"{name}_stop", queue=False, cancels=[running], **quiet())
     stopped.then(None, None, None, js=f"() => PromptDebugger.stopAsking({form.view.elem_id!r})", **quiet())
-
-
-def _begin() -> tuple[Any, Any]:
-    return gr.Button(interactive=False), gr.Button(interactive=True)
-
-
-def _end() -> tuple[Any, Any]:
-    return gr.Button(interactive=True), gr.Button(interactive=False)
