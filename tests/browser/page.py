@@ -94,11 +94,11 @@ class DebuggerPage:
 
     # --- a run -----------------------------------------------------------------
 
-    def run(self, *, timeout_ms: int = PATIENCE_MS) -> None:
-        """Press Run and wait for its end, whatever it is."""
+    def run(self, *, press: str = "#pd-run", timeout_ms: int = PATIENCE_MS) -> None:
+        """Press Run, or another button that starts a run, and wait for its end, whatever it is."""
         # The end of an earlier run still stands there until the first word of this one.
         self._mark_verdict_as_old()
-        self.page.click("#pd-run")
+        self.page.click(press)
         self.page.wait_for_selector(".pd-verdict > :first-child:not([data-old])", timeout=timeout_ms)
         self.wait_for_end(timeout_ms=timeout_ms)
 
