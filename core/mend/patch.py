@@ -40,10 +40,10 @@ def apply_patch(value: JSONObject, patch: tuple[JSONObject, ...]) -> JSONObject:
     """Return a request with operations of `patch_between` carried out; what is not there to change is left alone."""
     made: JSONObject = copy.deepcopy(value)
     for operation in patch:
-        *way, last = [_plain(step) for step in str(operation["path"]).split("/")[1:]]
+        *way, last = steps_of(operation)
         place: JSON = made
         for step in way:
-            place = _inside(place, step)
+            place = value_at(place, step)
         if isinstance(place, dict):
             if operation["op"] == "remove":
                 place.pop(last, None)
@@ -54,7 +54,13 @@ def apply_patch(value: JSONObject, patch: tuple[JSONObject, ...]) -> JSONObject:
     return made
 
 
-def _inside(place: JSON, step: str) -> JSON:
+def steps_of(operation: JSONObject) -> list[str]:
+    """Return the keys and indices that lead to what an operation changes."""
+    return [step.replace("~1", "/").replace("~0", "~") for step in str(operation.get("path")).split("/")[1:]]
+
+
+def value_at(place: JSON, step: str) -> JSON:
+    """Return what stands at a key or an index of a value; `None` if there is no such step."""
     if isinstance(place, dict):
         return place.get(step)
     if isinstance(place, list) and step.isdecimal() and int(step) < len(place):
@@ -64,7 +70,3 @@ def _inside(place: JSON, step: str) -> JSON:
 
 def _escaped(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
-
-
-def _plain(step: str) -> str:
-    return step.replace("~1", "/").replace("~0", "~")

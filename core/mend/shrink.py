@@ -64,19 +64,11 @@ class Shrunk:
 
     def to_json(self) -> JSONObject:
         """Return it as the command prints it."""
-        document = ShrunkDocument(
-            request=self.request,
-            steps=self.steps,
-            asked=self.asked,
-            size=self.size,
-            finding=self.finding,
-            confirmed=self.confirmed,
-        )
-        return document.model_dump(mode="json")
+        return ShrunkDocument.model_validate(self).model_dump(mode="json")
 
 
 @dataclass(slots=True)
-class _Asker:
+class _RequestAsker:
     """Says whether a request still fails in the same way, and counts what that took."""
 
     request: Request
@@ -189,7 +181,7 @@ async def shrink_run(
     """
     code = _wanted(first, finding)
     body = first.request.body
-    asker = _Asker(first.request, target, run, code, _lost(first), budget, on_step, smallest=body)
+    asker = _RequestAsker(first.request, target, run, code, _lost(first), budget, on_step, smallest=body)
     asker.offline = await asker.holds_offline(body)
     asker.tell()
     smallest = await reduce_request(body, asker.holds)

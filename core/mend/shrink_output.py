@@ -89,7 +89,7 @@ class ShrunkOutput:
 
 
 @dataclass(slots=True)
-class _Asker:
+class _OutputAsker:
     """Says whether an output still fails in the same way, and counts."""
 
     case: JSONObject
@@ -130,7 +130,7 @@ async def shrink_output(case: JSONObject, parser: str, read: Reader, *, budget: 
     faults = _faults(await asyncio.to_thread(read, case), parser, offered)
     if not faults:
         raise RequestError(f"`{parser}` reads this output as it should", "There is nothing to shrink.")
-    asker = _Asker(case, parser, read, faults[0], budget)
+    asker = _OutputAsker(case, parser, read, faults[0], budget)
     smallest = await _smaller_text(raw, offered, asker)
 
     async def holds(kept: list[JSON]) -> bool:
@@ -142,7 +142,7 @@ async def shrink_output(case: JSONObject, parser: str, read: Reader, *, budget: 
     return ShrunkOutput(smallest, tuple(kept), parser, asker.fault, asker.steps, size, test)
 
 
-async def _smaller_text(raw: str, tools: list[JSON], asker: _Asker) -> str:
+async def _smaller_text(raw: str, tools: list[JSON], asker: _OutputAsker) -> str:
     while True:
         before = len(raw)
         for pieces in (raw.splitlines(keepends=True), _PIECES.findall(raw)):

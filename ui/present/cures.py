@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from prompt_debugger.core.errors import DebuggerError
 from prompt_debugger.core.mend.cures import Cure, cures_of
 from prompt_debugger.core.mend.experiments import Experiment
+from prompt_debugger.core.mend.patch import steps_of, value_at
 from prompt_debugger.core.types import JSON, JSONObject, Severity, Trace
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import as_sentence, count_of, shortened
@@ -42,13 +43,12 @@ def cure_view(cure: Cure, trace: Trace) -> JSONObject:
 
 def change_view(operation: JSONObject, body: JSONObject) -> JSONObject:
     """Return one change of a request: the field, what stands there, and what is to."""
-    steps = [step.replace("~1", "/").replace("~0", "~") for step in str(operation.get("path")).split("/")[1:]]
     place: JSON = body
     field = ""
-    for step in steps:
+    for step in steps_of(operation):
         is_index = isinstance(place, list)
         field += f"[{step}]" if is_index else f".{step}" if field else step
-        place = _inside(place, step)
+        place = value_at(place, step)
     had, gets = operation.get("op") != "add", operation.get("op") != "remove"
     return {
         "field": field,
@@ -94,14 +94,6 @@ def tried_payload(code: str, first: Trace, experiment: Experiment, *, worked: bo
         told = f"Tried on the same server, one run: {code} is gone, but this error has come: {', '.join(errors)}"
     also = f". New beside it: {', '.join(others)}" if others else ""
     return trial_payload(code, "worked" if worked else "failed", told + also)
-
-
-def _inside(place: JSON, step: str) -> JSON:
-    if isinstance(place, dict):
-        return place.get(step)
-    if isinstance(place, list) and step.isdecimal() and int(step) < len(place):
-        return place[int(step)]
-    return None
 
 
 def _text(value: JSON) -> str:

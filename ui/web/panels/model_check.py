@@ -13,6 +13,7 @@ from prompt_debugger.ui.present.model_check import names_of
 from prompt_debugger.ui.web.handlers import TargetFields
 from prompt_debugger.ui.web.model_check import CheckFields, ModelChecks
 from prompt_debugger.ui.web.page import Changes, Page, quiet
+from prompt_debugger.ui.web.panels.fields import build_choice, build_text
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.share_view import build_asking_view
 from prompt_debugger.ui.web.views import build_view
@@ -39,32 +40,11 @@ def build_check(settings: PageSettings) -> CheckPanel:
     shown = not settings.public
     with gr.Column(elem_id="pd-panel-check", elem_classes=["pd-panel"]):
         with gr.Row(elem_classes=["pd-bench-row"], elem_id="pd-check-row"):
-            model = gr.Textbox(
-                "",
-                label="Model",
-                placeholder="folder, hub id or server",
-                elem_id="pd-check-model",
-                visible=shown,
-                min_width=220,
-            )
-            template = gr.Dropdown(
-                [("the model's own", ""), ("as edited under Template", "edited")],
-                value="",
-                label="Template",
-                elem_id="pd-check-template",
-                filterable=False,
-                visible=shown,
-                min_width=150,
-            )
-            depth = gr.Dropdown(
-                [("usual", ""), ("thorough", "thorough")],
-                value="",
-                label="Answers and chunkings",
-                elem_id="pd-check-depth",
-                filterable=False,
-                visible=shown,
-                min_width=110,
-            )
+            model = build_text("Model", "pd-check-model", placeholder="folder, hub id or server", shown=shown)
+            templates = [("the model's own", ""), ("as edited under Template", "edited")]
+            template = build_choice("Template", "pd-check-template", templates, width=150, shown=shown)
+            depths = [("usual", ""), ("thorough", "thorough")]
+            depth = build_choice("Answers and chunkings", "pd-check-depth", depths, width=110, shown=shown)
             start = gr.Button("Check the model", variant="primary", elem_id="pd-start-model-check", size="sm", scale=0)
             stop = gr.Button("Stop", interactive=False, elem_id="pd-stop-model-check", size="sm", scale=0, min_width=60)
         view = build_asking_view("model_check")

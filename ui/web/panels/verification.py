@@ -8,6 +8,7 @@ import gradio as gr
 
 from prompt_debugger.ui.present.verification import row_of
 from prompt_debugger.ui.web.page import Changes, Page, quiet
+from prompt_debugger.ui.web.panels.fields import build_text
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.share_view import build_asking_view
 from prompt_debugger.ui.web.verification import Opened, Verifications
@@ -30,17 +31,14 @@ def build_verification(settings: PageSettings) -> VerificationPanel:
     shown = not settings.public
     with gr.Column(elem_id="pd-panel-verify", elem_classes=["pd-panel"]):
         with gr.Row(elem_classes=["pd-bench-row"], elem_id="pd-verify-row"):
-            first = gr.Textbox(
-                settings.verification,
-                label="Verification",
+            first = build_text(
+                "Verification",
+                "pd-verify-first",
+                value=settings.verification,
                 placeholder="results.sqlite, results.jsonl or a report's folder",
-                elem_id="pd-verify-first",
-                visible=shown,
-                min_width=220,
+                shown=shown,
             )
-            second = gr.Textbox(
-                "", label="Beside it", placeholder="another one, or none", elem_id="pd-verify-second", visible=shown
-            )
+            second = build_text("Beside it", "pd-verify-second", placeholder="another one, or none", shown=shown)
             start = gr.Button(
                 "Open", variant="primary", elem_id="pd-start-verification", size="sm", scale=0, interactive=shown
             )
