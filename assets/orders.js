@@ -52,7 +52,7 @@
     if (!run || run.disabled) return say("It is in the editor. A run goes on: press Run after it.");
     say("It is in the editor, and runs.");
     comparesNext = true;
-    setTimeout(() => run.click(), 60); // the editor tells gradio its text first
+    run.click();
   };
 
   // A quick run may end before its first word is drawn: runs are told apart by their number.

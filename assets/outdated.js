@@ -6,6 +6,7 @@
   let ranRun = null; // number of the run whose request is known
   let ranText = null;
   let pressedText = null; // what stood in the editor when Run was pressed, until that run is heard of
+  let textToRun = null; // the same, until the next press
   let knownDoc = null;
   let isRecorded = false; // what is shown is no run of this page
   let isEditedRecording = false; // such a run is shown, and the request beside it was edited by hand
@@ -35,10 +36,13 @@
   document.addEventListener(
     "click",
     (event) => {
-      if (event.target instanceof Element && event.target.closest("#pd-run")) pressedText = currentText();
+      if (event.target instanceof Element && event.target.closest("#pd-run")) textToRun = pressedText = currentText();
     },
     true,
   );
+
+  // The inputs of a run: what stood in the editor then, as gradio may not have heard of it yet.
+  pd.withTextToRun = (text, ...rest) => [textToRun === null ? text : textToRun, ...rest];
 
   // The verdict strip tells of each of its states; a result that no run of this page made has no request to differ from.
   pd.onVerdict = (verdict) => {

@@ -106,7 +106,7 @@
         event.preventDefault();
         event.stopPropagation();
         const run = document.getElementById("pd-run");
-        if (run && !run.disabled) setTimeout(() => run.click(), 60); // the editor tells gradio its text first
+        if (run && !run.disabled) run.click();
       } else if (event.key === "Escape") {
         pd.release();
       }

@@ -46,7 +46,6 @@ def failed(watched: Any, served_url: str) -> DebuggerPage:
     page = DebuggerPage(watched, served_url)
     page.load()
     page.paste(json.dumps(FAULTY))
-    expect(page.page.locator("#pd-notices .pd-counts")).to_contain_text("6 messages")  # gradio has the text
     page.run()
     return page
 

@@ -186,6 +186,22 @@ def test_control_enter_runs_from_inside_the_editor(bare: DebuggerPage) -> None:
     assert bare.request_text() == "not a request"
 
 
+def test_what_stands_in_the_editor_is_run_whether_or_not_gradio_has_heard_of_it(bare: DebuggerPage) -> None:
+    # An editor that is given a state tells nobody: as if the browser were too slow to tell it in time.
+    bare.page.evaluate(
+        """text => {
+            const view = document.querySelector("#pd-request .cm-content").cmTile.view;
+            const changes = {from: 0, to: view.state.doc.length, insert: text};
+            view.setState(view.state.update({changes}).state);
+        }""",
+        REQUEST,
+    )
+    bare.run()
+
+    bare.open_stage("render")
+    assert "PASTED BY ME" in "".join(bare.tokens())
+
+
 def test_five_megabytes_of_garbage_are_one_message(bare: DebuggerPage) -> None:
     bare.paste("x{" * 2_500_000)
     bare.run()

@@ -177,7 +177,10 @@ def _wire_run(page: Page) -> Dependency:
     inputs = [panel.editor, *panel.target_fields, panel.key, panel.read_as, panel.row, page.servers]
     outputs = [page.trace, page.servers, *page.views.values()]
     started = panel.run.click(begin, None, [*buttons, page.trace], api_name="begin", queue=False, **quiet())
-    running: Dependency = started.then(run, inputs, outputs, api_name="run", concurrency_limit=None, **quiet())
+    as_pressed = "(...values) => PromptDebugger.withTextToRun(...values)"
+    running: Dependency = started.then(
+        run, inputs, outputs, js=as_pressed, api_name="run", concurrency_limit=None, **quiet()
+    )
     running.then(end, None, buttons, api_name="end", queue=False, **quiet())
     running.failure(refuse, None, [*buttons, page.views["verdict"]], api_name="end_refused", queue=False, **quiet())
     panel.stop.click(stop, None, panel.stop, api_name="stop", queue=False, **quiet())
