@@ -245,7 +245,7 @@
     header.findings.forEach((finding) => {
       const item = make("div", "pd-check-finding pd-" + finding.severity);
       const head = make("p", "pd-check-finding-head");
-      const code = finding.has_page ? pd.ruleName(finding.code, finding.name, "pd-code-name") : make("span", "pd-code-name", finding.code + " " + finding.name);
+      const code = pd.ruleName(finding.code, finding.name, "pd-code-name");
       head.append(make("span", "pd-severity", finding.mark + " " + finding.severity), prose("strong", "", finding.title), code);
       item.append(head, prose("p", "", finding.detail));
       if (finding.fix) item.append(prose("p", "pd-muted", "Fix: " + finding.fix));

@@ -1,4 +1,4 @@
-"""Write docs/rules from the docstrings of the rules: one page each, and an index.
+"""Write docs/rules from the docstrings of the rules and the texts of `check`: one page each, and an index.
 
 python scripts/rule_docs.py            write
 python scripts/rule_docs.py --check    say what is out of date, exit 1 if anything is
@@ -12,15 +12,19 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from prompt_debugger.core.diagnose import RULES  # noqa: E402  # the checkout comes first on the path
-from prompt_debugger.ui.rule_pages import index_page, page_name, rule_page  # noqa: E402
+from prompt_debugger.ui.rule_pages import (  # noqa: E402  # the checkout comes first on the path
+    index_page,
+    page_name,
+    rule_page,
+    rule_pages,
+)
 
 FOLDER = ROOT / "docs" / "rules"
 
 
 def all_pages() -> dict[str, str]:
     """Return every page by file name."""
-    return {"README.md": index_page(), **{page_name(rule): rule_page(rule) for rule in RULES.values()}}
+    return {"README.md": index_page(), **{page_name(page): rule_page(page) for page in rule_pages().values()}}
 
 
 def stale_pages(folder: Path = FOLDER) -> list[str]:
@@ -49,7 +53,7 @@ def main(arguments: list[str]) -> int:
             print("Out of date: " + ", ".join(stale) + ". Run `make docs`.", file=sys.stderr)
         return 1 if stale else 0
     write_pages()
-    print(f"{len(RULES)} rules → {FOLDER.relative_to(ROOT)}")
+    print(f"{len(rule_pages())} rules → {FOLDER.relative_to(ROOT)}")
     return 0
 
 

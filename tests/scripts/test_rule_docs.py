@@ -9,7 +9,7 @@ import pytest
 from prompt_debugger.core.diagnose import RULES
 from prompt_debugger.core.diagnose.invariants import INVARIANTS
 from prompt_debugger.core.types import Stage
-from prompt_debugger.ui.rule_pages import HEADINGS, read_sections, rule_docstring
+from prompt_debugger.ui.rule_pages import HEADINGS, read_sections, rule_docstring, rule_pages
 from scripts.rule_docs import stale_pages
 
 STAGE_DIGITS = {
@@ -25,18 +25,18 @@ def test_the_pages_are_up_to_date() -> None:
     assert stale_pages() == [], "run `make docs`"
 
 
-@pytest.mark.parametrize("code", RULES)
+@pytest.mark.parametrize("code", rule_pages())
 def test_every_rule_is_documented_under_the_fixed_headings(code: str) -> None:
-    sections = read_sections(rule_docstring(RULES[code]))
+    sections = rule_pages()[code].sections
 
     assert list(sections) == ["", *HEADINGS]
     assert all(sections.values())
     assert sections[""].endswith(".")
 
 
-@pytest.mark.parametrize("code", RULES)
+@pytest.mark.parametrize("code", rule_pages())
 def test_every_source_names_its_tier(code: str) -> None:
-    source = read_sections(rule_docstring(RULES[code]))["Source"]
+    source = rule_pages()[code].sections["Source"]
 
     assert re.match(r"(publisher|tracker|community|derived): ", source)
 
@@ -57,7 +57,7 @@ def test_a_code_says_its_stage(code: str) -> None:
 
 
 def test_names_are_unique_and_kebab_case() -> None:
-    names = [rule.name for rule in RULES.values()]
+    names = [page.name for page in rule_pages().values()]
 
     assert len(set(names)) == len(names)
     assert [name for name in names if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)] == []

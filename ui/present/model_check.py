@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from prompt_debugger.core.check import Cell, Check, Ideal, serve_commands
-from prompt_debugger.core.diagnose import RULES
 from prompt_debugger.core.parse.engines import read_parser_name
 from prompt_debugger.core.types import JSON, Finding, JSONObject, Trace
 from prompt_debugger.ui.present.ledger import account_of
@@ -182,7 +181,6 @@ def _finding(finding: Finding) -> JSONObject:
     return {
         "code": finding.code,
         "name": finding.name,
-        "has_page": finding.code in RULES,
         "severity": finding.severity.value,
         "mark": SEVERITY_MARKS[finding.severity],
         "title": finding.title,

@@ -1,25 +1,22 @@
 """What each rule finds and why: Markdown for `docs/rules`, and the same as pages that the program serves itself.
 
-Both are made from the docstrings of the rules, so an installed program has them without the documents beside it.
+Both are made from the docstrings of the rules and from the texts of `check`, so an installed program has them
+without the documents beside it.
 """
 
 from prompt_debugger.ui.rule_pages.html import RULES_PATH, rules_html
-from prompt_debugger.ui.rule_pages.markdown import (
-    HEADINGS,
-    index_page,
-    page_name,
-    read_sections,
-    rule_docstring,
-    rule_page,
-)
+from prompt_debugger.ui.rule_pages.markdown import index_page, page_name, rule_page
+from prompt_debugger.ui.rule_pages.pages import HEADINGS, RulePage, read_sections, rule_docstring, rule_pages
 
 __all__ = [
     "HEADINGS",
     "RULES_PATH",
+    "RulePage",
     "index_page",
     "page_name",
     "read_sections",
     "rule_docstring",
     "rule_page",
+    "rule_pages",
     "rules_html",
 ]

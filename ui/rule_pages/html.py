@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from markdown_it import MarkdownIt
 
-from prompt_debugger.core.diagnose import RULES
 from prompt_debugger.ui.rule_pages.markdown import index_page, rule_page
+from prompt_debugger.ui.rule_pages.pages import rule_pages
 
 RULES_PATH = re.compile(r"/rules/(PD\d{3})?")
 
@@ -37,12 +37,13 @@ def rules_html(code: str | None) -> str | None:
     Returns:
         The whole page; `None` if there is no such rule.
     """
-    if code is not None and code not in RULES:
+    page = None if code is None else rule_pages().get(code)
+    if code is not None and page is None:
         return None
-    text = index_page() if code is None else rule_page(RULES[code])
+    text = index_page() if page is None else rule_page(page)
     body = _markdown().render(_FILE_LINK.sub(r"(\1)", text))
-    title = "Rules" if code is None else f"{code} {RULES[code].name}"
-    up = "" if code is None else '<p><a href="./">All rules</a></p>'
+    title = "Rules" if page is None else f"{page.code} {page.name}"
+    up = "" if page is None else '<p><a href="./">All rules</a></p>'
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'

@@ -1,76 +1,63 @@
-"""The pages about the rules, as Markdown: made from the docstrings of the files that define them."""
+"""The pages about the rules, as Markdown."""
 
 from __future__ import annotations
 
-import inspect
-import re
-import textwrap
+from collections.abc import Iterable
 
-from prompt_debugger.core.diagnose import RULES
 from prompt_debugger.core.diagnose.blame import BLAME_ORDER
 from prompt_debugger.core.diagnose.invariants import INVARIANTS
-from prompt_debugger.core.protocols import Rule
-
-HEADINGS = ("What it finds", "Why it matters", "Bad", "Good", "Source")
-_SECTION = re.compile(rf"^({'|'.join(HEADINGS)}):\n", re.MULTILINE)
+from prompt_debugger.ui.rule_pages.pages import HEADINGS, RulePage, rule_pages
 
 
-def rule_docstring(rule: Rule) -> str:
-    """Return the docstring of the file that defines a rule."""
-    find = getattr(rule, "find", rule.check)
-    module = inspect.getmodule(find)
-    return inspect.cleandoc((module.__doc__ if module else None) or "")
-
-
-def read_sections(docstring: str) -> dict[str, str]:
-    """Return the text under each heading, and the first line under ""."""
-    first, *rest = _SECTION.split(docstring)
-    sections = {"": first.strip()}
-    for heading, text in zip(rest[::2], rest[1::2], strict=True):
-        sections[heading] = textwrap.dedent(text).strip()
-    return sections
-
-
-def page_name(rule: Rule) -> str:
+def page_name(page: RulePage) -> str:
     """Return the file name of a rule's page."""
-    return f"{rule.code}-{rule.name}.md"
+    return f"{page.code}-{page.name}.md"
 
 
-def rule_page(rule: Rule) -> str:
+def rule_page(page: RulePage) -> str:
     """Return the page of one rule."""
-    sections = read_sections(rule_docstring(rule))
-    lines = [f"# {rule.code} {rule.name}", "", sections[""], ""]
-    lines += [f"Severity: **{rule.severity.value}** · stage: **{rule.stage.value}**", ""]
+    lines = [f"# {page.code} {page.name}", "", page.sections[""], ""]
+    said = "" if page.is_of_a_run else " · said by `check` alone"
+    lines += [f"Severity: **{page.severity}** · stage: **{page.stage}**{said}", ""]
     for heading in HEADINGS:
-        lines += [f"## {heading}", "", sections[heading], ""]
-    links = getattr(rule, "links", ())
-    if links:
-        lines += ["## Known reports", "", *(f"* <{link}>" for link in links), ""]
-    lines += [f"Cases: `tests/rules/{rule.code}.yml`", ""]
+        lines += [f"## {heading}", "", page.sections[heading], ""]
+    if page.links:
+        lines += ["## Known reports", "", *(f"* <{link}>" for link in page.links), ""]
+    lines += [f"Cases: `{page.cases}`", ""]
     return "\n".join(lines)
 
 
 def index_page() -> str:
-    """Return the index: the rules, the order of blame, the invariants."""
+    """Return the index: the rules of a run, the order of blame, the invariants, and the findings of `check`."""
     order = " → ".join(stage.value for stage in BLAME_ORDER[:-1])
+    pages = rule_pages()
     lines = [
         "# Rules",
         "",
-        "Written by `scripts/rule_docs.py` from the docstrings in `core/diagnose/rules`.",
+        "Written by `scripts/rule_docs.py` from the docstrings in `core/diagnose/rules`, and from the texts in",
+        "`core/check/template/catalogue.py`.",
         "",
         f"Order of blame: {order}, and {BLAME_ORDER[-1].value} where nothing behind it broke.",
         "",
-        "| code | name | severity | stage | what it says |",
-        "|---|---|---|---|---|",
+        *_table(page for page in pages.values() if page.is_of_a_run),
     ]
-    for rule in RULES.values():
-        sentence = read_sections(rule_docstring(rule))[""].replace("|", "\\|")
-        link = f"[{rule.code}]({page_name(rule)})"
-        lines.append(f"| {link} | {rule.name} | {rule.severity.value} | {rule.stage.value} | {sentence} |")
     lines += ["", "A rule that crashes is reported as PD900 `rule-crashed`, and the others still run.", ""]
     lines += ["## Ten invariants and who watches over them", ""]
     lines += ["| invariant | what holds in a healthy run | rules | not seen yet |", "|---|---|---|---|"]
     for invariant in INVARIANTS:
-        codes = " ".join(f"[{code}]({page_name(RULES[code])})" for code in invariant.codes)
+        codes = " ".join(f"[{code}]({page_name(pages[code])})" for code in invariant.codes)
         lines.append(f"| {invariant.name} | {invariant.statement} | {codes} | {invariant.gap} |")
+    lines += ["", "## What `check` says of a template", ""]
+    lines += ["Found by rendering, without a run.", ""]
+    lines += _table(page for page in pages.values() if not page.is_of_a_run)
     return "\n".join([*lines, ""])
+
+
+def _table(pages: Iterable[RulePage]) -> list[str]:
+    lines = ["| code | name | severity | stage | what it says |", "|---|---|---|---|---|"]
+    for page in pages:
+        sentence = page.sections[""].replace("|", "\\|")
+        lines.append(
+            f"| [{page.code}]({page_name(page)}) | {page.name} | {page.severity} | {page.stage} | {sentence} |"
+        )
+    return lines

@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
+from prompt_debugger.core.check.template.catalogue import CODES
 from prompt_debugger.core.errors import shorten
 from prompt_debugger.core.types import Certainty, Finding, FindingEvidence, Severity, Stage
-
-CODES = {
-    "answer-not-printed": "PD801",
-    "answer-refused": "PD802",
-    "history-leaves-prompt": "PD803",
-    "reasoning-not-closed": "PD804",
-    "volatile-prompt": "PD805",
-    "end-token-unknown": "PD806",
-    "variants-differ": "PD807",
-    "union-types-refused": "PD808",
-    "engines-differ": "PD809",
-    "input-not-printed": "PD810",
-    "arguments-refused": "PD811",
-    "bos-added-to-text": "PD812",
-    "arguments-as-python": "PD813",
-}
 
 
 def found(name: str, severity: Severity, title: str, detail: str, *, quote: str = "", fix: str = "") -> Finding:
     """Return a finding.
 
     Args:
-        name: The defect, one of `CODES`.
-        severity: How bad it is.
+        name: The defect, one of `TEMPLATE_RULES`.
+        severity: How bad it is, one of those that the rule can have.
         title: One sentence that can be quoted alone.
         detail: What was seen, with the values.
         quote: The prompt around it.

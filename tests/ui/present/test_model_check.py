@@ -8,6 +8,7 @@ from prompt_debugger.core.check.run import check_without_parsers
 from prompt_debugger.core.types import ParserOutcome
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.present.model_check import cell_payload, check_payload
+from prompt_debugger.ui.rule_pages import rules_html
 from tests.core.check.checks import RIGHT, STREAMS_WRONG, WRONG, check_of
 from tests.core.check.templates import HERMES
 
@@ -71,10 +72,11 @@ def test_a_parser_for_reasoning_alone_is_named_as_one():
     assert shown(check)["rows"][0]["kind"] == "reasoning"
 
 
-def test_findings_lead_to_a_page_only_where_there_is_one():
-    pages = {one["code"]: one["has_page"] for one in shown(check_of(HERMES.replace("assistant\\n", "")))["findings"]}
+def test_every_finding_leads_to_a_page():
+    told = shown(check_of(HERMES.replace("assistant\\n", "")))["findings"]
 
-    assert all(has_page == (not code.startswith("PD8")) for code, has_page in pages.items())
+    assert told
+    assert all(rules_html(one["code"]) for one in told)
 
 
 def test_a_cell_holds_what_went_in_and_the_smallest_chunking():
