@@ -193,10 +193,18 @@
       other.append(make("summary", "", ENGINES[one.engine] + ", not tried here"), commandLine(one), flags(one));
       box.append(other);
     });
+    if (header.plugin.length) box.append(plugin(header.plugin));
     return box;
   }
 
   const ENGINES = { vllm: "vLLM", sglang: "SGLang", "llama.cpp": "llama.cpp" };
+
+  function plugin(steps) {
+    const way = make("div", "pd-check-plugin");
+    way.append(prose("p", "pd-check-reason", "The way out: this program's own reader, as a parser plugin for vLLM."));
+    steps.forEach(([what, command]) => way.append(make("p", "pd-muted", what + ":"), commandLine({ command })));
+    return way;
+  }
 
   function commandLine(one) {
     const line = make("div", "pd-check-command");
@@ -263,6 +271,7 @@
     const more = make("details", "pd-more");
     more.dataset.key = "supports";
     if (header.engines.sentence) box.append(prose("p", "", header.engines.sentence));
+    if (header.engines.note) box.append(prose("p", "pd-muted", header.engines.note));
     header.engines.differ.forEach(([name, about, causes]) => {
       const line = make("p", "pd-check-reason");
       line.append(make("code", "pd-inline-code", name), " " + about + ": ", prose("span", "", causes));

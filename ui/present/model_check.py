@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from prompt_debugger.core.check import Cell, Check, Ideal, serve_commands
+from prompt_debugger.core.check import Cell, Check, Ideal, plugin_commands, serve_commands
 from prompt_debugger.core.parse.engines import read_parser_name
 from prompt_debugger.core.types import JSON, Finding, JSONObject, Trace
 from prompt_debugger.ui.present.ledger import account_of
@@ -42,6 +42,7 @@ def check_payload(check: Check, missing: str = "") -> str:
             "verdict": "unknown" if missing else check.recommendation.verdict,
             "missing": missing,
             "commands": _commands(check),
+            "plugin": _plugin(check),
             "reasons": [*check.recommendation.reasons],
             "answers": [_answer(ideal) for ideal in check.ideals],
             "features": _features(check),
@@ -115,6 +116,18 @@ def _commands(check: Check) -> list[JSON]:
             "flags": [[" ".join(flag.words), flag.reason] for flag in one.flags],
         }
         for one in serve_commands(check)
+    ]
+
+
+def _plugin(check: Check) -> list[JSON]:
+    """Return what serves our own reader as a plugin, step by step: [what, command]; none where it reads no more."""
+    commands = plugin_commands(check)
+    if commands is None:
+        return []
+    return [
+        ["Write it", commands.write],
+        ["Check it as any parser", commands.check],
+        ["Serve with it", commands.serve],
     ]
 
 
@@ -197,6 +210,7 @@ def _engines(check: Check) -> JSONObject:
     told = f"{alike} of {len(asked)} conversations give the same prompt in transformers and in vLLM."
     return {
         "sentence": told if asked else check.engines.skipped,
+        "note": check.engines.note,
         "differ": [[one.name, one.about, " ".join(one.causes) or "The cause is not known."] for one in differ],
     }
 

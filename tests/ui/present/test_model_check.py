@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
-from prompt_debugger.core.check import ideal_of
+from prompt_debugger.core.check import ideal_of, plugin_commands
 from prompt_debugger.core.check.model import CheckedModel
 from prompt_debugger.core.check.run import check_without_parsers
+from prompt_debugger.core.check.way_out import way_out
 from prompt_debugger.core.types import ParserOutcome
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.present.model_check import cell_payload, check_payload
@@ -53,6 +54,23 @@ def test_every_flag_of_the_command_has_its_reason():
     assert [one["is_tried"] for one in (first, *others)] == [True, *[False] * len(others)]
     assert told["verdict"] == "works-with-limits"
     assert ["two-calls", "two calls of different tools", "fail", WRONG.problem] in told["features"]
+
+
+def test_where_parsers_fall_short_our_reader_is_the_way_out():
+    check = check_of(cells={"one-call": WRONG})
+    way = way_out(check.ideals, check.tools, check.family, {})
+    short = replace(check, recommendation=replace(check.recommendation, way_out=way))
+
+    assert shown(check)["plugin"] == []
+    commands = plugin_commands(short)
+    assert [command for _, command in shown(short)["plugin"]] == [commands.write, commands.check, commands.serve]
+
+
+def test_the_condition_of_a_comparison_is_told():
+    check = check_of()
+    held = replace(check, engines=replace(check.engines, note="It holds while vLLM takes the template."))
+
+    assert shown(held)["engines"]["note"] == "It holds while vLLM takes the template."
 
 
 def test_without_parsers_no_verdict_is_given():
