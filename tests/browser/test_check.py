@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from prompt_debugger.core.check import cell_trace, ideal_of
+from prompt_debugger.core.check.way_out import way_out
 from prompt_debugger.core.pipeline.reading import read_run
 from prompt_debugger.core.types import Parse, ParserOutcome
 from prompt_debugger.ui.present.model_check import cell_payload, check_payload
@@ -57,6 +58,9 @@ def shown(bare: DebuggerPage) -> DebuggerPage:
     wrong = replace(WRONG, outcome=outcome)
     made = check_of(cells={"two-calls": wrong, "types": replace(STREAMS_WRONG, outcome=outcome, split=("<tool", ">"))})
     made = replace(made, cells={**made.cells, "vllm:blind": dict.fromkeys(made.cells["vllm:hermes"], WRONG)})
+    way = way_out(made.ideals, made.tools, made.family, {})
+    engines = replace(made.engines, note="It holds while vLLM takes the template.")
+    made = replace(made, recommendation=replace(made.recommendation, way_out=way), engines=engines)
     trace = cell_trace(made, "vllm:hermes", "two-calls")
     for step in read_run(trace, frozenset()):
         trace = replace(trace, parse=step) if isinstance(step, Parse) else trace
@@ -95,6 +99,15 @@ def test_the_matrix_is_walked_by_keys_filtered_and_breaks_no_accessibility_rule(
     assert columns > 2
     page.get_by_role("button", name="Reasoning parsers").click()
     expect(rows).to_have_count(0)
+
+
+def test_the_way_out_is_three_commands_to_copy(shown: DebuggerPage) -> None:
+    steps = shown.page.locator(".pd-check-plugin .pd-check-command")
+
+    expect(steps).to_have_count(3)
+    steps.nth(1).get_by_role("button", name="Copy").click()
+    shown.page.wait_for_function("async () => (await navigator.clipboard.readText()).includes('--parser-file')")
+    expect(shown.page.locator(".pd-check-template")).to_contain_text("It holds while vLLM takes the template.")
 
 
 def test_the_matrix_is_saved_as_a_picture(shown: DebuggerPage) -> None:
