@@ -10,6 +10,7 @@
   const MOST_TITLE = 120;
   let pressedText = null; // what stood in the editor when Run was pressed
   let last = { state: "idle" }; // what the verdict strip shows, and since when
+  let awaited = null; // id of the kept run that is about to be shown
   let view = null; // of the menu
 
   // --- the database: one record a run, its file packed as an event carries it --------------
@@ -66,6 +67,10 @@
 
   pd.verdictShown = (verdict) => {
     if (verdict.run !== last.run || verdict.state !== last.state) last = { ...verdict, at: Date.now() };
+    if (awaited !== null && verdict.state === "done") {
+      last.kept = awaited;
+      awaited = null;
+    }
   };
 
   // At the end of each run of this page.
@@ -81,11 +86,12 @@
     if (packed === null || !pd.isKeeping()) return; // too long for an event: it could not be opened again
     const isWhole = last.state === "done";
     const record = {
-      at: Date.now(), title: "", badge: isWhole ? header.badge : last.badge, tone: header.tone, sentence: header.sentence,
+      at: Date.now(), title: header.title, badge: isWhole ? header.badge : last.badge, tone: header.tone, sentence: header.sentence,
       target: header.target, ran: pressedText !== null && pd.mayKeep(pressedText) ? pressedText : null, packed,
     };
     const id = await put(record);
     pd.keepCurrentRun(id);
+    last.kept = id;
     await makeRoom();
     await redraw();
   }
@@ -96,13 +102,23 @@
       const run = await settled((await store("readonly")).get(id));
       if (!run || run.ran === null || (text !== null && text !== run.ran) || !isFree()) return;
       if (text === null && !pd.replaceRequest(run.ran)) return;
+      awaited = id;
       view.ask("submit", { packed: run.packed });
     } catch {
       // a browser that keeps nothing
     }
   };
 
+  // A title that was typed for a report is the run's name here, too.
+  pd.nameCurrentRun = async (title) => {
+    if (!title || !last.kept) return;
+    const run = await settled((await store("readonly")).get(last.kept));
+    if (run) await put({ ...run, title });
+    await redraw();
+  };
+
   function reopen(run) {
+    awaited = run.id;
     if (run.ran !== null && pd.replaceRequest(run.ran)) view.ask("submit", { packed: run.packed });
     else pd.openPacked(run.packed); // its text held a key: the masked one of the file takes its place
     pd.keepOpened(run);

@@ -249,6 +249,7 @@
       picture.context.fillStyle = picture.color("ground");
       picture.context.fillRect(0, 0, WIDTH, canvas.height / SCALE);
       picture.paragraph("Prompt Debugger", { size: 15, weight: 700 });
+      if (parts.title) picture.paragraph(parts.title, { size: 19, weight: 700, most: 2 });
       const facts = parts.header ? parts.header.facts.map(([label, value]) => (label ? label + " " : "") + value) : [];
       picture.paragraph(facts.join("  \u00b7  "), { family: "mono", size: 12, ink: "muted", most: 2 });
       picture.y += 8;

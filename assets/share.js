@@ -220,7 +220,11 @@
     const status = make("div", "pd-share-status");
     status.setAttribute("role", "status");
     const which = make("p", "pd-share-hint pd-share-which");
-    menu.append(which, ...FORMS.map(formButton), opener(), status);
+    const title = make("input", "pd-share-name");
+    title.placeholder = "A title for it (optional)";
+    title.maxLength = 120;
+    title.setAttribute("aria-label", "Title of the report");
+    menu.append(which, title, ...FORMS.map(formButton), opener(), status);
     root.append(toggle, menu);
     show(false);
 
@@ -238,12 +242,13 @@
       status.replaceChildren(prose("p", "", sentence));
     }
 
-    function formButton([what, title, hint]) {
+    function formButton([what, name, hint]) {
       const one = button("", "pd-share-form", () => {
         say("Making it \u2026");
-        root.pdAsk("select", { index: 0, value: what });
+        root.pdAsk("select", { index: 0, value: { form: what, title: title.value } });
+        if (pd.nameCurrentRun) pd.nameCurrentRun(title.value.trim());
       });
-      one.append(make("span", "pd-share-title", title), make("span", "pd-share-hint", hint));
+      one.append(make("span", "pd-share-title", name), make("span", "pd-share-hint", hint));
       return one;
     }
 

@@ -16,11 +16,12 @@ looks at the model's class in one more process and remembers what it saw under `
 The end: cutting the pipe to the supervisor, which the kernel does for us when we are killed, ends everything.
 
 Public: `LabSpec`, `LabPool`, `Lab`, `LabProgress`, `LabState`, `run_lab`, `describe_lab`, `require_vllm`,
-`vllm_version`, `packaged_model_dir`.
+`vllm_version`, `packaged_model_dir`, `start_words`.
 """
 
 from prompt_debugger.core.lab.front import describe_lab, run_lab
 from prompt_debugger.core.lab.installation import require_vllm, vllm_version
+from prompt_debugger.core.lab.launch import start_words
 from prompt_debugger.core.lab.pool import LabPool
 from prompt_debugger.core.lab.progress import LabProgress, LabState
 from prompt_debugger.core.lab.server import Lab
@@ -37,5 +38,6 @@ __all__ = [
     "packaged_model_dir",
     "require_vllm",
     "run_lab",
+    "start_words",
     "vllm_version",
 ]

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -28,6 +30,8 @@ _MODULE_BY_KIND = {
 # Variables of vLLM that a user may rightly have set for the machine; any other would change what the lab is.
 _KEPT_VLLM_VARIABLES = frozenset({"VLLM_CACHE_ROOT", "VLLM_TARGET_DEVICE"})
 _HUB_TOKENS = frozenset({"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"})
+_SETS_KEY = re.compile(r"^--[\w-]*(?:key|token|password)s?$")
+_FOR_NOBODY = re.compile(r"[/\\~]|^--[\w-]*(?:key|token|password)s?=")
 _SECRET_ENDINGS = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
 
 
@@ -45,18 +49,21 @@ def build_command(spec: LabSpec, model: str, port: int) -> tuple[str, ...]:
     command = [spec.python or vllm_python(), "-m", _MODULE_BY_KIND[spec.kind], "--model", model]
     command += ["--host", HOST, "--port", str(port), "--served-model-name", spec.model]
     command += ["--max-model-len", str(spec.max_model_len), "--disable-uvicorn-access-log"]
-    if spec.tool_parser is not None:
-        command += ["--enable-auto-tool-choice", "--tool-call-parser", spec.tool_parser]
-    if spec.reasoning_parser is not None:
-        command += ["--reasoning-parser", spec.reasoning_parser]
-    if spec.chat_template is not None:
-        command += ["--chat-template", str(spec.chat_template)]
-    if spec.default_chat_template_kwargs:
-        command += ["--default-chat-template-kwargs", json.dumps(dict(spec.default_chat_template_kwargs))]
+    command += _shaping_options(spec, str(spec.chat_template or ""))
     if spec.kind == "engine":
         command += ["--enforce-eager", "--kv-cache-memory-bytes", str(spec.kv_cache_bytes)]
         command += ["--enable-scale-out", "--enable-tokenizer-info-endpoint"]
     return (*command, *spec.extra_args)
+
+
+def start_words(spec: LabSpec) -> str:
+    """Return the shell command that starts such a server anywhere: what shapes its answers, and no folder's path."""
+    folder_or_id = str(spec.model_dir)
+    words = ["vllm", "serve", folder_or_id if spec.is_hub_id else Path(folder_or_id).name]
+    words += ["--served-model-name", spec.model] if spec.model != words[-1] else []
+    words += ["--max-model-len", str(spec.max_model_len)]
+    words += _shaping_options(spec, "" if spec.chat_template is None else spec.chat_template.name)
+    return shlex.join(words + _shown_words(spec.extra_args))
 
 
 def build_environment(spec: LabSpec, inherited: Mapping[str, str], scratch: Path) -> dict[str, str]:
@@ -102,6 +109,26 @@ def prepare_model(spec: LabSpec, scratch: Path) -> str:
     config = {"model_type": "llama", "max_position_embeddings": spec.max_model_len}
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
     return str(folder)
+
+
+def _shaping_options(spec: LabSpec, chat_template: str) -> list[str]:
+    """Return what decides how requests are rendered and answers are read."""
+    options: list[str] = []
+    if spec.tool_parser is not None:
+        options += ["--enable-auto-tool-choice", "--tool-call-parser", spec.tool_parser]
+    if spec.reasoning_parser is not None:
+        options += ["--reasoning-parser", spec.reasoning_parser]
+    if chat_template:
+        options += ["--chat-template", chat_template]
+    if spec.default_chat_template_kwargs:
+        options += ["--default-chat-template-kwargs", json.dumps(dict(spec.default_chat_template_kwargs))]
+    return options
+
+
+def _shown_words(arguments: tuple[str, ...]) -> list[str]:
+    """Return further arguments with `…` for what is a path, or follows an option that sets a key."""
+    pairs = zip(("", *arguments), arguments, strict=False)
+    return ["…" if _FOR_NOBODY.search(word) or _SETS_KEY.search(before) else word for before, word in pairs]
 
 
 def _is_passed_on(name: str, spec: LabSpec) -> bool:

@@ -7,11 +7,12 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from prompt_debugger.core.complete import Gathered, ServerClient, gather
 from prompt_debugger.core.errors import BackendError, DebuggerError, LabError
-from prompt_debugger.core.lab import Lab, LabPool, LabProgress
+from prompt_debugger.core.lab import Lab, LabPool, LabProgress, start_words
 from prompt_debugger.core.pipeline.diagnosis import checked_steps
 from prompt_debugger.core.pipeline.reading import read_run
 from prompt_debugger.core.pipeline.rendering import Renderer, load_renderer
@@ -127,7 +128,8 @@ class _Run:
     lab: Lab | None = None
 
     def __post_init__(self) -> None:
-        self.now = Progress(Trace(request=self.request), "Starting")
+        started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        self.now = Progress(Trace(request=self.request, started=started), "Starting")
 
     async def go(self) -> None:
         """Run all stages; a server of ours that died is told as that, not as a connection that broke."""
@@ -181,7 +183,13 @@ class _Run:
         )
         if self.target.base_url is None:
             spec = target.lab
-            server = replace(server, is_lab=True, tool_parser=spec.tool_parser, reasoning_parser=spec.reasoning_parser)
+            server = replace(
+                server,
+                is_lab=True,
+                tool_parser=spec.tool_parser,
+                reasoning_parser=spec.reasoning_parser,
+                start_command=start_words(spec),
+            )
         return client, server, target
 
     async def render(self, renderer: Renderer, body: JSONObject) -> None:

@@ -7,7 +7,7 @@ way out: every writer gets a trace whose secrets are gone.
 """
 
 from prompt_debugger.core.report.bundle import Bundle, is_bundle, read_bundle, write_bundle
-from prompt_debugger.core.report.counts import calls_words, characters_words
+from prompt_debugger.core.report.counts import calls_words, characters_words, moment_words
 from prompt_debugger.core.report.readers import parsers_sentence, reading_words
 from prompt_debugger.core.report.redact import redact_body, redact_json, redact_text
 from prompt_debugger.core.report.repeat import curl_of, template_sha256
@@ -21,6 +21,7 @@ __all__ = [
     "characters_words",
     "curl_of",
     "is_bundle",
+    "moment_words",
     "parse_to_json",
     "parse_to_terminal",
     "parsers_sentence",

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from prompt_debugger.core.account import CallCounts, count_calls, count_characters, is_compared
 from prompt_debugger.core.types import Ledger, Parse
+
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\dZ")
 
 
 def calls_words(ledger: Ledger) -> str:
@@ -25,6 +29,16 @@ def characters_words(parse: Parse, ledger: Ledger) -> str:
         size = len(parse.raw)
         return f"{size:,} character{'' if size == 1 else 's'}, not compared with a message"
     return f"{counts.accounted:,} of {counts.total:,} characters accounted for"
+
+
+def moment_words(started: str) -> str:
+    """Return the moment of a run to the minute; whatever else a bundle says there stays as it is.
+
+    >>> moment_words("2026-07-01T12:30:59Z")
+    '2026-07-01 12:30 UTC'
+    """
+    moment = _MOMENT.fullmatch(started)
+    return f"{moment[1]} {moment[2]} UTC" if moment else started
 
 
 def _calls(count: int) -> str:

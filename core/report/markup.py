@@ -21,6 +21,8 @@ _ACTIVE = re.compile(
 )
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 _RUNS = re.compile("`+")
+_SPAN = re.compile(r"`[^`]+`")  # as our sentences name things; whatever stands in it is written anew
+_BARS = re.compile(r"(\\*)\|")
 
 
 def prose(text: str, most: int | None = None) -> str:
@@ -30,13 +32,35 @@ def prose(text: str, most: int | None = None) -> str:
         text: Of whatever origin.
         most: Its length is cut to this, with the number of characters left out.
     """
-    words = redact_text(_cut(text, most)).split()
-    return " ".join(_word(printable(word, on_one_line=True), is_first=index == 0) for index, word in enumerate(words))
+    shown = " ".join(redact_text(_cut(text, most)).split())
+    written, end = "", 0
+    for span in _SPAN.finditer(shown):
+        written = _joined(written, _words(shown[end : span.start()], is_first=end == 0))
+        written = _joined(written, code(span.group()[1:-1]))
+        end = span.end()
+    return _joined(written, _words(shown[end:], is_first=end == 0))
+
+
+def _joined(left: str, right: str) -> str:
+    """Return two pieces as one; a space keeps backticks that meet from becoming one longer mark."""
+    return f"{left} {right}" if left.endswith("`") and right.startswith("`") else left + right
+
+
+def _words(text: str, *, is_first: bool) -> str:
+    words = text.split(" ")
+    return " ".join(
+        _word(printable(word, on_one_line=True), is_first=is_first and index == 0) for index, word in enumerate(words)
+    )
 
 
 def cell(text: str, most: int | None = None) -> str:
     """Return a text for a cell of a table, where a bar ends the cell even inside code."""
-    return re.sub(r"(?<!\\)\|", r"\\|", prose(text, most))
+    return _without_bars(prose(text, most))
+
+
+def code_cell(text: str, most: int) -> str:
+    """Return a text as code in a cell of a table."""
+    return _without_bars(code(redact_text(_cut(text, most))))
 
 
 def code(text: str) -> str:
@@ -59,6 +83,11 @@ def fenced(text: str, language: str = "") -> Iterator[str]:
 def fence_of(text: str) -> str:
     """Return a fence longer than any run of backticks in a text."""
     return "`" * max(3, 1 + _longest_run(text))
+
+
+def _without_bars(text: str) -> str:
+    """Return Markdown with an odd number of backslashes before every bar: an even one would end the cell."""
+    return _BARS.sub(lambda bar: bar.group() if len(bar.group(1)) % 2 else rf"{bar.group(1)}\|", text)
 
 
 def _longest_run(text: str) -> int:

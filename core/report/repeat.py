@@ -6,6 +6,7 @@ import hashlib
 import json
 import shlex
 
+from prompt_debugger.core.report.redact import redact_text
 from prompt_debugger.core.types import Prompt, Trace
 
 BUNDLE_NAME = "prompt-debugger.json"  # as the page saves it
@@ -27,6 +28,22 @@ def curl_of(trace: Trace) -> str:
 def curl_of_bundle(trace: Trace) -> str:
     """Return the same command for a request that is too long to be shown: it takes the body from a bundle."""
     return f"jq -c .sent {BUNDLE_NAME} | " + " ".join((*_head(trace), "-d @-"))
+
+
+def parse_command(trace: Trace) -> str:
+    """Return the shell command by which vLLM's own parser reads this raw output again, offline; "" if there is none.
+
+    An output with a secret, or with text that a terminal obeys, has none.
+    """
+    server, raw = trace.server, trace.raw
+    if server is None or raw is None or server.kind != "vllm" or not server.tool_parser or not raw.text:
+        return ""
+    parser = server.tool_parser + (f"+{server.reasoning_parser}" if server.reasoning_parser else "")
+    tools = trace.request.body.get("tools")
+    head = f"printf %s {shlex.quote(raw.text)} | prompt-debugger parse - --parser {shlex.quote(f'vllm:{parser}')}"
+    command = head + (f" --tools <(printf %s {shlex.quote(json.dumps(tools))})" if tools else "")
+    is_plain = all(character.isprintable() or character in "\n\t" for character in command)
+    return command if is_plain and redact_text(command) == command else ""
 
 
 def template_sha256(prompt: Prompt | None) -> str | None:

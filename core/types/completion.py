@@ -158,6 +158,7 @@ class Server:
         features: Optional endpoints found: `render`, `tokenize`, `apply_template` … (`complete.backends.probe`).
         is_lab: True for a server that this program started.
         served_models: Names that it lists, in its order.
+        start_command: How to start such a server, without folders of this machine; "" if that is not known.
     """
 
     base_url: str
@@ -173,3 +174,4 @@ class Server:
     features: frozenset[str] = frozenset()
     is_lab: bool = False
     served_models: tuple[str, ...] = ()
+    start_command: str = field(default="", metadata=LEFT_OUT_IF_EMPTY)

@@ -70,6 +70,8 @@ class Trace:
         parse: Census, ledger, other parsers.
         findings: Worst first.
         verdict: The run in one sentence.
+        title: A name that a person gave to the run; "" without one.
+        started: When it began, ISO 8601 in UTC; "" if that is not known.
     """
 
     request: Request
@@ -90,3 +92,5 @@ class Trace:
     parse: Parse | None = None
     findings: tuple[Finding, ...] = ()
     verdict: Verdict | None = None
+    title: str = ""
+    started: str = ""

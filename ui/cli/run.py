@@ -71,6 +71,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="run nothing: print the run that a bundle holds, such as trace.json of --report",
     )
     parser.add_argument("--compare-with", metavar="FILE", help="say what differs from the run that a bundle holds")
+    parser.add_argument(
+        "--title", metavar="TEXT", help="a name for the run, shown in its --report and wherever it opens"
+    )
     parser.add_argument("--cases", metavar="FILE.jsonl", help="one request per line in, one run document per line out")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="with --cases: runs at a time (default: 1)")
     parser.add_argument("--examples", action="store_true", help="run all worked cases, one JSON line each")
@@ -165,6 +168,8 @@ def _run(options: argparse.Namespace) -> int:
     finally:
         labs.stop_all()
     comparison = None if other is None else compare_runs(other, trace)
+    if options.title:
+        trace = replace(trace, title=" ".join(options.title.split()))
     if options.report:
         write_trace(options.report, trace)
         if further.conversation is not None:

@@ -62,7 +62,7 @@ def trace_to_html(trace: Trace) -> str:
         payloads["completion"] = None  # its empty panes say what is to come, and here nothing is
     payloads["request"] = sent_payload(shown)
     payloads["again"] = again_payload(shown)
-    data = {"payloads": payloads, "ended": _ended(shown)}
+    data = {"payloads": payloads, "ended": _ended(shown), "title": shortened(" ".join(shown.title.split()), 200)}
     script = _script()
     return _PAGE.format(
         policy=html.escape(_policy(script)),
@@ -81,6 +81,8 @@ def _ended(trace: Trace) -> str:
 
 
 def _title(trace: Trace) -> str:
+    if trace.title:
+        return f"{shortened(' '.join(trace.title.split()), 120)} · Prompt Debugger"
     sentence = "A run without a verdict" if trace.verdict is None else trace.verdict.sentence
     return f"{shortened(' '.join(sentence.split()), 120)} · Prompt Debugger"
 

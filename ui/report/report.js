@@ -3,7 +3,7 @@
 (function (global) {
   const pd = global.PromptDebugger;
   const { make, prose, button } = pd;
-  const { payloads, ended } = JSON.parse(document.getElementById("pd-data").textContent);
+  const { payloads, ended, title } = JSON.parse(document.getElementById("pd-data").textContent);
   const KINDS = {
     header: "header", verdict: "verdict", stages: "stage_links", request: "sent", ledger: "ledger", findings: "findings",
     difference: "difference", prompt_tokens: "token_view", template: "template", completion: "completion",
@@ -139,7 +139,7 @@
     for (const name of ["header", "verdict", "ledger", "findings", "again"]) {
       parts[name] = payloads[name] ? (await pd.decodePayload(payloads[name])).header : null;
     }
-    await pd.savePicture({ ...parts, facts: parts.again.facts }, "prompt-debugger.png");
+    await pd.savePicture({ ...parts, title, facts: parts.again.facts }, "prompt-debugger.png");
     element.blur();
   }
 
@@ -197,6 +197,7 @@
 
   async function place() {
     pd.inspect([]);
+    if (title) document.getElementById("pd-verdict").before(make("h2", "pd-report-title", title));
     settle();
     prefersDark.addEventListener("change", settle);
     await Promise.all(

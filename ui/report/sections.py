@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from prompt_debugger import __version__
-from prompt_debugger.core.report import curl_of, template_sha256, trace_to_markdown
+from prompt_debugger.core.report import curl_of, moment_words, template_sha256, trace_to_markdown
 from prompt_debugger.core.types import JSON, JSONObject, Server, Trace
 from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.present.json_text import json_segments, segments_to_json
@@ -63,6 +63,8 @@ def markdown_of(trace: Trace) -> str:
 
 def _facts(trace: Trace) -> Iterator[tuple[str, str]]:
     yield "Prompt Debugger", __version__
+    if trace.started:
+        yield "run at", moment_words(trace.started)
     if trace.server is not None:
         yield from _server_facts(trace.server)
     if trace.evidence is not None:
@@ -80,6 +82,8 @@ def _facts(trace: Trace) -> Iterator[tuple[str, str]]:
 def _server_facts(server: Server) -> Iterator[tuple[str, str]]:
     yield "server", joined(server.kind, server.version or "version unknown", "lab" if server.is_lab else None)
     yield "address", server.base_url
+    if server.start_command:
+        yield "start command", shortened(server.start_command, 300)
     yield "model", server.model or "unknown"
     if server.model_root and server.model_root != server.model:
         yield "model root", server.model_root

@@ -5,6 +5,7 @@ from __future__ import annotations
 from prompt_debugger import __version__
 from prompt_debugger.core.report import Bundle, write_bundle
 from prompt_debugger.core.types import Trace
+from prompt_debugger.ui.present.words import shortened
 from prompt_debugger.ui.report.document import trace_to_html
 from prompt_debugger.ui.report.mask import mask_trace
 from prompt_debugger.ui.report.sections import markdown_of
@@ -44,5 +45,6 @@ def share_trace(trace: Trace) -> SharedRun:
 def describe_bundle(bundle: Bundle) -> str:
     """Return where an opened run comes from, one sentence."""
     by = f"version {bundle.program} of this program" if bundle.program else "this program"
+    called = f" \u201c{shortened(' '.join(bundle.trace.title.split()), 80)}\u201d" if bundle.trace.title else ""
     edited = " The file was changed after it was written." if bundle.is_edited else ""
-    return f"Reopened from a bundle written by {by}; nothing was run.{edited}"
+    return f"Reopened{called} from a bundle written by {by}; nothing was run.{edited}"

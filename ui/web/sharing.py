@@ -70,7 +70,7 @@ class Sharing:
             }
         )
 
-    def share(self, form: str, trace: Trace | None, text: str, fields: TargetFields) -> str:
+    def share(self, form: str, trace: Trace | None, text: str, fields: TargetFields, title: str = "") -> str:
         """Return the payload that holds a run, or the request, in one form.
 
         Args:
@@ -78,13 +78,14 @@ class Sharing:
             trace: The last run.
             text: The editor.
             fields: The fields under Target.
+            title: What the visitor calls the run.
         """
         try:
             if form == "link":
                 return self._answer(self._link(text, fields))
             if trace is None:
                 raise _NOTHING
-            header, data = room_of().call(share_as, form, trace)
+            header, data = room_of().call(share_as, form, trace, title)
             return self._answer(header, data)
         except DebuggerError as error:
             return self._answer(_failure(error))

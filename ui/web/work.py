@@ -25,11 +25,13 @@ from prompt_debugger.ui.present import RunView, header_payload, notices_payload,
 from prompt_debugger.ui.present.comparison import NamedRun, comparison_payload
 from prompt_debugger.ui.present.header import server_facts
 from prompt_debugger.ui.present.verdict import verdict_payload
-from prompt_debugger.ui.present.words import joined
+from prompt_debugger.ui.present.words import joined, shortened
 from prompt_debugger.ui.report import SharedRun, again_payload, describe_bundle, link_state, share_trace
 from prompt_debugger.ui.web.limits import LimitError, Limits, check_length, check_request_limits, without_keys
 
 Payloads = dict[str, str | None]
+
+MAX_TITLE = 200  # characters
 
 _PICTURE_VIEWS = ("header", "verdict", "ledger", "findings")
 
@@ -92,14 +94,15 @@ def make_link(text: str, choices: JSONObject) -> tuple[JSONObject, tuple[str, ..
 
 
 @job("covering what looks like a secret in this run", Room(cpu_s=20.0, wall_s=120.0, memory_mb=2048))
-def share_as(form: str, trace: Trace) -> tuple[JSONObject, bytes]:
+def share_as(form: str, trace: Trace, title: str = "") -> tuple[JSONObject, bytes]:
     """Return a run in one form in which it may be shared: the header of its payload, and the file.
 
     Args:
         form: `html`, `picture`, `markdown`, `bundle`, or `kept`: a bundle with the facts of a line of the history.
         trace: The run.
+        title: What a person calls it; "" leaves the name that it has.
     """
-    return _FORMS[form](share_trace(trace))
+    return _FORMS[form](share_trace(replace(trace, title=title.strip()[:MAX_TITLE] or trace.title)))
 
 
 @job("reading the bundle", Room(cpu_s=15.0, wall_s=120.0, memory_mb=3072))
@@ -214,6 +217,7 @@ def _picture(run: SharedRun) -> tuple[JSONObject, bytes]:
     parts: JSONObject = {
         name: unpack_payload(payload)[0] if (payload := payloads.get(name)) else None for name in _PICTURE_VIEWS
     }
+    parts["title"] = shortened(" ".join(run.trace.title.split()), 120)
     parts["facts"] = unpack_payload(again_payload(run.trace))[0]["facts"]
     return {"kind": "picture", "name": "prompt-debugger.png", "parts": parts}, b""
 
@@ -224,7 +228,7 @@ def _kept(run: SharedRun) -> tuple[JSONObject, bytes]:
     target = "no server" if server is None else "lab" if server.is_lab else server.base_url
     parts = (target, None if server is None else server.model, None if server is None else server.tool_parser)
     facts: JSONObject = {name: strip[name] for name in ("badge", "tone", "sentence")}
-    return {"kind": "kept", **facts, "target": joined(*parts)}, _bundle(run)[1]
+    return {"kind": "kept", **facts, "target": joined(*parts), "title": run.trace.title[:80]}, _bundle(run)[1]
 
 
 _FORMS: Mapping[str, Callable[[SharedRun], tuple[JSONObject, bytes]]] = {

@@ -44,7 +44,7 @@ from prompt_debugger.core.types import (
     VllmOutcome,
     Vocabulary,
 )
-from prompt_debugger.core.types.base import LEFT_OUT_IF_NONE
+from prompt_debugger.core.types.base import LEFT_OUT_IF_EMPTY, LEFT_OUT_IF_NONE
 
 # A field that nobody knows is an error of whoever wrote it; bytes are hex; what is no number gets its name last.
 WIRE = ConfigDict(extra="forbid", ser_json_bytes="hex", val_json_bytes="hex", ser_json_inf_nan="constants")
@@ -261,6 +261,8 @@ class RunDocument:
         parse: What the raw output holds, and what became of it.
         findings: What is wrong, worst first.
         verdict: The run in one sentence.
+        title: A name that a person gave to the run, where there is one.
+        started: When it began, ISO 8601 in UTC, where that is known.
         request_text: What was pasted; in bundles.
         request_source: The form it was pasted in; in bundles.
         request_base_url: The server's address in a pasted command; in bundles.
@@ -289,6 +291,8 @@ class RunDocument:
     parse: ParseDocument | None
     findings: tuple[Finding, ...]
     verdict: Verdict | None
+    title: str = dataclasses.field(default="", metadata=LEFT_OUT_IF_EMPTY)
+    started: str = dataclasses.field(default="", metadata=LEFT_OUT_IF_EMPTY)
     request_text: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
     request_source: Literal["json", "curl", "python"] | None = dataclasses.field(
         default=None, metadata=LEFT_OUT_IF_NONE

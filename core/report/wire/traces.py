@@ -87,6 +87,8 @@ def _run_document(trace: Trace, *, whole: bool) -> RunDocument:
         parse=None if parse is None else _parse_document(parse, None, trace.findings, whole=whole),
         findings=trace.findings,
         verdict=trace.verdict,
+        title=trace.title,
+        started=trace.started,
         request_text=request.text if whole else None,
         request_source=request.source if whole else None,
         request_base_url=request.base_url if whole else None,
@@ -213,6 +215,8 @@ def _trace(document: RunDocument) -> Trace:
         parse=None if document.parse is None else _parse(document.parse),
         findings=document.findings,
         verdict=document.verdict,
+        title=document.title,
+        started=document.started,
     )
 
 

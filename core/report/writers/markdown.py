@@ -7,15 +7,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from prompt_debugger.core.report.counts import calls_words, characters_words
-from prompt_debugger.core.report.markup import cell, code, fence_of, fenced, prose
+from prompt_debugger.core.report.call_table import call_table
+from prompt_debugger.core.report.counts import calls_words, characters_words, moment_words
+from prompt_debugger.core.report.markup import cell, code, code_cell, fence_of, fenced, prose
 from prompt_debugger.core.report.redact import redact_body, redact_json
-from prompt_debugger.core.report.repeat import BUNDLE_NAME, curl_of, curl_of_bundle, template_sha256
+from prompt_debugger.core.report.repeat import BUNDLE_NAME, curl_of, curl_of_bundle, parse_command, template_sha256
 from prompt_debugger.core.types import JSON, Finding, Prompt, Server, Trace
 
 _LIMIT = 6000  # of one block; a GitHub issue takes 65,536 characters
 _MOST_FINDINGS = 12
 _LONGEST_DETAIL = 1500
+_LONGEST_TITLE = 200
 _OWN_LINK = re.compile(r"https://github\.com/[\w./#-]{1,200}")  # the rules' reports; a bundle may bring any other
 
 
@@ -31,9 +33,14 @@ def trace_to_markdown(trace: Trace, program: str = "") -> str:
 
 def _lines(trace: Trace, program: str) -> Iterator[str]:
     verdict = trace.verdict.sentence if trace.verdict is not None else "No verdict: the run did not finish."
+    if trace.title:
+        yield f"## {prose(trace.title, _LONGEST_TITLE)}"
+        yield ""
     yield f"**{prose(verdict, _LONGEST_DETAIL)}**"
     yield ""
     yield from _facts(trace, program)
+    if trace.parse is not None:
+        yield from call_table(trace.parse, trace.chat)
     if trace.refusal is not None:
         said = prose(trace.refusal.message, _LONGEST_DETAIL)
         yield f"The server refused the request, HTTP {trace.refusal.status}: {said}"
@@ -61,17 +68,23 @@ def _facts(trace: Trace, program: str) -> Iterator[str]:
     yield "|---|---|"
     for name, value in _fact_rows(trace, program):
         yield f"| {name} | {cell(value, _LONGEST_DETAIL)} |"
+    if trace.server is not None and trace.server.start_command:
+        yield f"| start command | {code_cell(trace.server.start_command, _LONGEST_DETAIL)} |"
     yield ""
 
 
 def _fact_rows(trace: Trace, program: str) -> Iterator[tuple[str, str]]:
     yield "Prompt Debugger", program or "from a checkout"
+    if trace.started:
+        yield "run at", moment_words(trace.started)
     if trace.evidence is not None:
         yield "evidence", trace.evidence.value
     if trace.server is not None:
         yield "server", _server(trace.server)
         if trace.server.model:
             yield "model", trace.server.model
+        if trace.server.max_model_len is not None:
+            yield "context length", f"{trace.server.max_model_len} tokens"
     if trace.prompt is not None:
         yield "prompt", _prompt(trace.prompt)
     yield from _templates(trace)
@@ -140,7 +153,13 @@ def _json(value: JSON) -> str:
 
 
 def _reproduce(trace: Trace) -> Iterator[str]:
-    """Yield the command that sends the request again: whole, or with the body from the bundle, never cut."""
+    """Yield the commands that show it again: the parser's alone, and the request, whole or with its body in the bundle.
+
+    A command is never cut.
+    """
+    parse_alone = parse_command(trace)
+    if parse_alone and len(parse_alone) <= _LIMIT:
+        yield from _command("Repeat the parser's reading, without a model or a server", parse_alone, "bash")
     command = curl_of(replace(trace, sent=redact_body(trace.sent or trace.request.body)))
     if len(command) <= _LIMIT:
         yield from _command("Reproduce", command)
@@ -148,12 +167,12 @@ def _reproduce(trace: Trace) -> Iterator[str]:
     yield from _command(f"Reproduce, with the JSON bundle saved as {BUNDLE_NAME}", curl_of_bundle(trace))
 
 
-def _command(title: str, command: str) -> Iterator[str]:
+def _command(title: str, command: str, shell: str = "sh") -> Iterator[str]:
     """Yield a command as it is: its parts were redacted before they were quoted."""
     yield f"<details><summary>{title}</summary>"
     yield ""
     fence = fence_of(command)
-    yield from (f"{fence}sh", command, fence)
+    yield from (f"{fence}{shell}", command, fence)
     yield ""
     yield "</details>"
     yield ""

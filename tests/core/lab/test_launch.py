@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from prompt_debugger.core.lab.launch import build_command, build_environment, prepare_model
+from prompt_debugger.core.lab.launch import build_command, build_environment, prepare_model, start_words
 from prompt_debugger.core.lab.spec import LabSpec
 
 
@@ -104,3 +104,22 @@ def test_a_complete_folder_is_used_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
 
     assert prepare_model(LabSpec(model_dir=tmp_path, kind="renderer"), tmp_path) == str(tmp_path)
+
+
+def test_the_command_for_others_names_what_shapes_answers_and_no_folder_or_key(tmp_path: Path) -> None:
+    template = tmp_path / "mine.jinja"
+    more = ("--api-key", "sk-private", "--hf-token=abc", "--lora-modules", "/home/me/lora", "--dtype", "float32")
+    spec = LabSpec(model_dir=tmp_path / "My-Model", tool_parser="hermes", chat_template=template, extra_args=more)
+
+    command = start_words(spec)
+
+    assert command.startswith("vllm serve My-Model --max-model-len 2048 --enable-auto-tool-choice")
+    assert "--tool-call-parser hermes --chat-template mine.jinja" in command
+    assert "--dtype float32" in command
+    assert not any(secret in command for secret in ("private", "abc", "/home", str(tmp_path)))
+
+
+def test_a_model_of_the_hub_is_served_by_its_id() -> None:
+    spec = LabSpec(model_dir="org/model", served_model_name="mine", tool_parser=None)
+
+    assert start_words(spec) == "vllm serve org/model --served-model-name mine --max-model-len 2048"

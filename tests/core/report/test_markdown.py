@@ -6,13 +6,15 @@ import subprocess
 from dataclasses import replace
 
 import pytest
+from markdown_it import MarkdownIt
 
 from prompt_debugger.core.report import redact_json, trace_to_markdown
-from prompt_debugger.core.types import Refusal, Request, Trace
+from prompt_debugger.core.types import CallOutcome, Refusal, Request, Trace
 from tests.ui.present.strategies import HOSTILE
 from tests.ui.present.traces import TEMPLATE, dropped_call_trace
 
 GITHUB_LIMIT = 65_536
+MARKDOWN = MarkdownIt("commonmark").enable("table")
 
 
 def test_it_has_versions_parsers_template_hash_and_a_command():
@@ -102,3 +104,85 @@ def test_no_text_of_a_run_leaves_its_fence_or_its_table_cell(text):
             outside.append(line)
     assert fence == ""
     assert not [line for line in outside if "<script" in line or "<img" in line or "<svg" in line]
+
+
+def test_names_in_our_sentences_are_code():
+    markdown = trace_to_markdown(dropped_call_trace())
+
+    html = MARKDOWN.render(markdown)
+
+    assert "<code>get_weather</code>" in html
+    assert "\\`" not in markdown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a `x``y` b",
+        "`one``two`three`",
+        "`` ` `@user` #12",
+        "`\\` <b>&</b> `",
+        "http://a.example`b`http://c.example",
+        "\\`[x](http://evil.example)`",
+        "`![x](http://evil.example)` and ` [y](http://evil.example)",
+        "a \\\\|[x](http://evil.example)",
+        "`a\\\\|` | [x](http://evil.example)",
+        "http://b.example/\\\\|[x](http://evil.example)",
+    ],
+)
+def test_backticks_and_bars_of_strangers_do_not_break_out(text):
+    trace = dropped_call_trace()
+    finding = replace(trace.findings[0], title=text, links=())
+    server = replace(trace.server, model=text, start_command=text)
+    markdown = trace_to_markdown(replace(trace, server=server, findings=(finding,), title=text))
+
+    html = MARKDOWN.render(markdown)
+
+    assert "<a " not in html
+    assert "<img" not in html
+    assert "<b>" not in html
+    rows = [row for row in html.split("<tr>") if "<td>model</td>" in row]
+    assert rows[0].count("<td>") == 2
+    assert html.count("<h2>") == 1
+
+
+def test_it_tells_title_date_start_command_and_the_fate_of_every_call():
+    trace = dropped_call_trace()
+    server = replace(trace.server, start_command="vllm serve lab-model --tool-call-parser kimi_k2", max_model_len=2048)
+    markdown = trace_to_markdown(replace(trace, title="Paris | gone", started="2026-07-01T12:30:00Z", server=server))
+
+    assert markdown.startswith("## Paris \\| gone\n\n**The model wrote")
+    assert "| run at | 2026-07-01 12:30 UTC |" in markdown
+    assert "| start command | `vllm serve lab-model --tool-call-parser kimi_k2` |" in markdown
+    assert '| 1 | `get_weather` `{"city": "Paris"}` | – | dropped |' in markdown
+
+
+def test_a_call_that_came_back_altered_shows_both_sides():
+    trace = dropped_call_trace()
+    message = {"tool_calls": [{"function": {"name": "get_weather", "arguments": {"city": "Par`is"}}}]}
+    match = replace(trace.parse.ledger.matches[0], message_index=0, outcome=CallOutcome.ALTERED)
+    ledger = replace(trace.parse.ledger, matches=(match,))
+    trace = replace(trace, chat=replace(trace.chat, message=message), parse=replace(trace.parse, ledger=ledger))
+
+    markdown = trace_to_markdown(trace)
+
+    row = '| 1 | `get_weather` `{"city": "Paris"}` | `get_weather` ``{"city": "Par`is"}`` | altered |'
+    assert row in markdown
+    assert "call | written" not in trace_to_markdown(replace(trace, chat=None))
+
+
+def test_the_parsers_reading_is_repeated_offline_and_never_with_a_secret():
+    trace = dropped_call_trace()
+
+    command = trace_to_markdown(trace).split("```bash\n")[1].split("\n```")[0]
+
+    printed = subprocess.run(
+        ["bash", "-c", 'prompt-debugger() { cat; echo; echo "$@"; cat "${@: -1}"; }\n' + command],
+        capture_output=True, check=True, text=True,
+    ).stdout.split("\n")  # fmt: skip
+    assert printed[0] == trace.raw.text
+    assert "--parser vllm:kimi_k2" in printed[1]
+    assert json.loads(printed[2]) == trace.request.body["tools"]
+    for text in ("sk-abcdefghijklmnop1234", "\x1b[2J", ""):
+        assert "```bash" not in trace_to_markdown(replace(trace, raw=replace(trace.raw, text=text)))
+    assert "```bash" not in trace_to_markdown(replace(trace, server=replace(trace.server, kind="sglang")))

@@ -46,6 +46,16 @@ def test_a_bundle_is_printed_as_the_run_was(bundle):
     assert done.returncode == 1  # the run had found an error
 
 
+def test_a_title_heads_the_report_and_is_told_by_who_opens_it(bundle, tmp_path):
+    out = tmp_path / "titled"
+
+    run("--bundle", bundle, "--title", "Paris  vanishes", "--report", out)
+
+    assert (out / "trace.md").read_text().startswith("## Paris vanishes\n")
+    assert "<title>Paris vanishes · Prompt Debugger</title>" in (out / "trace.html").read_text()
+    assert "Reopened “Paris vanishes” from a bundle" in run("--bundle", out / "trace.json").stderr
+
+
 def test_a_bundle_comes_through_a_pipe_and_goes_on_as_json(bundle):
     done = run("--bundle", "-", "--json", text=bundle.read_text())
 

@@ -50,6 +50,25 @@ def test_on_a_space_the_link_is_that_of_the_space(sharing, monkeypatch):
     assert asked(sharing, "link")[0]["base"] == "https://huggingface.co/spaces/owner/name"
 
 
+@pytest.mark.parametrize("form", ["html", "markdown", "bundle"])
+def test_a_title_is_in_every_file_and_covers_what_looks_like_a_key(sharing, form):
+    title = "Paris vanishes sk-abcdefghijklmnop1234"
+
+    data = unpack_payload(sharing.share(form, dropped_call_trace(), TEXT, FIELDS, title))[1].decode()
+
+    assert "Paris vanishes" in data
+    assert "abcdefghijklmnop1234" not in data
+
+
+def test_a_title_is_in_the_picture_and_the_history_and_stays_without_a_new_one(sharing):
+    titled = replace(dropped_call_trace(), title="Paris vanishes")
+
+    assert asked(sharing, "picture", titled)[0]["parts"]["title"] == "Paris vanishes"
+    assert unpack_payload(sharing.pack_run(titled))[0]["title"] == "Paris vanishes"
+    opened = sharing.open(pack(write_bundle(titled)))
+    assert "“Paris vanishes”" in unpack_payload(opened.answer)[0]["sentence"]
+
+
 def test_a_link_of_an_unreadable_request_names_the_place(sharing):
     header, _ = asked(sharing, "link", text='{"messages": [,]}')
 

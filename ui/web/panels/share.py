@@ -35,7 +35,7 @@ def wire_share(page: Page, sharing: Sharing) -> Dependency:
         event: gr.SelectData,
     ) -> str:
         fields = TargetFields(endpoint, model, tokenizer, tool_parser, reasoning_parser)
-        return sharing.share(str(event.value), trace, text, fields)
+        return sharing.share(str(event.value["form"]), trace, text, fields, str(event.value["title"]))
 
     def open_bundle(event: gr.EventData) -> Changes:
         opened = sharing.open(str(event.packed))
