@@ -1,9 +1,11 @@
 """What holds the shape of the project together: names, places, promises of the README."""
 
+import ast
 import json
 import re
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 
 import pytest
 
@@ -22,6 +24,35 @@ TRACKED_TEXT = [
 @pytest.mark.parametrize("path", CODE, ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_module_outgrows_its_idea(path):
     assert len(path.read_text().splitlines()) <= 400
+
+
+def test_no_modules_import_one_another_in_a_circle():
+    """Imports inside functions and for type checking alone count too: a circle is one idea in several files."""
+    names = {_name_of(path): path for path in CODE}
+    graph = {
+        name: {one for one in _imports(path) if one in names and one != name} - _LATER.get(name, set())
+        for name, path in names.items()
+    }
+
+    TopologicalSorter(graph).prepare()  # raises CycleError, which names the circle
+
+
+# What pydantic asks a type about itself, imported when it asks.
+_LATER = {"prompt_debugger.core.types.base": {"prompt_debugger.core.types.outside"}}
+
+
+def _name_of(path):
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(("prompt_debugger", *(parts[:-1] if parts[-1] == "__init__" else parts)))
+
+
+def _imports(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            module = ROOT.joinpath(*node.module.split(".")[1:])
+            for alias in node.names:
+                is_module = (module / f"{alias.name}.py").is_file() or (module / alias.name).is_dir()
+                yield f"{node.module}.{alias.name}" if is_module else node.module
 
 
 @pytest.mark.parametrize("path", CODE, ids=lambda path: str(path.relative_to(ROOT)))

@@ -2,7 +2,7 @@
 
 It differs from Jinja's in five things: string literals are traced constants with
 their place in the source; every output is its own piece, printed by a function that
-notes the place; `~` keeps runs; reading a template variable is noted; branches are
+notes the place; `~` and `%` keep runs; reading a template variable is noted; branches are
 counted. Constants are not folded, so compiling a template cannot be made expensive.
 """
 
@@ -10,33 +10,47 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from jinja2 import nodes
 from jinja2.compiler import CodeGenerator, Frame, operators
+from jinja2.environment import Environment
 from jinja2.idtracking import VAR_LOAD_ALIAS, VAR_LOAD_RESOLVE
 
-from prompt_debugger.core.render.trace.branches import reached_slot, runs_slot
+from prompt_debugger.core.render.trace.branches import BranchMap, reached_slot, runs_slot
 from prompt_debugger.core.render.trace.lexer import Position, extent
 from prompt_debugger.core.render.trace.runs import Run, RunKind, Runs
 from prompt_debugger.core.render.trace.strings import TracedStr, fitting, literal
-
-if TYPE_CHECKING:
-    from prompt_debugger.core.render.trace.environment import TracingEnvironment
 
 _ESCAPE = re.compile(r"\\(?:\n|[\\'\"abfnrtv]|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]*\})")
 _WORD_FILTERS = frozenset({"tojson", "string", "lower", "upper", "trim", "safe", "e", "escape"})
 _STRING = re.compile(r"""\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.DOTALL)
 
 
+class NotingEnvironment(Environment):
+    """What the generator asks of its environment.
+
+    Attributes:
+        source: The template.
+        literals: Its constants, as the generator meets them.
+        mentions: Names of the variables from outside that it has.
+        branches: Its branches.
+    """
+
+    source: str
+    literals: list[TracedStr]
+    mentions: set[str]
+    branches: BranchMap
+
+
 class TracingCodeGenerator(CodeGenerator):
     """Generates the traced twin of a template."""
 
-    environment: TracingEnvironment
+    environment: NotingEnvironment
 
     def __init__(
         self,
-        environment: TracingEnvironment,
+        environment: NotingEnvironment,
         name: str | None,
         filename: str | None,
         stream: TextIO | None = None,
@@ -67,6 +81,7 @@ class TracingCodeGenerator(CodeGenerator):
             ("_print", "environment.print_value"),
             ("_print_entry", "environment.print_entry"),
             ("_concatenate", "environment.concatenate"),
+            ("_modulo", "environment.modulo"),
             ("_read", "environment.note_read"),
             ("_counts", "environment.branches.counts"),
             ("_tested", "environment.note_test"),
@@ -129,6 +144,14 @@ class TracingCodeGenerator(CodeGenerator):
             self._shown(part, frame)
             self.write(", ")
         self.write("))")
+
+    def visit_Mod(self, node: nodes.BinExpr, frame: Frame) -> None:  # noqa: N802  # Jinja's name
+        """Write `a % b`."""
+        self.write("_modulo(")
+        self.visit(node.left, frame)
+        self.write(", ")
+        self.visit(node.right, frame)
+        self.write(")")
 
     # -- booleans and nulls, which cannot carry their origin: it is looked up where they are printed
 

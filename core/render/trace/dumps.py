@@ -19,9 +19,7 @@ from prompt_debugger.core.render.trace.runs import (
     Run,
     RunKind,
     Runs,
-    cut,
-    glue_all,
-    stamp,
+    expand,
     total_length,
     unknown_runs,
 )
@@ -108,19 +106,6 @@ def dumped(value: object, notation: Notation, text: str) -> TracedStr:
     if not text:
         return traced(text, ())
     return traced(text, (Run(len(text), RunKind.DUMP, Dump(value, notation, text), 0, len(text)),))
-
-
-def expand(runs: Runs) -> Runs:
-    """Return `runs` with dumps replaced by the runs of their leaves."""
-    if all(run.kind is not RunKind.DUMP for run in runs):
-        return runs
-    return glue_all(_expand_run(run) for run in runs)
-
-
-def _expand_run(run: Run) -> Runs:
-    if not isinstance(run.source, Dump):
-        return (run,)
-    return stamp(cut(run.source.runs, run.start, run.stop), run.site)
 
 
 def plain_value(value: object) -> object:

@@ -18,9 +18,9 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from prompt_debugger.core.render.trace import printing
 from prompt_debugger.core.render.trace.branches import BranchMap, find_branches, reached_slot, runs_slot
-from prompt_debugger.core.render.trace.codegen import TracingCodeGenerator
+from prompt_debugger.core.render.trace.codegen import NotingEnvironment, TracingCodeGenerator
 from prompt_debugger.core.render.trace.filters import Filter, tracing_filters
-from prompt_debugger.core.render.trace.formatting import brace_runs
+from prompt_debugger.core.render.trace.formatting import brace_runs, modulo
 from prompt_debugger.core.render.trace.lexer import Position, PositionLexer, normalise_newlines
 from prompt_debugger.core.render.trace.runs import Field, Run, RunKind
 from prompt_debugger.core.render.trace.strings import TracedStr, fitting, plain, traced
@@ -49,7 +49,7 @@ class GenerationTag(Extension):
         return caller()
 
 
-class TracingEnvironment(ImmutableSandboxedEnvironment):
+class TracingEnvironment(NotingEnvironment, ImmutableSandboxedEnvironment):
     """Compiles one template so that its render is traced.
 
     Attributes:
@@ -66,6 +66,7 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
     print_value = staticmethod(printing.print_value)
     print_entry = staticmethod(printing.print_entry)
     concatenate = staticmethod(printing.concatenate)
+    modulo = staticmethod(modulo)
     dress_constant = staticmethod(printing.dress_constant)
     dress_filtered = staticmethod(printing.dress_filtered)
     place_in = staticmethod(place_in)
@@ -144,7 +145,7 @@ class TracingEnvironment(ImmutableSandboxedEnvironment):
 
         def formatted(*args: object, **kwargs: object) -> str:
             text = plain(str(sandboxed(*args, **kwargs)))
-            return fitting(text, brace_runs(template, template._runs, args, kwargs, len(text)))
+            return fitting(text, brace_runs(template, args, kwargs, len(text)))
 
         return formatted
 

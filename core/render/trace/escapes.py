@@ -46,18 +46,21 @@ def escape_runs(runs: Runs, text: str, encode: Encode) -> Runs:
     what another `encode` does to its neighbours is for the caller to check.
     """
     if len(runs) == 1:
-        return (_escape_run(runs[0], len(encode(text)), encode),)
+        return (_resized(runs[0], len(encode(text)), encode),)
     out: list[Run] = []
     position = 0
     for run in runs:
-        out.append(_escape_run(run, len(encode(text[position : position + run.length])), encode))
+        out.append(_resized(run, len(encode(text[position : position + run.length])), encode))
         position += run.length
     return tuple(out)
 
 
-def _escape_run(run: Run, length: int, encode: Encode) -> Run:
-    if length == run.length:
-        return run
+def _resized(run: Run, length: int, encode: Encode) -> Run:
+    return run if length == run.length else escape_run(run, length, encode)
+
+
+def escape_run(run: Run, length: int, encode: Encode) -> Run:
+    """Return what a run becomes whose text `encode` changed, and which has `length` characters then."""
     _, kind, source, start, stop, site = run
     if kind is RunKind.COPY and isinstance(source, Field):
         return Run(length, RunKind.ESCAPED, EscapedField(source, encode), start, stop, site)

@@ -13,14 +13,14 @@ import markupsafe
 from jinja2 import filters, pass_environment
 from jinja2.environment import Environment
 
-from prompt_debugger.core.render.trace.changes import respaced, rewritten, with_ending
-from prompt_debugger.core.render.trace.dumps import PYTHON, dumped, expand, json_notation, plain_value
+from prompt_debugger.core.render.trace.dumps import PYTHON, dumped, json_notation, plain_value
 from prompt_debugger.core.render.trace.escapes import escape_html, escape_runs
+from prompt_debugger.core.render.trace.formatting import formatted
 from prompt_debugger.core.render.trace.markup import TracedMarkup
 from prompt_debugger.core.render.trace.printing import as_text
 from prompt_debugger.core.render.trace.printing import join_output as join_texts
-from prompt_debugger.core.render.trace.runs import computed_runs
-from prompt_debugger.core.render.trace.strings import TracedStr, plain, runs_of, traced
+from prompt_debugger.core.render.trace.runs import computed_runs, cut_many, expand, glue_all
+from prompt_debugger.core.render.trace.strings import TracedStr, plain, respaced, rewritten, runs_of, traced
 from prompt_debugger.core.render.trace.values import mark_dumped
 
 _PRINTS_FIRST = ("trim", "upper", "lower", "capitalize", "replace", "center")
@@ -39,6 +39,7 @@ def tracing_filters(originals: Mapping[str, Filter]) -> dict[str, object]:
     made: dict[str, object] = dict(originals)
     made["tojson"] = partial(_to_json, originals["tojson"])
     made["pprint"] = partial(_pretty, originals["pprint"])
+    made["format"] = partial(_format, originals["format"])
     made["join"] = _join
     made["indent"] = _indent
     made["title"] = _title
@@ -69,6 +70,14 @@ def _pretty(original: Filter, value: object) -> TracedStr:
     if text == repr(plain_value(value)):
         return dumped(value, PYTHON, text)
     return rewritten(as_text(value), plain(text))
+
+
+def _format(original: Filter, value: object, *args: object, **kwargs: object) -> object:
+    template = value if isinstance(value, str) else str(value)
+    text = original(template, *args, **kwargs)
+    if type(template) is not TracedStr or not isinstance(text, str):
+        return text
+    return formatted(template, kwargs or args, plain(text))
 
 
 @pass_environment
@@ -129,9 +138,18 @@ def _truncating(original: Filter) -> Filter:
         ending = args[4] if len(args) > 4 else kwargs.get("end", "...")
         if type(value) is not TracedStr or not isinstance(text, str) or not isinstance(ending, str):
             return text
-        return value if len(text) == len(value) else with_ending(value, plain(text), ending)
+        return value if len(text) == len(value) else _with_ending(value, plain(text), ending)
 
     return truncate
+
+
+def _with_ending(original: TracedStr, text: str, ending: str) -> TracedStr:
+    """Return `text`, which is the front of `original` and then `ending`, made by the template."""
+    kept = len(text) - len(ending)
+    if plain(original)[:kept] + plain(ending) != text:
+        return rewritten(original, text)
+    runs = runs_of(ending) if type(ending) is TracedStr else computed_runs(len(ending))
+    return traced(text, glue_all((cut_many(original._runs, ((0, kept),))[0], runs)))
 
 
 def _wrapping(original: Filter) -> Filter:

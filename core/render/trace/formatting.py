@@ -6,8 +6,21 @@ import re
 import string
 from collections.abc import Mapping, Sequence
 
-from prompt_debugger.core.render.trace.changes import padded, scalar_runs
-from prompt_debugger.core.render.trace.runs import Runs, coarse, cut, glue_all, total_length, unknown_runs
+from prompt_debugger.core.render.trace.dumps import PYTHON, dumped
+from prompt_debugger.core.render.trace.printing import as_text
+from prompt_debugger.core.render.trace.runs import (
+    Run,
+    RunKind,
+    Runs,
+    coarse,
+    computed_runs,
+    cut,
+    expand,
+    glue_all,
+    total_length,
+    unknown_runs,
+)
+from prompt_debugger.core.render.trace.strings import TracedStr, plain, traced
 
 _PERCENT = re.compile(
     r"%(?:\((?P<key>[^)]*)\))?(?P<flags>[#0\- +]*)(?P<width>\d*)(?:\.(?P<precision>\d*))?(?P<kind>[diouxXeEfFgGcrsa%])"
@@ -15,13 +28,24 @@ _PERCENT = re.compile(
 _STEP = re.compile(r"\.([^.\[]+)|\[([^\]]+)\]")
 
 
-def percent_runs(template: str, runs: Runs, values: object, length: int) -> Runs:
-    """Return the runs of `template % values`, of which the text has `length` characters."""
-    plain = str.__str__(template)
+def modulo(left: object, right: object) -> object:
+    """Return `left % right`; a text that is formatted knows where its parts came from."""
+    if type(left) is not TracedStr:
+        return left % right  # type: ignore[operator]  # for its error
+    return formatted(left, right, str.__mod__(left, right))
+
+
+def formatted(template: TracedStr, values: object, text: str) -> TracedStr:
+    """Return `text`, which is `template % values`."""
+    return traced(text, _percent_runs(template, values, len(text)))
+
+
+def _percent_runs(template: TracedStr, values: object, length: int) -> Runs:
+    text, runs = plain(template), template._runs
     queue = list(values) if isinstance(values, tuple) else [values]
     out: list[Runs] = []
     position = 0
-    for match in _PERCENT.finditer(plain):
+    for match in _PERCENT.finditer(text):
         out.append(cut(runs, position, match.start()))
         position = match.end()
         if match["kind"] == "%":
@@ -37,7 +61,7 @@ def percent_runs(template: str, runs: Runs, values: object, length: int) -> Runs
             return unknown_runs(length)
         directive = "%" + match["flags"] + match["width"] + _precision(match["precision"]) + match["kind"]
         out.append(_piece(value, str.__str__(str.__mod__(directive, (value,))), match["kind"]))
-    out.append(cut(runs, position, len(plain)))
+    out.append(cut(runs, position, len(text)))
     return _fitting(out, length)
 
 
@@ -45,14 +69,14 @@ def _precision(digits: str | None) -> str:
     return "" if digits is None else f".{digits}"
 
 
-def brace_runs(template: str, runs: Runs, args: Sequence[object], kwargs: Mapping[str, object], length: int) -> Runs:
+def brace_runs(template: TracedStr, args: Sequence[object], kwargs: Mapping[str, object], length: int) -> Runs:
     """Return the runs of `template.format(*args, **kwargs)`, of which the text has `length` characters."""
-    plain = str.__str__(template)
+    whole, runs = plain(template), template._runs
     out: list[Runs] = []
     position = automatic = 0
-    for text, name, spec, conversion in string.Formatter().parse(plain):
+    for text, name, spec, conversion in string.Formatter().parse(whole):
         if text:
-            found = plain.find(text, position)
+            found = whole.find(text, position)
             out.append(cut(runs, found, found + len(text)))
             position = found + len(text)
         if name is None:
@@ -70,7 +94,7 @@ def brace_runs(template: str, runs: Runs, args: Sequence[object], kwargs: Mappin
         else:
             shown = format(str(value) if conversion == "s" or not spec else value, spec or "")
         out.append(_piece(value, str.__str__(shown), conversion or "s"))
-        position = plain.find("}", position) + 1
+        position = whole.find("}", position) + 1
     return _fitting(out, length)
 
 
@@ -94,23 +118,33 @@ def _fitting(pieces: Sequence[Runs], length: int) -> Runs:
 
 def _piece(value: object, shown: str, kind: str) -> Runs:
     """Return the runs of one value as a format wrote it."""
-    from prompt_debugger.core.render.trace.dumps import (  # they need strings, which need this file
-        PYTHON,
-        dumped,
-        expand,
-    )
-    from prompt_debugger.core.render.trace.printing import as_text
-
     if kind in "ra":
         text = repr(value)
         whole = dumped(value, PYTHON, text)._runs
-        made = padded(whole, text, shown)
+        made = _padded(whole, text, shown)
         return coarse(expand(whole), len(shown)) if made is None else made
     text = as_text(value)
     if isinstance(value, (int, float)):
-        return scalar_runs(shown, text._runs[0] if len(text._runs) == 1 else None)
-    made = padded(text._runs, str.__str__(text), shown)
+        return _scalar_runs(shown, text._runs[0] if len(text._runs) == 1 else None)
+    made = _padded(text._runs, str.__str__(text), shown)
     if made is None and str.startswith(text, shown.strip()):  # cut by a precision
         kept = shown.strip()
-        made = padded(cut(text._runs, 0, len(kept)), kept, shown)
+        made = _padded(cut(text._runs, 0, len(kept)), kept, shown)
     return coarse(expand(text._runs), len(shown)) if made is None else made
+
+
+def _padded(runs: Runs, text: str, shown: str) -> Runs | None:
+    """Return the runs of `shown`, which holds `text` with padding around; `None` if it does not."""
+    if len(shown) == len(text):
+        return runs if shown == text else None
+    left = shown.find(text)
+    if left < 0:
+        return None
+    return glue_all((computed_runs(left), runs, computed_runs(len(shown) - left - len(text))))
+
+
+def _scalar_runs(shown: str, run: Run | None) -> Runs:
+    """Return the runs of a number as written by some format."""
+    if run is not None and run.kind is RunKind.SCALAR:
+        return (Run(len(shown), RunKind.SCALAR, run.source),) if shown else ()
+    return computed_runs(len(shown))

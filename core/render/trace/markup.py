@@ -8,9 +8,8 @@ from typing import SupportsIndex
 
 import markupsafe
 
-from prompt_debugger.core.render.trace.dumps import expand
 from prompt_debugger.core.render.trace.escapes import escape_html, escape_runs
-from prompt_debugger.core.render.trace.runs import Runs, glue
+from prompt_debugger.core.render.trace.runs import Runs, expand, glue
 from prompt_debugger.core.render.trace.strings import TracedStr, plain, runs_of, traced
 
 

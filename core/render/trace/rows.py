@@ -13,8 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from prompt_debugger.core.render.trace.dumps import expand
-from prompt_debugger.core.render.trace.runs import EscapedField, Field, Run, RunKind, total_length, unknown_runs
+from prompt_debugger.core.render.trace.runs import EscapedField, Field, Run, RunKind, expand, total_length, unknown_runs
 from prompt_debugger.core.render.trace.strings import TracedStr, plain
 from prompt_debugger.core.types import SpanKind
 

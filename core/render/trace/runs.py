@@ -14,10 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
-
-if TYPE_CHECKING:
-    from prompt_debugger.core.render.trace.dumps import Dump
+from typing import NamedTuple, Protocol, TypeAlias
 
 UNPRINTED = -1
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
@@ -82,7 +79,15 @@ class EscapedField:
         self.encode = encode
 
 
-Source: TypeAlias = "Field | EscapedField | Dump | None"
+class Folded(Protocol):
+    """What a run of kind `DUMP` is part of: a text whose own runs are worked out when first asked for."""
+
+    @property
+    def runs(self) -> Runs:
+        """Runs that tile its text."""
+
+
+Source: TypeAlias = Field | EscapedField | Folded | None
 
 
 class Run(NamedTuple):
@@ -287,6 +292,20 @@ def stamp(runs: Runs, site: int) -> Runs:
 def _stamped(run: Run, site: int) -> Run:
     length, kind, source, start, stop, place = run
     return run if place != UNPRINTED else Run(length, kind, source, start, stop, site)
+
+
+def expand(runs: Runs) -> Runs:
+    """Return `runs` with dumps replaced by the runs of their leaves."""
+    if all(run.kind is not RunKind.DUMP for run in runs):
+        return runs
+    return glue_all(_expand_run(run) for run in runs)
+
+
+def _expand_run(run: Run) -> Runs:
+    if run.kind is not RunKind.DUMP:
+        return (run,)
+    assert not isinstance(run.source, Field | EscapedField | None)
+    return stamp(cut(run.source.runs, run.start, run.stop), run.site)
 
 
 def coarse(runs: Runs, length: int) -> Runs:

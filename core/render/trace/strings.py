@@ -14,7 +14,7 @@ from typing import SupportsIndex
 
 from jinja2.runtime import Undefined
 
-from prompt_debugger.core.render.trace import changes, formatting
+from prompt_debugger.core.render.trace.changes import respaced_runs, rewritten_runs
 from prompt_debugger.core.render.trace.runs import (
     Encode,
     Run,
@@ -24,6 +24,7 @@ from prompt_debugger.core.render.trace.runs import (
     computed_runs,
     cut,
     cut_many,
+    expand,
     glue,
     glue_all,
     spend,
@@ -75,10 +76,6 @@ class TracedStr(str):
 
     __rmul__ = __mul__
 
-    def __mod__(self, values: object) -> TracedStr:
-        text = str.__mod__(self, values)
-        return traced(text, formatting.percent_runs(self, self._runs, values, len(text)))
-
     def __getitem__(self, index: SupportsIndex | slice[int | None, int | None, int | None]) -> TracedStr:
         text = str.__getitem__(self, index)
         if not isinstance(index, slice):
@@ -89,7 +86,7 @@ class TracedStr(str):
         if step == 1:
             return self if len(text) == len(self) else traced(text, cut(self._runs, start, start + len(text)))
         if len(text) > _MAX_STRIDED:
-            return changes.rewritten(self, text)
+            return rewritten(self, text)
         positions = range(start, stop, step)
         ordered = cut_many(self._runs, [(i, i + 1) for i in sorted(positions)])
         return traced(text, glue_all(ordered if step > 0 else reversed(ordered)))
@@ -171,7 +168,7 @@ class TracedStr(str):
         assert isinstance(new, str)
         assert not isinstance(limit, str)
         if not old:
-            return self if len(text) == len(self) else changes.rewritten(self, text)
+            return self if len(text) == len(self) else rewritten(self, text)
         kept = _outside(self, old, limit.__index__())
         if len(kept) == 1:
             return self
@@ -197,8 +194,8 @@ class TracedStr(str):
         if str.__eq__(text, self):
             return self
         if len(text) != len(self):  # such as ß -> SS: positions no longer correspond
-            return changes.rewritten(self, text, encode)
-        return traced(text, change_case(changes.expanded(self)))
+            return rewritten(self, text, encode)
+        return traced(text, change_case(expand(self._runs)))
 
     def lower(self) -> TracedStr:
         """As `str.lower`."""
@@ -255,12 +252,12 @@ class TracedStr(str):
         def encode(text: str) -> str:
             return str.translate(text, *args)  # type: ignore[arg-type]  # as str does
 
-        return changes.rewritten(self, encode(plain(self)), encode)
+        return rewritten(self, encode(plain(self)), encode)
 
     def expandtabs(self, *args: SupportsIndex, **kwargs: SupportsIndex) -> TracedStr:
         """As `str.expandtabs`."""
         text = str.expandtabs(self, *args, **kwargs)
-        return self if len(text) == len(self) and "\t" not in self else changes.respaced(self, text)
+        return self if len(text) == len(self) and "\t" not in self else respaced(self, text)
 
 
 TracedStr.__name__ = TracedStr.__qualname__ = "str"  # error messages and reprs name the type
@@ -299,6 +296,16 @@ def literal(text: str, kind: RunKind, start: int, stop: int) -> TracedStr:
 def fitting(text: str, runs: Runs) -> TracedStr:
     """Return `text` with `runs` if they tile it, else with its origin unknown."""
     return traced(text, runs if total_length(runs) == len(text) else unknown_runs(len(text)))
+
+
+def rewritten(original: TracedStr, text: str, encode: Encode | None = None) -> TracedStr:
+    """Return `text`, which was made of all of `original`; see `rewritten_runs`."""
+    return traced(text, rewritten_runs(plain(original), original._runs, text, encode))
+
+
+def respaced(original: TracedStr, text: str) -> TracedStr:
+    """Return `text`, which differs from `original` in its white space alone; anything else is taken as a whole."""
+    return traced(text, respaced_runs(plain(original), original._runs, text))
 
 
 def _unknown(text: str) -> TracedStr:

@@ -8,8 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prompt_debugger.core.render.trace.dumps import expand
-from prompt_debugger.core.render.trace.runs import BUDGET, Budget, Field, Run, RunBudgetError, RunKind, total_length
+from prompt_debugger.core.render.trace.formatting import modulo
+from prompt_debugger.core.render.trace.runs import (
+    BUDGET,
+    Budget,
+    Field,
+    Run,
+    RunBudgetError,
+    RunKind,
+    expand,
+    total_length,
+)
 from prompt_debugger.core.render.trace.strings import TracedStr, literal, plain, traced
 from tests.examples import examples
 
@@ -110,11 +119,12 @@ def test_percent_formatting_is_that_of_str(template: str, values: object) -> Non
         expected = template % values
     except ValueError:
         with pytest.raises(ValueError):
-            field_text(template) % values
+            modulo(field_text(template), values)
         return
 
-    made = field_text(template) % values
+    made = modulo(field_text(template), values)
 
+    assert type(made) is TracedStr
     assert made == expected
     assert_true(made)
 
