@@ -6,6 +6,7 @@ import pprint
 from dataclasses import replace
 from typing import Literal
 
+from prompt_debugger.core.report.redact import redact_body
 from prompt_debugger.core.report.repeat import curl_of
 from prompt_debugger.core.request import body_text
 from prompt_debugger.core.types import JSONObject, Trace
@@ -17,13 +18,14 @@ _WIDTH = 110
 
 
 def request_as(form: Form, body: JSONObject, trace: Trace) -> str:
-    """Return a request in one form.
+    """Return a request in one form; a key in it is taken out, as from all that is passed on.
 
     Args:
         form: Which.
         body: The request.
         trace: A run on the server that it is for.
     """
+    body = redact_body(body)
     if form == "json":
         return body_text(body) + "\n"
     if form == "curl":

@@ -15,8 +15,10 @@ grows no faster than the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
+from prompt_debugger.core.report.secret_shapes import SHAPES
 from prompt_debugger.core.types import JSON, JSONObject
 
 MARK = "[removed]"
@@ -37,30 +39,6 @@ TRANSPORT_FIELDS = frozenset(
     }
 )  # fmt: skip
 _SCHEMA_WORDS = frozenset({"$ref", "allOf", "anyOf", "const", "description", "enum", "oneOf", "properties", "type"})
-# What stands in group 1, if there is one, is kept.
-_SECRETS = (
-    re.compile(r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}"),
-    re.compile(r"\bhf_[A-Za-z0-9]{16,}"),
-    re.compile(r"\b(?:ghp|gho|ghs|github_pat)_[A-Za-z0-9_]{16,}"),
-    re.compile(r"\bAKIA[0-9A-Z]{16}\b"),
-    re.compile(r"\bAIza[A-Za-z0-9_-]{30,}"),
-    re.compile(r"\bxox[abprs]-[A-Za-z0-9-]{10,}"),
-    re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
-    re.compile(r"(?<=[Bb]earer )[A-Za-z0-9._~+/=-]{8,}"),
-    re.compile(r"(?<=://)[^/@\s:\"']+:[^/@\s\"']+(?=@)"),
-    # A shell variable that is set to a key, not one that takes it from another variable or command, nor one covered.
-    re.compile(
-        r"((?<![A-Za-z0-9_])(?!(?:BOS|EOS|PAD|UNK|SEP|CLS|MASK|STOP|IMAGE)_TOKEN)(?:[A-Z0-9]+_)*"
-        r"(?:API_?KEY|ACCESS_KEY|SECRET_KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)=\\?[\"']?)(?![$<{`\[*\u2022])"
-        r"(?:(?<=\")[^\"\\\n]{4,}|(?<=')[^'\\\n]{4,}|(?<==)[^\s\"'\\]{4,})"
-    ),
-    # A header such as `api-key: 0123456789abcdef`; a value without a digit is prose.
-    re.compile(
-        r"(\b(?:x-)?(?:[a-z]+-){0,3}(?:api-?key|auth-token|authorization)[\"']?: ?(?:basic )?[\"']?)"
-        r"(?=[^\s\"',\d]{0,128}\d)[A-Za-z0-9._~+/=-]{8,}",
-        re.IGNORECASE,
-    ),
-)
 
 
 def redact_text(text: str) -> str:
@@ -69,8 +47,15 @@ def redact_text(text: str) -> str:
     >>> redact_text("Authorization: Bearer abcdefgh12345678")
     'Authorization: Bearer [removed]'
     """
-    for pattern in _SECRETS:
-        text = pattern.sub(rf"\g<1>{MARK}" if pattern.groups else MARK, text)
+    return replace_secrets(text, lambda _: MARK)
+
+
+def replace_secrets(text: str, cover: Callable[[str], str]) -> str:
+    """Return `text` with everything that looks like a secret replaced by what `cover` makes of it."""
+    small = text.lower()
+    for shape in SHAPES:
+        if any(word in small for word in shape.words):
+            text = shape.pattern.sub(partial(_replaced, cover), text)
     return text
 
 
@@ -109,6 +94,11 @@ def is_secret_field(name: str) -> bool:
 def is_secret_value(name: str, value: object) -> bool:
     """Say whether what stands under this name is a secret; in a schema, `password` may be described."""
     return is_secret_field(name) and not (isinstance(value, Mapping) and not _SCHEMA_WORDS.isdisjoint(value))
+
+
+def _replaced(cover: Callable[[str], str], match: re.Match[str]) -> str:
+    kept = match[1] if match.re.groups else ""
+    return kept + cover(match[0][len(kept) :])
 
 
 def _blanked(value: JSON) -> JSON:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import shlex
 import signal
@@ -16,6 +17,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from prompt_debugger.core.mend.forms import FORMS, request_as
+from prompt_debugger.core.mend.upstream import ENGINES, case_of_trace
 from prompt_debugger.core.report import curl_of, redact_body, redact_json, redact_text
 from prompt_debugger.core.report.repeat import curl_of_bundle
 from prompt_debugger.core.request import read_request
@@ -115,6 +118,7 @@ def forms_of(trace: Trace) -> dict[str, str]:
     shared = SharedRun(trace)
     payloads = RunView().finish(shared.trace)
     return {
+        **{form: request_as(form, trace.request.body, trace) for form in FORMS},
         "html": shared.html,
         "markdown": shared.markdown,
         "bundle": shared.bundle,
@@ -194,6 +198,8 @@ def test_values_of_public_headers_are_no_secrets() -> None:
 FLOODS = (
     "api-key:", "x-api-key: abcdefgh ", "a-", "a-b-c-d ", "eyJ-", "eyJaaaaaaaa.", "eyJaaaaaaaa-eyJ", "://a:", "://a:b@",
     "Bearer ", "A_", "API_KEY=", "TOKEN=x ", "sk-a", "AIza-", "password", "\u2022", "a ", '{"api_key":"x"},',
+    "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\n" + "a" * 20 + "\n", "http://", "http://a/", "a=b; ",
+    "Cookie: a=", "-u a:", "login ", "eyJaaaaaaaa.aaaaaaaa.", "SG.aaaaaaaaaaaaaaaa.",
 )  # fmt: skip
 
 
@@ -300,6 +306,44 @@ def test_redaction_comes_before_quoting() -> None:
 
     assert "$(touch" in shlex.split(command)[-1]
     assert redact_json({"a": content}) != {"a": content}
+
+
+QUOTES = ('TOKEN="aaaa', "TOKEN='aaaa", 'api_key = "a1b2c3d4', "', 1), never(), (\"", "Bearer aaaaaaaa1")
+
+
+@given(st.lists(HARD | st.sampled_from(QUOTES), min_size=3, max_size=3))
+@example(['TOKEN="aaaa', "' + str(never()), 1), #", ""])
+def test_a_test_for_maintainers_holds_a_runs_texts_as_texts(texts: list[str]) -> None:
+    """The test is run at once; secrets taken out of the finished program once took a quote away with them."""
+    name, arguments, raw = texts
+    trace = dropped_call_trace()
+    assert trace.parse is not None
+    call = replace(trace.parse.parsed.calls[0], name=name or "f", arguments=arguments, arguments_json=None)
+    parsed = replace(trace.parse.parsed, calls=(call,), segments=())
+    shared = SharedRun(replace(trace, parse=replace(trace.parse, raw=raw, parsed=parsed)))
+
+    tree = ast.parse(shared.upstream_test("vllm", "hermes"))
+
+    values = {node.targets[0].id: node.value for node in tree.body if isinstance(node, ast.Assign)}  # type: ignore[attr-defined]
+    [pair] = values["CALLS"].elts  # type: ignore[attr-defined]
+    case = case_of_trace(shared.trace, "hermes")
+    assert ast.literal_eval(values["OUTPUT"]) == case.raw
+    assert (ast.literal_eval(pair.elts[0]), ast.literal_eval(pair.elts[1].args[0])) == case.calls[0]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_test_for_maintainers_holds_no_key(engine: str) -> None:
+    arguments: JSONObject = {"password": "hunter two", "query": "sk-" + "a1B2" * 8}
+    trace = dropped_call_trace()
+    assert trace.parse is not None
+    call = replace(trace.parse.parsed.calls[0], name="f", arguments=json.dumps(arguments), arguments_json=arguments)
+    parsed = replace(trace.parse.parsed, calls=(call,), segments=())
+    source = SharedRun(
+        replace(trace, parse=replace(trace.parse, raw=json.dumps(arguments), parsed=parsed))
+    ).upstream_test(engine, "hermes")
+
+    assert "hunter two" not in source
+    assert "a1B2" not in source
 
 
 @pytest.mark.parametrize("path", ["/gradio_api/queue/join", "/gradio_api/run/predict"])

@@ -10,11 +10,11 @@ from pathlib import Path
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.mend.documents import UpstreamTestDocument
 from prompt_debugger.core.mend.trial import Trial, try_in_vllm
-from prompt_debugger.core.mend.upstream import ENGINES, Engine, case_of_trace, write_upstream_test
-from prompt_debugger.core.report import redact_text
+from prompt_debugger.core.mend.upstream import ENGINES, Engine
 from prompt_debugger.core.types import JSONObject
 from prompt_debugger.ui.cli.output import OK, log, print_json
 from prompt_debugger.ui.cli.sharing import read_bundle_file
+from prompt_debugger.ui.report import share_trace
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,8 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    case = case_of_trace(read_bundle_file(options.bundle).trace, options.parser)
-    source = redact_text(write_upstream_test(case, options.upstream_test))
+    run = share_trace(read_bundle_file(options.bundle).trace)
+    source = run.upstream_test(options.upstream_test, options.parser)
     trial = _try(source) if options.upstream_test == "vllm" else None
     log(_sentence(trial, options.upstream_test))
     if options.output:

@@ -15,8 +15,7 @@ from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from prompt_debugger.core.report import redact_text
-from prompt_debugger.core.report.redact import MARK, TRANSPORT_FIELDS, is_secret_field, is_secret_value
+from prompt_debugger.core.report.redact import TRANSPORT_FIELDS, is_secret_field, is_secret_value, replace_secrets
 from prompt_debugger.core.request import body_text
 from prompt_debugger.core.types import (
     ChatResult,
@@ -44,8 +43,6 @@ REMOVED_ID = -1  # stands for the id of a covered token
 _FOLDER = re.compile(r"[/~\\]|[A-Za-z]:[\\/]")  # how a path of some machine begins; a hub id does not
 _LONGEST_COUNT = 6  # a number of fewer digits is a count, and covering it would cover others
 _PUBLIC_HEADERS = frozenset({"accept", "content-type", "user-agent"})
-# A secret is looked for in ever larger units; the first that leaves nothing to take out is the least cover.
-_UNITS = (re.compile(r"""(?:\bbearer )?[^\s"']+""", re.IGNORECASE), re.compile(r"[^\n]+"), re.compile(r".+", re.DOTALL))
 
 
 def mask_trace(trace: Trace) -> Trace:
@@ -71,20 +68,7 @@ def mask_text(text: str) -> str:
     >>> mask_text("Authorization: Bearer abcdefgh12345678")
     'Authorization: Bearer ••••••••••••••••'
     """
-    for unit in _UNITS:
-        if redact_text(text) == text:
-            break
-        text = unit.sub(lambda match: _cover_unit(match.group()), text)
-    return text
-
-
-def _cover_unit(text: str) -> str:
-    redacted = redact_text(text)
-    if redacted == text:
-        return text
-    start = len(redacted.partition(MARK)[0])
-    stop = max(start, len(text) - len(redacted.rpartition(MARK)[2]))
-    return text[:start] + COVER * (stop - start) + text[stop:]
+    return replace_secrets(text, lambda secret: COVER * len(secret))
 
 
 def _without_folders(trace: Trace) -> Trace:

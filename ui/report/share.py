@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from prompt_debugger import __version__
+from prompt_debugger.core.mend.upstream import case_of_trace, write_upstream_test
 from prompt_debugger.core.report import Bundle, write_bundle
 from prompt_debugger.core.types import Trace
 from prompt_debugger.ui.present.words import shortened
@@ -35,6 +36,14 @@ class SharedRun:
     def bundle(self) -> str:
         """The JSON file that opens again as the whole run."""
         return write_bundle(self.trace, __version__)
+
+    def upstream_test(self, engine: str, parser: str | None = None) -> str:
+        """Return the failing test for maintainers; a program, so nothing is taken out of it once it is written.
+
+        Raises:
+            RequestError: The run makes no test; `core.mend.upstream` says why.
+        """
+        return write_upstream_test(case_of_trace(self.trace, parser), engine)
 
 
 def share_trace(trace: Trace) -> SharedRun:

@@ -105,6 +105,16 @@ def share_as(form: str, trace: Trace, title: str = "") -> tuple[JSONObject, byte
     return _FORMS[form](share_trace(replace(trace, title=title.strip()[:MAX_TITLE] or trace.title)))
 
 
+@job("writing a test of this run", Room(cpu_s=20.0, wall_s=120.0, memory_mb=2048))
+def upstream_source(trace: Trace, engine: str) -> str:
+    """Return the failing test for maintainers that a run makes, secrets covered.
+
+    Raises:
+        RequestError: It makes none.
+    """
+    return share_trace(trace).upstream_test(engine)
+
+
 @job("reading the bundle", Room(cpu_s=15.0, wall_s=120.0, memory_mb=3072))
 def read_packed(packed: str, limit: int) -> Bundle:
     """Return the bundle that a browser packed: gzip in base64.

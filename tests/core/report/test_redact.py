@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prompt_debugger.core.report import redact_json, redact_text
+from prompt_debugger.core.report.redact import replace_secrets
 
 # Put together at run time, so that no scanner takes this file for a leak.
 SECRETS = {
@@ -16,6 +17,92 @@ SECRETS = {
     "google": "AIza" + "SyA1b2C3d4" * 4,
     "jwt": "eyJ" + "hbGciOiJI.eyJzdWIiOiIx.SflKxwRJSMeKKF2",
 }
+
+_A = "Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4z"
+_HEX = "0123456789abcdef" * 2
+_BEGIN, _KEY = "-----BEGIN ", "PRIVATE KEY-----"
+SHAPES = {
+    "anthropic": f"sk-ant-api03-{_A * 3}-AA",
+    "openrouter": f"sk-or-v1-{_HEX * 2}",
+    "stripe": f"sk_live_{_A[:24]}",
+    "hub organisation": f"api_org_{_A}",
+    "google token": f"ya29.a0{_A}{_A}",
+    "google secret": f"GOCSPX-{_A[:28]}",
+    "aws session": "ASIA" + "ABCD1234EFGH5678",
+    "aws file": f"aws_secret_access_key = {_A}/{_A[:7]}",
+    "bedrock": f"ABSK{_A * 3}",
+    "azure": f"{(_A * 2)[:52]}JQQJ99BBACYeBjFXJ3w3AAABACOGabcd",
+    "azure header": f"Ocp-Apim-Subscription-Key: {_HEX}",
+    "azure account": f"AccountName=x;AccountKey={_A}{_A}==;EndpointSuffix=core.windows.net",
+    "azure signature": f"https://x.blob.core.windows.net/c/b?sv=2020&sig={_A}%3D&se=2030",
+    "groq": f"gsk_{_A}{_A[:20]}",
+    "xai": f"xai-{_A}{_A}",
+    "nvidia": f"nvapi-{_A}{_A}",
+    "replicate": f"r8_{_A}{_A[:5]}",
+    "together": f"tgp_v1_{_A}",
+    "perplexity": f"pplx-{_A}",
+    "cerebras": f"csk-{_A}",
+    "github user": f"ghu_{_A}abcd",
+    "gitlab": f"glpat-{_A[:20]}",
+    "npm": f"npm_{_A}abcd",
+    "pypi": f"pypi-AgEIcHlwaS5vcmc{_A}",
+    "sendgrid": f"SG.{_A[:22]}.{_A}",
+    "telegram": f"https://api.telegram.org/bot123456789:AAH{_A}/sendMessage",
+    "slack": f"https://hooks.slack.com/services/T00000000/B00000000/{_A[:24]}",
+    "databricks": f"dapi{_HEX}",
+    "unsigned token": f"eyJhbGciOiJub25lIn0.eyJzdWIiOiIxMjM0{_A}.",
+    "encrypted token": f"eyJhbGciOiJSU0EtT0FFUCJ9.{_A}.{_A[:16]}.{_A}.{_A[:22]}",
+    "bearer": f"AUTHORIZATION: BEARER {_A}",
+    "scheme": f"Authorization: Token {_A}",
+    "header in JSON": json.dumps({"headers": {"Authorization": f"Token {_A}"}}),
+    "header in JSON in JSON": json.dumps(json.dumps({"Authorization": f"Token {_A}"})),
+    "basic": "Authorization: Basic Ab3dEfhIjkLmnOpqRstUvwXyz==",
+    "header of amazon": f"X-Amz-Security-Token: {_A}",
+    "query of amazon": f"?X-Amz-Signature={_HEX}&x=1",
+    "cookie": f"Cookie: session={_A}; csrftoken={_A}",
+    "header of cloudflare": f"CF-Access-Client-Secret: {_A}",
+    "token alone in an address": f"https://{_A}@github.com/x",
+    "password alone in an address": f"redis://:{_A}@h:6379/0",
+    "query": f"https://h/v1?key={_A}",
+    "path": f"https://gateway.example/v1/{_A}/openai",
+    "private key": f"{_BEGIN}RSA {_KEY}\nMIIEpAIBAAKCAQEA{_A}\n{_A}{_A}\n{_A[:9]}\n-----END RSA {_KEY}",
+    "quoted private key": f"{_BEGIN}{_KEY}\\nMIIEvQ{_A}\\n{_A}\\n-----END {_KEY}\\n",
+    "private key that was cut": f"{_BEGIN}EC {_KEY}\nMHcCAQEE{_A}",
+    "block": f"{_BEGIN}PGP PRIVATE KEY BLOCK-----\n\nlQOYBF{_A}\n{_A[:9]}\n=ab12\n-----END PGP",
+    "cmd": f'setx OPENAI_API_KEY "{_A}"',
+    "powershell": f'$env:OPENAI_API_KEY = "{_A}"',
+    "fish": f"set -x OPENAI_API_KEY {_A}",
+    "yaml": f"openai_api_key: {_A}",
+    "python": f'os.environ["OPENAI_API_KEY"] = "{_A}"',
+    "argument": f"OpenAI(api_key='{_A}')",
+    "javascript": f'apiKey: "{_A}"',
+    "json": json.dumps({"api_key": _A}),
+    "json in json": json.dumps(json.dumps({"api_key": _A})),
+    "option": f"vllm serve m --api-key {_A}",
+    "user": f"curl -u me:{_A} https://h",
+    "netrc": f"machine h login me password {_A}",
+}
+
+
+@pytest.mark.parametrize("text", SHAPES.values(), ids=SHAPES.keys())
+def test_secrets_of_these_shapes_are_gone(text):
+    covered = replace_secrets(text, lambda secret: "\u2022" * len(secret))
+
+    for shown in (redact_text(text), covered):
+        assert not [part for part in (_A[:9], _HEX[:16], "ABCD1234", "OpqRst", "YeBjFX") if part in shown]
+    assert len(covered) == len(text)
+    assert redact_text(covered) == covered
+
+
+@pytest.mark.parametrize("text", SHAPES.values(), ids=SHAPES.keys())
+def test_a_text_keeps_its_quotes_and_what_stands_behind_it(text):
+    """What was JSON, code or a command is still: no quote goes, no escape is cut in two."""
+    around = json.dumps({"a": f"{text} and 'more'", "b": "x"})
+
+    shown = json.loads(redact_text(around))
+
+    assert shown["a"].endswith(" and 'more'")
+    assert shown["b"] == "x"
 
 
 @pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS.keys())
@@ -89,6 +176,20 @@ def test_a_field_that_only_sounds_secret_is_left_alone(name):
         "http://host:8000/v1",
         "skeleton-key",
         "max_tokens",
+        "password: required, at least 8 characters",
+        "api_key: str = Field(min_length=8, max_length=128)",
+        'api_key=os.environ["KEY_NUMBER_1"]',
+        "api_key = ${OPENAI_KEY_1234}",
+        "the password12345678 itself",
+        "ssh://git@github.com/a/b",
+        "docker run -u 1000:100000 image",
+        "https://huggingface.co/Qwen/Qwen2.5-Coder-32B-Instruct-AWQ/blob/main",
+        "https://github.com/a/b/commit/0123456789abcdef0123456789abcdef01234567",
+        "eos_token: <|im_end|>, token: 151643",
+        "Authorization: Basic authentication",
+        "-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A\n-----END PUBLIC KEY-----",
+        "the cookie: recipe = flour",
+        "npm_config_registry and npm_package_json_of_this",
     ],
 )
 def test_ordinary_prose_is_left_alone(harmless):

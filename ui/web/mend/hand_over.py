@@ -7,19 +7,17 @@ import itertools
 import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.lab import vllm_version
 from prompt_debugger.core.mend.experiments import Plan
+from prompt_debugger.core.mend.forms import request_as
 from prompt_debugger.core.mend.shrink import Shrinking, Shrunk, shrink_run
 from prompt_debugger.core.mend.trial import Trial, try_in_vllm
-from prompt_debugger.core.mend.upstream import ENGINES, Engine, case_of_trace, write_upstream_test
+from prompt_debugger.core.mend.upstream import ENGINES, Engine
 from prompt_debugger.core.plugin.write import PARSER_NAME, write_plugin
-from prompt_debugger.core.report import redact_text
-from prompt_debugger.core.report.repeat import curl_of
-from prompt_debugger.core.room import in_thread
+from prompt_debugger.core.room import in_thread, room_of
 from prompt_debugger.core.types import JSONObject, Trace
 from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.present.experiments import bench_error_payload
@@ -27,6 +25,7 @@ from prompt_debugger.ui.present.trials import shrinking_payload, shrunk_payload,
 from prompt_debugger.ui.web.experiments import as_told
 from prompt_debugger.ui.web.handlers import TICK_S
 from prompt_debugger.ui.web.mend.runs import NOTHING, PageRuns, Ran, Telling
+from prompt_debugger.ui.web.work import upstream_source
 
 PUBLIC_SHRINK_RUNS = 6  # and three that confirm: within what a page may run in a minute
 SHRINK_RUNS = 100
@@ -61,7 +60,7 @@ class HandOver:
                     said = (len(steps), told.sentence)
                     yield await in_thread(shrinking_payload, steps[-1], told.sentence)
             shrunk = task.result()
-            curl = await in_thread(curl_of, replace(trace, sent=shrunk.request))
+            curl = await in_thread(request_as, "curl", shrunk.request, trace)
             yield await in_thread(shrunk_payload, shrunk, curl)
         except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
             yield bench_error_payload(as_told(error))
@@ -97,7 +96,7 @@ class HandOver:
             known: Engine = next((one for one in ENGINES if one == engine), ENGINES[0])
             if trace.server is None or trace.server.tool_parser is None:
                 raise _NO_PARSER
-            source = redact_text(await in_thread(lambda: write_upstream_test(case_of_trace(trace), known)))
+            source = await room_of().run(upstream_source, trace, known)
             why_not = self._why_not_run(known)
             if why_not:
                 yield await in_thread(upstream_payload, known, source, None, why_not)
