@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.request.langchain import ChatModels
 from prompt_debugger.core.request.places import Draft, Path, Place, show_path
 from prompt_debugger.core.request.python_source import Source, expressions, parse_source, statements
 from prompt_debugger.core.request.python_values import (
@@ -29,7 +30,8 @@ from prompt_debugger.core.types import JSON, JSONObject, Notice
 
 _CALLS = (
     "chat.completions.create", "chat.completions.parse", "chat.completions.stream",
-    "chat.completions.with_raw_response.create", "ChatCompletion.create", "responses.create", "responses.stream",
+    "chat.completions.with_raw_response.create", "ChatCompletion.create", "responses.create", "responses.parse",
+    "responses.stream",
     "messages.create", "messages.stream",
 )  # fmt: skip
 _FREE_CALLS = ("litellm.completion", "litellm.acompletion", "completion", "acompletion")
@@ -58,6 +60,7 @@ class _Reading:
     value: JSON = None
     address: ast.expr | None = None
     notices: list[Notice] = field(default_factory=list)
+    chat_models: ChatModels = field(default_factory=ChatModels)
 
     def tell(self, field_path: str, message: str, node: ast.expr | None) -> None:
         line, column = (None, None) if node is None else self.source.place(node)
@@ -87,6 +90,7 @@ def read_python(text: str) -> Draft:
                 _learn_call(node, reading)
         if not reading.has_call:
             _learn_assignment(statement, reading)
+            reading.chat_models.learn(statement)
     value = reading.value if reading.has_call else _value_without_call(reading)
     if is_too_large(value):
         raise RequestError(f"The snippet's values grow beyond {MAX_SIZE:,} characters.")
@@ -183,6 +187,20 @@ def _learn_call(node: ast.Call, reading: _Reading) -> None:
     elif is_call:
         reading.has_call = True
         reading.value = _body_of_post(node, named, reading) if is_post else _body_of_call(node, reading)
+    elif not reading.has_call:
+        _learn_chat_model(node, reading)
+
+
+def _learn_chat_model(node: ast.Call, reading: _Reading) -> None:
+    try:
+        body = reading.chat_models.body(node, reading.values)
+    except Unreadable as unreadable:
+        raise reading.source.error(unreadable, None) from None
+    if body is None:
+        return
+    reading.has_call, reading.value = True, body
+    reading.address = reading.chat_models.address(node) or reading.address
+    reading.tell("", "Read as what LangChain sends for this call; it may add fields of its own.", node)
 
 
 def _body_of_call(node: ast.Call, reading: _Reading) -> JSONObject:

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from prompt_debugger.core.errors import shorten
+from prompt_debugger.core.request.message_classes import ROLE_BY_CLASS, message_of
 from prompt_debugger.core.request.places import Path
 from prompt_debugger.core.types import JSON
 
@@ -212,11 +213,19 @@ class Values:
                 return self.keywords(node, depth)
             case "json.dumps", [only]:
                 return self._dumped(node, self.value_of(only, depth + 1), self._options(keywords, depth))
+            case str(), arguments if name.rpartition(".")[2] in ROLE_BY_CLASS and len(arguments) <= 1:
+                return self._message(node, name.rpartition(".")[2], depth)
             case "os.getenv" | "os.environ.get" | "getenv" | "environ.get", [variable, default]:
                 self.defaults_used.append(str(self.value_of(variable, depth + 1)))
                 return self.value_of(default, depth + 1)
             case _:
                 raise self._unknown(node)
+
+    def _message(self, node: ast.Call, name: str, depth: int) -> JSON:
+        members = self.keywords(node, depth)
+        if node.args:
+            members["content"] = self.value_of(node.args[0], depth + 1)
+        return message_of(name, members)
 
     def keywords(self, node: ast.Call, depth: int = 0) -> dict[str, JSON]:
         """Return the keyword arguments of a call; those that say "not given" are left out."""

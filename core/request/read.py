@@ -12,18 +12,14 @@ from functools import partial
 from prompt_debugger.core.errors import RequestError, shorten
 from prompt_debugger.core.request.checks import Problem, check_body
 from prompt_debugger.core.request.curl import has_curl, read_curl
-from prompt_debugger.core.request.foreign_code import (
-    from_windows,
-    is_windows_command,
-    javascript_base_url,
-    javascript_body,
-)
+from prompt_debugger.core.request.javascript import has_javascript, read_javascript
 from prompt_debugger.core.request.json_text import JsonText, locate_in_json
 from prompt_debugger.core.request.other_bodies import convert_body
 from prompt_debugger.core.request.places import Draft, Path, Place, show_path
+from prompt_debugger.core.request.powershell import is_powershell, read_powershell
 from prompt_debugger.core.request.python_call import read_python
 from prompt_debugger.core.request.python_source import parse_source
-from prompt_debugger.core.request.servers import base_of_url
+from prompt_debugger.core.request.windows import from_windows, is_windows_command
 from prompt_debugger.core.text import line_column
 from prompt_debugger.core.types import JSON, JSONObject, Notice, Request
 
@@ -38,7 +34,10 @@ _PYTHON = re.compile(
     r"|\.create\(|\w\(\s*\w+\s*="
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_FORMS = "Paste the JSON of a chat completion body, a curl command, or a Python call of the openai client."
+_FORMS = (
+    "Paste the JSON of a chat completion body, a curl command, or a Python or JavaScript call of a client: openai, "
+    "LangChain, litellm, requests, fetch."
+)
 
 
 def read_request(text: str) -> Request:
@@ -151,8 +150,12 @@ def _read_draft(text: str) -> Draft:
     start = text.lstrip("\ufeff \t\r\n\u200b")
     if start.startswith(("{", "[")):
         return _read_literal(text)
-    if not has_curl(text) and (literal := javascript_body(text)) is not None and not _is_python(text):
-        return _read_javascript(text, literal)
+    if not has_curl(text) and is_powershell(text) and not _is_python(text):
+        return read_powershell(text)
+    if not has_curl(text) and has_javascript(text):
+        with suppress(RequestError):  # one line of either may be both
+            return _read_bounded_python(text)
+        return read_javascript(text)
     if has_curl(text):
         try:
             return _read_shell(text)
@@ -173,14 +176,6 @@ def _read_shell(text: str) -> Draft:
         return read_curl(text)
     draft = read_curl(from_windows(text))
     return replace(draft, locate=lambda _: {})  # characters were taken out: columns would be wrong
-
-
-def _read_javascript(text: str, literal: str) -> Draft:
-    draft = _read_literal(literal)
-    address = javascript_base_url(text)
-    base_url, said = (None, ()) if address is None else base_of_url(address)
-    notices = (Notice("", "Read from a JavaScript call: the object that it sends."), *draft.notices)
-    return replace(draft, text=text, base_url=base_url, notices=(*notices, *(Notice("", words) for words in said)))
 
 
 def _read_literal(text: str) -> Draft:
