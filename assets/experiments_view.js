@@ -242,5 +242,5 @@
     return list;
   }
 
-  Object.assign(pd, { drawDifference: difference });
+  Object.assign(pd, { drawDifference: difference, drawSide: side });
 })(globalThis);

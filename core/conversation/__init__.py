@@ -9,7 +9,7 @@ trip changed tokens, and the server's prefix cache is lost from there on.
 from prompt_debugger.core.conversation.answers import (
     ToolAnswer,
     answers_from_stub,
-    answers_from_texts,
+    answers_to_calls,
     read_stub,
     request_after,
     returned_calls,
@@ -26,7 +26,7 @@ __all__ = [
     "ToolAnswer",
     "add_turn",
     "answers_from_stub",
-    "answers_from_texts",
+    "answers_to_calls",
     "begin",
     "conversation_to_json",
     "converse",

@@ -51,27 +51,31 @@ def answers_from_stub(stub: Mapping[str, JSON], trace: Trace) -> tuple[tuple[Too
         stub: An answer per tool name: a text as it is, any other value as JSON; `*` answers for all others.
         trace: The run.
     """
+    return answers_to_calls(trace, (), stub)
+
+
+def answers_to_calls(
+    trace: Trace, texts: Sequence[str], stub: Mapping[str, JSON]
+) -> tuple[tuple[ToolAnswer, ...], tuple[str, ...]]:
+    """Return typed answers, the stub's where nothing was typed, and the names of tools that have neither.
+
+    Args:
+        trace: The run.
+        texts: What was typed for its calls, in their order; a blank text, or one too few, is none.
+        stub: As `answers_from_stub` has it.
+    """
     answers: list[ToolAnswer] = []
     unknown: list[str] = []
-    for call in returned_calls(trace):
+    for number, call in enumerate(returned_calls(trace)):
         call_id, name = _identity(call)
-        if name in stub or ANY_TOOL in stub:
+        typed = texts[number] if number < len(texts) else ""
+        if typed.strip():
+            answers.append(ToolAnswer(call_id, name, typed))
+        elif name in stub or ANY_TOOL in stub:
             answers.append(ToolAnswer(call_id, name, _content(stub.get(name, stub.get(ANY_TOOL)))))
         else:
             unknown.append(name)
     return tuple(answers), tuple(unknown)
-
-
-def answers_from_texts(trace: Trace, texts: Sequence[str]) -> tuple[ToolAnswer, ...]:
-    """Return typed answers, one per call of a run's message, in their order.
-
-    Raises:
-        RequestError: There are more or fewer texts than calls.
-    """
-    calls = returned_calls(trace)
-    if len(texts) != len(calls):
-        raise RequestError(f"{len(calls)} calls need {len(calls)} answers, not {len(texts)}")
-    return tuple(ToolAnswer(*_identity(call), text) for call, text in zip(calls, texts, strict=True))
 
 
 def returned_calls(trace: Trace) -> list[JSONObject]:

@@ -23,6 +23,7 @@ PAGE_SCRIPTS = (
     "live.js",
     "orders.js",
     "mend_view.js",
+    "loop_view.js",
     "draft.js",
     "history.js",
     "network.js",

@@ -19,6 +19,7 @@ from prompt_debugger.ui.web.live import LiveRender
 from prompt_debugger.ui.web.mend.cures import Cures
 from prompt_debugger.ui.web.mend.experiments import Experiments
 from prompt_debugger.ui.web.mend.hand_over import HandOver
+from prompt_debugger.ui.web.mend.loop import ToolLoop
 from prompt_debugger.ui.web.mend.runs import PageRuns
 from prompt_debugger.ui.web.model_check import ModelChecks
 from prompt_debugger.ui.web.page import Changes, Page, quiet
@@ -28,6 +29,7 @@ from prompt_debugger.ui.web.panels.experiments import build_experiments, wire_ex
 from prompt_debugger.ui.web.panels.history import wire_history
 from prompt_debugger.ui.web.panels.lab_install import build_install_row, wire_lab
 from prompt_debugger.ui.web.panels.live import wire_live
+from prompt_debugger.ui.web.panels.loop import wire_loop
 from prompt_debugger.ui.web.panels.mend import build_mend, wire_mend
 from prompt_debugger.ui.web.panels.model_check import build_check, wire_check
 from prompt_debugger.ui.web.panels.orders import build_orders, wire_cures, wire_edits
@@ -81,6 +83,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     runs = PageRuns(handlers)
     cures = Cures(runs, bench)
     wire_mend(page, mend, orders, Experiments(runs, bench), HandOver(runs))
+    wire_loop(page, mend.loop, orders, ToolLoop(runs))
     wire_cures(page, orders, cures)
     wire_edits(page, orders, cures, template)
     opened = wire_share(page, sharing)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -15,7 +16,7 @@ from typing import NamedTuple
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.pipeline.intake import read_intake
 from prompt_debugger.core.pipeline.reading import Diagnosis, read_run
-from prompt_debugger.core.report import Bundle, read_bundle, write_bundle
+from prompt_debugger.core.report import Bundle, read_bundle, redact_json, write_bundle
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.room import Limits as Room
 from prompt_debugger.core.room import job
@@ -113,6 +114,12 @@ def upstream_source(trace: Trace, engine: str) -> str:
         RequestError: It makes none.
     """
     return share_trace(trace).upstream_test(engine)
+
+
+@job("covering what looks like a secret in this conversation", Room(cpu_s=20.0, wall_s=120.0, memory_mb=2048))
+def mask_document(document: JSONObject) -> bytes:
+    """Return a document in which it may be shared, as JSON text."""
+    return (json.dumps(redact_json(document), ensure_ascii=False, indent=1) + "\n").encode("utf-8", "replace")
 
 
 @job("reading the bundle", Room(cpu_s=15.0, wall_s=120.0, memory_mb=3072))

@@ -10,7 +10,7 @@ import pytest
 from prompt_debugger.core.conversation import (
     add_turn,
     answers_from_stub,
-    answers_from_texts,
+    answers_to_calls,
     begin,
     conversation_to_json,
     read_stub,
@@ -35,7 +35,7 @@ async def next_turn(trace, message=None):
     """Return the run before as rendered here, and the next one, in which the message comes back as `message`."""
     chat = trace.chat if message is None else ChatResult(message, "tool_calls")
     said = replace(trace, chat=chat)
-    answers = answers_from_texts(said, ["20 °C"])
+    answers = answers_to_calls(said, ["20 °C"], {})[0]
     later = await render_request(request_after(said, answers), Target())
     return replace(trace, prompt=None, local_prompt=(await render_request(trace.request, Target())).local_prompt), later
 
@@ -107,7 +107,7 @@ async def test_a_servers_prompt_is_never_compared_with_one_of_ours(recorded):
 
 async def test_a_conversation_counts_calls_and_lost_tokens_over_all_turns(recorded):
     last, now = await next_turn(recorded, altered(recorded, id="chatcmpl-tool-1"))
-    answers = answers_from_texts(last, ["20 °C"])
+    answers = answers_to_calls(last, ["20 °C"], {})[0]
 
     document = conversation_to_json(add_turn(begin(last), now, answers))
 
@@ -143,8 +143,16 @@ def test_a_stub_that_is_no_object_is_refused(text):
         read_stub(text)
 
 
-def test_as_many_answers_as_calls_are_wanted(recorded):
-    with pytest.raises(RequestError, match="need 1 answers"):
-        answers_from_texts(recorded, [])
+def test_a_typed_answer_comes_before_the_stubs_and_a_blank_one_is_none(recorded):
+    def contents(texts, stub):
+        answers, unknown = answers_to_calls(recorded, texts, stub)
+        return [answer.content for answer in answers], unknown
+
+    assert contents(["20 °C"], {"*": "done"}) == (["20 °C"], ())
+    assert contents([" \n"], {"get_weather": ""}) == ([""], ())
+    assert contents([], {}) == ([], ("get_weather",))
+
+
+def test_a_run_without_a_message_has_nothing_to_go_on_from(recorded):
     with pytest.raises(RequestError, match="no message"):
         request_after(replace(recorded, chat=None), ())

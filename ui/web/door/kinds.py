@@ -103,17 +103,18 @@ _NAMES: Mapping[Kind, tuple[str, ...]] = {
     Kind.RUN: ("run",),
     Kind.EXPERIMENT: (
         "try_switches", "follow_turns", "explain_count", "compare_setups", "test_server",
-        "try_cure", "run_trials", "shrink",
+        "try_cure", "run_trials", "shrink", "go_on",
     ),
     Kind.PARSERS: ("ask_parsers", "try_splits", "ask_releases", "judge_constrained", "check_model", "upstream_test"),
     Kind.TEMPLATE: (
         "live_render",
         "probe_template", "render_template", "render_ending", "render_kwargs", "render_opened", "render_reset",
-        "apply_switch", "apply_template", "plan_trials",
+        "apply_switch", "apply_template", "plan_trials", "show_loop",
     ),
     Kind.SHARE: (
         "share", "open_bundle", "add_bundle", "compare_runs", "open_cell", "pack_run", "reopen_run",
         "copy_cure", "apply_cure", "open_verification", "open_row", "open_trial", "make_plugin",
+        "open_turn", "turn_request", "save_loop",
     ),
     Kind.EDIT: ("check_request", "check_reading", "check_row", "load_case", "open_template", "forget_counts"),
 }  # fmt: skip

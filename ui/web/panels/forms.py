@@ -19,13 +19,14 @@ class Form(NamedTuple):
     view: gr.HTML
 
 
-def build_form(view: str, label: str) -> Form:
-    """Place the buttons, and the view below them."""
+def build_form(view: str, label: str, *, is_filled_in: bool = False) -> Form:
+    """Place the buttons, and the view below them; above them where the view has fields to fill in first."""
     name = view.replace("_", "-")
+    drawn = build_view(view, view) if is_filled_in else None
     with gr.Row(elem_classes=["pd-bench-row"]):
         start = gr.Button(label, variant="primary", elem_id=f"pd-start-{name}", size="sm", scale=0, min_width=120)
         stop = gr.Button("Stop", interactive=False, elem_id=f"pd-stop-{name}", size="sm", scale=0, min_width=60)
-    return Form(start, stop, build_view(view, view))
+    return Form(start, stop, drawn or build_view(view, view))
 
 
 def wire_form(

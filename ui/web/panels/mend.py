@@ -15,12 +15,14 @@ from prompt_debugger.ui.web.mend.experiments import Experiments, Kept
 from prompt_debugger.ui.web.mend.hand_over import HandOver
 from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.forms import Form, build_form, wire_form
+from prompt_debugger.ui.web.panels.loop import LoopPanel, build_loop
 from prompt_debugger.ui.web.panels.orders import ORDER_LIMIT, WITH_ORDER, OrderPanel, order_button, ran_of
 from prompt_debugger.ui.web.views import build_view
 from prompt_debugger.ui.web.work import marked_payloads
 
 _TABS: list[JSON] = [
     ["trials", "Experiments", "Change one thing of this request at a time and run it again: what helps?"],
+    ["loop", "Tool loop", "Answer the calls of this run and go on, with the account of every token between the turns"],
     ["shrink", "Shrink", "The smallest request that still fails in the same way"],
     ["handover", "Hand over", "A parser plugin for your server, a failing test for its maintainers"],
 ]
@@ -38,6 +40,7 @@ class MendPanel(NamedTuple):
     plan: gr.Button
     open_run: gr.Button
     runs: gr.State
+    loop: LoopPanel
 
 
 def build_mend() -> MendPanel:
@@ -47,6 +50,8 @@ def build_mend() -> MendPanel:
         with _place("trials"):
             variants = build_view("variants", "variants")
             trials = build_form("trials", "Run these")
+        with _place("loop"):
+            loop = build_loop()
         with _place("shrink"):
             shrink = build_form("shrunk", "Shrink this request")
         with _place("handover"):
@@ -65,7 +70,7 @@ def build_mend() -> MendPanel:
             upstream = build_form("upstream", "Write the test")
         with gr.Column(elem_classes=["pd-unseen"]):
             plan, open_run = order_button("plan-trials"), order_button("open-trial")
-    return MendPanel(variants, trials, shrink, engine, upstream, plugin, plan, open_run, gr.State(()))
+    return MendPanel(variants, trials, shrink, engine, upstream, plugin, plan, open_run, gr.State(()), loop)
 
 
 def wire_mend(page: Page, panel: MendPanel, orders: OrderPanel, trials: Experiments, over: HandOver) -> None:

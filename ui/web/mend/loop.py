@@ -1,0 +1,191 @@
+"""The tool loop of the Mend panel: the calls of a run are answered, and the model goes on, turn by turn."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from typing import NamedTuple
+
+from prompt_debugger.core.conversation import (
+    Conversation,
+    add_turn,
+    answers_to_calls,
+    begin,
+    read_stub,
+    request_after,
+)
+from prompt_debugger.core.errors import DebuggerError, RequestError
+from prompt_debugger.core.mend.experiments import Plan
+from prompt_debugger.core.request import body_text
+from prompt_debugger.core.room import in_thread, room_of
+from prompt_debugger.core.types import JSON, JSONObject, Trace
+from prompt_debugger.ui.present import pack_payload
+from prompt_debugger.ui.present.conversation import conversation_payload, document_of
+from prompt_debugger.ui.present.experiments import bench_error_payload
+from prompt_debugger.ui.present.trials import order_of
+from prompt_debugger.ui.present.words import as_sentence
+from prompt_debugger.ui.web.experiments import as_told
+from prompt_debugger.ui.web.mend.runs import NOTHING, PUBLIC_RUNS, PageRuns, Ran, Telling, ticking
+from prompt_debugger.ui.web.work import mask_document
+
+MOST_TURNS = 40  # of one conversation; each holds a whole run
+
+
+class LoopStep(NamedTuple):
+    """A step of the loop: the payload, and the conversation; `None` for what does not change."""
+
+    payload: str | None
+    conversation: Conversation | None = None
+
+
+class Order(NamedTuple):
+    """What is asked for.
+
+    Attributes:
+        texts: What was typed for the open calls, in their order.
+        stub: Answers by tool.
+        user: What the user says besides; `None` for nothing.
+        turns: Turns at most, the later ones by the stub alone.
+    """
+
+    texts: tuple[str, ...]
+    stub: Mapping[str, JSON]
+    user: str | None
+    turns: int
+
+
+class ToolLoop:
+    """What the events do; holds what does not change while the page is served."""
+
+    def __init__(self, runs: PageRuns) -> None:
+        self._runs = runs
+        self._numbers = itertools.count(1)  # an answer equal to the last one would not be noticed
+        self.most_turns = PUBLIC_RUNS if runs.is_public else MOST_TURNS
+
+    async def show(self, trace: Trace | None, known: Conversation | None) -> LoopStep:
+        """Return the conversation that the run on the page belongs to, or begins."""
+        try:
+            conversation = _conversation_of(trace, known)
+            drawn = await in_thread(self._drawn, conversation)
+            # One that goes on meanwhile has grown since.
+            return LoopStep(drawn, None if conversation is known else conversation)
+        except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
+            return LoopStep(bench_error_payload(as_told(error)))
+
+    async def go_on(self, ran: Ran, order: str, known: Conversation | None) -> AsyncGenerator[LoopStep, None]:
+        """Answer the open calls and run again; yield the conversation as it grows."""
+        conversation: Conversation | None = None
+        try:
+            conversation = _conversation_of(ran.trace, known)
+            asked = self._read(order, conversation)
+            told, said = Telling(), ""
+            async with aclosing(ticking(self._turns(ran, asked, conversation, told))) as steps:
+                async for step in steps:
+                    if step is None and told.sentence == said:
+                        continue
+                    conversation, said = step or conversation, told.sentence
+                    now = f"Turn {len(conversation.turns) + 1}: {said}"
+                    drawn = await in_thread(self._drawn, conversation, state="running", now=now)
+                    yield LoopStep(drawn, None if step is None else conversation)
+            yield LoopStep(await in_thread(self._drawn, conversation), conversation)
+        except Exception as error:  # noqa: BLE001  # as above
+            failure = as_told(error)
+            if conversation is None:
+                yield LoopStep(bench_error_payload(failure))
+                return
+            yield LoopStep(await in_thread(self._drawn, conversation, state="refused", sentence=_words(failure)))
+
+    async def _turns(
+        self, ran: Ran, asked: Order, conversation: Conversation, told: Telling
+    ) -> AsyncGenerator[Conversation, None]:
+        texts, user = asked.texts, asked.user
+        for number in range(asked.turns):
+            answers, unknown = answers_to_calls(conversation.last, texts, asked.stub)
+            if unknown or (not answers and user is None):
+                if number == 0:
+                    raise _unanswered(unknown)
+                return
+            last, target = self._runs.target(ran._replace(trace=conversation.last))
+            request = request_after(last, answers, user=user)
+            name = f"turn {len(conversation.turns) + 1}"
+            trace = await self._runs.run(ran, target, request.body, Plan(name), told)
+            conversation = await in_thread(add_turn, conversation, trace, answers)
+            yield conversation
+            texts, user = (), None
+
+    def open(self, order: str, known: Conversation | None) -> tuple[str, Trace] | None:
+        """Return a turn's title and run, by its number; `None` if there is no such turn."""
+        turns = () if known is None else known.turns
+        if not order.isdecimal() or not 1 <= int(order) <= len(turns):
+            return None
+        return f"Turn {int(order)} of the conversation.", turns[int(order) - 1].trace
+
+    def request_of(self, order: str, known: Conversation | None) -> str:
+        """Return a turn's request, for the editor."""
+        found = self.open(order, known)
+        if found is None:
+            return self._failed(NOTHING)
+        header: JSONObject = {"kind": "apply", "runs": False, "number": next(self._numbers)}
+        return pack_payload(header, body_text(found[1].request.body).encode("utf-8", "replace"))
+
+    async def save(self, known: Conversation | None) -> str:
+        """Return the whole conversation as a file, masked like all that leaves."""
+        try:
+            if known is None:
+                raise NOTHING
+            data = await room_of().run(mask_document, await in_thread(document_of, known))
+            name = "prompt-debugger-conversation.json"
+            header: JSONObject = {"kind": "file", "name": name, "type": "application/json", "hint": ""}
+            return pack_payload({**header, "number": next(self._numbers)}, data)
+        except Exception as error:  # noqa: BLE001  # as above
+            return self._failed(as_told(error))
+
+    def _failed(self, error: DebuggerError) -> str:
+        header: JSONObject = {"kind": "failure", "sentence": error.message, "hint": error.hint}
+        return pack_payload({**header, "number": next(self._numbers)})
+
+    def _drawn(
+        self, conversation: Conversation, *, state: str = "done", sentence: str = "", now: str | None = None
+    ) -> str:
+        return conversation_payload(conversation, state=state, sentence=sentence, now=now, most_turns=self.most_turns)
+
+    def _read(self, text: str, conversation: Conversation) -> Order:
+        order = order_of(text)
+        left = self.most_turns - len(conversation.turns)
+        if left < 1:
+            raise RequestError(
+                f"a conversation has {self.most_turns} turns at most here",
+                "Put the last turn's request into the editor and run it: a new conversation begins with it.",
+            )
+        turns = order.get("turns")
+        if not isinstance(turns, int) or isinstance(turns, bool) or not 1 <= turns <= left:
+            raise RequestError(f"the number of turns goes from 1 to {left}", "Change it beside the button.")
+        stub, user = str(order.get("stub") or ""), str(order.get("user") or "")
+        return Order(
+            _texts(order.get("answers")), read_stub(stub) if stub.strip() else {}, user if user.strip() else None, turns
+        )
+
+
+def _conversation_of(trace: Trace | None, known: Conversation | None) -> Conversation:
+    """Return the conversation that a run is a turn of; a run that is none begins one."""
+    if known is not None and any(turn.trace is trace for turn in known.turns):
+        return known
+    if trace is None or trace.verdict is None:
+        raise NOTHING
+    return begin(trace)
+
+
+def _texts(value: JSON) -> tuple[str, ...]:
+    return tuple(one if isinstance(one, str) else "" for one in value) if isinstance(value, list) else ()
+
+
+def _unanswered(unknown: Sequence[str]) -> RequestError:
+    if not unknown:
+        return RequestError("the last answer holds no call", "Write what the user says next.")
+    names = ", ".join(dict.fromkeys(unknown))
+    return RequestError(f"no answer is there for {names}", "Type one, or add the tool to the stub; `*` stands for all.")
+
+
+def _words(error: DebuggerError) -> str:
+    return " ".join(as_sentence(text) for text in (error.message, error.hint) if text)
