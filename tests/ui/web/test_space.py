@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import re
 import tomllib
@@ -90,6 +91,17 @@ def test_in_a_space_the_page_is_public_by_itself(monkeypatch, space):
 
     assert (seen["public"], seen["host"], seen["host_names"]) == (True, "0.0.0.0", ("me-debugger.hf.space",))
     assert (seen["target"].base_url, seen["target"].api_key, seen["endpoints"]) == (None, None, ())
+
+
+def test_what_was_imported_is_never_looked_through_for_garbage_and_all_else_is(monkeypatch):
+    gc.unfreeze()
+
+    _launched(monkeypatch)
+
+    frozen = gc.get_freeze_count()
+    gc.unfreeze()  # the rest of the suite is no page
+    assert frozen > 0
+    assert gc.isenabled()
 
 
 def test_elsewhere_it_is_private_unless_asked(monkeypatch):
