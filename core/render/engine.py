@@ -175,14 +175,16 @@ def _cut_tag(text: TracedStr) -> TracedStr:
 
 def _spans(rows: list[Row], source: str) -> tuple[PromptSpan, ...]:
     places = SourceMap(source)
+    known: dict[int, tuple[int | None, int | None]] = {-1: (None, None)}  # one expression may print 100,000 rows
     spans: list[PromptSpan] = []
     position = 0
-    for row in rows:
-        line, column = places.line_column(row.offset) if row.offset >= 0 else (None, None)
-        span = Span(position, position + row.length)
-        field_span = Span(row.start, row.stop) if row.start >= 0 else None
-        spans.append(PromptSpan(span, row.kind, row.field, field_span, line, column))
-        position += row.length
+    for length, kind, field, start, stop, offset in rows:
+        place = known.get(offset)
+        if place is None:
+            place = known[offset] = places.line_column(offset)
+        field_span = Span(start, stop) if start >= 0 else None
+        spans.append(PromptSpan(Span(position, position + length), kind, field, field_span, *place))
+        position += length
     return tuple(spans)
 
 
