@@ -60,7 +60,7 @@ async def run_offline(request: Request, spec: LabSpec, method: OfflineMethod = "
     require_vllm()
     await in_thread(room_of().warm_up)
     server = Server("", kind="vllm", model=spec.model, model_root=str(spec.model_dir))
-    renderer = await in_thread(load_renderer, Target(tokenizer=spec.model_dir), server)
+    renderer = (await in_thread(load_renderer, Target(tokenizer=spec.model_dir), server)).for_one_run()
     local = await in_thread(renderer.render_local, request.body)
     if method == "generate" and local is None:
         raise LabError("the request cannot be rendered, so there is no prompt to generate from", renderer.note)

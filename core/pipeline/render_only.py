@@ -26,7 +26,8 @@ async def render_request(request: Request, target: Target) -> Trace:
         RoomError: Checking the request takes too much.
     """
     named = replace(target, tokenizer=target.tokenizer or Path(target.lab.model_dir))
-    renderer = (await in_thread(load_renderer, named, Server(""))).with_template_of(request.body, "vllm")
+    found = await in_thread(load_renderer, named, Server(""))
+    renderer = found.with_template_of(request.body, "vllm").for_one_run()
     local = await in_thread(renderer.render_local, request.body)
     trace = Trace(
         request,

@@ -17,6 +17,7 @@ from prompt_debugger.core.errors import RenderError
 from prompt_debugger.core.pipeline.target import Target
 from prompt_debugger.core.protocols import Tokenizer
 from prompt_debugger.core.render import (
+    Remembered,
     compare_prompts,
     explain_server_prompt,
     generation_prompt,
@@ -40,6 +41,7 @@ class Renderer:
         note: Where they come from, or why one is missing.
         server_template: The template that the server says it uses, if it does.
         special_tokens: Named special tokens that the server showed, where there is no tokenizer.
+        remembered: What the run under way has rendered; `None` outside a run.
     """
 
     template: str | None
@@ -47,6 +49,7 @@ class Renderer:
     note: str = ""
     server_template: str | None = None
     special_tokens: Mapping[str, str] = field(default_factory=dict)
+    remembered: Remembered | None = None
 
     @property
     def vocabulary(self) -> Vocabulary | None:
@@ -57,6 +60,10 @@ class Renderer:
     def special_texts(self) -> frozenset[str]:
         """Texts of the special tokens."""
         return frozenset() if self.tokenizer is None else frozenset(self.tokenizer.vocabulary.special.values())
+
+    def for_one_run(self) -> Renderer:
+        """Return a renderer that renders the request of one run once, however many steps ask for it."""
+        return replace(self, remembered=Remembered())
 
     def with_template_of(self, body: JSONObject, server_kind: str) -> Renderer:
         """Return the renderer with the request's own `chat_template`, which vLLM alone takes, if it was started to."""
@@ -71,7 +78,11 @@ class Renderer:
             return None
         try:
             return render_local(
-                body, template=self.template, tokenizer=self.tokenizer, special_tokens=self.special_tokens
+                body,
+                template=self.template,
+                tokenizer=self.tokenizer,
+                special_tokens=self.special_tokens,
+                renderer=self.remembered,
             )
         except RenderError:
             return None
@@ -81,7 +92,13 @@ class Renderer:
         if self.template is None:
             return None
         try:
-            return generation_prompt(self.template, body, tokenizer=self.tokenizer, special_tokens=self.special_tokens)
+            return generation_prompt(
+                self.template,
+                body,
+                tokenizer=self.tokenizer,
+                special_tokens=self.special_tokens,
+                renderer=self.remembered,
+            )
         except RenderError:
             return None
 
@@ -98,6 +115,7 @@ class Renderer:
             server_template=self.server_template,
             server_kind="vllm" if gathered.server is None else gathered.server.kind,
             tokenizer=self.tokenizer,
+            remembered=self.remembered,
         )
 
     def with_told_tokens(self, gathered: Gathered) -> Renderer:

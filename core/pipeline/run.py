@@ -155,7 +155,7 @@ class _Run:
             self.update("Loading the tokenizer", server=server)
             tokenizer_info = await _tokenizer_info(client, server)
             renderer = await in_thread(load_renderer, target, server, tokenizer_info)
-            renderer = renderer.with_template_of(self.request.body, server.kind)
+            renderer = renderer.with_template_of(self.request.body, server.kind).for_one_run()
             body = _body_to_send(self.request, server)
             await self.render(renderer, body)
             await self.complete(client, server, renderer, body)

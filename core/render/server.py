@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from prompt_debugger.core.errors import RenderError
 from prompt_debugger.core.protocols import Tokenizer
@@ -20,6 +21,7 @@ from prompt_debugger.core.render.inspect import TemplateFacts, facts_from_json, 
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome
 from prompt_debugger.core.render.kwargs import explain_kwargs, with_reads
 from prompt_debugger.core.render.local import Renderer, special_tokens_of
+from prompt_debugger.core.render.remember import Remembered
 from prompt_debugger.core.render.request_variables import Variables, read_variables
 from prompt_debugger.core.render.tokenizers.told import is_marker, tokens_of_pieces
 from prompt_debugger.core.render.worker import shared_worker
@@ -44,6 +46,7 @@ def explain_server_prompt(
     template_kwargs: Mapping[str, JSON] | None = None,
     special_tokens: Mapping[str, str] | None = None,
     renderer: Renderer | None = None,
+    remembered: Remembered | None = None,
 ) -> Prompt:
     """Attribute the prompt that the server used to the request as it was pasted.
 
@@ -58,7 +61,8 @@ def explain_server_prompt(
         server_kind: Which server software it is; its habits are tried first.
         template_kwargs: Defaults the server was started with.
         special_tokens: Named special tokens, where they are known without the tokenizer.
-        renderer: Runs the jobs; the shared worker process if not given.
+        renderer: Runs the jobs in this process; the shared worker process does if not given.
+        remembered: What the run has rendered there before.
 
     Returns:
         A prompt with `source="server"`, whose `proof` and `note` say how far the attribution is proved.
@@ -70,7 +74,7 @@ def explain_server_prompt(
     prompt = Prompt("server", shown, _unknown(shown), tokens, identical=False)
     named_tokens = special_tokens_of(tokenizer) if tokenizer is not None else told_special_tokens(pieces)
     named_tokens = {**named_tokens, **(special_tokens or {})}
-    context = _Context(body, named_tokens, template_kwargs or {}, renderer, server_kind)
+    context = _Context(body, named_tokens, template_kwargs or {}, renderer, remembered, server_kind)
     templates = [one for one in dict.fromkeys((template, server_template)) if one is not None]
     made = replace(prompt, spans=find_fields(shown, body), note=_NOT_PROVED) if not templates else prompt
     for one in templates:
@@ -131,6 +135,7 @@ class _Context:
     special_tokens: Mapping[str, str]
     template_kwargs: Mapping[str, JSON]
     renderer: Renderer | None
+    remembered: Remembered | None
     server_kind: str
 
     def attributed(self, prompt: Prompt, assumed: tuple[str, ...]) -> Prompt:
@@ -161,11 +166,17 @@ class _Search:
         self.prompt = prompt
         self.assumed = assumed
         self.body = context.body
-        self.render = context.renderer or shared_worker().render
-        facts = template_facts(template, context.renderer)
-        self.suspect = Suspect(context.server_kind, context.body, facts, context.special_tokens)
+        self.context = context
+        self.render = context.renderer or context.remembered or shared_worker().render
         self.as_pasted = RenderJob(template, variables.variables, variables.continue_final_message)
         self.pasted = self.render(self.as_pasted)
+
+    @cached_property
+    def suspect(self) -> Suspect:
+        """What the server may have done; looked for only where it did something."""
+        context = self.context
+        facts = template_facts(self.as_pasted.template, context.renderer)
+        return Suspect(context.server_kind, context.body, facts, context.special_tokens)
 
     def explain(self) -> Prompt:
         """Return the prompt with the spans of the first attempt that gives its text."""

@@ -118,33 +118,33 @@ class Judge:
 
     async def _explained(self, trace: Trace, answer: Answer) -> Trace:
         """Add the prompt and the raw output."""
-        body = trace.request.body
-        trace = replace(trace, server=self.server, vocabulary=self.renderer.vocabulary, sent=body)
-        local = await in_thread(self.renderer.render_local, body)
-        generation_prompt = await in_thread(self.renderer.generation_prompt, body)
+        body, renderer = trace.request.body, self.renderer.for_one_run()
+        trace = replace(trace, server=self.server, vocabulary=renderer.vocabulary, sent=body)
+        local = await in_thread(renderer.render_local, body)
+        generation_prompt = await in_thread(renderer.generation_prompt, body)
         gathered = await gather_afterwards(
             self.client,
             self.server,
             body,
             answer.chat,
-            tokenizer=self.renderer.tokenizer,
+            tokenizer=renderer.tokenizer,
             local_prompt=local,
             turn=self.turn,
             decoding=self.decoding,
         )
-        prompt = await in_thread(self.renderer.explain_server, body, gathered)
+        prompt = await in_thread(renderer.explain_server, body, gathered)
         return replace(
             trace,
             sent=gathered.sent,
             local_prompt=local,
             generation_prompt=generation_prompt,
             evidence=gathered.evidence,
-            raw=self.renderer.with_tokens(gathered),
+            raw=renderer.with_tokens(gathered),
             raw_again=gathered.raw_again,
             chat=gathered.chat,
             chat_stream=gathered.chat_stream,
             prompt=prompt,
-            prompt_difference=self.renderer.compare(prompt, local),
+            prompt_difference=renderer.compare(prompt, local),
             server=gathered.server or self.server,
             notes=gathered.notes,
         )

@@ -1,0 +1,34 @@
+"""What a run has rendered already: the request as pasted is asked for by three of its steps."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from prompt_debugger.core.render.job import RenderJob, RenderOutcome
+from prompt_debugger.core.render.worker import shared_worker
+
+
+class Remembered:
+    """Runs jobs in the render room, and keeps the outcome of the first traced one: the request as pasted.
+
+    One for each run: another may see another clock, and the outcome may be large.
+    """
+
+    def __init__(self) -> None:
+        self._key = ""
+        self._outcome: RenderOutcome | None = None
+
+    def __call__(self, job: RenderJob) -> RenderOutcome:
+        """Return the outcome of a job; for one that wants no spans, that of its traced twin will do."""
+        if self._outcome is None:
+            outcome = shared_worker().render(job)
+            if job.is_traced:
+                self._key, self._outcome = _key_of(job), outcome
+            return outcome
+        return self._outcome if _key_of(job) == self._key else shared_worker().render(job)
+
+
+def _key_of(job: RenderJob) -> str:
+    """Return all that a render depends on; as text, where 1 is neither 1.0 nor true."""
+    return json.dumps(replace(job, is_traced=True).to_json())
