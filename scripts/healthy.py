@@ -2,6 +2,7 @@
 
     python scripts/healthy.py                      300 requests on the lab; exit 1 if any has an error finding
     python scripts/healthy.py --count 40
+    python scripts/healthy.py --record FILE --minutes 4     as far as that goes; the same command goes on
     python scripts/healthy.py --templates FOLDER   render conversations with every template of a folder, no server
 
 The requests are drawn from what the lab model was trained on, the same every time: one to four tools of many kinds,
@@ -16,10 +17,12 @@ import argparse
 import asyncio
 import json
 import sys
+import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from itertools import count
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from contextlib import aclosing, suppress
+from itertools import count, islice
+from math import inf
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -66,18 +69,25 @@ class Healthy(NamedTuple):
     answer: Body
 
 
-class Outcome(NamedTuple):
-    """What came of the requests.
+class Ran(NamedTuple):
+    """What came of one request.
 
     Attributes:
-        asked: How many were sent.
-        healthy: Runs whose answer is the expected one.
-        alarmed: Those of them that have a finding of severity error.
+        is_healthy: Whether the answer is the expected one.
+        errors: Codes of the findings of severity error.
+        raw: What the model wrote.
+        request: What it was asked.
     """
 
-    asked: int
-    healthy: list[Trace]
-    alarmed: list[Trace]
+    is_healthy: bool
+    errors: list[str]
+    raw: str
+    request: Body
+
+    @property
+    def is_false_alarm(self) -> bool:
+        """Whether an error was found where all is well."""
+        return self.is_healthy and bool(self.errors)
 
 
 def healthy_requests() -> Iterator[Healthy]:
@@ -144,20 +154,16 @@ def _calls(message: Mapping[str, Any]) -> list[tuple[str, object]]:
     return [(one["name"], json.loads(one["arguments"])) for one in functions]
 
 
-async def run_healthy(wanted: int, labs: LabPool) -> Outcome:
-    """Run requests until enough have the expected answer."""
-    asked = 0
-    healthy: list[Trace] = []
-    for one in healthy_requests():
-        if len(healthy) == wanted:
-            break
+async def run_healthy(requests: Iterable[Healthy], labs: LabPool) -> AsyncGenerator[Ran, None]:
+    """Run requests one after another."""
+    for one in requests:
         template = None if one.lab.chat_template is None else one.lab.chat_template.read_text("utf-8")
         target = Target(lab=one.lab, chat_template=template)
         trace = await run_request(read_request(json.dumps(one.body)), target, labs)
-        asked += 1
+        is_healthy = False
         with suppress(ValueError):
-            healthy += [trace] if is_expected(trace, one.answer) else []
-    return Outcome(asked, healthy, [trace for trace in healthy if errors_of(trace)])
+            is_healthy = is_expected(trace, one.answer)
+        yield Ran(is_healthy, errors_of(trace), "" if trace.raw is None else trace.raw.text, one.body)
 
 
 def errors_of(trace: Trace) -> list[str]:
@@ -216,31 +222,47 @@ def errors_in_templates(folder: Path) -> tuple[int, list[tuple[str, str, str]]]:
     return rendered, alarms
 
 
-async def _on_the_lab(wanted: int) -> int:
+async def run_until(wanted: int, record: Path | None, minutes: float, labs: LabPool) -> list[Ran]:
+    """Run until enough answers are the expected ones or the time is up; what a record holds is not run again."""
+    ran = [] if record is None or not record.exists() else [Ran(**json.loads(line)) for line in record.open()]
+    stop = time.monotonic() + 60 * minutes
+    async with aclosing(run_healthy(islice(healthy_requests(), len(ran), None), labs)) as runs:
+        while sum(one.is_healthy for one in ran) < wanted and time.monotonic() < stop:
+            ran.append(await anext(runs))
+            if record is not None:
+                with record.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(ran[-1]._asdict()) + "\n")
+    return ran
+
+
+async def _on_the_lab(wanted: int, record: Path | None, minutes: float) -> int:
     labs = LabPool(max_running=3)  # with the mended template, with a reasoning parser, and as it is
     try:
-        outcome = await run_healthy(wanted, labs)
+        ran = await run_until(wanted, record, minutes, labs)
     finally:
         labs.stop_all()
-    for trace in outcome.alarmed:
-        raw = "" if trace.raw is None else trace.raw.text
-        print(json.dumps({"errors": errors_of(trace), "raw": raw, "request": trace.request.body}, ensure_ascii=False))
-    codes = Counter(code for trace in outcome.alarmed for code in errors_of(trace))
+    alarmed = [one for one in ran if one.is_false_alarm]
+    for one in alarmed:
+        print(json.dumps(one._asdict(), ensure_ascii=False))
+    healthy = sum(one.is_healthy for one in ran)
+    codes = Counter(code for one in alarmed for code in one.errors)
     print(
-        f"{len(outcome.healthy)} healthy runs of {outcome.asked} requests, "
-        f"{len(outcome.alarmed)} with a finding of severity error {dict(codes) or ''}"
+        f"{healthy} healthy runs of {len(ran)} requests, "
+        f"{len(alarmed)} with a finding of severity error {dict(codes) or ''}"
     )
-    return int(bool(outcome.alarmed))
+    return int(bool(alarmed) or healthy < wanted)
 
 
 def main() -> int:
     """Run, and say what was found."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--record", type=Path, help="a line for each request; what it holds is not run again")
+    parser.add_argument("--minutes", type=float, default=inf, help="stop after so long; the record can be gone on with")
     parser.add_argument("--templates", type=Path)
     options = parser.parse_args()
     if options.templates is None:
-        return asyncio.run(_on_the_lab(options.count))
+        return asyncio.run(_on_the_lab(options.count, options.record, options.minutes))
     rendered, found = errors_in_templates(options.templates)
     alarms = [alarm for alarm in found if alarm[:2] not in TRUE_FINDINGS]
     for alarm in alarms:

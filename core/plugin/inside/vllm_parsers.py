@@ -17,6 +17,7 @@ from prompt_debugger.core.plugin.inside.call_stream import CallStream
 from prompt_debugger.core.plugin.inside.deltas import Delta, Whole
 from prompt_debugger.core.plugin.inside.ends import end_ids, end_texts, ends_here
 from prompt_debugger.core.plugin.inside.reasoning_stream import ReasoningStream
+from prompt_debugger.core.plugin.inside.server_frame import ServerCall, server_call, takes_content_of_calls_alone
 from prompt_debugger.core.plugin.inside.vllm_release import (
     KNOWS_THE_END,
     REASONING,
@@ -29,6 +30,7 @@ from prompt_debugger.core.plugin.inside.vllm_release import (
     template_tail,
     tools_of,
     wants_calls,
+    with_reasoning,
 )
 from prompt_debugger.core.plugin.inside.whole import family_of_prompt, split_whole
 from prompt_debugger.core.protocols import ReadContext
@@ -72,7 +74,9 @@ class PluginToolParser(TOOLS.ToolParser):  # type: ignore[misc]  # vLLM is not r
         whole.add(stream.feed(model_output))
         whole.add(stream.finish())
         if not whole.calls:
-            return _no_calls(whole.content or model_output)
+            content = whole.content or model_output
+            is_told = content != model_output and takes_content_of_calls_alone()
+            return TYPES.ExtractedToolCallInformation(tools_called=is_told, tool_calls=[], content=content or None)
         calls = [
             TYPES.ToolCall(
                 id=one.id, type="function", function=TYPES.FunctionCall(name=one.name, arguments=one.arguments)
@@ -96,16 +100,23 @@ class PluginToolParser(TOOLS.ToolParser):  # type: ignore[misc]  # vLLM is not r
         """Read the next piece of an output."""
         if not wants_calls(request):
             return TYPES.DeltaMessage(content=delta_text) if delta_text else None
-        if not KNOWS_THE_END and previous_text != self._text:
+        if KNOWS_THE_END:
+            self._stream = self._stream or self._new_stream(request)
+            return self._told(self._stream.feed(delta_text))
+        server = server_call()
+        if previous_text != self._text:
             self._stream = None  # one parser for several choices: begin again from this one's text
         if self._stream is None:
-            self._stream = self._new_stream(request)
-            self._stream.feed(previous_text if not KNOWS_THE_END else "")
+            self._stream = self._new_stream(request, is_patient=server is not None)
+            self._stream.feed(previous_text)
+        self._text = current_text
+        is_last = server.is_last if server else ends_here(self._ends, request, current_token_ids, delta_token_ids)
         delta = self._stream.feed(delta_text)
-        if not KNOWS_THE_END:
-            self._text = current_text
-            if ends_here(self._ends, request, current_token_ids, delta_token_ids):
-                delta = delta + self._stream.finish()
+        if is_last:
+            delta += self._stream.finish()
+        reasoning = getattr(server, "reasoning_parser", None)
+        if isinstance(reasoning, PluginReasoningParser) and delta_token_ids is reasoning.content_ids:
+            delta += Delta(reasoning=reasoning.last_reasoning)  # this server forgets what stood before the closing tag
         return self._told(delta)
 
     @safely(lambda self: None)
@@ -113,13 +124,20 @@ class PluginToolParser(TOOLS.ToolParser):  # type: ignore[misc]  # vLLM is not r
         """Give out what was held back; releases from 0.24 on say when the output ends."""
         return None if self._stream is None else self._told(self._stream.finish())
 
-    def _new_stream(self, request: Any) -> CallStream:
+    def read_rest(self, text: str, request: Any) -> Any:
+        """Read a text that is all there is of an output, behind reasoning that a stream ended with."""
+        if not wants_calls(request):
+            return TYPES.DeltaMessage(content=text or None)
+        self._stream, self._text = self._new_stream(request), text
+        return self._told(self._stream.feed(text) + self._stream.finish())
+
+    def _new_stream(self, request: Any, *, is_patient: bool = True) -> CallStream:
         return CallStream(
             Setting.family,
             ReadContext(tools=tools_of(request), special_texts=self._special_texts),
             splits_reasoning=Setting.has_reasoning_parser,
             calls_before=calls_in_history(request),
-            is_patient=KNOWS_THE_END,
+            is_patient=is_patient,
         )
 
     def _told(self, delta: Delta) -> Any:
@@ -152,6 +170,9 @@ class PluginReasoningParser(REASONING.ReasoningParser):  # type: ignore[misc]  #
         self._family = family_of_prompt(self._tail, Setting.family)
         self._stream: ReasoningStream | None = None
         self._text = ""
+        self._has_given_all = False
+        self.content_ids: list[int] | None = None
+        self.last_reasoning = ""
 
     @property
     def reasoning_start_str(self) -> str | None:
@@ -174,12 +195,16 @@ class PluginReasoningParser(REASONING.ReasoningParser):  # type: ignore[misc]  #
 
     @safely(lambda self, input_ids: True)
     def is_reasoning_end(self, input_ids: Sequence[int]) -> bool:
-        """Say whether reasoning is over behind these tokens: a prompt's, or an output's as far as it has come."""
+        """Say whether reasoning is over behind these tokens: a prompt's, or an output's as far as it has come.
+
+        0.11 asks of both after each delta, and drops the text behind the reasoning where both are said to have ended.
+        """
         if self._stream is not None:
-            return self._stream.has_ended
+            is_asked_twice = (server := server_call()) is not None and server.prompt_ids is input_ids
+            return self._stream.has_ended and not self._has_given_all and not is_asked_twice
         if self._family.conventions.reasoning is None:
             return True
-        self._tail = self.model_tokenizer.decode(list(input_ids)[-_TAIL_TOKENS:], skip_special_tokens=False)
+        self._take_prompt(input_ids)
         return self._is_open() is False
 
     @safely(lambda self, input_ids, delta_ids: False)
@@ -199,6 +224,10 @@ class PluginReasoningParser(REASONING.ReasoningParser):  # type: ignore[misc]  #
     @safely(lambda self, input_ids: list(input_ids))
     def extract_content_ids(self, input_ids: list[int]) -> list[int]:
         """Return the tokens behind the last closing tag."""
+        self.content_ids = self._ids_behind_closer(input_ids)
+        return self.content_ids
+
+    def _ids_behind_closer(self, input_ids: list[int]) -> list[int]:
         closer = (self.reasoning_end_str or "").strip()
         for start in range(len(input_ids), 0, -1):
             if closer and closer in self.model_tokenizer.decode(input_ids[start - 1 :], skip_special_tokens=False):
@@ -229,17 +258,37 @@ class PluginReasoningParser(REASONING.ReasoningParser):  # type: ignore[misc]  #
         delta_token_ids: Sequence[int],
     ) -> Any:
         """Split the next piece of an output."""
-        if not KNOWS_THE_END and previous_text != self._text:
-            self._stream = None
-        if self._stream is None:
+        if KNOWS_THE_END:
+            self._stream = self._stream or self._new_stream()
+            return message_of(self._stream.feed(delta_text))
+        server = server_call()
+        if self._stream is None or previous_text != self._text:
+            self._take_prompt(server.prompt_ids if server else ())
             self._stream = self._new_stream()
-            self._stream.feed(previous_text if not KNOWS_THE_END else "")
+            self._stream.feed(previous_text)
+        self._text = current_text
         delta = self._stream.feed(delta_text)
-        if not KNOWS_THE_END:
-            self._text = current_text
-            if ends_here(self._ends, None, current_token_ids, delta_token_ids):
-                delta = delta + self._end()
+        if server is None:
+            is_last = ends_here(self._ends, None, current_token_ids, delta_token_ids)
+            return message_of(delta + self._end() if is_last else delta)
+        if server.is_last:
+            delta += self._stream.finish()
+            if not server.hands_on:
+                return self._all(delta, server)
+        self.last_reasoning = delta.reasoning
         return message_of(delta)
+
+    def _take_prompt(self, ids: Sequence[int]) -> None:
+        if ids:
+            self._tail = self.model_tokenizer.decode(list(ids)[-_TAIL_TOKENS:], skip_special_tokens=False)
+
+    def _all(self, delta: Delta, server: ServerCall) -> Any:
+        """Return the last message of a stream, calls and all: its server asks no other parser in this step."""
+        self._has_given_all = True
+        if not isinstance(server.tool_parser, PluginToolParser):
+            return message_of(delta)
+        message = server.tool_parser.read_rest(delta.content, server.request)
+        return with_reasoning(message, delta.reasoning)
 
     def extract_reasoning_content_streaming(self, *args: Any, **kwargs: Any) -> Any:
         """Do the same, under the name of earlier releases."""

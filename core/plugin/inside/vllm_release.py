@@ -93,6 +93,15 @@ def message_of(delta: Delta) -> Any:
     return TYPES.DeltaMessage(**fields)
 
 
+def with_reasoning(message: Any, reasoning: str) -> Any:
+    """Return a message, or none, with reasoning put into it."""
+    if not reasoning:
+        return message
+    message = TYPES.DeltaMessage() if message is None else message
+    setattr(message, REASONING_FIELD, reasoning)
+    return message
+
+
 def _call_piece(piece: CallDelta) -> Any:
     function = TYPES.DeltaFunctionCall(name=piece.name, arguments=piece.arguments)
     if piece.name is None:

@@ -1,7 +1,7 @@
 # ruff: noqa: ANN401 - the objects of vLLM are untyped
 """Where this release of vLLM keeps what is needed, and which of two layers its server parses through.
 
-0.24 …            unified   one `Parser` object does everything the server hands on
+0.23 …            unified   one `Parser` object does everything the server hands on
 0.10 … 0.22       server    two legacy interfaces, joined by the chat server's own code, which is run as it is
 """
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,11 +26,10 @@ def effective_kwargs(request: Any, given: dict[str, Any] | None) -> dict[str, An
 @functools.lru_cache(maxsize=256)
 def compose(tool: str | None, reasoning: str | None) -> Any:
     """Return the class that the server would use for these two parser names."""
+    is_harmony = tool == "openai" or reasoning == "openai_gptoss"
+    more = {"is_harmony": is_harmony} if _takes(ParserManager.get_parser, "is_harmony") else {}  # 0.23 has none
     return ParserManager.get_parser(
-        tool_parser_name=tool,
-        reasoning_parser_name=reasoning,
-        enable_auto_tools=True,
-        is_harmony=tool == "openai" or reasoning == "openai_gptoss",
+        tool_parser_name=tool, reasoning_parser_name=reasoning, enable_auto_tools=True, **more
     )
 
 
@@ -58,7 +58,8 @@ def parse_whole(setting: Setting, pieces: Sequence[Piece]) -> Message:
     if setting.prompt_ids is not None and hasattr(parser, "set_prompt_token_ids"):  # 0.26 has none
         parser.set_prompt_token_ids(list(setting.prompt_ids))
     text, ids = "".join(piece.text for piece in pieces), [piece.id for piece in pieces]
-    reasoning, content, calls = parser.parse(text, request, enable_auto_tools=True, model_output_token_ids=ids)
+    more = {"model_output_token_ids": ids} if _takes(parser.parse, "model_output_token_ids") else {}  # 0.23 has none
+    reasoning, content, calls = parser.parse(text, request, enable_auto_tools=True, **more)
     message = Message(reasoning if request.include_reasoning else None, content)
     if may_call(setting):
         made = list(calls or [])[: 1 if request.parallel_tool_calls is False else None]
@@ -94,6 +95,10 @@ def parse_deltas(
         if watch is not None:
             watch(index, growing)
     return growing.message()
+
+
+def _takes(function: Callable[..., Any], name: str) -> bool:
+    return name in inspect.signature(function).parameters
 
 
 def may_call(setting: Setting) -> bool:
