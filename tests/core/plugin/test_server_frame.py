@@ -18,7 +18,7 @@ def through_a_wrapper():
 async def chat_completion_stream_generator(outputs, call=through_a_wrapper, request=REQUEST):
     """Call as the chat server up to 0.20 does."""
     tool_parser, reasoning_parser, res = TOOL, REASONING, SimpleNamespace(prompt_token_ids=PROMPT)
-    for output in outputs:
+    for output in outputs:  # noqa: B007 - read by its name from the frame
         yield call(), tool_parser, reasoning_parser, res
 
 
