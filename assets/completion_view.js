@@ -1,51 +1,49 @@
 // What came back, three ways: the raw stream, the streamed chat, the chat message as the server returned it.
-"use strict";
-(function (global) {
-  const pd = (global.PromptDebugger = global.PromptDebugger || {});
-  const { make, button } = pd;
-  pd.builders = pd.builders || {};
+import { builders } from "./builders.js";
+import { button, copyText, make } from "./dom.js";
+import { drawJson, drawMarked, lightJson, walkJson } from "./json_view.js";
+import { onLight } from "./linking.js";
 
-  pd.builders.completion = (root, name) => {
-    root.classList.add("pd-completion");
-    const panes = ["raw", "stream", "message"].map((kind) => {
-      const pane = make("section", "pd-pane pd-pane-" + kind);
-      const head = make("header", "pd-bar");
-      const body = make("div", "pd-text");
-      body.tabIndex = 0;
-      body.setAttribute("role", "region");
-      pane.append(head, body);
-      root.append(pane);
-      return { kind, head, body };
-    });
+builders.completion = (root, name) => {
+  root.classList.add("pd-completion");
+  const panes = ["raw", "stream", "message"].map((kind) => {
+    const pane = make("section", "pd-pane pd-pane-" + kind);
+    const head = make("header", "pd-bar");
+    const body = make("div", "pd-text");
+    body.tabIndex = 0;
+    body.setAttribute("role", "region");
+    pane.append(head, body);
+    root.append(pane);
+    return { kind, head, body };
+  });
 
-    function draw(pane, content) {
-      pane.body.setAttribute("aria-label", content.title);
-      const title = make("span", "pd-pane-title", content.title);
-      const figures = make("span", "pd-counts", content.figures);
-      pane.head.replaceChildren(title, figures);
-      if (content.copy !== null) {
-        pane.head.append(button("copy", "pd-small", (event) => pd.copyText(content.copy, event.currentTarget)));
-      }
-      pane.body.classList.toggle("pd-streaming", content.streaming);
-      if (content.json) {
-        pd.drawJson(pane.body, content.json);
-        pd.walkJson(pane.body, name, "message", (path) => ({ target: path }));
-      } else if (content.marked) {
-        pd.drawMarked(pane.body, content.marked, false);
-        if (content.streaming) pane.body.scrollTop = pane.body.scrollHeight;
-      } else {
-        pane.body.replaceChildren(make("p", "pd-empty", content.empty));
-      }
-      if (content.note) pane.body.append(make("p", "pd-pane-note", content.note));
+  function draw(pane, content) {
+    pane.body.setAttribute("aria-label", content.title);
+    const title = make("span", "pd-pane-title", content.title);
+    const figures = make("span", "pd-counts", content.figures);
+    pane.head.replaceChildren(title, figures);
+    if (content.copy !== null) {
+      pane.head.append(button("copy", "pd-small", (event) => copyText(content.copy, event.currentTarget)));
     }
+    pane.body.classList.toggle("pd-streaming", content.streaming);
+    if (content.json) {
+      drawJson(pane.body, content.json);
+      walkJson(pane.body, name, "message", (path) => ({ target: path }));
+    } else if (content.marked) {
+      drawMarked(pane.body, content.marked, false);
+      if (content.streaming) pane.body.scrollTop = pane.body.scrollHeight;
+    } else {
+      pane.body.replaceChildren(make("p", "pd-empty", content.empty));
+    }
+    if (content.note) pane.body.append(make("p", "pd-pane-note", content.note));
+  }
 
-    pd.onLight((source, facts) => source !== name && pd.lightJson(panes[2].body, facts.target));
+  onLight((source, facts) => source !== name && lightJson(panes[2].body, facts.target));
 
-    return {
-      show(decoded) {
-        const content = decoded ? decoded.header : null;
-        panes.forEach((pane) => content && draw(pane, content[pane.kind]));
-      },
-    };
+  return {
+    show(decoded) {
+      const content = decoded ? decoded.header : null;
+      panes.forEach((pane) => content && draw(pane, content[pane.kind]));
+    },
   };
-})(globalThis);
+};

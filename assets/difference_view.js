@@ -1,45 +1,43 @@
 // Above the prompt's tokens: where server and local prompt part.
-"use strict";
-(function (global) {
-  const pd = (global.PromptDebugger = global.PromptDebugger || {});
-  const { make, prose, button } = pd;
-  pd.builders = pd.builders || {};
+import { builders } from "./builders.js";
+import { button, make, prose } from "./dom.js";
+import { jump } from "./linking.js";
+import { visibleText } from "./payload.js";
 
-  pd.builders.difference = (root) => {
-    root.classList.add("pd-difference");
-    return {
-      show(decoded) {
-        const difference = decoded ? decoded.header : null;
-        root.dataset.state = difference ? difference.state : "empty";
-        if (!difference) return root.replaceChildren();
-        const line = make("p", "pd-difference-line");
-        line.append(make("span", "", difference.sentence));
-        if (difference.first_token !== null) {
-          line.append(button("Show token " + difference.first_token, "pd-small", () => pd.jump({ in: "prompt", token_span: [difference.first_token, difference.first_token + 1] })));
-        }
-        root.replaceChildren(line);
-        if (difference.cause) root.append(prose("p", "pd-cause", difference.cause));
-        for (const [label, parts] of difference.texts) root.append(side(label, parts));
-        if (difference.notes.length) root.append(notes(difference.notes));
-      },
-    };
+builders.difference = (root) => {
+  root.classList.add("pd-difference");
+  return {
+    show(decoded) {
+      const difference = decoded ? decoded.header : null;
+      root.dataset.state = difference ? difference.state : "empty";
+      if (!difference) return root.replaceChildren();
+      const line = make("p", "pd-difference-line");
+      line.append(make("span", "", difference.sentence));
+      if (difference.first_token !== null) {
+        line.append(button("Show token " + difference.first_token, "pd-small", () => jump({ in: "prompt", token_span: [difference.first_token, difference.first_token + 1] })));
+      }
+      root.replaceChildren(line);
+      if (difference.cause) root.append(prose("p", "pd-cause", difference.cause));
+      for (const [label, parts] of difference.texts) root.append(side(label, parts));
+      if (difference.notes.length) root.append(notes(difference.notes));
+    },
   };
+};
 
-  function side(label, [before, apart, after]) {
-    const row = make("div", "pd-side");
-    const text = make("code", "");
-    text.append(
-      make("span", "pd-muted", pd.visibleText(before, true)),
-      make("mark", "", pd.visibleText(apart || "", true) || "\u2205"),
-      make("span", "pd-muted", pd.visibleText(after, true)),
-    );
-    row.append(make("span", "pd-side-label", label), text);
-    return row;
-  }
+function side(label, [before, apart, after]) {
+  const row = make("div", "pd-side");
+  const text = make("code", "");
+  text.append(
+    make("span", "pd-muted", visibleText(before, true)),
+    make("mark", "", visibleText(apart || "", true) || "\u2205"),
+    make("span", "pd-muted", visibleText(after, true)),
+  );
+  row.append(make("span", "pd-side-label", label), text);
+  return row;
+}
 
-  function notes(items) {
-    const list = make("ul", "pd-notes");
-    list.append(...items.map((item) => prose("li", "", item)));
-    return list;
-  }
-})(globalThis);
+function notes(items) {
+  const list = make("ul", "pd-notes");
+  list.append(...items.map((item) => prose("li", "", item)));
+  return list;
+}

@@ -1,127 +1,132 @@
 // What was typed and which server is meant survive a reload: kept in this browser alone, never a key, and only if wanted.
-"use strict";
-(function (global) {
-  const pd = (global.PromptDebugger = global.PromptDebugger || {});
-  const DRAFT = "pd-draft";
-  const OFF = "pd-keep-nothing";
-  const MOST_CHARS = 400_000;
-  const PAUSE_MS = 400;
-  const SAME = { __type__: "update" }; // gradio leaves such a field as it is
-  // What may hold a key is not kept at all: a part of it that was missed would lie there in clear.
-  const KEY = /authorization|bearer\s|api[-_]?key|secret|password|\bsk-[\w-]{6}|\bhf_\w{8}|:\/\/[^\s/"'@]+@/i;
-  const WORDS = "Keep my text, target, servers and runs in this browser. Keys, and texts that seem to hold one, are never kept; unticking forgets what is kept.";
-  let timer = 0;
-  let defaults = null; // the fields as the page came
-  let isTouched = false; // somebody typed, or chose a case, since the page came
+import { builders } from "./builders.js";
+import { make } from "./dom.js";
+import { replaceRequest } from "./editor_link.js";
+import { forgetRuns, reopenKept } from "./history.js";
+import { host } from "./host.js";
+import { editedByHand } from "./outdated.js";
+import { forgetServers } from "./servers.js";
+import { packPayload } from "./share.js";
 
-  function read() {
-    try {
-      return JSON.parse(global.localStorage.getItem(DRAFT)) || {};
-    } catch {
-      return {};
-    }
+const DRAFT = "pd-draft";
+const OFF = "pd-keep-nothing";
+const MOST_CHARS = 400_000;
+const PAUSE_MS = 400;
+const SAME = { __type__: "update" }; // gradio leaves such a field as it is
+// What may hold a key is not kept at all: a part of it that was missed would lie there in clear.
+const KEY = /authorization|bearer\s|api[-_]?key|secret|password|\bsk-[\w-]{6}|\bhf_\w{8}|:\/\/[^\s/"'@]+@/i;
+const WORDS = "Keep my text, target, servers and runs in this browser. Keys, and texts that seem to hold one, are never kept; unticking forgets what is kept.";
+let timer = 0;
+let defaults = null; // the fields as the page came
+let isTouched = false; // somebody typed, or chose a case, since the page came
+
+function read() {
+  try {
+    return JSON.parse(globalThis.localStorage.getItem(DRAFT)) || {};
+  } catch {
+    return {};
   }
+}
 
-  function write(change) {
-    try {
-      if (global.localStorage.getItem(OFF)) return;
-      global.localStorage.setItem(DRAFT, JSON.stringify({ ...read(), ...change }));
-    } catch {
-      // a browser that keeps nothing, or has no room left
-    }
+function write(change) {
+  try {
+    if (globalThis.localStorage.getItem(OFF)) return;
+    globalThis.localStorage.setItem(DRAFT, JSON.stringify({ ...read(), ...change }));
+  } catch {
+    // a browser that keeps nothing, or has no room left
   }
+}
 
-  pd.mayKeep = (text) => text.length <= MOST_CHARS && !KEY.test(text);
+export const mayKeep = (text) => text.length <= MOST_CHARS && !KEY.test(text);
 
-  pd.keepText = (text) => {
-    isTouched = true;
-    clearTimeout(timer);
-    timer = setTimeout(() => write({ text: pd.mayKeep(text || "") ? text : null }), PAUSE_MS);
-  };
+export const keepText = (text) => {
+  isTouched = true;
+  clearTimeout(timer);
+  timer = setTimeout(() => write({ text: mayKeep(text || "") ? text : null }), PAUSE_MS);
+};
 
-  // A worked case is one choice away: nothing to keep of it, nor of the parsers that came before it.
-  pd.dropText = () => {
-    isTouched = true;
-    clearTimeout(timer);
-    const { fields } = read();
-    const kept = Array.isArray(fields) && defaults ? [...fields.slice(0, 3), ...defaults.slice(3)] : null;
-    write({ text: null, run: null, fields: kept });
-  };
+// A worked case is one choice away: nothing to keep of it, nor of the parsers that came before it.
+export const dropText = () => {
+  isTouched = true;
+  clearTimeout(timer);
+  const { fields } = read();
+  const kept = Array.isArray(fields) && defaults ? [...fields.slice(0, 3), ...defaults.slice(3)] : null;
+  write({ text: null, run: null, fields: kept });
+};
 
-  // The run that a reload brings back; what was run is the text that stands there.
-  pd.keepCurrentRun = (run) => write({ run });
+// The run that a reload brings back; what was run is the text that stands there.
+export const keepCurrentRun = (run) => write({ run });
 
-  // A run that was opened from the history, with the text that was run.
-  pd.keepOpened = ({ id, ran }) => write({ run: id, text: ran });
+// A run that was opened from the history, with the text that was run.
+export const keepOpened = ({ id, ran }) => write({ run: id, text: ran });
 
-  pd.keepTarget = (...fields) => {
-    const isKept = fields.every((field) => pd.mayKeep(String(field || "")));
-    if (defaults) write({ fields: isKept ? fields : null, defaults });
-  };
+export const keepTarget = (...fields) => {
+  const isKept = fields.every((field) => mayKeep(String(field || "")));
+  if (defaults) write({ fields: isKept ? fields : null, defaults });
+};
 
-  pd.isKeeping = () => {
-    try {
-      return !global.localStorage.getItem(OFF);
-    } catch {
-      return false;
-    }
-  };
-
-  pd.setKeeping = (isOn) => {
-    try {
-      global.localStorage.removeItem(DRAFT);
-      if (isOn) global.localStorage.removeItem(OFF);
-      else global.localStorage.setItem(OFF, "1");
-    } catch {
-      // nothing is kept anyhow
-    }
-    if (!isOn && pd.forgetRuns) pd.forgetRuns();
-    if (!isOn && pd.forgetServers) pd.forgetServers();
-    if (pd.forgetRuns) document.querySelectorAll(".pd-keep-switch input").forEach((box) => (box.checked = isOn));
-  };
-
-  // The switch, wherever it stands.
-  pd.keepSwitch = (className) => {
-    const label = pd.make("label", "pd-keep-switch " + className);
-    const box = pd.make("input", "");
-    box.type = "checkbox";
-    box.checked = pd.isKeeping();
-    box.addEventListener("change", () => pd.setKeeping(box.checked));
-    label.append(box, pd.make("span", "", WORDS));
-    return label;
-  };
-
-  // What the page offers may have changed since: a parser that it does not know is left as it is.
-  function isOffered(at, value) {
-    const page = pd.sharePage || {};
-    const offered = { 3: page.tool_parsers, 4: page.reasoning_parsers }[at];
-    return offered ? offered.includes(value) : page.takes_model !== false;
+export const isKeeping = () => {
+  try {
+    return !globalThis.localStorage.getItem(OFF);
+  } catch {
+    return false;
   }
+};
 
-  // The new values of [notices, the five fields of the target]; the editor's text takes its place at once, or never.
-  pd.restoreDraft = async (notices, ...fields) => {
-    defaults = fields;
-    const kept = pd.isKeeping() ? read() : {};
-    const values = [SAME, ...fields.map(() => SAME)];
-    const isSamePage = JSON.stringify(kept.defaults) === JSON.stringify(fields); // not started with another server since
-    if (isSamePage && Array.isArray(kept.fields)) {
-      kept.fields.forEach((value, at) => {
-        if (typeof value === "string" && value !== fields[at] && isOffered(at, value)) values[1 + at] = value;
-      });
-    }
-    const hasText = typeof kept.text === "string" && kept.text.trim() !== "";
-    if (hasText) {
-      values[0] = await pd.packPayload({ state: "ok", summary: "Your last text, kept in this browser. Press Run, or choose a worked case.", items: [] });
-      if (isTouched || !pd.replaceRequest(kept.text)) return values.map((value, at) => (at ? value : SAME));
-      pd.editedByHand();
-    }
-    if (kept.run && pd.reopenKept && !isTouched) pd.reopenKept(kept.run, hasText ? kept.text : null, () => !isTouched);
-    return values;
-  };
+export const setKeeping = (isOn) => {
+  try {
+    globalThis.localStorage.removeItem(DRAFT);
+    if (isOn) globalThis.localStorage.removeItem(OFF);
+    else globalThis.localStorage.setItem(OFF, "1");
+  } catch {
+    // nothing is kept anyhow
+  }
+  if (!isOn) forgetRuns();
+  if (!isOn) forgetServers();
+  document.querySelectorAll(".pd-keep-switch input").forEach((box) => (box.checked = isOn));
+};
 
-  pd.builders.draft = (root) => {
-    const { hash, search } = global.location;
-    if (!hash.startsWith("#pd=") && !new URLSearchParams(search).has("modelId")) root.pdAsk("change");
-    return { show() {} };
-  };
-})(globalThis);
+// The switch, wherever it stands.
+export const keepSwitch = (className) => {
+  const label = make("label", "pd-keep-switch " + className);
+  const box = make("input", "");
+  box.type = "checkbox";
+  box.checked = isKeeping();
+  box.addEventListener("change", () => setKeeping(box.checked));
+  label.append(box, make("span", "", WORDS));
+  return label;
+};
+
+// What the page offers may have changed since: a parser that it does not know is left as it is.
+function isOffered(at, value) {
+  const page = host.sharePage || {};
+  const offered = { 3: page.tool_parsers, 4: page.reasoning_parsers }[at];
+  return offered ? offered.includes(value) : page.takes_model !== false;
+}
+
+// The new values of [notices, the five fields of the target]; the editor's text takes its place at once, or never.
+export const restoreDraft = async (notices, ...fields) => {
+  defaults = fields;
+  const kept = isKeeping() ? read() : {};
+  const values = [SAME, ...fields.map(() => SAME)];
+  const isSamePage = JSON.stringify(kept.defaults) === JSON.stringify(fields); // not started with another server since
+  if (isSamePage && Array.isArray(kept.fields)) {
+    kept.fields.forEach((value, at) => {
+      if (typeof value === "string" && value !== fields[at] && isOffered(at, value)) values[1 + at] = value;
+    });
+  }
+  const hasText = typeof kept.text === "string" && kept.text.trim() !== "";
+  if (hasText) {
+    values[0] = await packPayload({ state: "ok", summary: "Your last text, kept in this browser. Press Run, or choose a worked case.", items: [] });
+    if (isTouched || !replaceRequest(kept.text)) return values.map((value, at) => (at ? value : SAME));
+    editedByHand();
+  }
+  if (kept.run && !isTouched) reopenKept(kept.run, hasText ? kept.text : null, () => !isTouched);
+  return values;
+};
+
+builders.draft = (root) => {
+  const { hash, search } = globalThis.location;
+  if (!hash.startsWith("#pd=") && !new URLSearchParams(search).has("modelId")) root.pdAsk("change");
+  return { show() {} };
+};

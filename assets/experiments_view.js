@@ -1,246 +1,246 @@
 // Experiments on the request: switches with their token differences, turns, counts, two setups.
-"use strict";
-(function (global) {
-  const pd = (global.PromptDebugger = global.PromptDebugger || {});
-  const { make, prose, bench, lineButton, placeButton, placesOf } = pd;
-  pd.builders = pd.builders || {};
+import { bench, lineButton, placeButton, placesOf } from "./bench.js";
+import { builders } from "./builders.js";
+import { button, make, prose } from "./dom.js";
+import { point } from "./linking.js";
+import { order } from "./orders.js";
+import { plural, visibleText } from "./payload.js";
 
-  // --- chips: tokens taken out and put in -----------------------------------------------
+// --- chips: tokens taken out and put in -----------------------------------------------
 
-  const shownText = (text) => pd.visibleText(text, true).replace(/\n/g, "");
+const shownText = (text) => visibleText(text, true).replace(/\n/g, "");
 
-  function chip([text, kind, ids, bytes], mark) {
-    if (kind === "more") return make("span", "pd-chip-more", "\u2026 " + text);
-    const element = make("span", "pd-chip pd-chip-" + kind + (mark ? " pd-" + mark : ""));
-    element.textContent = shownText(text) || "\u2205";
-    element.title = [ids && "id " + ids, kind !== "text" && kind, bytes && "bytes " + bytes].filter(Boolean).join(" \u00b7 ");
-    element.addEventListener("mouseover", () => {
-      const parts = [["", JSON.stringify(text), "text"], ["", kind, kind === "special" ? "special" : ""]];
-      if (ids) parts.unshift([ids.includes(" ") ? "ids" : "id", ids]);
-      if (bytes) parts.push(["bytes", bytes]);
-      pd.point("bench", { parts });
-    });
-    return element;
+function chip([text, kind, ids, bytes], mark) {
+  if (kind === "more") return make("span", "pd-chip-more", "\u2026 " + text);
+  const element = make("span", "pd-chip pd-chip-" + kind + (mark ? " pd-" + mark : ""));
+  element.textContent = shownText(text) || "\u2205";
+  element.title = [ids && "id " + ids, kind !== "text" && kind, bytes && "bytes " + bytes].filter(Boolean).join(" \u00b7 ");
+  element.addEventListener("mouseover", () => {
+    const parts = [["", JSON.stringify(text), "text"], ["", kind, kind === "special" ? "special" : ""]];
+    if (ids) parts.unshift([ids.includes(" ") ? "ids" : "id", ids]);
+    if (bytes) parts.push(["bytes", bytes]);
+    point("bench", { parts });
+  });
+  return element;
+}
+
+function side(sign, word, chips, mark, lead, tail) {
+  const row = make("div", "pd-diff-side pd-diff-" + mark);
+  const label = make("span", "pd-diff-sign", sign);
+  label.setAttribute("role", "img");
+  label.setAttribute("aria-label", word);
+  const box = make("span", "pd-diff-chips");
+  (lead || []).forEach((one) => box.append(chip(one, "beside")));
+  if (chips.length) chips.forEach((one) => box.append(chip(one, mark)));
+  else box.append(make("span", "pd-diff-none", "nothing"));
+  (tail || []).forEach((one) => box.append(chip(one, "beside")));
+  row.append(label, box);
+  return row;
+}
+
+function hunk(one, unit) {
+  const box = make("div", "pd-hunk");
+  box.append(make("span", "pd-hunk-at", unit + " " + one.at));
+  const sides = make("div", "pd-hunk-sides");
+  sides.append(side("\u2212", "taken out", one.removed, "removed", one.lead, one.tail));
+  sides.append(side("+", "put in", one.added, "added", one.lead, one.tail));
+  box.append(sides);
+  return box;
+}
+
+const SHOWN_HUNKS = 3;
+
+function difference(found, key) {
+  const box = make("div", "pd-hunks");
+  found.hunks.slice(0, SHOWN_HUNKS).forEach((one) => box.append(hunk(one, found.unit)));
+  const rest = found.hunks.slice(SHOWN_HUNKS);
+  if (rest.length) {
+    const more = make("details", "pd-more");
+    more.dataset.key = key;
+    more.append(make("summary", "", plural(rest.length, "more place")));
+    rest.forEach((one) => more.append(hunk(one, found.unit)));
+    box.append(more);
   }
+  found.notes.forEach((note) => box.append(make("p", "pd-muted", note)));
+  return box;
+}
 
-  function side(sign, word, chips, mark, lead, tail) {
-    const row = make("div", "pd-diff-side pd-diff-" + mark);
-    const label = make("span", "pd-diff-sign", sign);
-    label.setAttribute("role", "img");
-    label.setAttribute("aria-label", word);
-    const box = make("span", "pd-diff-chips");
-    (lead || []).forEach((one) => box.append(chip(one, "beside")));
-    if (chips.length) chips.forEach((one) => box.append(chip(one, mark)));
-    else box.append(make("span", "pd-diff-none", "nothing"));
-    (tail || []).forEach((one) => box.append(chip(one, "beside")));
-    row.append(label, box);
-    return row;
-  }
+const figures = (found) => "\u2212" + found.removed + " +" + found.added + " " + found.unit + "s";
 
-  function hunk(one, unit) {
-    const box = make("div", "pd-hunk");
-    box.append(make("span", "pd-hunk-at", unit + " " + one.at));
-    const sides = make("div", "pd-hunk-sides");
-    sides.append(side("\u2212", "taken out", one.removed, "removed", one.lead, one.tail));
-    sides.append(side("+", "put in", one.added, "added", one.lead, one.tail));
-    box.append(sides);
-    return box;
-  }
+// --- switches -----------------------------------------------------------------------------
 
-  const SHOWN_HUNKS = 3;
+builders.switches = (root, name) =>
+  bench(root, name, "Each switch set otherwise, one at a time: the generation prompt, thinking, tools, content, arguments, ids, what vLLM does to a request. You see which tokens go and come.", (header) => [
+    header.failure && failureBox("As pasted", header.failure),
+    ...header.mends.map((one) => entry(one, "mends", make("p", "", "The request renders with this switch; as pasted it does not."))),
+    ...header.changes.map(change),
+    ...header.fails.map((one) => entry(one, "refused", failureBox("", one.failure))),
+    header.nothing.length && plainList("Changes nothing", header.nothing.map(([title, hint]) => [title, hint])),
+    header.absent.length && absentList(header.absent),
+    header.untried.length && plainList("Not tried: rendering took all the time it may", header.untried.map((title) => [title, ""])),
+  ]);
 
-  function difference(found, key) {
-    const box = make("div", "pd-hunks");
-    found.hunks.slice(0, SHOWN_HUNKS).forEach((one) => box.append(hunk(one, found.unit)));
-    const rest = found.hunks.slice(SHOWN_HUNKS);
-    if (rest.length) {
-      const more = make("details", "pd-more");
-      more.dataset.key = key;
-      more.append(make("summary", "", pd.plural(rest.length, "more place")));
-      rest.forEach((one) => more.append(hunk(one, found.unit)));
-      box.append(more);
-    }
-    found.notes.forEach((note) => box.append(make("p", "pd-muted", note)));
-    return box;
-  }
+function change(one) {
+  const found = one.difference;
+  const body = make("div", "");
+  body.append(difference(found, one.name));
+  const places = placesOf(found.before, found.after);
+  if (places) body.append(places);
+  return entry(one, figures(found), body);
+}
 
-  const figures = (found) => "\u2212" + found.removed + " +" + found.added + " " + found.unit + "s";
+function entry(one, figure, body) {
+  const box = make("section", "pd-effect");
+  box.dataset.switch = one.name;
+  const head = make("h2", "pd-effect-head");
+  head.append(make("code", "pd-effect-name", one.name), make("span", "pd-effect-figure", figure));
+  const said = make("span", "pd-muted pd-effect-said", "");
+  said.setAttribute("role", "status");
+  if (one.fields.length) head.append(button("Apply and run", "pd-small", () => order("pd-apply-switch", one.name, said), "Put the request so changed into the editor and run it; Compare opens with both"), said);
+  const what = prose("p", "pd-effect-change", one.change);
+  if (one.fields.length) what.append(make("span", "pd-muted", " (" + one.fields.join(", ") + ")"));
+  box.append(head, what, body);
+  return box;
+}
 
-  // --- switches -----------------------------------------------------------------------------
+function failureBox(label, failure) {
+  const box = make("div", "pd-failure");
+  box.append(prose("span", "", (label ? label + ": " : "") + failure.sentence));
+  if (failure.template_line) box.append(lineButton(failure));
+  return box;
+}
 
-  pd.builders.switches = (root, name) =>
-    bench(root, name, "Each switch set otherwise, one at a time: the generation prompt, thinking, tools, content, arguments, ids, what vLLM does to a request. You see which tokens go and come.", (header) => [
-      header.failure && failureBox("As pasted", header.failure),
-      ...header.mends.map((one) => entry(one, "mends", make("p", "", "The request renders with this switch; as pasted it does not."))),
-      ...header.changes.map(change),
-      ...header.fails.map((one) => entry(one, "refused", failureBox("", one.failure))),
-      header.nothing.length && plainList("Changes nothing", header.nothing.map(([title, hint]) => [title, hint])),
-      header.absent.length && absentList(header.absent),
-      header.untried.length && plainList("Not tried: rendering took all the time it may", header.untried.map((title) => [title, ""])),
-    ]);
+function plainList(title, items) {
+  const box = make("p", "pd-plain-list");
+  box.append(make("strong", "", title + ": "));
+  items.forEach(([item, hint], i) => {
+    const code = make("code", "pd-inline-code", item);
+    if (hint) code.title = visibleText(hint, false);
+    box.append(i ? " " : "", code);
+  });
+  return box;
+}
 
-  function change(one) {
-    const found = one.difference;
-    const body = make("div", "");
-    body.append(difference(found, one.name));
-    const places = placesOf(found.before, found.after);
-    if (places) body.append(places);
-    return entry(one, figures(found), body);
-  }
+function absentList(groups) {
+  const box = make("details", "pd-absent");
+  box.dataset.key = "absent";
+  const count = groups.reduce((sum, [, names]) => sum + names.length, 0);
+  box.append(make("summary", "", plural(count, "switch").replace("switchs", "switches") + (count === 1 ? " does" : " do") + " not apply, and why"));
+  const list = make("ul", "");
+  groups.forEach(([reason, names]) => {
+    const item = make("li", "");
+    names.forEach((one) => item.append(make("code", "pd-inline-code", one), " "));
+    item.append(prose("span", "pd-muted", reason));
+    list.append(item);
+  });
+  box.append(list);
+  return box;
+}
 
-  function entry(one, figure, body) {
-    const box = make("section", "pd-effect");
-    box.dataset.switch = one.name;
-    const head = make("h2", "pd-effect-head");
-    head.append(make("code", "pd-effect-name", one.name), make("span", "pd-effect-figure", figure));
-    const said = make("span", "pd-muted pd-effect-said", "");
-    said.setAttribute("role", "status");
-    if (one.fields.length) head.append(pd.button("Apply and run", "pd-small", () => pd.order("pd-apply-switch", one.name, said), "Put the request so changed into the editor and run it; Compare opens with both"), said);
-    const what = prose("p", "pd-effect-change", one.change);
-    if (one.fields.length) what.append(make("span", "pd-muted", " (" + one.fields.join(", ") + ")"));
-    box.append(head, what, body);
-    return box;
-  }
+// --- turns -----------------------------------------------------------------------------------
 
-  function failureBox(label, failure) {
-    const box = make("div", "pd-failure");
-    box.append(prose("span", "", (label ? label + ": " : "") + failure.sentence));
-    if (failure.template_line) box.append(lineButton(failure));
-    return box;
-  }
+builders.turns = (root, name) =>
+  bench(root, name, "For each past assistant turn: does the next prompt begin with the earlier prompt and what the model wrote? A server's prefix cache lives on it.", (header) => [
+    ...(header.turns.length ? [turnList(header.turns)] : []),
+    header.note && make("p", "pd-muted", header.note),
+  ]);
 
-  function plainList(title, items) {
-    const box = make("p", "pd-plain-list");
-    box.append(make("strong", "", title + ": "));
-    items.forEach(([item, hint], i) => {
-      const code = make("code", "pd-inline-code", item);
-      if (hint) code.title = pd.visibleText(hint, false);
-      box.append(i ? " " : "", code);
-    });
-    return box;
-  }
+const TURN_MARKS = { kept: "\u2713", broken: "\u2715", failed: "?" };
 
-  function absentList(groups) {
-    const box = make("details", "pd-absent");
-    box.dataset.key = "absent";
-    const count = groups.reduce((sum, [, names]) => sum + names.length, 0);
-    box.append(make("summary", "", pd.plural(count, "switch").replace("switchs", "switches") + (count === 1 ? " does" : " do") + " not apply, and why"));
-    const list = make("ul", "");
-    groups.forEach(([reason, names]) => {
-      const item = make("li", "");
-      names.forEach((one) => item.append(make("code", "pd-inline-code", one), " "));
-      item.append(prose("span", "pd-muted", reason));
-      list.append(item);
-    });
-    box.append(list);
-    return box;
-  }
+function turnList(turns) {
+  const list = make("ol", "pd-turns");
+  list.append(...turns.map(turnItem));
+  return list;
+}
 
-  // --- turns -----------------------------------------------------------------------------------
+function turnItem(turn) {
+  const item = make("li", "pd-turn pd-turn-" + turn.state);
+  const head = make("p", "pd-turn-head");
+  const mark = make("span", "pd-turn-mark", TURN_MARKS[turn.state]);
+  mark.setAttribute("role", "img");
+  mark.setAttribute("aria-label", turn.state);
+  head.append(mark, placeButton({ field: "messages[" + turn.index + "]" }), make("span", "", turn.sentence));
+  item.append(head);
+  if (turn.failure) item.append(failureBox("", turn.failure));
+  if (turn.state !== "broken") return item;
+  const cause = prose("p", "pd-turn-cause", turn.cause + " ");
+  cause.append(make("span", "pd-muted", "(" + turn.certainty + ")"));
+  item.append(make("p", "pd-hunk-at", "parts at " + turn.at), cause);
+  const sides = make("div", "pd-hunk-sides");
+  sides.append(side("\u2212", "was there", turn.removed, "removed", turn.lead), side("+", "stands there now", turn.added, "added", turn.lead));
+  item.append(sides);
+  const places = placesOf(turn.before, turn.after);
+  if (places) item.append(places);
+  if (turn.remedies.length) item.append(plainList("Mended by", turn.remedies.map((one) => [one, ""])));
+  return item;
+}
 
-  pd.builders.turns = (root, name) =>
-    bench(root, name, "For each past assistant turn: does the next prompt begin with the earlier prompt and what the model wrote? A server's prefix cache lives on it.", (header) => [
-      ...(header.turns.length ? [turnList(header.turns)] : []),
-      header.note && make("p", "pd-muted", header.note),
-    ]);
+// --- token count --------------------------------------------------------------------------------
 
-  const TURN_MARKS = { kept: "\u2713", broken: "\u2715", failed: "?" };
+builders.token_count = (root, name) =>
+  bench(root, name, "A closed server shows no prompt, only usage.prompt_tokens. Type that number: every likely way to render the request is counted, and those that have it are named.", (header) => [
+    header.agreement && agreementBox(header.agreement),
+    countTable(header),
+    ...header.notes.map((note) => make("p", "pd-muted", note)),
+  ]);
 
-  function turnList(turns) {
-    const list = make("ol", "pd-turns");
-    list.append(...turns.map(turnItem));
-    return list;
-  }
+function agreementBox(agreement) {
+  const box = plainList(agreement.sentence, agreement.names.map((one) => [one, ""]));
+  box.classList.add("pd-agreement");
+  return box;
+}
 
-  function turnItem(turn) {
-    const item = make("li", "pd-turn pd-turn-" + turn.state);
-    const head = make("p", "pd-turn-head");
-    const mark = make("span", "pd-turn-mark", TURN_MARKS[turn.state]);
-    mark.setAttribute("role", "img");
-    mark.setAttribute("aria-label", turn.state);
-    head.append(mark, placeButton({ field: "messages[" + turn.index + "]" }), make("span", "", turn.sentence));
-    item.append(head);
-    if (turn.failure) item.append(failureBox("", turn.failure));
-    if (turn.state !== "broken") return item;
-    const cause = prose("p", "pd-turn-cause", turn.cause + " ");
-    cause.append(make("span", "pd-muted", "(" + turn.certainty + ")"));
-    item.append(make("p", "pd-hunk-at", "parts at " + turn.at), cause);
-    const sides = make("div", "pd-hunk-sides");
-    sides.append(side("\u2212", "was there", turn.removed, "removed", turn.lead), side("+", "stands there now", turn.added, "added", turn.lead));
-    item.append(sides);
-    const places = placesOf(turn.before, turn.after);
-    if (places) item.append(places);
-    if (turn.remedies.length) item.append(plainList("Mended by", turn.remedies.map((one) => [one, ""])));
-    return item;
-  }
+function countTable(header) {
+  const table = make("table", "pd-table pd-count-table");
+  const head = make("tr", "");
+  ["Tokens", "Off by", "Set otherwise", "What it does"].forEach((title) => {
+    const cell = make("th", "", title);
+    cell.scope = "col";
+    head.append(cell);
+  });
+  const top = make("thead", "");
+  top.append(head);
+  const body = make("tbody", "");
+  header.explanations.forEach((one) => body.append(countRow(one)));
+  table.append(make("caption", "pd-live", "Renders, nearest to the number first"), top, body);
+  const box = make("div", "pd-scroll");
+  box.tabIndex = 0;
+  box.setAttribute("role", "region");
+  box.setAttribute("aria-label", "Renders by their token count");
+  box.append(table);
+  return box;
+}
 
-  // --- token count --------------------------------------------------------------------------------
+function countRow(one) {
+  const row = make("tr", one.off_by === 0 ? "pd-exact" : "");
+  const off = one.off_by === 0 ? "= exact" : (one.off_by > 0 ? "+" : "\u2212") + Math.abs(one.off_by);
+  const names = make("td", "");
+  (one.names.length ? one.names : ["as pasted"]).forEach((title, i) => names.append(i ? " + " : "", make("code", "pd-inline-code", title)));
+  const what = prose("td", "pd-words", one.words);
+  if (one.also.length) what.append(make("span", "pd-muted", " The same prompt also by: " + one.also.join("; ") + "."));
+  row.append(make("td", "pd-figure-cell", one.count), make("td", "pd-figure-cell", off), names, what);
+  return row;
+}
 
-  pd.builders.token_count = (root, name) =>
-    bench(root, name, "A closed server shows no prompt, only usage.prompt_tokens. Type that number: every likely way to render the request is counted, and those that have it are named.", (header) => [
-      header.agreement && agreementBox(header.agreement),
-      countTable(header),
-      ...header.notes.map((note) => make("p", "pd-muted", note)),
-    ]);
+// --- two setups -----------------------------------------------------------------------------------
 
-  function agreementBox(agreement) {
-    const box = plainList(agreement.sentence, agreement.names.map((one) => [one, ""]));
-    box.classList.add("pd-agreement");
-    return box;
-  }
+builders.setups = (root, name) =>
+  bench(root, name, "Another version of the template, or another tokenizer, on the same request: where do the two prompts part, token by token?", (header) => [
+    prose("p", "pd-muted", "Second: " + header.other + "."),
+    sideCounts(header.sides),
+    header.difference && difference(header.difference, "setups"),
+    header.difference && placesOf(header.difference.before, header.difference.after),
+  ]);
 
-  function countTable(header) {
-    const table = make("table", "pd-table pd-count-table");
-    const head = make("tr", "");
-    ["Tokens", "Off by", "Set otherwise", "What it does"].forEach((title) => {
-      const cell = make("th", "", title);
-      cell.scope = "col";
-      head.append(cell);
-    });
-    const top = make("thead", "");
-    top.append(head);
-    const body = make("tbody", "");
-    header.explanations.forEach((one) => body.append(countRow(one)));
-    table.append(make("caption", "pd-live", "Renders, nearest to the number first"), top, body);
-    const box = make("div", "pd-scroll");
-    box.tabIndex = 0;
-    box.setAttribute("role", "region");
-    box.setAttribute("aria-label", "Renders by their token count");
-    box.append(table);
-    return box;
-  }
+function sideCounts(sides) {
+  const list = make("ul", "pd-setup-sides");
+  sides.forEach((one) => {
+    const item = make("li", "");
+    item.append(make("strong", "", one.name + ": "), one.count || "");
+    if (one.failure) item.append(failureBox("no prompt", one.failure));
+    list.append(item);
+  });
+  return list;
+}
 
-  function countRow(one) {
-    const row = make("tr", one.off_by === 0 ? "pd-exact" : "");
-    const off = one.off_by === 0 ? "= exact" : (one.off_by > 0 ? "+" : "\u2212") + Math.abs(one.off_by);
-    const names = make("td", "");
-    (one.names.length ? one.names : ["as pasted"]).forEach((title, i) => names.append(i ? " + " : "", make("code", "pd-inline-code", title)));
-    const what = prose("td", "pd-words", one.words);
-    if (one.also.length) what.append(make("span", "pd-muted", " The same prompt also by: " + one.also.join("; ") + "."));
-    row.append(make("td", "pd-figure-cell", one.count), make("td", "pd-figure-cell", off), names, what);
-    return row;
-  }
-
-  // --- two setups -----------------------------------------------------------------------------------
-
-  pd.builders.setups = (root, name) =>
-    bench(root, name, "Another version of the template, or another tokenizer, on the same request: where do the two prompts part, token by token?", (header) => [
-      prose("p", "pd-muted", "Second: " + header.other + "."),
-      sideCounts(header.sides),
-      header.difference && difference(header.difference, "setups"),
-      header.difference && placesOf(header.difference.before, header.difference.after),
-    ]);
-
-  function sideCounts(sides) {
-    const list = make("ul", "pd-setup-sides");
-    sides.forEach((one) => {
-      const item = make("li", "");
-      item.append(make("strong", "", one.name + ": "), one.count || "");
-      if (one.failure) item.append(failureBox("no prompt", one.failure));
-      list.append(item);
-    });
-    return list;
-  }
-
-  Object.assign(pd, { drawDifference: difference, drawSide: side });
-})(globalThis);
+export { difference as drawDifference, side as drawSide };

@@ -1,148 +1,145 @@
 // Paths of fields, and where fields stand in the text of a request: JSON, curl or Python. Pure functions.
-"use strict";
-(function (global) {
-  const pd = (global.PromptDebugger = global.PromptDebugger || {});
-  const MAX_FIELDS = 200000;
-  const MAX_DEPTH = 200;
 
-  // Splits a field path: `messages[2].tool_calls[0].id` → ["messages", 2, "tool_calls", 0, "id"].
-  function splitPath(path) {
-    const parts = [];
-    for (const match of path.matchAll(/\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]|([^.[\]]+)/g)) {
-      parts.push(match[1] !== undefined ? Number(match[1]) : match[2] !== undefined ? match[2].replace(/\\([\\"])/g, "$1") : match[3]);
-    }
-    return parts;
+const MAX_FIELDS = 200000;
+const MAX_DEPTH = 200;
+
+// Splits a field path: `messages[2].tool_calls[0].id` → ["messages", 2, "tool_calls", 0, "id"].
+function splitPath(path) {
+  const parts = [];
+  for (const match of path.matchAll(/\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]|([^.[\]]+)/g)) {
+    parts.push(match[1] !== undefined ? Number(match[1]) : match[2] !== undefined ? match[2].replace(/\\([\\"])/g, "$1") : match[3]);
+  }
+  return parts;
+}
+
+// Whether `path` is `container` or stands somewhere inside it.
+function isWithin(path, container) {
+  if (!path || !container || !path.startsWith(container)) return false;
+  return path.length === container.length || path[container.length] === "." || path[container.length] === "[";
+}
+
+function keyOf(text) {
+  if (text[0] !== '"' && text[0] !== "'") return text;
+  try {
+    return JSON.parse(text[0] === '"' ? text : '"' + text.slice(1, -1).replace(/\\'/g, "'").replace(/"/g, '\\"') + '"');
+  } catch {
+    return text.slice(1, -1);
+  }
+}
+
+// Reads text without decoding it, so that places stay exact, and forgives what a strict reader would not:
+// the text may be half typed. Containers are {}, [] and the brackets of a Python call.
+class Reader {
+  constructor(text, at, isPython) {
+    this.text = text;
+    this.at = at;
+    this.isPython = isPython;
+    this.fields = [];
   }
 
-  // Whether `path` is `container` or stands somewhere inside it.
-  function isWithin(path, container) {
-    if (!path || !container || !path.startsWith(container)) return false;
-    return path.length === container.length || path[container.length] === "." || path[container.length] === "[";
-  }
-
-  function keyOf(text) {
-    if (text[0] !== '"' && text[0] !== "'") return text;
-    try {
-      return JSON.parse(text[0] === '"' ? text : '"' + text.slice(1, -1).replace(/\\'/g, "'").replace(/"/g, '\\"') + '"');
-    } catch {
-      return text.slice(1, -1);
+  skip() {
+    for (; this.at < this.text.length; this.at++) {
+      const character = this.text[this.at];
+      if (this.isPython && character === "#") while (this.at + 1 < this.text.length && this.text[this.at + 1] !== "\n") this.at++;
+      else if (!" \t\r\n,:=".includes(character)) return;
     }
   }
 
-  // Reads text without decoding it, so that places stay exact, and forgives what a strict reader would not:
-  // the text may be half typed. Containers are {}, [] and the brackets of a Python call.
-  class Reader {
-    constructor(text, at, isPython) {
-      this.text = text;
-      this.at = at;
-      this.isPython = isPython;
-      this.fields = [];
+  // One string or word; Python's long strings too.
+  word() {
+    const { text } = this;
+    const start = this.at;
+    const quote = text[start];
+    if (quote !== '"' && (quote !== "'" || !this.isPython)) {
+      while (this.at < text.length && !',]}) \t\r\n:={[("'.includes(text[this.at])) this.at++;
+      if (this.at === start) this.at++;
+      return;
     }
+    const end = this.isPython && text.startsWith(quote.repeat(3), start) ? quote.repeat(3) : quote;
+    this.at += end.length;
+    while (this.at < text.length && !text.startsWith(end, this.at)) this.at += text[this.at] === "\\" ? 2 : 1;
+    this.at = Math.min(text.length, this.at + end.length);
+  }
 
-    skip() {
-      for (; this.at < this.text.length; this.at++) {
-        const character = this.text[this.at];
-        if (this.isPython && character === "#") while (this.at + 1 < this.text.length && this.text[this.at + 1] !== "\n") this.at++;
-        else if (!" \t\r\n,:=".includes(character)) return;
-      }
-    }
+  value(path, depth) {
+    this.skip();
+    const start = this.at;
+    const open = this.text[start];
+    if (this.at >= this.text.length) return;
+    const field = { path, start, stop: start };
+    if (path.length && this.fields.length < MAX_FIELDS) this.fields.push(field);
+    if ("{[(".includes(open) && depth < MAX_DEPTH) this.members(path, open, depth);
+    else this.word();
+    field.stop = this.at;
+  }
 
-    // One string or word; Python's long strings too.
-    word() {
-      const { text } = this;
-      const start = this.at;
-      const quote = text[start];
-      if (quote !== '"' && (quote !== "'" || !this.isPython)) {
-        while (this.at < text.length && !',]}) \t\r\n:={[("'.includes(text[this.at])) this.at++;
-        if (this.at === start) this.at++;
-        return;
-      }
-      const end = this.isPython && text.startsWith(quote.repeat(3), start) ? quote.repeat(3) : quote;
-      this.at += end.length;
-      while (this.at < text.length && !text.startsWith(end, this.at)) this.at += text[this.at] === "\\" ? 2 : 1;
-      this.at = Math.min(text.length, this.at + end.length);
-    }
-
-    value(path, depth) {
+  members(path, open, depth) {
+    const close = { "{": "}", "[": "]", "(": ")" }[open];
+    this.at++;
+    for (let i = 0; ; i++) {
       this.skip();
-      const start = this.at;
-      const open = this.text[start];
-      if (this.at >= this.text.length) return;
-      const field = { path, start, stop: start };
-      if (path.length && this.fields.length < MAX_FIELDS) this.fields.push(field);
-      if ("{[(".includes(open) && depth < MAX_DEPTH) this.members(path, open, depth);
-      else this.word();
-      field.stop = this.at;
-    }
-
-    members(path, open, depth) {
-      const close = { "{": "}", "[": "]", "(": ")" }[open];
-      this.at++;
-      for (let i = 0; ; i++) {
-        this.skip();
-        if (this.at >= this.text.length || "}])".includes(this.text[this.at])) break;
-        if (open === "[") {
-          this.value([...path, i], depth + 1);
-          continue;
-        }
-        const start = this.at;
-        this.word();
-        const key = keyOf(this.text.slice(start, this.at));
-        this.skip();
-        const before = this.fields.length;
-        // What Python's client takes apart as `extra_body` stands at the top of the body.
-        this.value(open === "(" && key === "extra_body" ? path : [...path, key], depth + 1);
-        if (this.fields[before]) this.fields[before].keyStart = start;
+      if (this.at >= this.text.length || "}])".includes(this.text[this.at])) break;
+      if (open === "[") {
+        this.value([...path, i], depth + 1);
+        continue;
       }
-      if (this.text[this.at] === close) this.at++;
+      const start = this.at;
+      this.word();
+      const key = keyOf(this.text.slice(start, this.at));
+      this.skip();
+      const before = this.fields.length;
+      // What Python's client takes apart as `extra_body` stands at the top of the body.
+      this.value(open === "(" && key === "extra_body" ? path : [...path, key], depth + 1);
+      if (this.fields[before]) this.fields[before].keyStart = start;
     }
+    if (this.text[this.at] === close) this.at++;
   }
+}
 
-  // All fields of the request in a text: [{path: […], start, stop, keyStart?}, …] in order, containers before their members.
-  function readFields(text) {
-    const call = /\bcreate\s*\(/.exec(text);
-    const brace = text.search(/[{[]/);
-    const isPython = call !== null && !/^\s*(?:[{[]|[$>#]?\s*curl\b)/.test(text);
-    const start = isPython ? call.index + call[0].length - 1 : brace;
-    if (start < 0) return [];
-    const reader = new Reader(text, start, isPython);
-    reader.value([], 0);
-    return reader.fields;
+// All fields of the request in a text: [{path: […], start, stop, keyStart?}, …] in order, containers before their members.
+function readFields(text) {
+  const call = /\bcreate\s*\(/.exec(text);
+  const brace = text.search(/[{[]/);
+  const isPython = call !== null && !/^\s*(?:[{[]|[$>#]?\s*curl\b)/.test(text);
+  const start = isPython ? call.index + call[0].length - 1 : brace;
+  if (start < 0) return [];
+  const reader = new Reader(text, start, isPython);
+  reader.value([], 0);
+  return reader.fields;
+}
+
+// Finds where the value at `path` stands: [start, stop) in UTF-16 units, or null; of a missing field, its nearest container.
+function locateField(text, path, fields) {
+  const wanted = splitPath(path);
+  let best = null;
+  for (const field of fields || readFields(text)) {
+    const isOnTheWay = field.path.length <= wanted.length && field.path.every((part, i) => part === wanted[i]);
+    if (isOnTheWay && (!best || field.path.length >= best.path.length)) best = field;
   }
+  return best && best.stop > best.start ? [best.start, best.stop] : null;
+}
 
-  // Finds where the value at `path` stands: [start, stop) in UTF-16 units, or null; of a missing field, its nearest container.
-  function locateField(text, path, fields) {
-    const wanted = splitPath(path);
-    let best = null;
-    for (const field of fields || readFields(text)) {
-      const isOnTheWay = field.path.length <= wanted.length && field.path.every((part, i) => part === wanted[i]);
-      if (isOnTheWay && (!best || field.path.length >= best.path.length)) best = field;
-    }
-    return best && best.stop > best.start ? [best.start, best.stop] : null;
+// The path of the innermost field whose key or value covers `unit`; null between fields.
+function fieldAt(fields, unit) {
+  let low = 0, high = fields.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((fields[middle].keyStart ?? fields[middle].start) <= unit) low = middle + 1;
+    else high = middle;
   }
-
-  // The path of the innermost field whose key or value covers `unit`; null between fields.
-  function fieldAt(fields, unit) {
-    let low = 0, high = fields.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((fields[middle].keyStart ?? fields[middle].start) <= unit) low = middle + 1;
-      else high = middle;
-    }
-    for (let i = low - 1; i >= 0; i--) {
-      if (unit < fields[i].stop || (unit === fields[i].stop && i === low - 1)) return joinPath(fields[i].path);
-      if (fields[i].path.length === 1 && fields[i].stop < unit) return null;
-    }
-    return null;
+  for (let i = low - 1; i >= 0; i--) {
+    if (unit < fields[i].stop || (unit === fields[i].stop && i === low - 1)) return joinPath(fields[i].path);
+    if (fields[i].path.length === 1 && fields[i].stop < unit) return null;
   }
+  return null;
+}
 
-  function joinPath(parts) {
-    return parts.reduce((path, part) => {
-      if (typeof part === "number") return path + "[" + part + "]";
-      if (/^[A-Za-z_][\p{L}\p{N}_]*$/u.test(part)) return path + (path ? "." : "") + part;
-      return path + '["' + part.replace(/[\\"]/g, "\\$&") + '"]';
-    }, "");
-  }
+function joinPath(parts) {
+  return parts.reduce((path, part) => {
+    if (typeof part === "number") return path + "[" + part + "]";
+    if (/^[A-Za-z_][\p{L}\p{N}_]*$/u.test(part)) return path + (path ? "." : "") + part;
+    return path + '["' + part.replace(/[\\"]/g, "\\$&") + '"]';
+  }, "");
+}
 
-  Object.assign(pd, { splitPath, isWithin, readFields, locateField, fieldAt });
-})(globalThis);
+export { splitPath, isWithin, readFields, locateField, fieldAt };

@@ -1,99 +1,99 @@
 // Findings, worst first: what, where (jump), why, how to mend it (copy), known reports.
-"use strict";
-(function (global) {
-  const pd = (global.PromptDebugger = global.PromptDebugger || {});
-  const { make, prose, button } = pd;
-  pd.builders = pd.builders || {};
+import { builders } from "./builders.js";
+import { cureBox, cureOf } from "./cure_view.js";
+import { button, copyText, make, prose } from "./dom.js";
+import { host } from "./host.js";
+import { jump } from "./linking.js";
+import { visibleText } from "./payload.js";
 
-  // Code and name of a rule; on the page they lead to what is written about it, a report has no such pages.
-  pd.ruleName = (code, name, className) => {
-    const text = code + " " + name;
-    if (!pd.rulesAt || !/^PD\d{3}$/.test(code)) return make("span", className, text);
-    const link = make("a", className + " pd-rule-link", text);
-    link.href = pd.rulesAt + code;
+// Code and name of a rule; on the page they lead to what is written about it, a report has no such pages.
+export const ruleName = (code, name, className) => {
+  const text = code + " " + name;
+  if (!host.rulesAt || !/^PD\d{3}$/.test(code)) return make("span", className, text);
+  const link = make("a", className + " pd-rule-link", text);
+  link.href = host.rulesAt + code;
+  link.target = "_blank";
+  link.rel = "noopener";
+  link.title = "What this rule finds, and why it matters";
+  return link;
+};
+
+builders.findings = (root) => {
+  root.classList.add("pd-findings");
+  return {
+    show(decoded) {
+      if (!decoded) return root.replaceChildren(make("p", "pd-empty", "What is wrong, worst first, each with its evidence and its fix."));
+      const { findings, summary, unchecked, key } = decoded.header;
+      cureOf(key);
+      const list = make("ol", "pd-finding-list");
+      list.append(...findings.map(card));
+      root.replaceChildren(make("p", "pd-counts", summary), list);
+      if (unchecked.length) root.append(aside(unchecked));
+    },
+  };
+};
+
+function card(finding) {
+  const item = make("li", "pd-finding pd-" + finding.severity);
+  const head = make("div", "pd-finding-head");
+  head.append(
+    make("span", "pd-severity", finding.mark + " " + finding.severity),
+    prose("h2", "pd-finding-title", finding.title),
+    ruleName(finding.code, finding.name, "pd-code-name"),
+  );
+  item.append(head, meta(finding));
+  if (finding.detail) item.append(prose("p", "pd-finding-detail", finding.detail));
+  if (finding.evidence.length) item.append(evidence(finding.evidence));
+  if (finding.fix) item.append(fix(finding.fix));
+  if (finding.cure) item.append(cureBox(finding.code, finding.cure));
+  if (finding.cure_at) item.append(make("p", "pd-muted pd-cure-at", "The same change cures this: see " + finding.cure_at + "."));
+  if (finding.links.length) item.append(links(finding.links));
+  return item;
+}
+
+function meta(finding) {
+  const line = make("p", "pd-meta");
+  finding.meta.forEach((text) => line.append(make("span", "", text)));
+  return line;
+}
+
+function evidence(items) {
+  const list = make("ul", "pd-evidence");
+  items.forEach((one) => {
+    const row = make("li");
+    row.append(button("\u2192 " + one.label, "pd-jump", () => jump(one), "Show it"));
+    if (one.quote) row.append(make("code", "pd-quote", visibleText(one.quote, true)));
+    list.append(row);
+  });
+  return list;
+}
+
+function fix(text) {
+  const box = make("div", "pd-fix");
+  box.append(make("span", "pd-fix-label", "Fix"), prose("span", "pd-fix-text", text));
+  box.append(button("copy", "pd-small", (event) => copyText(text, event.currentTarget)));
+  return box;
+}
+
+// Only web addresses become links; anything else is shown as text.
+function links(addresses) {
+  const list = make("p", "pd-links", "Known reports: ");
+  addresses.forEach((address, i) => {
+    if (i) list.append(" \u00b7 ");
+    if (!/^https?:\/\//i.test(address)) return list.append(visibleText(address, false));
+    const link = make("a", "", address.replace(/^https?:\/\/(www\.)?(github\.com\/)?/i, ""));
+    link.href = address;
     link.target = "_blank";
-    link.rel = "noopener";
-    link.title = "What this rule finds, and why it matters";
-    return link;
-  };
+    link.rel = "noopener noreferrer";
+    list.append(link);
+  });
+  return list;
+}
 
-  pd.builders.findings = (root) => {
-    root.classList.add("pd-findings");
-    return {
-      show(decoded) {
-        if (!decoded) return root.replaceChildren(make("p", "pd-empty", "What is wrong, worst first, each with its evidence and its fix."));
-        const { findings, summary, unchecked, key } = decoded.header;
-        pd.cureOf(key);
-        const list = make("ol", "pd-finding-list");
-        list.append(...findings.map(card));
-        root.replaceChildren(make("p", "pd-counts", summary), list);
-        if (unchecked.length) root.append(aside(unchecked));
-      },
-    };
-  };
-
-  function card(finding) {
-    const item = make("li", "pd-finding pd-" + finding.severity);
-    const head = make("div", "pd-finding-head");
-    head.append(
-      make("span", "pd-severity", finding.mark + " " + finding.severity),
-      prose("h2", "pd-finding-title", finding.title),
-      pd.ruleName(finding.code, finding.name, "pd-code-name"),
-    );
-    item.append(head, meta(finding));
-    if (finding.detail) item.append(prose("p", "pd-finding-detail", finding.detail));
-    if (finding.evidence.length) item.append(evidence(finding.evidence));
-    if (finding.fix) item.append(fix(finding.fix));
-    if (finding.cure) item.append(pd.cureBox(finding.code, finding.cure));
-    if (finding.cure_at) item.append(make("p", "pd-muted pd-cure-at", "The same change cures this: see " + finding.cure_at + "."));
-    if (finding.links.length) item.append(links(finding.links));
-    return item;
-  }
-
-  function meta(finding) {
-    const line = make("p", "pd-meta");
-    finding.meta.forEach((text) => line.append(make("span", "", text)));
-    return line;
-  }
-
-  function evidence(items) {
-    const list = make("ul", "pd-evidence");
-    items.forEach((one) => {
-      const row = make("li");
-      row.append(button("\u2192 " + one.label, "pd-jump", () => pd.jump(one), "Show it"));
-      if (one.quote) row.append(make("code", "pd-quote", pd.visibleText(one.quote, true)));
-      list.append(row);
-    });
-    return list;
-  }
-
-  function fix(text) {
-    const box = make("div", "pd-fix");
-    box.append(make("span", "pd-fix-label", "Fix"), prose("span", "pd-fix-text", text));
-    box.append(button("copy", "pd-small", (event) => pd.copyText(text, event.currentTarget)));
-    return box;
-  }
-
-  // Only web addresses become links; anything else is shown as text.
-  function links(addresses) {
-    const list = make("p", "pd-links", "Known reports: ");
-    addresses.forEach((address, i) => {
-      if (i) list.append(" \u00b7 ");
-      if (!/^https?:\/\//i.test(address)) return list.append(pd.visibleText(address, false));
-      const link = make("a", "", address.replace(/^https?:\/\/(www\.)?(github\.com\/)?/i, ""));
-      link.href = address;
-      link.target = "_blank";
-      link.rel = "noopener noreferrer";
-      list.append(link);
-    });
-    return list;
-  }
-
-  function aside(items) {
-    const box = make("div", "pd-unchecked");
-    const list = make("ul");
-    list.append(...items.map((text) => prose("li", "", text)));
-    box.append(make("h2", "", "Not checked"), list);
-    return box;
-  }
-})(globalThis);
+function aside(items) {
+  const box = make("div", "pd-unchecked");
+  const list = make("ul");
+  list.append(...items.map((text) => prose("li", "", text)));
+  box.append(make("h2", "", "Not checked"), list);
+  return box;
+}

@@ -1,76 +1,75 @@
 // Help: what this is, its keys, where to read on. Opened by the button with the question mark, or by that key.
-"use strict";
-(function (global) {
-  const pd = (global.PromptDebugger = global.PromptDebugger || {});
-  const { make, prose, button } = pd;
-  const STAGES = [
-    ["1 Render", "Your request becomes one text, the prompt. You see it token by token, and which field or template line wrote each of them. It is rendered here while you type."],
-    ["2 Complete", "The model writes text. You see it raw, before any parser touched it, beside what the chat endpoint returned."],
-    ["3 Parse", "A parser makes a message of that text. Every character is accounted for: kept, altered or lost."],
-    ["Findings", "What is wrong, worst first, each with its evidence and a fix. A code such as `PD401` leads to its page."],
-  ];
-  const TASKS = [
-    ["My tool call vanished", "Paste the request, open Target, name your server (and its key), press Run."],
-    ["Only the prompt", "Paste the request: it stands in the Render pane, no run needed. Name the model's tokenizer under Target."],
-    ["Which parser?", "Check, beside the stage cards: every parser of vLLM on this model's template, with the command to start a server."],
-    ["A thousand requests", "`verify` asks them; Verify, beside the stage cards, shows what it left, each row as a run."],
-    ["Tell a colleague", "Share, at the top: a link to this request, or a file with the whole run that opens offline."],
-  ];
-  const KEYS = [
-    ["Ctrl + Enter", "run the request (\u2318 + Enter on a Mac)"],
-    ["?", "this help, when no field has the focus"],
-    ["Tab", "next control; also leaves the editors"],
-    ["\u2190 \u2192 \u2191 \u2193", "walk tokens, characters, fields; between the stage cards"],
-    ["Enter", "keep the token under the cursor in view, and what belongs to it"],
-    ["Escape", "let go of it"],
-  ];
-  let dialog = null;
+import { button, make, prose } from "./dom.js";
+import { keepSwitch } from "./draft.js";
+import { host } from "./host.js";
 
-  function table(rows, className) {
-    const list = make("dl", className);
-    rows.forEach(([name, words]) => list.append(make("dt", "", name), prose("dd", "", words)));
-    return list;
-  }
+const STAGES = [
+  ["1 Render", "Your request becomes one text, the prompt. You see it token by token, and which field or template line wrote each of them. It is rendered here while you type."],
+  ["2 Complete", "The model writes text. You see it raw, before any parser touched it, beside what the chat endpoint returned."],
+  ["3 Parse", "A parser makes a message of that text. Every character is accounted for: kept, altered or lost."],
+  ["Findings", "What is wrong, worst first, each with its evidence and a fix. A code such as `PD401` leads to its page."],
+];
+const TASKS = [
+  ["My tool call vanished", "Paste the request, open Target, name your server (and its key), press Run."],
+  ["Only the prompt", "Paste the request: it stands in the Render pane, no run needed. Name the model's tokenizer under Target."],
+  ["Which parser?", "Check, beside the stage cards: every parser of vLLM on this model's template, with the command to start a server."],
+  ["A thousand requests", "`verify` asks them; Verify, beside the stage cards, shows what it left, each row as a run."],
+  ["Tell a colleague", "Share, at the top: a link to this request, or a file with the whole run that opens offline."],
+];
+const KEYS = [
+  ["Ctrl + Enter", "run the request (\u2318 + Enter on a Mac)"],
+  ["?", "this help, when no field has the focus"],
+  ["Tab", "next control; also leaves the editors"],
+  ["\u2190 \u2192 \u2191 \u2193", "walk tokens, characters, fields; between the stage cards"],
+  ["Enter", "keep the token under the cursor in view, and what belongs to it"],
+  ["Escape", "let go of it"],
+];
+let dialog = null;
 
-  function build() {
-    dialog = make("dialog", "pd pd-help");
-    dialog.setAttribute("aria-labelledby", "pd-help-title");
-    const title = make("h2", "", "Prompt Debugger in a minute");
-    title.id = "pd-help-title";
-    const close = button("Close", "pd-help-close", () => dialog.close());
-    const rules = make("a", "", "All rules: what each finding means");
-    rules.href = pd.rulesAt;
-    rules.target = "_blank";
-    rules.rel = "noopener";
-    const links = make("p", "");
-    links.append(rules);
-    const head = make("header", "pd-help-head");
-    head.append(title, close);
-    const keep = pd.keepSwitch("pd-help-keep");
-    dialog.append(
-      head, table(STAGES, "pd-help-list"), make("h3", "", "What to do"), table(TASKS, "pd-help-list"),
-      make("h3", "", "Keys"), table(KEYS, "pd-help-list pd-help-keys"), keep, links,
-    );
-    dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
-    document.body.append(dialog);
-  }
+function table(rows, className) {
+  const list = make("dl", className);
+  rows.forEach(([name, words]) => list.append(make("dt", "", name), prose("dd", "", words)));
+  return list;
+}
 
-  pd.openHelp = () => {
-    if (!dialog) build();
-    if (!dialog.open) dialog.showModal();
-  };
+function build() {
+  dialog = make("dialog", "pd pd-help");
+  dialog.setAttribute("aria-labelledby", "pd-help-title");
+  const title = make("h2", "", "Prompt Debugger in a minute");
+  title.id = "pd-help-title";
+  const close = button("Close", "pd-help-close", () => dialog.close());
+  const rules = make("a", "", "All rules: what each finding means");
+  rules.href = host.rulesAt;
+  rules.target = "_blank";
+  rules.rel = "noopener";
+  const links = make("p", "");
+  links.append(rules);
+  const head = make("header", "pd-help-head");
+  head.append(title, close);
+  const keep = keepSwitch("pd-help-keep");
+  dialog.append(
+    head, table(STAGES, "pd-help-list"), make("h3", "", "What to do"), table(TASKS, "pd-help-list"),
+    make("h3", "", "Keys"), table(KEYS, "pd-help-list pd-help-keys"), keep, links,
+  );
+  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+  document.body.append(dialog);
+}
 
-  pd.helpButton = () => {
-    const help = button("?", "pd-small pd-help-button", pd.openHelp, "Help and keys");
-    help.setAttribute("aria-label", "Help and keys");
-    return help;
-  };
+export const openHelp = () => {
+  if (!dialog) build();
+  if (!dialog.open) dialog.showModal();
+};
 
-  document.addEventListener("keydown", (event) => {
-    const target = event.target;
-    if (event.key !== "?" || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (target.closest && target.closest("input, textarea, select, [contenteditable=true]")) return;
-    event.preventDefault();
-    pd.openHelp();
-  });
-})(globalThis);
+export const helpButton = () => {
+  const help = button("?", "pd-small pd-help-button", openHelp, "Help and keys");
+  help.setAttribute("aria-label", "Help and keys");
+  return help;
+};
+
+document.addEventListener("keydown", (event) => {
+  const target = event.target;
+  if (event.key !== "?" || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (target.closest && target.closest("input, textarea, select, [contenteditable=true]")) return;
+  event.preventDefault();
+  openHelp();
+});

@@ -1,43 +1,42 @@
 // Pretty JSON whose every value knows its path, and stretches of text with marks. Shared by several views.
-"use strict";
-(function (global) {
-  const pd = (global.PromptDebugger = global.PromptDebugger || {});
-  const { make } = pd;
+import { make } from "./dom.js";
+import { isWithin } from "./field_paths.js";
+import { walk } from "./linking.js";
+import { visibleText } from "./payload.js";
 
-  // Draws [[text, role, path], …] into `box`; role is `key`, `string`, `number`, `word`, `mark`, `invented`.
-  function drawJson(box, segments, onPoint) {
-    box.replaceChildren(
-      ...segments.map(([text, role, path]) => {
-        const element = make("span", "pd-json-" + role, text);
-        if (path) element.dataset.path = path;
-        return element;
-      }),
-    );
-    if (onPoint) box.onmouseover = (event) => event.target.dataset.path && onPoint(event.target.dataset.path, event.target);
-  }
+// Draws [[text, role, path], …] into `box`; role is `key`, `string`, `number`, `word`, `mark`, `invented`.
+function drawJson(box, segments, onPoint) {
+  box.replaceChildren(
+    ...segments.map(([text, role, path]) => {
+      const element = make("span", "pd-json-" + role, text);
+      if (path) element.dataset.path = path;
+      return element;
+    }),
+  );
+  if (onPoint) box.onmouseover = (event) => event.target.dataset.path && onPoint(event.target.dataset.path, event.target);
+}
 
-  // Pointer and arrow keys tell what is known of the value under them; `extra(path)` adds what it is linked to.
-  function walkJson(box, name, label, extra) {
-    const factsOf = (element) => {
-      const { path } = element.dataset;
-      return { parts: [[label, path], ["", element.textContent, "text"]], ...extra(path) };
-    };
-    pd.walk(box, name, "[data-path]", factsOf, "[data-path]:not(.pd-json-mark)");
-  }
+// Pointer and arrow keys tell what is known of the value under them; `extra(path)` adds what it is linked to.
+function walkJson(box, name, label, extra) {
+  const factsOf = (element) => {
+    const { path } = element.dataset;
+    return { parts: [[label, path], ["", element.textContent, "text"]], ...extra(path) };
+  };
+  walk(box, name, "[data-path]", factsOf, "[data-path]:not(.pd-json-mark)");
+}
 
-  // Lights every value that stands at one of the paths or below it.
-  function lightJson(box, ...paths) {
-    box.querySelectorAll("[data-path]").forEach((element) => {
-      element.classList.toggle("pd-lit", paths.some((path) => pd.isWithin(element.dataset.path, path)));
-    });
-  }
+// Lights every value that stands at one of the paths or below it.
+function lightJson(box, ...paths) {
+  box.querySelectorAll("[data-path]").forEach((element) => {
+    element.classList.toggle("pd-lit", paths.some((path) => isWithin(element.dataset.path, path)));
+  });
+}
 
-  // Draws [[text, mark], …]: raw text whose control tokens are marked.
-  function drawMarked(box, segments, whitespace) {
-    box.replaceChildren(
-      ...segments.map(([text, mark]) => make("span", mark ? "pd-inline-" + mark : "", pd.visibleText(text, whitespace))),
-    );
-  }
+// Draws [[text, mark], …]: raw text whose control tokens are marked.
+function drawMarked(box, segments, whitespace) {
+  box.replaceChildren(
+    ...segments.map(([text, mark]) => make("span", mark ? "pd-inline-" + mark : "", visibleText(text, whitespace))),
+  );
+}
 
-  Object.assign(pd, { drawJson, walkJson, lightJson, drawMarked });
-})(globalThis);
+export { drawJson, walkJson, lightJson, drawMarked };

@@ -1,243 +1,199 @@
 // What ties the views of a page together: mounting, the open panel, jumps, links between views, the inspector.
 // Knows no Gradio; the page's adapter and an exported report both call `attach`.
-"use strict";
-(function (global) {
-  const pd = (global.PromptDebugger = global.PromptDebugger || {});
-  pd.builders = pd.builders || {};
-  const controllers = new Map();
-  const places = {};
-  const lighters = new Set();
-  let account = null;
-  let origins = null;
-  let pinned = null;
-  let pinnedFacts = null;
+import { builders } from "./builders.js";
+import { make } from "./dom.js";
+import { host } from "./host.js";
+import { decodePayload, visibleText } from "./payload.js";
 
-  // Makes an element; text goes in as text, never as markup, and nothing in it hides or reorders.
-  function make(tag, className, text) {
-    const element = document.createElement(tag);
-    if (className) element.className = className;
-    if (text !== undefined) element.textContent = pd.visibleText(String(text), false);
-    return element;
+const controllers = new Map();
+const places = {};
+const lighters = new Set();
+let account = null;
+let origins = null;
+let pinned = null;
+let pinnedFacts = null;
+
+// Mounts view `name` of kind `kind` into `root`; returns its controller with `set(payload)`.
+function attach(root, kind, name) {
+  const controller = builders[kind](root, name);
+  let sequence = 0;
+  let shown = null;
+  let ready = Promise.resolve();
+  async function draw(payload) {
+    const mine = ++sequence;
+    if (payload === shown) return;
+    const decoded = payload ? await decodePayload(payload) : null;
+    if (mine !== sequence) return; // a newer payload won
+    shown = payload;
+    controller.show(decoded);
+    root.dataset.shown = String(mine);
   }
-
-  // A sentence of ours: what stands in backticks is set as code; everything goes in as text.
-  function prose(tag, className, text) {
-    const element = make(tag, className);
-    pd.visibleText(text, false).split("`").forEach((part, i, all) => {
-      const isCode = i % 2 === 1 && i < all.length - 1;
-      if (isCode) element.append(make("code", "pd-inline-code", part));
-      else element.append((i % 2 === 1 ? "`" : "") + part);
-    });
-    return element;
-  }
-
-  function button(label, className, onClick, title) {
-    const element = make("button", "pd-button " + (className || ""), label);
-    element.type = "button";
-    if (title) element.title = pd.visibleText(title, false);
-    element.addEventListener("click", onClick);
-    return element;
-  }
-
-  async function copyText(text, element) {
-    if (navigator.clipboard) await navigator.clipboard.writeText(text);
-    else copyBySelection(text); // a page that came over plain http
-    const before = element.textContent;
-    element.textContent = "copied";
-    setTimeout(() => (element.textContent = before), 1200);
-  }
-
-  function copyBySelection(text) {
-    const area = make("textarea", "pd-live", "");
-    area.value = text;
-    document.body.append(area);
-    area.select();
-    document.execCommand("copy");
-    area.remove();
-  }
-
-  // Mounts view `name` of kind `kind` into `root`; returns its controller with `set(payload)`.
-  function attach(root, kind, name) {
-    const controller = pd.builders[kind](root, name);
-    let sequence = 0;
-    let shown = null;
-    let ready = Promise.resolve();
-    async function draw(payload) {
-      const mine = ++sequence;
-      if (payload === shown) return;
-      const decoded = payload ? await pd.decodePayload(payload) : null;
-      if (mine !== sequence) return; // a newer payload won
-      shown = payload;
-      controller.show(decoded);
-      root.dataset.shown = String(mine);
-    }
-    const outer = {
-      jump: (evidence) => controller.jump && ready.then(() => controller.jump(evidence)),
-      set: (payload) => (ready = draw(payload)),
-    };
-    controllers.set(name, outer);
-    return outer;
-  }
-
-  // Opens one panel and closes its siblings.
-  function open(panel) {
-    document.querySelectorAll("[id^='pd-panel-']").forEach((element) => {
-      const isOpen = element.id === "pd-panel-" + panel;
-      element.classList.toggle("pd-closed", !isOpen);
-      element.setAttribute("role", "tabpanel");
-      element.setAttribute("aria-labelledby", "pd-tab-" + element.id.slice("pd-panel-".length));
-    });
-    document.querySelectorAll("[data-opens]").forEach((tab) => {
-      const isOpen = tab.dataset.opens === panel;
-      tab.setAttribute("aria-selected", String(isOpen));
-      tab.tabIndex = isOpen ? 0 : -1;
-    });
-    document.documentElement.dataset.panel = panel;
-  }
-
-  const PLACES = {
-    prompt: ["render", "prompt_tokens"],
-    raw: ["parse", "ledger"],
-    message: ["parse", "ledger"],
-    request: [null, "request"],
-    server: [null, "header"],
+  const outer = {
+    jump: (evidence) => controller.jump && ready.then(() => controller.jump(evidence)),
+    set: (payload) => (ready = draw(payload)),
   };
+  controllers.set(name, outer);
+  return outer;
+}
 
-  function placeOf(evidence) {
-    const isByToken = evidence.in === "raw" && evidence.token_span && !evidence.char_span;
-    return isByToken ? ["complete", "raw_tokens"] : PLACES[evidence.in] || [null, null];
+// Opens one panel and closes its siblings.
+function open(panel) {
+  document.querySelectorAll("[id^='pd-panel-']").forEach((element) => {
+    const isOpen = element.id === "pd-panel-" + panel;
+    element.classList.toggle("pd-closed", !isOpen);
+    element.setAttribute("role", "tabpanel");
+    element.setAttribute("aria-labelledby", "pd-tab-" + element.id.slice("pd-panel-".length));
+  });
+  document.querySelectorAll("[data-opens]").forEach((tab) => {
+    const isOpen = tab.dataset.opens === panel;
+    tab.setAttribute("aria-selected", String(isOpen));
+    tab.tabIndex = isOpen ? 0 : -1;
+  });
+  document.documentElement.dataset.panel = panel;
+}
+
+const PLACES = {
+  prompt: ["render", "prompt_tokens"],
+  raw: ["parse", "ledger"],
+  message: ["parse", "ledger"],
+  request: [null, "request"],
+  server: [null, "header"],
+};
+
+function placeOf(evidence) {
+  const isByToken = evidence.in === "raw" && evidence.token_span && !evidence.char_span;
+  return isByToken ? ["complete", "raw_tokens"] : PLACES[evidence.in] || [null, null];
+}
+
+function panelOf(evidence) {
+  return placeOf(evidence)[0];
+}
+
+// Goes to a piece of evidence, wherever it is: {in, char_span?, token_span?, field?, quote?}.
+// `quiet` leaves the focus where it is: the end of a run shows, it does not interrupt.
+function jump(evidence) {
+  const [panel, name] = placeOf(evidence);
+  if (panel) open(panel);
+  if (panel === "render" && host.showPromptOfRun) host.showPromptOfRun();
+  const target = controller(name);
+  // Two frames: the panel has its size, and views that change together have all begun to.
+  if (target) requestAnimationFrame(() => requestAnimationFrame(() => target.jump(evidence)));
+}
+
+// Facts of the thing under the cursor go to the inspector and to every view that can light them.
+// facts: {parts: [[label, value, mark?], …], and what it is tied to, as far as known:
+//   field: path in the request; template_line; raw: [[start, stop], …] characters of the raw output;
+//   target: path in the message}. Views get `fields` and `template_lines`, also those that follow from the others.
+function point(source, facts) {
+  if (pinned && facts !== pinnedFacts) return;
+  inspect(facts ? facts.parts : []);
+  const whole = facts ? { ...facts, ...written(facts), ...accounted(facts) } : { fields: [], template_lines: [] };
+  lighters.forEach((light) => light(source, whole, Boolean(pinned) || facts === pinnedFacts));
+}
+
+// The prompt's tokens know which template line wrote which field.
+function written({ field, template_line }) {
+  const fields = field ? [field] : template_line && origins ? origins.fieldsOf(template_line) : [];
+  const lines = template_line ? [template_line] : field && origins ? origins.linesOf(field) : [];
+  return { fields, template_lines: lines };
+}
+
+// The ledger knows which characters became which field of the message.
+function accounted({ raw, target }) {
+  if (!account) return {};
+  if (raw && !target) return { target: account.targetOf(raw) };
+  return target && !raw ? { raw: account.spansOf(target) } : {};
+}
+
+function offerAccount(offered) {
+  account = offered;
+}
+
+function offerOrigins(offered) {
+  origins = offered;
+}
+
+function pin(source, facts) {
+  pinned = null;
+  pinnedFacts = facts;
+  point(source, facts);
+  pinned = source;
+  document.documentElement.classList.add("pd-pinned");
+}
+
+function release() {
+  pinned = pinnedFacts = null;
+  document.documentElement.classList.remove("pd-pinned");
+  point(null, null);
+}
+
+function inspect(parts) {
+  const line = document.getElementById("pd-inspector");
+  if (!line) return;
+  if (!parts.length) {
+    line.replaceChildren(make("span", "pd-muted", "Point at a token, a character or a field: everything known of it stands here."));
+    return;
   }
+  line.replaceChildren(
+    ...parts.map(([label, value, mark]) => {
+      const part = make("span", "pd-fact" + (mark ? " pd-fact-" + mark : ""));
+      if (label) part.append(make("span", "pd-fact-label", label), " ");
+      part.append(make("span", "pd-fact-value", visibleText(String(value), mark === "text").replace(/\n/g, "")));
+      part.title = part.textContent;
+      return part;
+    }),
+  );
+}
 
-  function panelOf(evidence) {
-    return placeOf(evidence)[0];
-  }
+// `light(source, facts, isKept)` is called for whatever is pointed at; `isKept` once it is pinned.
+function onLight(light) {
+  lighters.add(light);
+}
 
-  // Goes to a piece of evidence, wherever it is: {in, char_span?, token_span?, field?, quote?}.
-  // `quiet` leaves the focus where it is: the end of a run shows, it does not interrupt.
-  function jump(evidence) {
-    const [panel, name] = placeOf(evidence);
-    if (panel) open(panel);
-    if (panel === "render" && pd.showPromptOfRun) pd.showPromptOfRun();
-    const target = controller(name);
-    // Two frames: the panel has its size, and views that change together have all begun to.
-    if (target) requestAnimationFrame(() => requestAnimationFrame(() => target.jump(evidence)));
-  }
-
-  // Facts of the thing under the cursor go to the inspector and to every view that can light them.
-  // facts: {parts: [[label, value, mark?], …], and what it is tied to, as far as known:
-  //   field: path in the request; template_line; raw: [[start, stop], …] characters of the raw output;
-  //   target: path in the message}. Views get `fields` and `template_lines`, also those that follow from the others.
-  function point(source, facts) {
-    if (pinned && facts !== pinnedFacts) return;
-    inspect(facts ? facts.parts : []);
-    const whole = facts ? { ...facts, ...written(facts), ...accounted(facts) } : { fields: [], template_lines: [] };
-    lighters.forEach((light) => light(source, whole, Boolean(pinned) || facts === pinnedFacts));
-  }
-
-  // The prompt's tokens know which template line wrote which field.
-  function written({ field, template_line }) {
-    const fields = field ? [field] : template_line && origins ? origins.fieldsOf(template_line) : [];
-    const lines = template_line ? [template_line] : field && origins ? origins.linesOf(field) : [];
-    return { fields, template_lines: lines };
-  }
-
-  // The ledger knows which characters became which field of the message.
-  function accounted({ raw, target }) {
-    if (!account) return {};
-    if (raw && !target) return { target: account.targetOf(raw) };
-    return target && !raw ? { raw: account.spansOf(target) } : {};
-  }
-
-  function offerAccount(offered) {
-    account = offered;
-  }
-
-  function offerOrigins(offered) {
-    origins = offered;
-  }
-
-  function pin(source, facts) {
-    pinned = null;
-    pinnedFacts = facts;
-    point(source, facts);
-    pinned = source;
-    document.documentElement.classList.add("pd-pinned");
-  }
-
-  function release() {
-    pinned = pinnedFacts = null;
-    document.documentElement.classList.remove("pd-pinned");
-    point(null, null);
-  }
-
-  function inspect(parts) {
-    const line = document.getElementById("pd-inspector");
-    if (!line) return;
-    if (!parts.length) {
-      line.replaceChildren(make("span", "pd-muted", "Point at a token, a character or a field: everything known of it stands here."));
-      return;
+// Lets pointer and arrow keys walk the elements of a scrolling box; a click or Enter pins. May be called again.
+function walk(box, name, selector, factsOf, steps) {
+  const under = (event) => {
+    const element = event.target.closest && event.target.closest(selector);
+    return element && box.contains(element) ? element : null;
+  };
+  box.onmouseover = (event) => under(event) && point(name, factsOf(under(event)));
+  box.onclick = (event) => {
+    if (under(event) && document.getSelection().isCollapsed) pin(name, factsOf(under(event)));
+  };
+  box.onkeydown = (event) => {
+    if (event.target.tagName === "BUTTON" || event.ctrlKey || event.metaKey || event.altKey) return;
+    const here = box.querySelector(".pd-at");
+    if (event.key === "Enter" || event.key === " ") {
+      if (here) pin(name, factsOf(here));
+      return event.preventDefault();
     }
-    line.replaceChildren(
-      ...parts.map(([label, value, mark]) => {
-        const part = make("span", "pd-fact" + (mark ? " pd-fact-" + mark : ""));
-        if (label) part.append(make("span", "pd-fact-label", label), " ");
-        part.append(make("span", "pd-fact-value", pd.visibleText(String(value), mark === "text").replace(/\n/g, "")));
-        part.title = part.textContent;
-        return part;
-      }),
-    );
-  }
+    const elements = [...box.querySelectorAll(steps || selector)];
+    const at = stepOf(event.key, elements.indexOf(here), elements.length);
+    if (at === null) return;
+    event.preventDefault();
+    if (here) here.classList.remove("pd-at");
+    elements[at].classList.add("pd-at");
+    elements[at].scrollIntoView({ block: "nearest" });
+    release();
+    point(name, factsOf(elements[at]));
+  };
+}
 
-  // `light(source, facts, isKept)` is called for whatever is pointed at; `isKept` once it is pinned.
-  function onLight(light) {
-    lighters.add(light);
-  }
+// Where a key leads from `at` among `count` things; null if it leads nowhere.
+function stepOf(key, at, count) {
+  const to = { ArrowDown: at + 1, ArrowRight: at + 1, ArrowUp: at - 1, ArrowLeft: at - 1, Home: 0, End: count - 1 }[key];
+  return to === undefined || !count ? null : Math.max(0, Math.min(count - 1, to));
+}
 
-  // Lets pointer and arrow keys walk the elements of a scrolling box; a click or Enter pins. May be called again.
-  function walk(box, name, selector, factsOf, steps) {
-    const under = (event) => {
-      const element = event.target.closest && event.target.closest(selector);
-      return element && box.contains(element) ? element : null;
-    };
-    box.onmouseover = (event) => under(event) && point(name, factsOf(under(event)));
-    box.onclick = (event) => {
-      if (under(event) && document.getSelection().isCollapsed) pin(name, factsOf(under(event)));
-    };
-    box.onkeydown = (event) => {
-      if (event.target.tagName === "BUTTON" || event.ctrlKey || event.metaKey || event.altKey) return;
-      const here = box.querySelector(".pd-at");
-      if (event.key === "Enter" || event.key === " ") {
-        if (here) pin(name, factsOf(here));
-        return event.preventDefault();
-      }
-      const elements = [...box.querySelectorAll(steps || selector)];
-      const at = stepOf(event.key, elements.indexOf(here), elements.length);
-      if (at === null) return;
-      event.preventDefault();
-      if (here) here.classList.remove("pd-at");
-      elements[at].classList.add("pd-at");
-      elements[at].scrollIntoView({ block: "nearest" });
-      release();
-      point(name, factsOf(elements[at]));
-    };
-  }
+// Offers a place that is no view of ours, such as the page's editor.
+function offerPlace(name, jumpThere) {
+  places[name] = { jump: jumpThere };
+}
 
-  // Where a key leads from `at` among `count` things; null if it leads nowhere.
-  function stepOf(key, at, count) {
-    const to = { ArrowDown: at + 1, ArrowRight: at + 1, ArrowUp: at - 1, ArrowLeft: at - 1, Home: 0, End: count - 1 }[key];
-    return to === undefined || !count ? null : Math.max(0, Math.min(count - 1, to));
-  }
+function controller(name) {
+  return controllers.get(name) || places[name];
+}
 
-  // Offers a place that is no view of ours, such as the page's editor.
-  function offerPlace(name, jumpThere) {
-    places[name] = { jump: jumpThere };
-  }
-
-  function controller(name) {
-    return controllers.get(name) || places[name];
-  }
-
-  Object.assign(pd, {
-    make, prose, button, copyText, attach, open, jump, panelOf, point, pin, release, inspect, onLight,
-    offerAccount, offerOrigins, walk, offerPlace, controller });
-})(globalThis);
+export {
+  attach, open, jump, panelOf, point, pin, release, inspect, onLight,
+  offerAccount, offerOrigins, walk, offerPlace, controller };

@@ -1,106 +1,112 @@
 // The live prompt: what the request in the editor becomes, while it is typed. A run's own prompt is never touched.
-"use strict";
-(function (global) {
-  const pd = (global.PromptDebugger = global.PromptDebugger || {});
-  const { make, prose, button } = pd;
-  const PAUSE_MS = 350;
-  let timer = 0;
-  let state = "idle"; // of the verdict strip
-  let wantsRun = false; // the person asked for the prompt of the run
+import { placeButton } from "./bench.js";
+import { builders } from "./builders.js";
+import { button, make, prose } from "./dom.js";
+import { ruleName } from "./findings_view.js";
+import { host, onVerdict } from "./host.js";
+import { controller, jump } from "./linking.js";
+import { isOutdated, onDrawn } from "./outdated.js";
+import { visibleText } from "./payload.js";
 
-  const root = document.documentElement;
+const PAUSE_MS = 350;
+let timer = 0;
+let state = "idle"; // of the verdict strip
+let wantsRun = false; // the person asked for the prompt of the run
 
-  // Before a run, and once its request was edited, the pane shows the live prompt.
-  function isDue() {
-    return state === "idle" || (state !== "running" && pd.isOutdated());
+const root = document.documentElement;
+
+// Before a run, and once its request was edited, the pane shows the live prompt.
+function isDue() {
+  return state === "idle" || (state !== "running" && isOutdated());
+}
+
+const showLive = () => {
+  const isLive = isDue() && !wantsRun;
+  if (root.hasAttribute("data-live") !== isLive) {
+    root.toggleAttribute("data-live", isLive);
+    if (isLive) renderLive();
   }
+  root.toggleAttribute("data-live-due", isDue());
+  offerLive();
+  root.toggleAttribute("data-has-run", state !== "idle");
+};
 
-  pd.showLive = () => {
-    const isLive = isDue() && !wantsRun;
-    if (root.hasAttribute("data-live") !== isLive) {
-      root.toggleAttribute("data-live", isLive);
-      if (isLive) pd.renderLive();
-    }
-    root.toggleAttribute("data-live-due", isDue());
-    offerLive();
-    root.toggleAttribute("data-has-run", state !== "idle");
-  };
+onDrawn(showLive);
 
-  pd.liveVerdict = (verdict) => {
-    if (verdict.state !== state || verdict.state === "running") wantsRun = false;
-    state = verdict.state;
-    pd.showLive();
-  };
+onVerdict((verdict) => {
+  if (verdict.state !== state || verdict.state === "running") wantsRun = false;
+  state = verdict.state;
+  showLive();
+});
 
-  // Asks for the live prompt a moment after the last change; nobody sees it while a run's own is shown.
-  pd.renderLive = () => {
-    clearTimeout(timer);
-    if (!root.hasAttribute("data-live") || root.dataset.panel !== "render") return; // nobody would see it
-    timer = setTimeout(() => {
-      const refresh = document.getElementById("pd-live-refresh");
-      if (refresh) refresh.click();
-    }, PAUSE_MS);
-  };
+// Asks for the live prompt a moment after the last change; nobody sees it while a run's own is shown.
+export const renderLive = () => {
+  clearTimeout(timer);
+  if (!root.hasAttribute("data-live") || root.dataset.panel !== "render") return; // nobody would see it
+  timer = setTimeout(() => {
+    const refresh = document.getElementById("pd-live-refresh");
+    if (refresh) refresh.click();
+  }, PAUSE_MS);
+};
 
-  new MutationObserver(pd.renderLive).observe(root, { attributes: true, attributeFilter: ["data-panel"] });
+new MutationObserver(renderLive).observe(root, { attributes: true, attributeFilter: ["data-panel"] });
 
-  function choose(ofRun) {
-    wantsRun = ofRun;
-    pd.showLive();
+function choose(ofRun) {
+  wantsRun = ofRun;
+  showLive();
+}
+
+host.showPromptOfRun = () => root.hasAttribute("data-has-run") && choose(true);
+
+builders.live_status = (box) => {
+  box.classList.add("pd-live-status");
+  box.setAttribute("aria-live", "polite");
+  const line = make("p", "pd-live-line");
+  const list = make("ul", "pd-live-findings");
+  const text = make("pre", "pd-text pd-live-text", "");
+  text.tabIndex = 0;
+  box.append(line, list, text);
+  const back = button("Prompt of the run", "pd-small pd-live-back", () => choose(true), "Show what the run gave, before your edits");
+
+  function show(decoded) {
+    const { state: how, sentence, hint, place, findings, more, text: plain } = decoded.header;
+    box.dataset.state = how;
+    line.replaceChildren(make("span", "pd-live-tag", "local \u00b7 live"), prose("strong", "", sentence));
+    const go = place && placeButton(place);
+    if (go) line.append(go);
+    line.append(prose("span", "pd-muted", hint), back);
+    list.replaceChildren(...findings.map(row));
+    if (more) list.append(make("li", "pd-muted", "and " + more + " more, which a run will list"));
+    text.hidden = plain === null;
+    text.textContent = plain === null ? "" : visibleText(plain, true);
+    root.toggleAttribute("data-live-error", how === "error");
   }
+  text.hidden = true;
+  return { show: (decoded) => decoded && show(decoded) };
+};
 
-  pd.showPromptOfRun = () => root.hasAttribute("data-has-run") && choose(true);
+function row(finding) {
+  const item = make("li", "pd-live-finding pd-" + finding.severity);
+  item.append(make("span", "pd-severity", finding.mark + " " + finding.severity), prose("span", "", finding.title));
+  item.append(ruleName(finding.code, finding.name, "pd-code-name"));
+  const evidence = finding.evidence;
+  if (evidence) item.append(button("show", "pd-small", () => showPlace(evidence), "Show it"));
+  return item;
+}
 
-  pd.builders.live_status = (box) => {
-    box.classList.add("pd-live-status");
-    box.setAttribute("aria-live", "polite");
-    const line = make("p", "pd-live-line");
-    const list = make("ul", "pd-live-findings");
-    const text = make("pre", "pd-text pd-live-text", "");
-    text.tabIndex = 0;
-    box.append(line, list, text);
-    const back = button("Prompt of the run", "pd-small pd-live-back", () => choose(true), "Show what the run gave, before your edits");
+// The prompt meant here is the live one.
+function showPlace(evidence) {
+  if (evidence.in === "prompt") return controller("live_tokens").jump(evidence);
+  jump(evidence);
+}
 
-    function show(decoded) {
-      const { state: how, sentence, hint, place, findings, more, text: plain } = decoded.header;
-      box.dataset.state = how;
-      line.replaceChildren(make("span", "pd-live-tag", "local \u00b7 live"), prose("strong", "", sentence));
-      const go = place && pd.placeButton(place);
-      if (go) line.append(go);
-      line.append(prose("span", "pd-muted", hint), back);
-      list.replaceChildren(...findings.map(row));
-      if (more) list.append(make("li", "pd-muted", "and " + more + " more, which a run will list"));
-      text.hidden = plain === null;
-      text.textContent = plain === null ? "" : pd.visibleText(plain, true);
-      root.toggleAttribute("data-live-error", how === "error");
-    }
-    text.hidden = true;
-    return { show: (decoded) => decoded && show(decoded) };
-  };
-
-  function row(finding) {
-    const item = make("li", "pd-live-finding pd-" + finding.severity);
-    item.append(make("span", "pd-severity", finding.mark + " " + finding.severity), prose("span", "", finding.title));
-    item.append(pd.ruleName(finding.code, finding.name, "pd-code-name"));
-    const evidence = finding.evidence;
-    if (evidence) item.append(button("show", "pd-small", () => showPlace(evidence), "Show it"));
-    return item;
-  }
-
-  // The prompt meant here is the live one.
-  function showPlace(evidence) {
-    if (evidence.in === "prompt") return pd.controller("live_tokens").jump(evidence);
-    pd.jump(evidence);
-  }
-
-  // The way back from the prompt of the run.
-  function offerLive() {
-    const panel = document.getElementById("pd-panel-render");
-    if (!panel || document.getElementById("pd-live-again")) return;
-    const box = make("p", "pd pd-live-again");
-    box.id = "pd-live-again";
-    box.append(make("span", "pd-muted", "The prompt of the run, before your edits."));
-    box.append(button("Prompt of what I typed", "pd-small", () => choose(false)));
-    panel.prepend(box);
-  }
-})(globalThis);
+// The way back from the prompt of the run.
+function offerLive() {
+  const panel = document.getElementById("pd-panel-render");
+  if (!panel || document.getElementById("pd-live-again")) return;
+  const box = make("p", "pd pd-live-again");
+  box.id = "pd-live-again";
+  box.append(make("span", "pd-muted", "The prompt of the run, before your edits."));
+  box.append(button("Prompt of what I typed", "pd-small", () => choose(false)));
+  panel.prepend(box);
+}

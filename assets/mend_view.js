@@ -1,207 +1,208 @@
 // The mend panel: what to change and what that will cost, the table of what came of it, the smallest request, the test.
-"use strict";
-(function (global) {
-  const pd = (global.PromptDebugger = global.PromptDebugger || {});
-  const { make, prose, button, bench } = pd;
-  pd.builders = pd.builders || {};
+import { bench } from "./bench.js";
+import { builders } from "./builders.js";
+import { commandBox } from "./cure_view.js";
+import { button, copyText, make, prose } from "./dom.js";
+import { applyRequest, order, tellAt } from "./orders.js";
+import { plural, visibleText } from "./payload.js";
+import { saveFile } from "./share.js";
 
-  // --- what to change -----------------------------------------------------------------
+// --- what to change -----------------------------------------------------------------
 
-  let choice = null; // {boxes: Map(key → checkbox), samples, budget} of the list that is shown
+let choice = null; // {boxes: Map(key → checkbox), samples, budget} of the list that is shown
 
-  pd.chosenTrials = () => {
-    if (!choice) return "{}";
-    const chosen = [...choice.boxes].filter(([, box]) => box.checked).map(([key]) => key);
-    return JSON.stringify({ chosen, samples: Number(choice.samples.value), budget: Number(choice.budget.value) });
+export const chosenTrials = () => {
+  if (!choice) return "{}";
+  const chosen = [...choice.boxes].filter(([, box]) => box.checked).map(([key]) => key);
+  return JSON.stringify({ chosen, samples: Number(choice.samples.value), budget: Number(choice.budget.value) });
+};
+
+builders.variants = (root) => {
+  root.classList.add("pd-variants");
+  const empty = () => root.replaceChildren(make("p", "pd-empty", "After a run: what to change of its request, one thing at a time, and what it costs to try."));
+  empty();
+  return {
+    show(decoded) {
+      choice = null;
+      if (!decoded) return empty();
+      const header = decoded.header;
+      if (header.state === "error") return root.replaceChildren(prose("p", "pd-empty", [header.sentence, header.hint].filter(Boolean).join(" ")));
+      drawVariants(root, header);
+    },
   };
+};
 
-  pd.builders.variants = (root) => {
-    root.classList.add("pd-variants");
-    const empty = () => root.replaceChildren(make("p", "pd-empty", "After a run: what to change of its request, one thing at a time, and what it costs to try."));
-    empty();
-    return {
-      show(decoded) {
-        choice = null;
-        if (!decoded) return empty();
-        const header = decoded.header;
-        if (header.state === "error") return root.replaceChildren(prose("p", "pd-empty", [header.sentence, header.hint].filter(Boolean).join(" ")));
-        drawVariants(root, header);
-      },
-    };
-  };
+function drawVariants(root, header) {
+  choice = { boxes: new Map(), samples: number("Runs of each", 1, 20, 1), budget: number("Runs at most", 1, header.most_runs, Math.min(12, header.most_runs)) };
+  const suspected = make("ul", "pd-variant-list"), others = make("ul", "pd-variant-list");
+  header.variants.forEach((one) => (one.ticked ? suspected : others).append(variant(one)));
+  const rest = make("details", "pd-more");
+  rest.dataset.key = "others";
+  rest.append(make("summary", "", plural(others.childNodes.length, "further change") + " to choose from"), others);
+  const cost = make("p", "pd-variant-cost", "");
+  cost.setAttribute("role", "status");
+  const numbers = make("div", "pd-variant-numbers");
+  numbers.append(labelled(choice.samples), labelled(choice.budget));
+  const none = make("p", "pd-muted", "No finding of this run has a cure that a program can carry out: choose yourself what to change.");
+  root.replaceChildren(suspected.childNodes.length ? suspected : none, rest, numbers, cost);
+  if (!suspected.childNodes.length) rest.open = true;
+  root.oninput = () => (cost.textContent = costOf(header));
+  root.oninput();
+}
 
-  function drawVariants(root, header) {
-    choice = { boxes: new Map(), samples: number("Runs of each", 1, 20, 1), budget: number("Runs at most", 1, header.most_runs, Math.min(12, header.most_runs)) };
-    const suspected = make("ul", "pd-variant-list"), others = make("ul", "pd-variant-list");
-    header.variants.forEach((one) => (one.ticked ? suspected : others).append(variant(one)));
-    const rest = make("details", "pd-more");
-    rest.dataset.key = "others";
-    rest.append(make("summary", "", pd.plural(others.childNodes.length, "further change") + " to choose from"), others);
-    const cost = make("p", "pd-variant-cost", "");
-    cost.setAttribute("role", "status");
-    const numbers = make("div", "pd-variant-numbers");
-    numbers.append(labelled(choice.samples), labelled(choice.budget));
-    const none = make("p", "pd-muted", "No finding of this run has a cure that a program can carry out: choose yourself what to change.");
-    root.replaceChildren(suspected.childNodes.length ? suspected : none, rest, numbers, cost);
-    if (!suspected.childNodes.length) rest.open = true;
-    root.oninput = () => (cost.textContent = costOf(header));
-    root.oninput();
-  }
+function variant(one) {
+  const item = make("li", "");
+  const label = make("label", "pd-variant");
+  const box = make("input", "");
+  box.type = "checkbox";
+  box.checked = one.ticked;
+  choice.boxes.set(one.key, box);
+  label.append(box, prose("span", "pd-variant-name", one.name));
+  if (one.finding) label.append(make("span", "pd-muted", "cures " + one.finding));
+  if (!one.can_run) label.append(make("span", "pd-muted", "needs another start of the server: you get the flags"));
+  item.append(label);
+  const fields = one.changes.map((change) => change.field);
+  if (fields.length) item.append(make("span", "pd-variant-fields", fields.join(", ")));
+  box.runs = one.can_run;
+  box.mostTokens = one.max_tokens;
+  return item;
+}
 
-  function variant(one) {
-    const item = make("li", "");
-    const label = make("label", "pd-variant");
-    const box = make("input", "");
-    box.type = "checkbox";
-    box.checked = one.ticked;
-    choice.boxes.set(one.key, box);
-    label.append(box, prose("span", "pd-variant-name", one.name));
-    if (one.finding) label.append(make("span", "pd-muted", "cures " + one.finding));
-    if (!one.can_run) label.append(make("span", "pd-muted", "needs another start of the server: you get the flags"));
-    item.append(label);
-    const fields = one.changes.map((change) => change.field);
-    if (fields.length) item.append(make("span", "pd-variant-fields", fields.join(", ")));
-    box.runs = one.can_run;
-    box.mostTokens = one.max_tokens;
-    return item;
-  }
+function number(label, least, most, value) {
+  const field = make("input", "pd-number");
+  field.type = "number";
+  field.min = least;
+  field.max = most;
+  field.value = value;
+  field.setAttribute("aria-label", label);
+  return field;
+}
 
-  function number(label, least, most, value) {
-    const field = make("input", "pd-number");
-    field.type = "number";
-    field.min = least;
-    field.max = most;
-    field.value = value;
-    field.setAttribute("aria-label", label);
-    return field;
-  }
+function labelled(field) {
+  const label = make("label", "pd-variant-number", field.getAttribute("aria-label") + " ");
+  label.append(field);
+  return label;
+}
 
-  function labelled(field) {
-    const label = make("label", "pd-variant-number", field.getAttribute("aria-label") + " ");
-    label.append(field);
-    return label;
-  }
+// What it will cost, before it starts: the unchanged request is always one of the variants.
+function costOf(header) {
+  const limits = [header.max_tokens, ...[...choice.boxes.values()].filter((box) => box.checked && box.runs).map((box) => box.mostTokens)];
+  const chosen = limits.length;
+  const samples = Number(choice.samples.value) || 1;
+  const wanted = chosen * samples;
+  const runs = Math.min(wanted, Number(choice.budget.value) || 1);
+  const text = plural(chosen, "variant") + " (the unchanged request is one), " + plural(samples, "run") + " of each: " + plural(runs, "run") + (runs < wanted ? " of " + wanted : "");
+  const asked = runs * header.requests;
+  const sent = header.prompt_tokens === null ? "" : ", about " + (asked * header.prompt_tokens).toLocaleString("en") + " prompt tokens";
+  const each = limits.flatMap((limit) => Array(samples).fill(limit)).slice(0, runs);
+  const most = each.reduce((sum, limit) => sum + limit * header.requests, 0);
+  const made = each.includes(null) ? ", answers as long as the server lets them be" : ", at most " + most.toLocaleString("en") + " new tokens";
+  return text + ". Up to " + plural(asked, "request") + " to the model" + sent + made + ".";
+}
 
-  // What it will cost, before it starts: the unchanged request is always one of the variants.
-  function costOf(header) {
-    const limits = [header.max_tokens, ...[...choice.boxes.values()].filter((box) => box.checked && box.runs).map((box) => box.mostTokens)];
-    const chosen = limits.length;
-    const samples = Number(choice.samples.value) || 1;
-    const wanted = chosen * samples;
-    const runs = Math.min(wanted, Number(choice.budget.value) || 1);
-    const text = pd.plural(chosen, "variant") + " (the unchanged request is one), " + pd.plural(samples, "run") + " of each: " + pd.plural(runs, "run") + (runs < wanted ? " of " + wanted : "");
-    const asked = runs * header.requests;
-    const sent = header.prompt_tokens === null ? "" : ", about " + (asked * header.prompt_tokens).toLocaleString("en") + " prompt tokens";
-    const each = limits.flatMap((limit) => Array(samples).fill(limit)).slice(0, runs);
-    const most = each.reduce((sum, limit) => sum + limit * header.requests, 0);
-    const made = each.includes(null) ? ", answers as long as the server lets them be" : ", at most " + most.toLocaleString("en") + " new tokens";
-    return text + ". Up to " + pd.plural(asked, "request") + " to the model" + sent + made + ".";
-  }
+// --- what came of it ---------------------------------------------------------------------
 
-  // --- what came of it ---------------------------------------------------------------------
+const HEADS = ["variant", "runs", "written", "returned", "dropped", "schema-valid", "finish reasons", "returned per written, 95 %", "against unchanged"];
 
-  const HEADS = ["variant", "runs", "written", "returned", "dropped", "schema-valid", "finish reasons", "returned per written, 95 %", "against unchanged"];
+builders.trials = (root, name) =>
+  bench(root, name, "One row for each variant: calls the model wrote, calls the server returned, and the change against the unchanged request. Each run can be opened.", (header) => [
+    header.rows && header.rows.length && trialTable(header.rows),
+  ]);
 
-  pd.builders.trials = (root, name) =>
-    bench(root, name, "One row for each variant: calls the model wrote, calls the server returned, and the change against the unchanged request. Each run can be opened.", (header) => [
-      header.rows && header.rows.length && trialTable(header.rows),
-    ]);
-
-  function trialTable(rows) {
-    const table = make("table", "pd-table pd-trial-table");
-    const head = make("tr", "");
-    HEADS.forEach((title) => {
-      const cell = make("th", "", title);
-      cell.scope = "col";
-      head.append(cell);
-    });
-    const top = make("thead", ""), body = make("tbody", "");
-    top.append(head);
-    rows.forEach((row) => body.append(trialRow(row)));
-    table.append(make("caption", "pd-live", "What each variant came to"), top, body);
-    const box = make("div", "pd-scroll");
-    box.tabIndex = 0;
-    box.setAttribute("role", "region");
-    box.setAttribute("aria-label", "Experiments");
-    box.append(table);
-    return box;
-  }
-
-  function trialRow(row) {
-    const line = make("tr", row.better > 0 ? "pd-better" : row.better < 0 ? "pd-worse" : "");
-    const title = make("td", "pd-words");
-    title.append(prose("strong", "pd-trial-name", row.name));
-    if (row.finding) title.append(make("span", "pd-muted", " cures " + row.finding));
-    if (row.problem) title.append(prose("p", "pd-trial-problem", row.problem));
-    if (row.command) title.append(make("p", "pd-muted", "Start your server so:"), pd.commandBox(row.command));
-    line.append(title);
-    const runs = make("td", "pd-trial-runs");
-    row.runs.forEach((key, at) => runs.append(button(String(at + 1), "pd-small", () => pd.order("pd-open-trial", key, null), "Open run " + (at + 1) + " of it")));
-    if (!row.n) runs.append(make("span", "pd-muted", row.command ? "not run" : "0"));
-    line.append(runs);
-    [row.written, row.returned, row.dropped, row.valid].forEach((figure) => line.append(make("td", "pd-figure-cell", row.n ? figure : "\u2013")));
-    line.append(make("td", "pd-words", row.finish_reasons || "\u2013"), make("td", "pd-figure-cell", row.n ? row.interval : "\u2013"));
-    const mark = { 1: "\u25b2 ", [-1]: "\u25bc " }[row.better] || "";
-    line.append(make("td", "pd-words", row.change ? mark + row.change : "\u2013"));
-    return line;
-  }
-
-  // --- the smallest request -------------------------------------------------------------------
-
-  const textOf = (decoded) => new TextDecoder().decode(decoded.columns);
-
-  // A view of the bench's kind that has a text beside its header.
-  function withText(root, name, hint, draw) {
-    let text = "";
-    const inner = bench(root, name, hint, (header) => draw(header, text));
-    return {
-      show(decoded) {
-        text = decoded ? textOf(decoded) : "";
-        inner.show(decoded);
-      },
-    };
-  }
-
-  function sourceBox(text, label) {
-    const box = make("pre", "pd-text pd-source", "");
-    box.textContent = pd.visibleText(text, false);
-    box.tabIndex = 0;
-    box.setAttribute("role", "region");
-    box.setAttribute("aria-label", label);
-    return box;
-  }
-
-  const copying = (label, text) => button(label, "pd-small", (event) => pd.copyText(text, event.currentTarget));
-
-  pd.builders.shrunk = (root, name) =>
-    withText(root, name, "Messages, tools, properties and text are left out as long as the same finding stays and the same calls are missing. The smallest request is confirmed by three further runs.", (header, text) => {
-      if (!text) return [];
-      const row = make("p", "pd-cure-actions");
-      const said = make("span", "pd-muted", "");
-      said.setAttribute("role", "status");
-      row.append(
-        button("Open it in the editor", "", () => {
-          pd.tellAt(said);
-          pd.applyRequest(text, false);
-        }),
-        copying("Copy as JSON", text),
-      );
-      if (header.curl) row.append(copying("Copy as curl", header.curl));
-      row.append(said);
-      return [row, sourceBox(text, "The smallest request")];
-    });
-
-  pd.builders.upstream = (root, name) =>
-    withText(root, name, "One small file with the raw output, the tools and the calls that a parser must find; it needs no weights and no GPU. For vLLM it is run here, and you are told how it ended.", (header, text) => {
-      if (!text) return [];
-      const row = make("p", "pd-cure-actions");
-      row.append(copying("Copy", text), button("Save " + header.name, "pd-small", () => pd.saveFile(new TextEncoder().encode(text), "text/plain", header.name)));
-      return [row, sourceBox(text, "The test")];
-    });
-
-  // The list of what can be changed is made anew whenever the panel is opened.
-  document.addEventListener("click", (event) => {
-    const tab = event.target.closest ? event.target.closest("#pd-tab-mend") : null;
-    if (tab) pd.order("pd-plan-trials", "", null);
+function trialTable(rows) {
+  const table = make("table", "pd-table pd-trial-table");
+  const head = make("tr", "");
+  HEADS.forEach((title) => {
+    const cell = make("th", "", title);
+    cell.scope = "col";
+    head.append(cell);
   });
-})(globalThis);
+  const top = make("thead", ""), body = make("tbody", "");
+  top.append(head);
+  rows.forEach((row) => body.append(trialRow(row)));
+  table.append(make("caption", "pd-live", "What each variant came to"), top, body);
+  const box = make("div", "pd-scroll");
+  box.tabIndex = 0;
+  box.setAttribute("role", "region");
+  box.setAttribute("aria-label", "Experiments");
+  box.append(table);
+  return box;
+}
+
+function trialRow(row) {
+  const line = make("tr", row.better > 0 ? "pd-better" : row.better < 0 ? "pd-worse" : "");
+  const title = make("td", "pd-words");
+  title.append(prose("strong", "pd-trial-name", row.name));
+  if (row.finding) title.append(make("span", "pd-muted", " cures " + row.finding));
+  if (row.problem) title.append(prose("p", "pd-trial-problem", row.problem));
+  if (row.command) title.append(make("p", "pd-muted", "Start your server so:"), commandBox(row.command));
+  line.append(title);
+  const runs = make("td", "pd-trial-runs");
+  row.runs.forEach((key, at) => runs.append(button(String(at + 1), "pd-small", () => order("pd-open-trial", key, null), "Open run " + (at + 1) + " of it")));
+  if (!row.n) runs.append(make("span", "pd-muted", row.command ? "not run" : "0"));
+  line.append(runs);
+  [row.written, row.returned, row.dropped, row.valid].forEach((figure) => line.append(make("td", "pd-figure-cell", row.n ? figure : "\u2013")));
+  line.append(make("td", "pd-words", row.finish_reasons || "\u2013"), make("td", "pd-figure-cell", row.n ? row.interval : "\u2013"));
+  const mark = { 1: "\u25b2 ", [-1]: "\u25bc " }[row.better] || "";
+  line.append(make("td", "pd-words", row.change ? mark + row.change : "\u2013"));
+  return line;
+}
+
+// --- the smallest request -------------------------------------------------------------------
+
+const textOf = (decoded) => new TextDecoder().decode(decoded.columns);
+
+// A view of the bench's kind that has a text beside its header.
+function withText(root, name, hint, draw) {
+  let text = "";
+  const inner = bench(root, name, hint, (header) => draw(header, text));
+  return {
+    show(decoded) {
+      text = decoded ? textOf(decoded) : "";
+      inner.show(decoded);
+    },
+  };
+}
+
+function sourceBox(text, label) {
+  const box = make("pre", "pd-text pd-source", "");
+  box.textContent = visibleText(text, false);
+  box.tabIndex = 0;
+  box.setAttribute("role", "region");
+  box.setAttribute("aria-label", label);
+  return box;
+}
+
+const copying = (label, text) => button(label, "pd-small", (event) => copyText(text, event.currentTarget));
+
+builders.shrunk = (root, name) =>
+  withText(root, name, "Messages, tools, properties and text are left out as long as the same finding stays and the same calls are missing. The smallest request is confirmed by three further runs.", (header, text) => {
+    if (!text) return [];
+    const row = make("p", "pd-cure-actions");
+    const said = make("span", "pd-muted", "");
+    said.setAttribute("role", "status");
+    row.append(
+      button("Open it in the editor", "", () => {
+        tellAt(said);
+        applyRequest(text, false);
+      }),
+      copying("Copy as JSON", text),
+    );
+    if (header.curl) row.append(copying("Copy as curl", header.curl));
+    row.append(said);
+    return [row, sourceBox(text, "The smallest request")];
+  });
+
+builders.upstream = (root, name) =>
+  withText(root, name, "One small file with the raw output, the tools and the calls that a parser must find; it needs no weights and no GPU. For vLLM it is run here, and you are told how it ended.", (header, text) => {
+    if (!text) return [];
+    const row = make("p", "pd-cure-actions");
+    row.append(copying("Copy", text), button("Save " + header.name, "pd-small", () => saveFile(new TextEncoder().encode(text), "text/plain", header.name)));
+    return [row, sourceBox(text, "The test")];
+  });
+
+// The list of what can be changed is made anew whenever the panel is opened.
+document.addEventListener("click", (event) => {
+  const tab = event.target.closest ? event.target.closest("#pd-tab-mend") : null;
+  if (tab) order("pd-plan-trials", "", null);
+});

@@ -1,86 +1,88 @@
 // Orders of the views: a button inside a view asks for something by a button of gradio's that nobody sees, and the answer
 // comes in one channel: a text for the editor, for the clipboard, a file, how a cure went, or why it could not be done.
-"use strict";
-(function (global) {
-  const pd = (global.PromptDebugger = global.PromptDebugger || {});
-  const { prose } = pd;
-  pd.builders = pd.builders || {};
-  let value = ""; // what is asked for, until gradio takes it
-  let teller = null; // where the answer is told
-  let comparesNext = false; // the next run is made of the last one's request
-  let isCompared = false; // the one that is shown is
-  let shownRun = null; // its number
+import { builders } from "./builders.js";
+import { tellCure } from "./cure_view.js";
+import { prose } from "./dom.js";
+import { replaceRequest } from "./editor_link.js";
+import { host, onVerdict } from "./host.js";
+import { open } from "./linking.js";
+import { saveFile } from "./share.js";
 
-  pd.order = (buttonId, order, status) => {
-    value = order;
-    teller = status;
-    const element = document.getElementById(buttonId);
-    if (element) element.click();
-  };
+let value = ""; // what is asked for, until gradio takes it
+let teller = null; // where the answer is told
+let comparesNext = false; // the next run is made of the last one's request
+let isCompared = false; // the one that is shown is
+let shownRun = null; // its number
 
-  pd.tellAt = (place) => (teller = typeof place === "string" ? document.getElementById(place) : place);
+export const order = (buttonId, order, status) => {
+  value = order;
+  teller = status;
+  const element = document.getElementById(buttonId);
+  if (element) element.click();
+};
 
-  // The first input of each such event; the others go as they are.
-  pd.withOrder = (_, ...rest) => [value, ...rest];
+export const tellAt = (place) => (teller = typeof place === "string" ? document.getElementById(place) : place);
 
-  function say(sentence, hint) {
-    if (teller && teller.isConnected) teller.replaceChildren(prose("span", "", [sentence, hint].filter(Boolean).join(" ")));
+// The first input of each such event; the others go as they are.
+export const withOrder = (_, ...rest) => [value, ...rest];
+
+function say(sentence, hint) {
+  if (teller && teller.isConnected) teller.replaceChildren(prose("span", "", [sentence, hint].filter(Boolean).join(" ")));
+}
+
+export const orderRefused = () => say("The page's server did not take it.", "The message at the edge of the page says why.");
+
+async function copy(text, name) {
+  try {
+    await navigator.clipboard.writeText(text);
+    say("Copied as " + name + ".");
+  } catch {
+    const area = document.createElement("textarea");
+    area.className = "pd-opener-text";
+    area.readOnly = true;
+    area.value = text;
+    area.setAttribute("aria-label", "Copy it from here");
+    if (teller) teller.replaceChildren(area);
+    area.select();
   }
+}
 
-  pd.orderRefused = () => say("The page's server did not take it.", "The message at the edge of the page says why.");
+// Puts a request into the editor, as if typed: it can be undone. Runs it, if asked, and then compares.
+export const applyRequest = (text, isRun) => {
+  if (!replaceRequest(text, true)) return;
+  if (!isRun) return say("It is in the editor.");
+  const run = document.getElementById("pd-run");
+  if (!run || run.disabled) return say("It is in the editor. A run goes on: press Run after it.");
+  say("It is in the editor, and runs.");
+  comparesNext = true;
+  run.click();
+};
 
-  async function copy(text, name) {
-    try {
-      await navigator.clipboard.writeText(text);
-      say("Copied as " + name + ".");
-    } catch {
-      const area = document.createElement("textarea");
-      area.className = "pd-opener-text";
-      area.readOnly = true;
-      area.value = text;
-      area.setAttribute("aria-label", "Copy it from here");
-      if (teller) teller.replaceChildren(area);
-      area.select();
-    }
-  }
+// A quick run may end before its first word is drawn: runs are told apart by their number.
+onVerdict((verdict) => {
+  if (verdict.run !== shownRun && comparesNext) [isCompared, comparesNext] = [true, false];
+  else if (verdict.run !== shownRun) isCompared = false;
+  shownRun = verdict.run;
+  if (!isCompared || verdict.state === "running") return;
+  isCompared = false;
+  if (verdict.state !== "done") return;
+  host.panelChosen = true;
+  open("compare");
+});
 
-  // Puts a request into the editor, as if typed: it can be undone. Runs it, if asked, and then compares.
-  pd.applyRequest = (text, isRun) => {
-    if (!pd.replaceRequest(text, true)) return;
-    if (!isRun) return say("It is in the editor.");
-    const run = document.getElementById("pd-run");
-    if (!run || run.disabled) return say("It is in the editor. A run goes on: press Run after it.");
-    say("It is in the editor, and runs.");
-    comparesNext = true;
-    run.click();
-  };
+host.order = order;
 
-  // A quick run may end before its first word is drawn: runs are told apart by their number.
-  const onVerdict = pd.onVerdict;
-  pd.onVerdict = (verdict) => {
-    if (onVerdict) onVerdict(verdict);
-    if (verdict.run !== shownRun && comparesNext) [isCompared, comparesNext] = [true, false];
-    else if (verdict.run !== shownRun) isCompared = false;
-    shownRun = verdict.run;
-    if (!isCompared || verdict.state === "running") return;
-    isCompared = false;
-    if (verdict.state !== "done") return;
-    pd.panelChosen = true;
-    pd.open("compare");
-  };
+const ANSWERS = {
+  cure: (header) => tellCure(header),
+  copy: (header, text) => copy(text(), header.name),
+  apply: (header, text) => applyRequest(text(), header.runs !== false),
+  file: (header, text, columns) => {
+    saveFile(columns, header.type, header.name);
+    say("Saved " + header.name + ".", header.hint);
+  },
+  failure: (header) => say(header.sentence.replace(/\.?$/, "."), header.hint),
+};
 
-  const ANSWERS = {
-    cure: (header) => pd.tellCure(header),
-    copy: (header, text) => copy(text(), header.name),
-    apply: (header, text) => pd.applyRequest(text(), header.runs !== false),
-    file: (header, text, columns) => {
-      pd.saveFile(columns, header.type, header.name);
-      say("Saved " + header.name + ".", header.hint);
-    },
-    failure: (header) => say(header.sentence.replace(/\.?$/, "."), header.hint),
-  };
-
-  pd.builders.orders = () => ({
-    show: (decoded) => decoded && ANSWERS[decoded.header.kind](decoded.header, () => new TextDecoder().decode(decoded.columns), decoded.columns),
-  });
-})(globalThis);
+builders.orders = () => ({
+  show: (decoded) => decoded && ANSWERS[decoded.header.kind](decoded.header, () => new TextDecoder().decode(decoded.columns), decoded.columns),
+});

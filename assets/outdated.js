@@ -1,79 +1,82 @@
 // Says so as soon as the request under edit is no longer the one that was run. Undoing the edit takes it back.
-"use strict";
-(function (global) {
-  const pd = (global.PromptDebugger = global.PromptDebugger || {});
-  const WORDS = "This is the result of the request before your edits. Press Run for the new one.";
-  let ranRun = null; // number of the run whose request is known
-  let ranText = null;
-  let pressedText = null; // what stood in the editor when Run was pressed, until that run is heard of
-  let textToRun = null; // the same, until the next press
-  let knownDoc = null;
-  let isRecorded = false; // what is shown is no run of this page
-  let isEditedRecording = false; // such a run is shown, and the request beside it was edited by hand
+import { make } from "./dom.js";
+import { editorView } from "./editor_link.js";
+import { onVerdict } from "./host.js";
 
-  function currentText() {
-    const view = pd.editorView && pd.editorView();
-    return view ? view.state.doc.toString() : null;
+const listeners = [];
+const WORDS = "This is the result of the request before your edits. Press Run for the new one.";
+let ranRun = null; // number of the run whose request is known
+let ranText = null;
+let pressedText = null; // what stood in the editor when Run was pressed, until that run is heard of
+let textToRun = null; // the same, until the next press
+let knownDoc = null;
+let isRecorded = false; // what is shown is no run of this page
+let isEditedRecording = false; // such a run is shown, and the request beside it was edited by hand
+
+function currentText() {
+  const view = editorView();
+  return view ? view.state.doc.toString() : null;
+}
+
+function isOutdated() {
+  return isEditedRecording || (ranText !== null && currentText() !== ranText);
+}
+
+export { isOutdated };
+
+// `listener()` is called whenever the request may have become another one, or the same again.
+export function onDrawn(listener) {
+  listeners.push(listener);
+}
+
+function draw() {
+  const strip = document.querySelector(".pd-verdict");
+  const isOld = isOutdated();
+  document.documentElement.toggleAttribute("data-outdated", isOld);
+  const note = strip && strip.querySelector(".pd-outdated");
+  listeners.forEach((listener) => listener());
+  if (note && !isOld) note.remove();
+  if (!note && isOld && strip) strip.querySelector(".pd-verdict-text").append(make("p", "pd-outdated", WORDS));
+}
+
+// A quick run may end before its first word is drawn, so what is run is taken down where Run is pressed.
+document.addEventListener(
+  "click",
+  (event) => {
+    if (event.target instanceof Element && event.target.closest("#pd-run")) textToRun = pressedText = currentText();
+  },
+  true,
+);
+
+// The inputs of a run: what stood in the editor then, as gradio may not have heard of it yet.
+export const withTextToRun = (text, ...rest) => [textToRun === null ? text : textToRun, ...rest];
+
+// The verdict strip tells of each of its states; a result that no run of this page made has no request to differ from.
+onVerdict((verdict) => {
+  if (verdict.run !== ranRun) {
+    const isRun = pressedText !== null && verdict.state !== "idle" && verdict.state !== "recorded";
+    ranRun = isRun ? verdict.run : null;
+    ranText = isRun ? pressedText : null;
+    pressedText = null;
   }
+  isRecorded = verdict.state === "recorded" || (verdict.state === "done" && ranRun === null); // or a run that was opened
+  isEditedRecording = false;
+  draw();
+});
 
-  function isOutdated() {
-    return isEditedRecording || (ranText !== null && currentText() !== ranText);
-  }
+export const editedByHand = () => {
+  isEditedRecording = isRecorded;
+  draw();
+};
 
-  pd.isOutdated = isOutdated;
-
-  function draw() {
-    const strip = document.querySelector(".pd-verdict");
-    const isOld = isOutdated();
-    document.documentElement.toggleAttribute("data-outdated", isOld);
-    const note = strip && strip.querySelector(".pd-outdated");
-    if (pd.showLive) pd.showLive();
-    if (note && !isOld) note.remove();
-    if (!note && isOld && strip) strip.querySelector(".pd-verdict-text").append(pd.make("p", "pd-outdated", WORDS));
-  }
-
-  // A quick run may end before its first word is drawn, so what is run is taken down where Run is pressed.
-  document.addEventListener(
-    "click",
-    (event) => {
-      if (event.target instanceof Element && event.target.closest("#pd-run")) textToRun = pressedText = currentText();
-    },
-    true,
-  );
-
-  // The inputs of a run: what stood in the editor then, as gradio may not have heard of it yet.
-  pd.withTextToRun = (text, ...rest) => [textToRun === null ? text : textToRun, ...rest];
-
-  // The verdict strip tells of each of its states; a result that no run of this page made has no request to differ from.
-  pd.onVerdict = (verdict) => {
-    if (verdict.run !== ranRun) {
-      const isRun = pressedText !== null && verdict.state !== "idle" && verdict.state !== "recorded";
-      ranRun = isRun ? verdict.run : null;
-      ranText = isRun ? pressedText : null;
-      pressedText = null;
-    }
-    isRecorded = verdict.state === "recorded" || (verdict.state === "done" && ranRun === null); // or a run that was opened
-    isEditedRecording = false;
-    if (pd.verdictShown) pd.verdictShown(verdict);
-    if (pd.networkOf) pd.networkOf(verdict.run);
+// The editor tells of no change; whatever it is made by, what is drawn changes with it.
+export const watchForEdits = () => {
+  const view = editorView();
+  if (!view) return setTimeout(watchForEdits, 200);
+  new MutationObserver(() => {
+    const current = editorView();
+    if (!current || current.state.doc === knownDoc) return;
+    knownDoc = current.state.doc;
     draw();
-    if (pd.liveVerdict) pd.liveVerdict(verdict);
-  };
-
-  pd.editedByHand = () => {
-    isEditedRecording = isRecorded;
-    draw();
-  };
-
-  // The editor tells of no change; whatever it is made by, what is drawn changes with it.
-  pd.watchForEdits = () => {
-    const view = pd.editorView();
-    if (!view) return setTimeout(pd.watchForEdits, 200);
-    new MutationObserver(() => {
-      const current = pd.editorView();
-      if (!current || current.state.doc === knownDoc) return;
-      knownDoc = current.state.doc;
-      draw();
-    }).observe(view.contentDOM, { childList: true, characterData: true, subtree: true });
-  };
-})(globalThis);
+  }).observe(view.contentDOM, { childList: true, characterData: true, subtree: true });
+};

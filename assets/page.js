@@ -1,166 +1,170 @@
 // What only the page has: the editor as a place to jump to, the lines under it, the lab's line, keyboard shortcuts.
-"use strict";
-(function (global) {
-  const pd = (global.PromptDebugger = global.PromptDebugger || {});
-  const { make, prose, button, editorView } = pd;
+import { builders } from "./builders.js";
+import { button, make, prose } from "./dom.js";
+import { isKeeping } from "./draft.js";
+import { editorView, watchEditor } from "./editor_link.js";
+import { locateField } from "./field_paths.js";
+import { helpButton } from "./help.js";
+import { host } from "./host.js";
+import { inspect, offerPlace, open, release } from "./linking.js";
+import { watchForEdits } from "./outdated.js";
+import { themeButton } from "./verdict_view.js";
 
-  function select(view, from, to) {
-    view.dispatch({ selection: { anchor: from, head: to }, scrollIntoView: true });
-    view.focus();
+function select(view, from, to) {
+  view.dispatch({ selection: { anchor: from, head: to }, scrollIntoView: true });
+  view.focus();
+}
+
+function lineStart(text, line) {
+  let at = 0;
+  for (let i = 1; i < line; i++) {
+    const next = text.indexOf("\n", at);
+    if (next < 0) break;
+    at = next + 1;
   }
+  return at;
+}
 
-  function lineStart(text, line) {
-    let at = 0;
-    for (let i = 1; i < line; i++) {
-      const next = text.indexOf("\n", at);
-      if (next < 0) break;
-      at = next + 1;
-    }
-    return at;
+// Shows a place of the request: {line, column?}, {field} or {quote}.
+function jumpToRequest(evidence) {
+  const view = editorView();
+  if (!view) return;
+  const text = view.state.doc.toString();
+  if (evidence.line) {
+    const start = lineStart(text, evidence.line);
+    const end = text.indexOf("\n", start) < 0 ? text.length : text.indexOf("\n", start);
+    return select(view, Math.min(start + (evidence.column || 1) - 1, end), end);
   }
+  const span = evidence.field ? locateField(text, evidence.field) : null;
+  if (span) return select(view, span[0], span[1]);
+  const at = evidence.quote ? text.indexOf(evidence.quote) : -1;
+  if (at >= 0) select(view, at, at + evidence.quote.length);
+}
 
-  // Shows a place of the request: {line, column?}, {field} or {quote}.
-  function jumpToRequest(evidence) {
-    const view = editorView();
-    if (!view) return;
-    const text = view.state.doc.toString();
-    if (evidence.line) {
-      const start = lineStart(text, evidence.line);
-      const end = text.indexOf("\n", start) < 0 ? text.length : text.indexOf("\n", start);
-      return select(view, Math.min(start + (evidence.column || 1) - 1, end), end);
-    }
-    const span = evidence.field ? pd.locateField(text, evidence.field) : null;
-    if (span) return select(view, span[0], span[1]);
-    const at = evidence.quote ? text.indexOf(evidence.quote) : -1;
-    if (at >= 0) select(view, at, at + evidence.quote.length);
-  }
-
-  pd.builders.notices = (root, name) => {
-    root.classList.add("pd-notices");
-    return {
-      show(decoded) {
-        if (!decoded) return root.replaceChildren();
-        const { state, summary, items, rows } = decoded.header;
-        document.documentElement.toggleAttribute("data-rows", Boolean(rows));
-        root.dataset.state = state;
-        root.replaceChildren();
-        if (summary) root.append(make("p", "pd-counts", summary));
-        items.forEach((item) => root.append(notice(item)));
-      },
-    };
-  };
-
-  function notice(item) {
-    const row = make("p", "pd-notice");
-    const place = item.line ? "line " + item.line + (item.column ? ", column " + item.column : "") : item.field;
-    if (place) row.append(button(place, "pd-jump", () => jumpToRequest(item), "Show it in the request"));
-    row.append(prose("span", "", (item.line && item.field ? item.field + ": " : "") + item.message));
-    return row;
-  }
-
-  // A sentence with a bar where something goes on: {text, fraction}.
-  pd.builders.words = (root) => {
-    root.classList.add("pd-words");
-    return {
-      show(decoded) {
-        root.replaceChildren();
-        if (!decoded) return;
-        root.append(prose("p", "", decoded.header.text));
-        if (decoded.header.fraction !== null) root.append(labMeter(decoded.header.fraction, "Progress of the installation"));
-      },
-    };
-  };
-
-  function labMeter(fraction, label) {
-    const meter = make("progress", "pd-meter");
-    meter.setAttribute("aria-label", label);
-    meter.max = 1;
-    meter.value = fraction;
-    return meter;
-  }
-
-  pd.builders.lab = (root) => {
-    root.classList.add("pd-labline");
-    const line = make("span", "pd-labline-text");
-    line.setAttribute("role", "status");
-    root.append(line, pd.helpButton(), pd.themeButton());
-    return {
-      show(decoded) {
-        const lab = decoded ? decoded.header : { state: "ready" };
-        root.dataset.state = lab.state;
-        line.replaceChildren();
-        if (lab.state === "ready") return;
-        line.append(prose("span", "pd-lab-text", lab.sentence));
-        if (lab.fraction === null) return;
-        line.append(labMeter(lab.fraction, lab.state === "installing" ? "Installation of the lab" : "Boot of the lab"));
-      },
-    };
-  };
-
-  document.addEventListener(
-    "keydown",
-    (event) => {
-      // Tab goes on to the next control, as everywhere: the editor would keep it and indent the line.
-      if (event.key === "Tab" && event.target.closest && event.target.closest(".cm-editor")) return event.stopPropagation();
-      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-        event.preventDefault();
-        event.stopPropagation();
-        const run = document.getElementById("pd-run");
-        if (run && !run.disabled) run.click();
-      } else if (event.key === "Escape") {
-        pd.release();
-      }
+builders.notices = (root, name) => {
+  root.classList.add("pd-notices");
+  return {
+    show(decoded) {
+      if (!decoded) return root.replaceChildren();
+      const { state, summary, items, rows } = decoded.header;
+      document.documentElement.toggleAttribute("data-rows", Boolean(rows));
+      root.dataset.state = state;
+      root.replaceChildren();
+      if (summary) root.append(make("p", "pd-counts", summary));
+      items.forEach((item) => root.append(notice(item)));
     },
-    true,
-  );
-
-  // The theme that was chosen by hand; one in the address wins.
-  const THEME = "pd-theme";
-  pd.keepTheme = (isDark) => {
-    try {
-      if (pd.isKeeping()) global.localStorage.setItem(THEME, isDark ? "dark" : "light");
-    } catch {
-      // it lasts as long as the page
-    }
   };
+};
 
-  function restoreTheme() {
-    try {
-      const kept = global.localStorage.getItem(THEME);
-      if (kept && !new URLSearchParams(global.location.search).has("__theme")) document.body.classList.toggle("dark", kept === "dark");
-    } catch {
-      // as the system says
-    }
-  }
+function notice(item) {
+  const row = make("p", "pd-notice");
+  const place = item.line ? "line " + item.line + (item.column ? ", column " + item.column : "") : item.field;
+  if (place) row.append(button(place, "pd-jump", () => jumpToRequest(item), "Show it in the request"));
+  row.append(prose("span", "", (item.line && item.field ? item.field + ": " : "") + item.message));
+  return row;
+}
 
-  // Gradio's client logs as faults the answers that it gives up itself as the page is left: its own sign comes first.
-  const { error } = global.console;
-  let isLeft = false;
-  global.console.error = (...words) => {
-    isLeft = isLeft || words.some((word) => word && word.name === "AbortError");
-    if (!isLeft) error(...words);
+// A sentence with a bar where something goes on: {text, fraction}.
+builders.words = (root) => {
+  root.classList.add("pd-words");
+  return {
+    show(decoded) {
+      root.replaceChildren();
+      if (!decoded) return;
+      root.append(prose("p", "", decoded.header.text));
+      if (decoded.header.fraction !== null) root.append(labMeter(decoded.header.fraction, "Progress of the installation"));
+    },
   };
-  global.addEventListener("pageshow", () => (isLeft = false)); // back from the browser's memory
+};
 
-  // Gradio gives every editor the same name; screen readers need this one's own.
-  function nameEditor() {
-    const content = document.querySelector("#pd-request .cm-content");
-    if (!content) return setTimeout(nameEditor, 100);
-    content.setAttribute("aria-label", "Paste a request, or what a model or server said");
-    const scroller = document.querySelector("#pd-request .cm-scroller");
-    if (scroller) scroller.tabIndex = -1;
-    const run = document.getElementById("pd-run");
-    if (run && /Mac|iPhone|iPad/.test(navigator.platform)) run.textContent = "Run  \u2318\u21b5";
-    restoreTheme();
-    pd.inspect([]);
-    pd.watchEditor();
-    pd.watchForEdits();
-    if (!document.documentElement.dataset.panel) pd.open("render");
-    document.documentElement.dataset.ready = "true";
+function labMeter(fraction, label) {
+  const meter = make("progress", "pd-meter");
+  meter.setAttribute("aria-label", label);
+  meter.max = 1;
+  meter.value = fraction;
+  return meter;
+}
+
+builders.lab = (root) => {
+  root.classList.add("pd-labline");
+  const line = make("span", "pd-labline-text");
+  line.setAttribute("role", "status");
+  root.append(line, helpButton(), themeButton());
+  return {
+    show(decoded) {
+      const lab = decoded ? decoded.header : { state: "ready" };
+      root.dataset.state = lab.state;
+      line.replaceChildren();
+      if (lab.state === "ready") return;
+      line.append(prose("span", "pd-lab-text", lab.sentence));
+      if (lab.fraction === null) return;
+      line.append(labMeter(lab.fraction, lab.state === "installing" ? "Installation of the lab" : "Boot of the lab"));
+    },
+  };
+};
+
+document.addEventListener(
+  "keydown",
+  (event) => {
+    // Tab goes on to the next control, as everywhere: the editor would keep it and indent the line.
+    if (event.key === "Tab" && event.target.closest && event.target.closest(".cm-editor")) return event.stopPropagation();
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      event.stopPropagation();
+      const run = document.getElementById("pd-run");
+      if (run && !run.disabled) run.click();
+    } else if (event.key === "Escape") {
+      release();
+    }
+  },
+  true,
+);
+
+// The theme that was chosen by hand; one in the address wins.
+const THEME = "pd-theme";
+host.keepTheme = (isDark) => {
+  try {
+    if (isKeeping()) globalThis.localStorage.setItem(THEME, isDark ? "dark" : "light");
+  } catch {
+    // it lasts as long as the page
   }
+};
 
-  pd.offerPlace("request", jumpToRequest);
-  pd.rulesAt = "rules/";
-  pd.ready = true;
-  nameEditor();
-})(globalThis);
+function restoreTheme() {
+  try {
+    const kept = globalThis.localStorage.getItem(THEME);
+    if (kept && !new URLSearchParams(globalThis.location.search).has("__theme")) document.body.classList.toggle("dark", kept === "dark");
+  } catch {
+    // as the system says
+  }
+}
+
+// Gradio's client logs as faults the answers that it gives up itself as the page is left: its own sign comes first.
+const { error } = globalThis.console;
+let isLeft = false;
+globalThis.console.error = (...words) => {
+  isLeft = isLeft || words.some((word) => word && word.name === "AbortError");
+  if (!isLeft) error(...words);
+};
+globalThis.addEventListener("pageshow", () => (isLeft = false)); // back from the browser's memory
+
+// Gradio gives every editor the same name; screen readers need this one's own.
+function nameEditor() {
+  const content = document.querySelector("#pd-request .cm-content");
+  if (!content) return setTimeout(nameEditor, 100);
+  content.setAttribute("aria-label", "Paste a request, or what a model or server said");
+  const scroller = document.querySelector("#pd-request .cm-scroller");
+  if (scroller) scroller.tabIndex = -1;
+  const run = document.getElementById("pd-run");
+  if (run && /Mac|iPhone|iPad/.test(navigator.platform)) run.textContent = "Run  \u2318\u21b5";
+  restoreTheme();
+  inspect([]);
+  watchEditor();
+  watchForEdits();
+  if (!document.documentElement.dataset.panel) open("render");
+  document.documentElement.dataset.ready = "true";
+}
+
+offerPlace("request", jumpToRequest);
+host.rulesAt = "rules/";
+nameEditor();

@@ -1,345 +1,345 @@
 // Further questions about a raw output: other parsers, split fuzz, vLLM's releases, the first illegal token.
 // All are views of the bench's kind: a sentence first, then what it rests on. Every place leads to the raw tokens.
-"use strict";
-(function (global) {
-  const pd = (global.PromptDebugger = global.PromptDebugger || {});
-  const { make, prose, button } = pd;
-  pd.builders = pd.builders || {};
+import { bench, placeButton, settle } from "./bench.js";
+import { builders } from "./builders.js";
+import { button, make, prose } from "./dom.js";
+import { drawJson } from "./json_view.js";
+import { jump as jumpTo } from "./linking.js";
+import { plural, visibleText } from "./payload.js";
 
-  const shown = (text) => pd.visibleText(text, true);
+const shown = (text) => visibleText(text, true);
 
-  function jumpButton(label, jump) {
-    return jump ? button("\u2192 " + label, "pd-jump", () => pd.jump(jump), "Show it in the raw output") : make("span", "pd-muted", label);
-  }
+function jumpButton(label, jump) {
+  return jump ? button("\u2192 " + label, "pd-jump", () => jumpTo(jump), "Show it in the raw output") : make("span", "pd-muted", label);
+}
 
-  function mark(symbol, word, state) {
-    const element = make("span", "pd-verdict-mark pd-mark-" + state, symbol);
-    element.setAttribute("role", "img");
-    element.setAttribute("aria-label", word);
-    element.title = word;
-    return element;
-  }
+function mark(symbol, word, state) {
+  const element = make("span", "pd-verdict-mark pd-mark-" + state, symbol);
+  element.setAttribute("role", "img");
+  element.setAttribute("aria-label", word);
+  element.title = word;
+  return element;
+}
 
-  function region(label, className, ...children) {
-    const box = make("div", className);
-    box.tabIndex = 0; // it scrolls, so the keyboard must reach it
-    box.setAttribute("role", "region");
-    box.setAttribute("aria-label", label);
-    box.append(...children);
-    return box;
-  }
+function region(label, className, ...children) {
+  const box = make("div", className);
+  box.tabIndex = 0; // it scrolls, so the keyboard must reach it
+  box.setAttribute("role", "region");
+  box.setAttribute("aria-label", label);
+  box.append(...children);
+  return box;
+}
 
-  function table(caption, heads, rows) {
-    const element = make("table", "pd-table");
-    element.append(make("caption", "pd-live", caption));
-    const head = make("tr");
-    heads.forEach((text) => {
-      const cell = make("th", "", text);
-      cell.scope = "col";
-      head.append(cell);
-    });
-    const top = make("thead"), body = make("tbody");
-    top.append(head);
-    body.append(...rows);
-    element.append(top, body);
-    return element;
-  }
+function table(caption, heads, rows) {
+  const element = make("table", "pd-table");
+  element.append(make("caption", "pd-live", caption));
+  const head = make("tr");
+  heads.forEach((text) => {
+    const cell = make("th", "", text);
+    cell.scope = "col";
+    head.append(cell);
+  });
+  const top = make("thead"), body = make("tbody");
+  top.append(head);
+  body.append(...rows);
+  element.append(top, body);
+  return element;
+}
 
-  function folded(summary, key, ...children) {
-    const box = make("details", "pd-more");
-    box.dataset.key = key;
-    box.append(make("summary", "", summary), ...children);
-    return box;
-  }
+function folded(summary, key, ...children) {
+  const box = make("details", "pd-more");
+  box.dataset.key = key;
+  box.append(make("summary", "", summary), ...children);
+  return box;
+}
 
-  function calls(texts) {
-    const cell = make("td", "pd-calls-cell");
-    if (!texts.length) cell.append(make("span", "pd-muted", "none"));
-    texts.forEach((text) => cell.append(make("code", "pd-call-text", text)));
-    return cell;
-  }
+function calls(texts) {
+  const cell = make("td", "pd-calls-cell");
+  if (!texts.length) cell.append(make("span", "pd-muted", "none"));
+  texts.forEach((text) => cell.append(make("code", "pd-call-text", text)));
+  return cell;
+}
 
-  // A view of the bench's kind. What was still on its way when Stop was pressed comes in as stopped, too.
-  function question(root, name, hint, draw) {
-    const inner = pd.bench(root, name, hint, draw);
-    return {
-      show(decoded) {
-        inner.show(decoded);
-        if (root.dataset.stopped) pd.settle(root.closest("[id^='pd-']:not(.pd)")?.id || "");
-      },
-    };
-  }
-
-  // Pressing the button begins anew, and the answer gets the room that the ledger has.
-  function askAgain(elementId) {
-    const root = document.querySelector("#" + elementId + " .pd");
-    if (root) delete root.dataset.stopped;
-    document.getElementById("pd-parse-tools").scrollIntoView({ block: "start" });
-  }
-
-  function stopAsking(elementId) {
-    const root = document.querySelector("#" + elementId + " .pd");
-    if (root) root.dataset.stopped = "true";
-    pd.settle(elementId);
-  }
-
-  // --- which parser would have parsed this? --------------------------------------------
-
-  const MARKS = {
-    right: ["\u2713", "reads the output"],
-    lossy: ["~", "reads the calls and loses text"],
-    wrong: ["\u2715", "does not read it"],
-    error: ["!", "failed"],
-    "not asked": ["?", "not asked"],
+// A view of the bench's kind. What was still on its way when Stop was pressed comes in as stopped, too.
+function question(root, name, hint, draw) {
+  const inner = bench(root, name, hint, draw);
+  return {
+    show(decoded) {
+      inner.show(decoded);
+      if (root.dataset.stopped) settle(root.closest("[id^='pd-']:not(.pd)")?.id || "");
+    },
   };
+}
 
-  pd.builders.parser_matrix = (root, name) => {
-    let showsAll = false;
-    const view = question(
-      root,
-      name,
-      "All of vLLM's tool parsers on this very output: which of them would have read it, and does it stay the same when streamed? They are asked by themselves once a call was lost. For any other run, run it and press the button.",
-      (header) => (header.rows && header.rows.length ? [matrix(header, () => showsAll, (all) => (showsAll = all))] : []),
-    );
-    return view;
-  };
+// Pressing the button begins anew, and the answer gets the room that the ledger has.
+function askAgain(elementId) {
+  const root = document.querySelector("#" + elementId + " .pd");
+  if (root) delete root.dataset.stopped;
+  document.getElementById("pd-parse-tools").scrollIntoView({ block: "start" });
+}
 
-  function matrix(header, showsAll, setShowsAll) {
-    const rest = header.rows.filter((row) => !isOpen(row));
-    const rows = header.rows.map((row) => matrixRow(row));
-    const element = table("What each parser makes of the raw output", ["parser", "outcome", "calls it gives", "streaming", "details"], rows);
-    const apply = () => rows.forEach((row, i) => (row.hidden = !showsAll() && !isOpen(header.rows[i])));
-    apply();
-    const box = region("Other parsers", "pd-scroll", element);
-    if (!rest.length) return box;
-    const label = () => (showsAll() ? "Hide" : "Show") + " the other " + rest.length;
-    const toggle = button(label(), "pd-switch pd-show-all", () => {
-      setShowsAll(!showsAll());
-      toggle.textContent = label();
-      toggle.setAttribute("aria-expanded", String(showsAll()));
-      apply();
-    });
+function stopAsking(elementId) {
+  const root = document.querySelector("#" + elementId + " .pd");
+  if (root) root.dataset.stopped = "true";
+  settle(elementId);
+}
+
+// --- which parser would have parsed this? --------------------------------------------
+
+const MARKS = {
+  right: ["\u2713", "reads the output"],
+  lossy: ["~", "reads the calls and loses text"],
+  wrong: ["\u2715", "does not read it"],
+  error: ["!", "failed"],
+  "not asked": ["?", "not asked"],
+};
+
+builders.parser_matrix = (root, name) => {
+  let showsAll = false;
+  const view = question(
+    root,
+    name,
+    "All of vLLM's tool parsers on this very output: which of them would have read it, and does it stay the same when streamed? They are asked by themselves once a call was lost. For any other run, run it and press the button.",
+    (header) => (header.rows && header.rows.length ? [matrix(header, () => showsAll, (all) => (showsAll = all))] : []),
+  );
+  return view;
+};
+
+function matrix(header, showsAll, setShowsAll) {
+  const rest = header.rows.filter((row) => !isOpen(row));
+  const rows = header.rows.map((row) => matrixRow(row));
+  const element = table("What each parser makes of the raw output", ["parser", "outcome", "calls it gives", "streaming", "details"], rows);
+  const apply = () => rows.forEach((row, i) => (row.hidden = !showsAll() && !isOpen(header.rows[i])));
+  apply();
+  const box = region("Other parsers", "pd-scroll", element);
+  if (!rest.length) return box;
+  const label = () => (showsAll() ? "Hide" : "Show") + " the other " + rest.length;
+  const toggle = button(label(), "pd-switch pd-show-all", () => {
+    setShowsAll(!showsAll());
+    toggle.textContent = label();
     toggle.setAttribute("aria-expanded", String(showsAll()));
-    const whole = make("div", "pd-matrix");
-    whole.append(box, toggle);
-    return whole;
-  }
+    apply();
+  });
+  toggle.setAttribute("aria-expanded", String(showsAll()));
+  const whole = make("div", "pd-matrix");
+  whole.append(box, toggle);
+  return whole;
+}
 
-  const isOpen = (row) => row.own || row.state === "right" || row.state === "lossy";
+const isOpen = (row) => row.own || row.state === "right" || row.state === "lossy";
 
-  function matrixRow(row) {
-    const element = make("tr", "pd-matrix-" + row.state + (row.own ? " pd-own" : ""));
-    const title = make("td", "pd-parser-name");
-    title.append(make("span", "", row.name));
-    if (row.own) title.append(make("span", "pd-own-mark", "this server's"));
-    const verdict = make("td", "pd-words");
-    verdict.append(mark(MARKS[row.state][0], MARKS[row.state][1], row.state), " " + row.word);
-    const stream = make("td", "pd-words");
-    const same = { same: ["\u2713", "the same"], differs: ["\u2715", "differs"], untried: ["\u2013", "not tried"] }[row.stream_state];
-    stream.append(mark(same[0], same[1], row.stream_state === "same" ? "right" : row.stream_state === "differs" ? "wrong" : "untried"), " " + row.stream);
-    const more = make("td", "pd-words");
-    const facts = [["content", row.content], ["reasoning", row.reasoning], ["streamed", row.unequal], ["note", row.note]].filter(([, text]) => text);
-    if (facts.length) {
-      const list = make("dl", "pd-facts");
-      facts.forEach(([label, text]) => list.append(make("dt", "", label), make("dd", "", shown(text))));
-      more.append(folded("more", row.name, list));
-    }
-    element.append(title, verdict, calls(row.calls), stream, more);
-    return element;
-  }
-
-  // --- split fuzz ------------------------------------------------------------------------
-
-  pd.builders.splits = (root, name) =>
-    question(
-      root,
-      name,
-      "The output as a stream, cut in every interesting way: whole, token by token, at special tokens, several tokens at a time as speculative decoding makes them, at random, and once at each place. Does the parser give the same message each time? Where not, you see the smallest cut that fails and the delta at which the messages part.",
-      (header) => (header.trials ? [header.split && smallest(header), log(header), trials(header)].filter(Boolean) : []),
-    );
-
-  function smallest(header) {
-    const split = header.split;
-    const box = make("div", "pd-split");
-    box.append(prose("p", "pd-split-told", "The smallest failing split: " + split.told + "."));
-    if (split.usual) box.append(prose("p", "pd-muted", "Token by token: " + split.usual + "."));
-    box.append(deltas(split));
-    const sides = make("div", "pd-split-sides");
-    const at = split.parts_at + 1;
-    sides.append(
-      message("Streamed, before delta " + at, split.before, "Nothing had come yet."),
-      message("Streamed, after delta " + at, split.after, "Streaming failed here."),
-      message("Parsed whole", header.whole, ""),
-    );
-    if (split.count > at) sides.append(message("Streamed, at the end", split.streamed, "Streaming failed."));
-    box.append(sides);
-    return box;
-  }
-
-  function deltas(split) {
-    const row = make("div", "pd-deltas");
-    if (split.first) row.append(make("span", "pd-muted", "\u2026 " + pd.plural(split.first, "delta") + " before"));
-    split.deltas.forEach((text, i) => {
-      const isParting = split.first + i === split.parts_at;
-      const one = make("span", "pd-delta" + (isParting ? " pd-parting" : ""));
-      one.append(make("code", "pd-delta-text", shown(text) || "\u2205"));
-      if (isParting) one.append(make("span", "pd-parting-word", "they part here"), split.jump ? jumpButton("raw", split.jump) : "");
-      row.append(one);
-    });
-    const after = split.count - split.first - split.deltas.length;
-    if (after) row.append(make("span", "pd-muted", "\u2026 " + pd.plural(after, "delta") + " after"));
-    return row;
-  }
-
-  function message(title, segments, empty) {
-    const pane = make("section", "pd-pane");
-    const head = make("header", "pd-bar");
-    head.append(make("span", "pd-pane-title", title));
-    const body = make("div", "pd-text");
-    body.tabIndex = 0;
-    body.setAttribute("role", "region");
-    body.setAttribute("aria-label", title);
-    if (segments) pd.drawJson(body, segments);
-    else body.append(make("p", "pd-empty", empty));
-    pane.append(head, body);
-    return pane;
-  }
-
-  function trials(header) {
-    const rows = header.trials.map(([name, count, difference]) => {
-      const row = make("tr");
-      const word = make("td", "pd-words");
-      word.append(mark(difference ? "\u2715" : "\u2713", difference ? "differs" : "the same", difference ? "wrong" : "right"), " " + (difference ? shown(difference) : "the same"));
-      row.append(make("td", "pd-words", name), make("td", "pd-figure-cell", pd.plural(count, "delta")), word);
-      return row;
-    });
-    const box = folded("Every chunking that was tried", "trials", region("Chunkings", "pd-scroll", table("Chunkings", ["chunking", "deltas", "message"], rows)));
-    if (!header.split) box.open = header.trials.length <= 12;
-    return box;
-  }
-
-  function log(header) {
-    if (!header.log || !header.log.length) return null;
-    return folded("What the parser logged", "log", ...header.log.map((line) => make("p", "pd-muted", line)));
-  }
-
-  // --- releases --------------------------------------------------------------------------
-
-  pd.builders.releases = (root, name) =>
-    question(
-      root,
-      name,
-      "The same output through the parser of several vLLM releases, with each release's own code: in which one did a call begin to vanish? Releases that are not here yet are downloaded (15 to 106 MB each) and kept; nothing is installed.",
-      (header) => (header.versions && header.versions.length ? [history(header), releaseTable(header)].filter(Boolean) : []),
-    );
-
-  function history(header) {
-    if (!header.calls.length) return null;
-    const rows = header.calls.map((call) => {
-      const row = make("tr");
-      const title = make("th", "pd-parser-name", pd.visibleText(call.name));
-      title.scope = "row";
-      title.title = pd.visibleText(call.arguments);
-      row.append(title);
-      call.taken.forEach((taken) => {
-        const cell = make("td", "pd-taken");
-        if (taken === null) cell.append(mark("?", "not asked", "untried"));
-        else cell.append(mark(taken ? "\u2713" : "\u2715", taken ? "taken" : "not taken", taken ? "right" : "wrong"));
-        row.append(cell);
-      });
-      return row;
-    });
-    return region("Calls by release", "pd-scroll", table("Which release takes which call", ["call", ...header.versions], rows));
-  }
-
-  function releaseTable(header) {
-    const rows = header.rows.map((one) => {
-      const row = make("tr");
-      const verdict = make("td", "pd-words");
-      const state = one.state || "not asked";
-      verdict.append(mark(MARKS[state][0], MARKS[state][1], state), " " + one.word);
-      if (one.error) verdict.append(prose("p", "pd-muted", one.error));
-      if (one.note) verdict.append(make("p", "pd-muted", one.note));
-      row.append(make("td", "pd-figure-cell", one.version), verdict, calls(one.calls));
-      row.append(make("td", "pd-words", one.content === null ? "\u2013" : shown(one.content)), make("td", "pd-words", one.finish_reason || "\u2013"));
-      return row;
-    });
-    return region("Releases", "pd-scroll", table("What each release makes of the output", ["vLLM", "outcome", "calls it gives", "content", "finish_reason"], rows));
-  }
-
-  // --- first illegal token ---------------------------------------------------------------
-
-  pd.builders.constrained = (root, name) =>
-    question(
-      root,
-      name,
-      "A server can force the form of tool calls by masking tokens. Would it have let this output through? If not: the first token at which it would have stepped in, what it would have allowed there, and which line of the request says so. Such an output is not broken, it would have been steered.",
-      (header) => (header.status ? constrained(header) : []),
-    );
-
-  function constrained(header) {
-    const parts = [];
-    const state = { legal: "right", steered: "lossy", incomplete: "right" }[header.status] || "untried";
-    const status = make("p", "pd-constrained-status");
-    status.append(mark({ right: "\u2713", lossy: "\u21b7", untried: "\u2013" }[state], header.word, state), " ", make("strong", "", header.word));
-    if (header.constrains) status.append(prose("span", "pd-muted", header.constrains));
-    parts.push(status);
-    if (header.starts) {
-      const line = make("p", "pd-muted", header.starts.text + " ");
-      line.append(jumpButton("show", header.starts.jump));
-      parts.push(line);
-    }
-    if (header.interventions.length) {
-      const list = make("ol", "pd-interventions");
-      header.interventions.forEach((item, i) => list.append(intervention(item, i)));
-      parts.push(list);
-    }
-    if (header.then) parts.push(prose("p", "pd-then", "Then: " + header.then));
-    if (header.opinion) parts.push(opinion(header.opinion));
-    if (header.reading) {
-      const line = prose("p", "", "Markers read by token id: " + header.reading.word + ". " + header.reading.sentence + " ");
-      if (header.reading.jump) line.append(jumpButton("token", header.reading.jump));
-      parts.push(line);
-    }
-    header.notes.forEach((note) => parts.push(prose("p", "pd-muted", note)));
-    return parts;
-  }
-
-  function intervention(item, i) {
-    const box = make("li", "pd-intervention");
-    const head = make("p", "pd-effect-head");
-    head.append(make("strong", "", i ? "next, once that is forgiven" : "first"), jumpButton(item.place, item.jump), make("span", "pd-cause-word", item.cause));
-    box.append(head);
-    const came = make("p", "pd-came");
-    const token = make("code", "pd-came-text");
-    if (item.accepted) token.append(make("span", "pd-accepted", shown(item.accepted)));
-    token.append(make("span", "pd-steered", shown(item.token.slice(item.accepted.length)) || "the end"));
-    came.append(make("span", "pd-muted", "came "), token, make("span", "pd-muted", " allowed "));
-    if (item.anything_but) came.append(make("span", "", "almost anything but this"));
-    item.allowed.forEach((text) => came.append(make("code", "pd-allowed", shown(text)), " "));
-    if (item.may_end) came.append(make("span", "pd-allowed", "the end"));
-    if (!item.anything_but && !item.allowed.length && !item.may_end) came.append("nothing");
-    box.append(came, prose("p", "", item.sentence));
-    if (item.rule) {
-      const rule = make("p", "pd-rule");
-      rule.append(pd.placeButton({ field: item.rule.path }), make("code", "pd-inline-code", item.rule.text));
-      box.append(rule);
-    }
-    if (item.forgiven) box.append(prose("p", "pd-muted", "Forgiven by: " + item.forgiven + "."));
-    return box;
-  }
-
-  function opinion(one) {
+function matrixRow(row) {
+  const element = make("tr", "pd-matrix-" + row.state + (row.own ? " pd-own" : ""));
+  const title = make("td", "pd-parser-name");
+  title.append(make("span", "", row.name));
+  if (row.own) title.append(make("span", "pd-own-mark", "this server's"));
+  const verdict = make("td", "pd-words");
+  verdict.append(mark(MARKS[row.state][0], MARKS[row.state][1], row.state), " " + row.word);
+  const stream = make("td", "pd-words");
+  const same = { same: ["\u2713", "the same"], differs: ["\u2715", "differs"], untried: ["\u2013", "not tried"] }[row.stream_state];
+  stream.append(mark(same[0], same[1], row.stream_state === "same" ? "right" : row.stream_state === "differs" ? "wrong" : "untried"), " " + row.stream);
+  const more = make("td", "pd-words");
+  const facts = [["content", row.content], ["reasoning", row.reasoning], ["streamed", row.unequal], ["note", row.note]].filter(([, text]) => text);
+  if (facts.length) {
     const list = make("dl", "pd-facts");
-    list.append(make("dt", "", "JSON Schema"), make("dd", "", one.schema));
-    const other = make("dd", "", one.llguidance + " ");
-    if (one.jump) other.append(jumpButton("show", one.jump));
-    if (one.note) other.append(make("span", "pd-muted", " (" + one.note + ")"));
-    list.append(make("dt", "", "LLGuidance"), other);
-    const box = make("div", "pd-opinion");
-    box.append(prose("p", "", "Second opinions on the arguments of `" + one.call + "`:"), list);
-    return box;
+    facts.forEach(([label, text]) => list.append(make("dt", "", label), make("dd", "", shown(text))));
+    more.append(folded("more", row.name, list));
   }
+  element.append(title, verdict, calls(row.calls), stream, more);
+  return element;
+}
 
-  Object.assign(pd, { askAgain, stopAsking });
-})(globalThis);
+// --- split fuzz ------------------------------------------------------------------------
+
+builders.splits = (root, name) =>
+  question(
+    root,
+    name,
+    "The output as a stream, cut in every interesting way: whole, token by token, at special tokens, several tokens at a time as speculative decoding makes them, at random, and once at each place. Does the parser give the same message each time? Where not, you see the smallest cut that fails and the delta at which the messages part.",
+    (header) => (header.trials ? [header.split && smallest(header), log(header), trials(header)].filter(Boolean) : []),
+  );
+
+function smallest(header) {
+  const split = header.split;
+  const box = make("div", "pd-split");
+  box.append(prose("p", "pd-split-told", "The smallest failing split: " + split.told + "."));
+  if (split.usual) box.append(prose("p", "pd-muted", "Token by token: " + split.usual + "."));
+  box.append(deltas(split));
+  const sides = make("div", "pd-split-sides");
+  const at = split.parts_at + 1;
+  sides.append(
+    message("Streamed, before delta " + at, split.before, "Nothing had come yet."),
+    message("Streamed, after delta " + at, split.after, "Streaming failed here."),
+    message("Parsed whole", header.whole, ""),
+  );
+  if (split.count > at) sides.append(message("Streamed, at the end", split.streamed, "Streaming failed."));
+  box.append(sides);
+  return box;
+}
+
+function deltas(split) {
+  const row = make("div", "pd-deltas");
+  if (split.first) row.append(make("span", "pd-muted", "\u2026 " + plural(split.first, "delta") + " before"));
+  split.deltas.forEach((text, i) => {
+    const isParting = split.first + i === split.parts_at;
+    const one = make("span", "pd-delta" + (isParting ? " pd-parting" : ""));
+    one.append(make("code", "pd-delta-text", shown(text) || "\u2205"));
+    if (isParting) one.append(make("span", "pd-parting-word", "they part here"), split.jump ? jumpButton("raw", split.jump) : "");
+    row.append(one);
+  });
+  const after = split.count - split.first - split.deltas.length;
+  if (after) row.append(make("span", "pd-muted", "\u2026 " + plural(after, "delta") + " after"));
+  return row;
+}
+
+function message(title, segments, empty) {
+  const pane = make("section", "pd-pane");
+  const head = make("header", "pd-bar");
+  head.append(make("span", "pd-pane-title", title));
+  const body = make("div", "pd-text");
+  body.tabIndex = 0;
+  body.setAttribute("role", "region");
+  body.setAttribute("aria-label", title);
+  if (segments) drawJson(body, segments);
+  else body.append(make("p", "pd-empty", empty));
+  pane.append(head, body);
+  return pane;
+}
+
+function trials(header) {
+  const rows = header.trials.map(([name, count, difference]) => {
+    const row = make("tr");
+    const word = make("td", "pd-words");
+    word.append(mark(difference ? "\u2715" : "\u2713", difference ? "differs" : "the same", difference ? "wrong" : "right"), " " + (difference ? shown(difference) : "the same"));
+    row.append(make("td", "pd-words", name), make("td", "pd-figure-cell", plural(count, "delta")), word);
+    return row;
+  });
+  const box = folded("Every chunking that was tried", "trials", region("Chunkings", "pd-scroll", table("Chunkings", ["chunking", "deltas", "message"], rows)));
+  if (!header.split) box.open = header.trials.length <= 12;
+  return box;
+}
+
+function log(header) {
+  if (!header.log || !header.log.length) return null;
+  return folded("What the parser logged", "log", ...header.log.map((line) => make("p", "pd-muted", line)));
+}
+
+// --- releases --------------------------------------------------------------------------
+
+builders.releases = (root, name) =>
+  question(
+    root,
+    name,
+    "The same output through the parser of several vLLM releases, with each release's own code: in which one did a call begin to vanish? Releases that are not here yet are downloaded (15 to 106 MB each) and kept; nothing is installed.",
+    (header) => (header.versions && header.versions.length ? [history(header), releaseTable(header)].filter(Boolean) : []),
+  );
+
+function history(header) {
+  if (!header.calls.length) return null;
+  const rows = header.calls.map((call) => {
+    const row = make("tr");
+    const title = make("th", "pd-parser-name", visibleText(call.name));
+    title.scope = "row";
+    title.title = visibleText(call.arguments);
+    row.append(title);
+    call.taken.forEach((taken) => {
+      const cell = make("td", "pd-taken");
+      if (taken === null) cell.append(mark("?", "not asked", "untried"));
+      else cell.append(mark(taken ? "\u2713" : "\u2715", taken ? "taken" : "not taken", taken ? "right" : "wrong"));
+      row.append(cell);
+    });
+    return row;
+  });
+  return region("Calls by release", "pd-scroll", table("Which release takes which call", ["call", ...header.versions], rows));
+}
+
+function releaseTable(header) {
+  const rows = header.rows.map((one) => {
+    const row = make("tr");
+    const verdict = make("td", "pd-words");
+    const state = one.state || "not asked";
+    verdict.append(mark(MARKS[state][0], MARKS[state][1], state), " " + one.word);
+    if (one.error) verdict.append(prose("p", "pd-muted", one.error));
+    if (one.note) verdict.append(make("p", "pd-muted", one.note));
+    row.append(make("td", "pd-figure-cell", one.version), verdict, calls(one.calls));
+    row.append(make("td", "pd-words", one.content === null ? "\u2013" : shown(one.content)), make("td", "pd-words", one.finish_reason || "\u2013"));
+    return row;
+  });
+  return region("Releases", "pd-scroll", table("What each release makes of the output", ["vLLM", "outcome", "calls it gives", "content", "finish_reason"], rows));
+}
+
+// --- first illegal token ---------------------------------------------------------------
+
+builders.constrained = (root, name) =>
+  question(
+    root,
+    name,
+    "A server can force the form of tool calls by masking tokens. Would it have let this output through? If not: the first token at which it would have stepped in, what it would have allowed there, and which line of the request says so. Such an output is not broken, it would have been steered.",
+    (header) => (header.status ? constrained(header) : []),
+  );
+
+function constrained(header) {
+  const parts = [];
+  const state = { legal: "right", steered: "lossy", incomplete: "right" }[header.status] || "untried";
+  const status = make("p", "pd-constrained-status");
+  status.append(mark({ right: "\u2713", lossy: "\u21b7", untried: "\u2013" }[state], header.word, state), " ", make("strong", "", header.word));
+  if (header.constrains) status.append(prose("span", "pd-muted", header.constrains));
+  parts.push(status);
+  if (header.starts) {
+    const line = make("p", "pd-muted", header.starts.text + " ");
+    line.append(jumpButton("show", header.starts.jump));
+    parts.push(line);
+  }
+  if (header.interventions.length) {
+    const list = make("ol", "pd-interventions");
+    header.interventions.forEach((item, i) => list.append(intervention(item, i)));
+    parts.push(list);
+  }
+  if (header.then) parts.push(prose("p", "pd-then", "Then: " + header.then));
+  if (header.opinion) parts.push(opinion(header.opinion));
+  if (header.reading) {
+    const line = prose("p", "", "Markers read by token id: " + header.reading.word + ". " + header.reading.sentence + " ");
+    if (header.reading.jump) line.append(jumpButton("token", header.reading.jump));
+    parts.push(line);
+  }
+  header.notes.forEach((note) => parts.push(prose("p", "pd-muted", note)));
+  return parts;
+}
+
+function intervention(item, i) {
+  const box = make("li", "pd-intervention");
+  const head = make("p", "pd-effect-head");
+  head.append(make("strong", "", i ? "next, once that is forgiven" : "first"), jumpButton(item.place, item.jump), make("span", "pd-cause-word", item.cause));
+  box.append(head);
+  const came = make("p", "pd-came");
+  const token = make("code", "pd-came-text");
+  if (item.accepted) token.append(make("span", "pd-accepted", shown(item.accepted)));
+  token.append(make("span", "pd-steered", shown(item.token.slice(item.accepted.length)) || "the end"));
+  came.append(make("span", "pd-muted", "came "), token, make("span", "pd-muted", " allowed "));
+  if (item.anything_but) came.append(make("span", "", "almost anything but this"));
+  item.allowed.forEach((text) => came.append(make("code", "pd-allowed", shown(text)), " "));
+  if (item.may_end) came.append(make("span", "pd-allowed", "the end"));
+  if (!item.anything_but && !item.allowed.length && !item.may_end) came.append("nothing");
+  box.append(came, prose("p", "", item.sentence));
+  if (item.rule) {
+    const rule = make("p", "pd-rule");
+    rule.append(placeButton({ field: item.rule.path }), make("code", "pd-inline-code", item.rule.text));
+    box.append(rule);
+  }
+  if (item.forgiven) box.append(prose("p", "pd-muted", "Forgiven by: " + item.forgiven + "."));
+  return box;
+}
+
+function opinion(one) {
+  const list = make("dl", "pd-facts");
+  list.append(make("dt", "", "JSON Schema"), make("dd", "", one.schema));
+  const other = make("dd", "", one.llguidance + " ");
+  if (one.jump) other.append(jumpButton("show", one.jump));
+  if (one.note) other.append(make("span", "pd-muted", " (" + one.note + ")"));
+  list.append(make("dt", "", "LLGuidance"), other);
+  const box = make("div", "pd-opinion");
+  box.append(prose("p", "", "Second opinions on the arguments of `" + one.call + "`:"), list);
+  return box;
+}
+
+export { askAgain, stopAsking };

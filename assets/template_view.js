@@ -1,220 +1,220 @@
 // Beside the prompt's tokens: the template, line by line, with what ran and what did not, and the variables it was given.
-"use strict";
-(function (global) {
-  const pd = (global.PromptDebugger = global.PromptDebugger || {});
-  const { make } = pd;
-  pd.builders = pd.builders || {};
-  const LINE_PX = 19;
-  const PRINTED_LINES = 600;
-  const LONGEST_CELLS = 2000;
-  const READ_WORDS = new Map([[true, "read"], [false, "\u2205 never read"], [null, "not known"]]);
+import { builders } from "./builders.js";
+import { make } from "./dom.js";
+import { onLight, pin, point, release } from "./linking.js";
+import { plural } from "./payload.js";
+import { RowWindow } from "./row_window.js";
 
-  // What became of every line: {wrote, branches: [branch, …], skippedBy: branch | null}.
-  function readLines({ lines, ran, branches }) {
-    const states = lines.map(() => ({ wrote: false, branches: [], skippedBy: null }));
-    ran.forEach((line) => states[line - 1] && (states[line - 1].wrote = true));
-    for (const branch of branches || []) {
-      if (states[branch.line - 1]) states[branch.line - 1].branches.push(branch);
-      if (branch.runs > 0) continue;
-      for (let line = branch.line + 1; line <= Math.min(branch.end_line, lines.length); line++) {
-        const state = states[line - 1];
-        // Where a body ends, the next tag may stand: it was looked at.
-        if (!state.wrote && !state.skippedBy && !(line === branch.end_line && isTag(lines[line - 1]))) state.skippedBy = branch;
-      }
-    }
-    return states;
-  }
+const LINE_PX = 19;
+const PRINTED_LINES = 600;
+const LONGEST_CELLS = 2000;
+const READ_WORDS = new Map([[true, "read"], [false, "\u2205 never read"], [null, "not known"]]);
 
-  function isTag(line) {
-    return /^\s*\{%[-+]?\s*(end|el)/.test(line);
-  }
-
-  function times(count) {
-    return count === 1 ? "once" : count.toLocaleString("en") + " times";
-  }
-
-  // What happened at a branch, in words.
-  function branchWords({ kind, expression, runs, skips }) {
-    const what = kind + (expression ? " " + expression : "");
-    if (runs === 0) return [what, skips ? "not taken, looked at " + times(skips) : "not reached"];
-    const passed = skips ? (kind === "for" ? ", empty " : ", passed over ") + times(skips) : "";
-    return [what, (kind === "for" ? "went round " : kind === "macro" ? "called " : "taken ") + times(runs) + passed];
-  }
-
-  function markOf(state) {
-    if (!state.branches.length) return state.skippedBy ? "\u2506" : "";
-    const runs = Math.max(...state.branches.map((branch) => branch.runs));
-    return runs === 0 ? "\u2205" : "\u00d7" + (runs > 999 ? "999+" : runs);
-  }
-
-  class TemplateView {
-    constructor(root, name) {
-      this.root = root;
-      this.name = name;
-      this.lines = [];
-      this.lit = new Set();
-      this.at = -1;
-      root.classList.add("pd-template");
-      this.head = make("div", "pd-bar");
-      this.variables = make("details", "pd-variables");
-      this.source = make("div", "pd-source");
-      this.source.tabIndex = 0;
-      this.source.setAttribute("role", "region");
-      this.source.setAttribute("aria-label", "Chat template");
-      this.empty = make("p", "pd-empty", "The chat template, with the lines that wrote this prompt.");
-      root.append(this.head, this.variables, this.source);
-      this.window = new pd.RowWindow(this.source, LINE_PX, (r) => this.row(r));
-      this.source.append(this.empty);
-      new ResizeObserver(() => this.window.paint(false)).observe(this.source);
-      this.listen();
-    }
-
-    listen() {
-      const line = (event) => event.target.closest && event.target.closest("[data-line]");
-      this.source.addEventListener("mouseover", (event) => line(event) && pd.point(this.name, this.facts(Number(line(event).dataset.line))));
-      this.source.addEventListener("click", (event) => {
-        if (line(event) && document.getSelection().isCollapsed) pd.pin(this.name, this.facts(Number(line(event).dataset.line)));
-      });
-      this.source.addEventListener("keydown", (event) => this.onKey(event));
-      pd.onLight((source, facts) => this.light(source, facts));
-      const print = global.matchMedia("print");
-      print.addEventListener("change", (event) => this.layOutWhole(event.matches));
-      global.addEventListener("beforeprint", () => this.layOutWhole(true));
-      global.addEventListener("afterprint", () => this.layOutWhole(false));
-    }
-
-    show(decoded) {
-      this.lines = decoded ? decoded.header.lines : [];
-      this.states = decoded ? readLines(decoded.header) : [];
-      this.at = -1;
-      this.lit = new Set();
-      this.empty.hidden = Boolean(decoded);
-      this.head.replaceChildren(make("span", "pd-counts", decoded ? decoded.header.caption : "Template"));
-      const hasBranches = this.states.some((state) => state.branches.length);
-      if (hasBranches) this.head.append(legend());
-      this.root.classList.toggle("pd-has-branches", hasBranches);
-      this.showVariables((decoded && decoded.header.kwargs) || []);
-      const longest = this.lines.reduce((most, line) => Math.max(most, line.length), 0);
-      this.window.sizer.style.minWidth = Math.min(LONGEST_CELLS, longest) + 14 + "ch";
-      this.window.resize(this.lines.length);
-      this.source.scrollTop = 0;
-      this.window.paint(true);
-    }
-
-    row(r) {
-      const state = this.states[r];
-      let name = "pd-line";
-      if (state.wrote) name += " pd-ran";
-      if (state.skippedBy) name += " pd-skipped";
-      if (this.lit.has(r + 1)) name += " pd-lit";
-      if (this.at === r + 1) name += " pd-at";
-      const row = make("div", name);
-      row.dataset.line = r + 1;
-      row.dataset.gutter = r + 1;
-      const code = make("span", "pd-code", this.lines[r]);
-      if (markOf(state)) code.dataset.mark = markOf(state);
-      row.append(code);
-      return row;
-    }
-
-    facts(line) {
-      const state = this.states[line - 1];
-      const parts = [["template line", line], ["", this.lines[line - 1], "text"]];
-      if (state.wrote) parts.push(["", "wrote to this prompt"]);
-      state.branches.forEach((branch) => {
-        const [what, words] = branchWords(branch);
-        parts.push([what, words, branch.runs ? "" : "bad"]);
-      });
-      if (state.skippedBy) {
-        const [what, words] = branchWords(state.skippedBy);
-        parts.push(["skipped, inside " + what, words, "bad"]);
-      }
-      return { parts, template_line: line };
-    }
-
-    onKey(event) {
-      if (event.ctrlKey || event.metaKey || event.altKey || !this.lines.length) return;
-      const page = this.window.pageRows;
-      const to = { ArrowDown: this.at + 1, ArrowUp: this.at - 1, PageDown: this.at + page, PageUp: this.at - page, Home: 1, End: this.lines.length }[event.key];
-      if (event.key === "Enter" && this.at > 0) return pd.pin(this.name, this.facts(this.at));
-      if (to === undefined) return;
-      event.preventDefault();
-      this.at = Math.max(1, Math.min(this.lines.length, to));
-      this.window.reveal(this.at - 1);
-      pd.release();
-      this.window.paint(true);
-      pd.point(this.name, this.facts(this.at));
-    }
-
-    light(source, facts) {
-      if (!this.lines.length) return;
-      const had = this.lit.size;
-      const lines = source === this.name ? [] : facts.template_lines;
-      this.lit = new Set(lines);
-      if (!had && !lines.length) return;
-      if (lines.length && !lines.some((line) => this.window.isInSight(line - 1))) this.window.scrollTo(lines[0] - 1);
-      this.window.paint(true);
-    }
-
-    showVariables(kwargs) {
-      this.variables.hidden = !kwargs.length;
-      if (!kwargs.length) return;
-      const unread = kwargs.filter((one) => one.read === false).length;
-      const summary = make("summary", "", pd.plural(kwargs.length, "template variable") + (unread ? ", " + unread + " never read" : ""));
-      const rows = kwargs.map((one) => {
-        const row = make("tr", one.read === false ? "pd-unread" : "");
-        const value = make("td", "");
-        value.append(make("code", "", JSON.stringify(one.value)));
-        row.append(make("th", "", one.name), value, make("td", "", one.source), make("td", "", READ_WORDS.get(one.read)));
-        row.firstChild.scope = "row";
-        return row;
-      });
-      const table = make("table", "pd-table");
-      const head = make("thead"), heads = make("tr"), body = make("tbody");
-      ["variable", "value", "set by", "template"].forEach((text) => {
-        const cell = make("th", "", text);
-        cell.scope = "col";
-        heads.append(cell);
-      });
-      head.append(heads);
-      body.append(...rows);
-      table.append(head, body);
-      const box = make("div", "pd-variables-box");
-      box.tabIndex = 0; // it scrolls
-      box.setAttribute("role", "region");
-      box.setAttribute("aria-label", "Template variables");
-      box.append(table);
-      this.variables.replaceChildren(summary, box);
-    }
-
-    // Paper does not scroll: before printing, all lines are drawn.
-    layOutWhole(isPrinted) {
-      if (!this.lines.length || isPrinted === Boolean(this.whole)) return;
-      if (isPrinted) {
-        const count = Math.min(PRINTED_LINES, this.lines.length);
-        this.whole = make("div", "pd-whole");
-        for (let r = 0; r < count; r++) this.whole.append(this.row(r));
-        if (count < this.lines.length) this.whole.append(make("p", "pd-muted", "\u2026 " + (this.lines.length - count) + " more lines"));
-        this.window.hide(true);
-        this.source.append(this.whole);
-      } else {
-        this.whole.remove();
-        this.whole = null;
-        this.window.hide(false);
-      }
+// What became of every line: {wrote, branches: [branch, …], skippedBy: branch | null}.
+function readLines({ lines, ran, branches }) {
+  const states = lines.map(() => ({ wrote: false, branches: [], skippedBy: null }));
+  ran.forEach((line) => states[line - 1] && (states[line - 1].wrote = true));
+  for (const branch of branches || []) {
+    if (states[branch.line - 1]) states[branch.line - 1].branches.push(branch);
+    if (branch.runs > 0) continue;
+    for (let line = branch.line + 1; line <= Math.min(branch.end_line, lines.length); line++) {
+      const state = states[line - 1];
+      // Where a body ends, the next tag may stand: it was looked at.
+      if (!state.wrote && !state.skippedBy && !(line === branch.end_line && isTag(lines[line - 1]))) state.skippedBy = branch;
     }
   }
+  return states;
+}
 
-  function legend() {
-    const box = make("span", "pd-legend");
-    [["\u00d7n", "taken n times"], ["\u2205", "not taken"], ["\u2506", "skipped"]].forEach(([mark, word]) => {
-      const item = make("span", "pd-legend-item");
-      item.append(make("span", "pd-branch-mark", mark), " " + word);
-      box.append(item);
+function isTag(line) {
+  return /^\s*\{%[-+]?\s*(end|el)/.test(line);
+}
+
+function times(count) {
+  return count === 1 ? "once" : count.toLocaleString("en") + " times";
+}
+
+// What happened at a branch, in words.
+function branchWords({ kind, expression, runs, skips }) {
+  const what = kind + (expression ? " " + expression : "");
+  if (runs === 0) return [what, skips ? "not taken, looked at " + times(skips) : "not reached"];
+  const passed = skips ? (kind === "for" ? ", empty " : ", passed over ") + times(skips) : "";
+  return [what, (kind === "for" ? "went round " : kind === "macro" ? "called " : "taken ") + times(runs) + passed];
+}
+
+function markOf(state) {
+  if (!state.branches.length) return state.skippedBy ? "\u2506" : "";
+  const runs = Math.max(...state.branches.map((branch) => branch.runs));
+  return runs === 0 ? "\u2205" : "\u00d7" + (runs > 999 ? "999+" : runs);
+}
+
+class TemplateView {
+  constructor(root, name) {
+    this.root = root;
+    this.name = name;
+    this.lines = [];
+    this.lit = new Set();
+    this.at = -1;
+    root.classList.add("pd-template");
+    this.head = make("div", "pd-bar");
+    this.variables = make("details", "pd-variables");
+    this.source = make("div", "pd-source");
+    this.source.tabIndex = 0;
+    this.source.setAttribute("role", "region");
+    this.source.setAttribute("aria-label", "Chat template");
+    this.empty = make("p", "pd-empty", "The chat template, with the lines that wrote this prompt.");
+    root.append(this.head, this.variables, this.source);
+    this.window = new RowWindow(this.source, LINE_PX, (r) => this.row(r));
+    this.source.append(this.empty);
+    new ResizeObserver(() => this.window.paint(false)).observe(this.source);
+    this.listen();
+  }
+
+  listen() {
+    const line = (event) => event.target.closest && event.target.closest("[data-line]");
+    this.source.addEventListener("mouseover", (event) => line(event) && point(this.name, this.facts(Number(line(event).dataset.line))));
+    this.source.addEventListener("click", (event) => {
+      if (line(event) && document.getSelection().isCollapsed) pin(this.name, this.facts(Number(line(event).dataset.line)));
     });
-    return box;
+    this.source.addEventListener("keydown", (event) => this.onKey(event));
+    onLight((source, facts) => this.light(source, facts));
+    const print = globalThis.matchMedia("print");
+    print.addEventListener("change", (event) => this.layOutWhole(event.matches));
+    globalThis.addEventListener("beforeprint", () => this.layOutWhole(true));
+    globalThis.addEventListener("afterprint", () => this.layOutWhole(false));
   }
 
-  Object.assign(pd, { readLines, branchWords });
-  pd.builders.template = (root, name) => new TemplateView(root, name);
-})(globalThis);
+  show(decoded) {
+    this.lines = decoded ? decoded.header.lines : [];
+    this.states = decoded ? readLines(decoded.header) : [];
+    this.at = -1;
+    this.lit = new Set();
+    this.empty.hidden = Boolean(decoded);
+    this.head.replaceChildren(make("span", "pd-counts", decoded ? decoded.header.caption : "Template"));
+    const hasBranches = this.states.some((state) => state.branches.length);
+    if (hasBranches) this.head.append(legend());
+    this.root.classList.toggle("pd-has-branches", hasBranches);
+    this.showVariables((decoded && decoded.header.kwargs) || []);
+    const longest = this.lines.reduce((most, line) => Math.max(most, line.length), 0);
+    this.window.sizer.style.minWidth = Math.min(LONGEST_CELLS, longest) + 14 + "ch";
+    this.window.resize(this.lines.length);
+    this.source.scrollTop = 0;
+    this.window.paint(true);
+  }
+
+  row(r) {
+    const state = this.states[r];
+    let name = "pd-line";
+    if (state.wrote) name += " pd-ran";
+    if (state.skippedBy) name += " pd-skipped";
+    if (this.lit.has(r + 1)) name += " pd-lit";
+    if (this.at === r + 1) name += " pd-at";
+    const row = make("div", name);
+    row.dataset.line = r + 1;
+    row.dataset.gutter = r + 1;
+    const code = make("span", "pd-code", this.lines[r]);
+    if (markOf(state)) code.dataset.mark = markOf(state);
+    row.append(code);
+    return row;
+  }
+
+  facts(line) {
+    const state = this.states[line - 1];
+    const parts = [["template line", line], ["", this.lines[line - 1], "text"]];
+    if (state.wrote) parts.push(["", "wrote to this prompt"]);
+    state.branches.forEach((branch) => {
+      const [what, words] = branchWords(branch);
+      parts.push([what, words, branch.runs ? "" : "bad"]);
+    });
+    if (state.skippedBy) {
+      const [what, words] = branchWords(state.skippedBy);
+      parts.push(["skipped, inside " + what, words, "bad"]);
+    }
+    return { parts, template_line: line };
+  }
+
+  onKey(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || !this.lines.length) return;
+    const page = this.window.pageRows;
+    const to = { ArrowDown: this.at + 1, ArrowUp: this.at - 1, PageDown: this.at + page, PageUp: this.at - page, Home: 1, End: this.lines.length }[event.key];
+    if (event.key === "Enter" && this.at > 0) return pin(this.name, this.facts(this.at));
+    if (to === undefined) return;
+    event.preventDefault();
+    this.at = Math.max(1, Math.min(this.lines.length, to));
+    this.window.reveal(this.at - 1);
+    release();
+    this.window.paint(true);
+    point(this.name, this.facts(this.at));
+  }
+
+  light(source, facts) {
+    if (!this.lines.length) return;
+    const had = this.lit.size;
+    const lines = source === this.name ? [] : facts.template_lines;
+    this.lit = new Set(lines);
+    if (!had && !lines.length) return;
+    if (lines.length && !lines.some((line) => this.window.isInSight(line - 1))) this.window.scrollTo(lines[0] - 1);
+    this.window.paint(true);
+  }
+
+  showVariables(kwargs) {
+    this.variables.hidden = !kwargs.length;
+    if (!kwargs.length) return;
+    const unread = kwargs.filter((one) => one.read === false).length;
+    const summary = make("summary", "", plural(kwargs.length, "template variable") + (unread ? ", " + unread + " never read" : ""));
+    const rows = kwargs.map((one) => {
+      const row = make("tr", one.read === false ? "pd-unread" : "");
+      const value = make("td", "");
+      value.append(make("code", "", JSON.stringify(one.value)));
+      row.append(make("th", "", one.name), value, make("td", "", one.source), make("td", "", READ_WORDS.get(one.read)));
+      row.firstChild.scope = "row";
+      return row;
+    });
+    const table = make("table", "pd-table");
+    const head = make("thead"), heads = make("tr"), body = make("tbody");
+    ["variable", "value", "set by", "template"].forEach((text) => {
+      const cell = make("th", "", text);
+      cell.scope = "col";
+      heads.append(cell);
+    });
+    head.append(heads);
+    body.append(...rows);
+    table.append(head, body);
+    const box = make("div", "pd-variables-box");
+    box.tabIndex = 0; // it scrolls
+    box.setAttribute("role", "region");
+    box.setAttribute("aria-label", "Template variables");
+    box.append(table);
+    this.variables.replaceChildren(summary, box);
+  }
+
+  // Paper does not scroll: before printing, all lines are drawn.
+  layOutWhole(isPrinted) {
+    if (!this.lines.length || isPrinted === Boolean(this.whole)) return;
+    if (isPrinted) {
+      const count = Math.min(PRINTED_LINES, this.lines.length);
+      this.whole = make("div", "pd-whole");
+      for (let r = 0; r < count; r++) this.whole.append(this.row(r));
+      if (count < this.lines.length) this.whole.append(make("p", "pd-muted", "\u2026 " + (this.lines.length - count) + " more lines"));
+      this.window.hide(true);
+      this.source.append(this.whole);
+    } else {
+      this.whole.remove();
+      this.whole = null;
+      this.window.hide(false);
+    }
+  }
+}
+
+function legend() {
+  const box = make("span", "pd-legend");
+  [["\u00d7n", "taken n times"], ["\u2205", "not taken"], ["\u2506", "skipped"]].forEach(([mark, word]) => {
+    const item = make("span", "pd-legend-item");
+    item.append(make("span", "pd-branch-mark", mark), " " + word);
+    box.append(item);
+  });
+  return box;
+}
+
+export { readLines, branchWords };
+builders.template = (root, name) => new TemplateView(root, name);

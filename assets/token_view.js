@@ -1,360 +1,364 @@
 // Token view: every token of a text, however long. Only the rows on screen exist in the DOM.
-"use strict";
-(function (global) {
-  const pd = (global.PromptDebugger = global.PromptDebugger || {});
-  const ROW_PX = 22;
-  const GUTTER_CELLS = 7;
-  const SIDE_PX = 24; // scroll bar and rail
-  const STRIP_PX = 64;
-  const HUES = 6;
-  const KINDS = ["text", "special", "added", "byte"];
-  const { make } = pd;
+import { builders } from "./builders.js";
+import { make } from "./dom.js";
+import { heatLevel, heatOf, heatParts, HeatStrip } from "./heat.js";
+import { offerOrigins, onLight, pin, point, release } from "./linking.js";
+import { hexOfText, visibleText } from "./payload.js";
+import { RowWindow } from "./row_window.js";
+import { TokenBar } from "./token_bar.js";
+import { displayTable, joinText, layoutRows, rowOfChip, runValue, tokenOfChip } from "./token_layout.js";
+import { TokenMarks } from "./token_marks.js";
 
-  class TokenView {
-    constructor(root, name) {
-      this.root = root;
-      this.name = name;
-      this.where = name === "raw_tokens" ? "raw" : "prompt";
-      this.data = null;
-      this.options = { show: "text", whitespace: false, turns: true, heat: false };
-      this.forget();
-      this.build();
-    }
+const ROW_PX = 22;
+const GUTTER_CELLS = 7;
+const SIDE_PX = 24; // scroll bar and rail
+const STRIP_PX = 64;
+const HUES = 6;
+const KINDS = ["text", "special", "added", "byte"];
 
-    // What belongs to one text and goes with it.
-    forget() {
-      this.joined = null;
-      this.rows = null;
-      this.active = 0;
-      if (this.marks) this.marks.forget();
-    }
-
-    build() {
-      this.root.classList.add("pd-tokens");
-      this.toolbar = new pd.TokenBar(this);
-      this.bar = this.toolbar.root;
-      this.frame = make("div", "pd-grid-frame");
-      this.scroller = make("div", "pd-grid");
-      this.scroller.tabIndex = 0;
-      this.scroller.setAttribute("role", "listbox");
-      this.scroller.setAttribute("aria-label", this.where === "prompt" ? "Tokens of the prompt" : "Tokens of the raw output");
-      this.window = new pd.RowWindow(this.scroller, ROW_PX, (r) => this.row(r), () => this.nameActive());
-      this.marks = new pd.TokenMarks(this);
-      this.frame.append(this.scroller, this.marks.rail.canvas);
-      this.strip = new pd.HeatStrip();
-      this.live = make("div", "pd-live");
-      this.live.setAttribute("role", "status");
-      this.empty = make("p", "pd-empty", this.emptyText());
-      this.root.append(this.bar, this.frame, this.strip.root, this.live, this.empty);
-      this.listen();
-      this.showEmpty(true);
-    }
-
-    emptyText() {
-      if (this.name === "live_tokens") return "The prompt of what stands in the editor: it is rendered while you type.";
-      return this.where === "prompt"
-        ? "The prompt the server really used, token by token, with what wrote each of them."
-        : "The raw output, token by token, before any parser touched it.";
-    }
-
-    showEmpty(isEmpty) {
-      this.empty.hidden = !isEmpty;
-      this.frame.hidden = this.bar.hidden = isEmpty;
-      if (isEmpty) this.strip.root.hidden = true;
-    }
-
-    listen() {
-      this.scroller.addEventListener("mouseover", (event) => this.onPointer(event, false));
-      this.scroller.addEventListener("click", (event) => this.onPointer(event, true));
-      this.scroller.addEventListener("keydown", (event) => this.onKey(event));
-      this.scroller.addEventListener("focus", () => this.data && this.tell(this.active));
-      this.scroller.addEventListener("copy", (event) => this.onCopy(event));
-      this.scroller.addEventListener("pointerdown", () => (this.isAllChosen = false));
-      this.width = 0;
-      new ResizeObserver(() => this.onResize()).observe(this.scroller);
-      pd.onLight((source, facts, isKept) => this.marks.light(source, facts, isKept));
-    }
-
-    show(decoded) {
-      this.forget();
-      this.data = null;
-      if (!decoded) return this.showEmpty(true);
-      const { header, columns } = decoded;
-      const index = header.wide ? new Uint32Array(columns, 0, header.count) : new Uint16Array(columns, 0, header.count);
-      this.data = { ...header, index, heat: pd.heatOf(header, columns) };
-      this.options.heat = this.options.heat && this.data.heat !== null;
-      if (this.name === "prompt_tokens") pd.offerOrigins(this.marks);
-      this.toolbar.reset(header.counts, this.data.heat !== null, this.where);
-      this.showEmpty(false);
-      this.showHeat();
-      this.measure();
-      this.scroller.scrollTop = 0;
-      this.refresh();
-      this.prepare(this.data);
-    }
-
-    // What search and links need is made while nobody waits: the first paint comes first.
-    prepare(data) {
-      const idle = global.requestIdleCallback || ((work) => setTimeout(work, 50));
-      idle(() => {
-        if (this.data !== data) return;
-        this.text();
-        idle(() => {
-          if (this.data === data) this.marks.draw();
-        });
-      });
-    }
-
-    measure() {
-      const probe = make("div", "pd-row", "x".repeat(100));
-      probe.style.cssText = "position:absolute;visibility:hidden;width:max-content";
-      this.window.box.append(probe);
-      this.cell = probe.getBoundingClientRect().width / 100 || 8;
-      probe.remove();
-      this.width = this.scroller.clientWidth;
-    }
-
-    // Lays everything out again.
-    refresh() {
-      if (!this.data || !this.scroller.clientWidth) return;
-      const { table, index } = this.data;
-      this.display = pd.displayTable(table, this.options);
-      const columns = Math.max(16, Math.floor((this.scroller.clientWidth - SIDE_PX) / this.cell) - GUTTER_CELLS);
-      const isSpecial = (at) => table[index[at]].kind === 1;
-      const startsTurn = this.options.turns ? (at) => at > 0 && isSpecial(at) && isSpecial(at - 1) : null;
-      this.rows = pd.layoutRows(index, this.display, columns, startsTurn);
-      this.window.resize(this.rows.count);
-      this.paint();
-      if (this.marks.injected) this.marks.draw();
-    }
-
-    onResize() {
-      if (!this.data || !this.scroller.clientWidth) return;
-      if (this.scroller.clientWidth !== this.width) this.layAgain();
-      else this.window.paint(false);
-    }
-
-    // Lays out again and keeps what stands at the top in place.
-    layAgain() {
-      const top = this.rows ? this.rows.chip[Math.floor(this.scroller.scrollTop / ROW_PX)] || 0 : 0;
-      this.measure();
-      this.refresh();
-      this.scroller.scrollTop = pd.rowOfChip(this.rows, top) * ROW_PX;
-      this.window.paint(false);
-    }
-
-    change(option, value) {
-      this.options[option] = value;
-      if (option === "heat") this.showHeat();
-      if (!this.data || !this.rows) return;
-      if (option === "heat") this.paint();
-      else this.layAgain();
-    }
-
-    showHeat() {
-      const isOn = this.options.heat;
-      const wasOn = !this.strip.root.hidden;
-      this.root.classList.toggle("pd-heated", isOn);
-      this.strip.root.hidden = !isOn;
-      const height = parseFloat(this.root.style.height); // of a report: it fits the view to its rows
-      if (height && isOn !== wasOn) this.root.style.height = height + (isOn ? STRIP_PX : -STRIP_PX) + "px";
-      if (isOn && this.data) this.strip.show(this.data.heat, this.active, this.chipOf(this.active));
-    }
-
-    // Height in which every row is seen.
-    wholeHeight() {
-      return this.rows.count * ROW_PX + this.bar.offsetHeight + (this.options.heat ? STRIP_PX : 0) + 14;
-    }
-
-    paint() {
-      if (this.data && this.rows) this.window.paint(true);
-    }
-
-    nameActive() {
-      const active = document.getElementById(this.activeId());
-      if (active) this.scroller.setAttribute("aria-activedescendant", this.activeId());
-      else this.scroller.removeAttribute("aria-activedescendant");
-    }
-
-    activeId() {
-      return "pd-active-" + this.name;
-    }
-
-    chipOf(at) {
-      return this.data.table[this.data.index[at]];
-    }
-
-    row(r) {
-      const { chip, offset, count } = this.rows;
-      const row = make("div", "pd-row");
-      row.setAttribute("role", "presentation");
-      row.dataset.gutter = offset[r] ? "" : pd.tokenOfChip(this.data.merged, chip[r]); // drawn by the style: no element
-      const stopChip = r + 1 < count ? chip[r + 1] : this.data.index.length;
-      const stopOffset = r + 1 < count ? offset[r + 1] : 0;
-      for (let at = chip[r]; at < stopChip || (at === stopChip && stopOffset > 0); at++) {
-        const from = at === chip[r] ? offset[r] : 0;
-        row.append(this.chip(at, from, at === stopChip ? stopOffset : undefined));
-      }
-      return row;
-    }
-
-    chip(at, from, to) {
-      const entry = this.data.index[at];
-      const kind = this.data.table[entry];
-      const text = this.display.shown[entry].slice(from, to);
-      const element = document.createElement("span");
-      element.className = this.chipClass(at, kind);
-      element.textContent = text.endsWith("\n") ? text.slice(0, -1) : text; // the table holds visible text already
-      element.dataset.at = at;
-      if (from > 0) {
-        element.setAttribute("role", "presentation");
-        return element;
-      }
-      element.setAttribute("role", "option");
-      element.setAttribute("aria-posinset", at + 1);
-      element.setAttribute("aria-setsize", this.data.index.length);
-      element.setAttribute("aria-selected", String(at === this.active));
-      if (kind.role) element.setAttribute("aria-label", pd.visibleText(kind.text, false) + ", " + kind.role);
-      else if (text.trim() === "") element.setAttribute("aria-label", JSON.stringify(kind.text));
-      if (at === this.active) element.id = this.activeId();
-      return element;
-    }
-
-    chipClass(at, chip) {
-      let name = "pd-chip pd-chip-" + KINDS[chip.kind] + " pd-hue-" + (at % HUES);
-      if (this.options.heat) name += " pd-heat-" + pd.heatLevel(this.data.heat.values[at]);
-      if (chip.injected) name += " pd-injected";
-      if (at === this.active) name += " pd-active";
-      return name + this.marks.classOf(at);
-    }
-
-    // Everything known of the chip at `at`, for the inspector and the other views.
-    facts(at) {
-      const { merged, fields, field_runs, line_runs, heat } = this.data;
-      const chip = this.chipOf(at);
-      const token = pd.tokenOfChip(merged, at);
-      const field = fields[pd.runValue(field_runs, at)] || null;
-      const line = pd.runValue(line_runs, at);
-      const many = chip.ids.length > 1;
-      const parts = [
-        [many ? "tokens" : "token", many ? token + "\u2013" + (token + chip.ids.length - 1) : token],
-        [many ? "ids" : "id", chip.ids.join(" ")],
-        ["", JSON.stringify(chip.text), "text"],
-        ["", KINDS[chip.kind] + (chip.role ? ": " + chip.role : ""), chip.kind === 1 ? "special" : ""],
-        ["bytes", chip.hex || pd.hexOfText(chip.text)],
-      ];
-      if (chip.injected) parts.splice(3, 0, ["", "injected by request data", "bad"]);
-      if (this.options.heat) parts.splice(4, 0, ...pd.heatParts(heat, at, chip));
-      if (line > 0) parts.push(["template line", line]);
-      if (field) parts.push(["from", field]);
-      const facts = { parts, at, field, template_line: line > 0 ? line : null };
-      if (this.where === "raw") facts.raw = [[this.text().points[at], this.joined.points[at + 1]]];
-      return facts;
-    }
-
-    tell(at, isPin) {
-      if (this.options.heat) this.strip.show(this.data.heat, at, this.chipOf(at));
-      (isPin ? pd.pin : pd.point)(this.name, this.facts(at));
-    }
-
-    onPointer(event, isClick) {
-      const at = event.target.dataset ? event.target.dataset.at : undefined;
-      if (at === undefined || !this.data) return;
-      if (!isClick) return this.tell(Number(at));
-      if (!document.getSelection().isCollapsed) return; // the end of choosing text, not a click
-      this.active = Number(at);
-      this.paint();
-      this.tell(this.active, true);
-    }
-
-    onKey(event) {
-      if (!this.data) return;
-      if ((event.ctrlKey || event.metaKey) && event.key === "a") {
-        event.preventDefault();
-        document.getSelection().selectAllChildren(this.window.box);
-        this.isAllChosen = true; // also of rows that are not drawn
-        return;
-      }
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
-      const page = this.window.pageRows;
-      const moves = {
-        ArrowRight: () => this.go(this.active + 1),
-        ArrowLeft: () => this.go(this.active - 1),
-        ArrowDown: () => this.walkRows(1),
-        ArrowUp: () => this.walkRows(-1),
-        PageDown: () => this.walkRows(page),
-        PageUp: () => this.walkRows(-page),
-        Home: () => this.go(0),
-        End: () => this.go(this.data.index.length - 1),
-        Enter: () => this.tell(this.active, true),
-        " ": () => this.tell(this.active, true),
-      };
-      const move = moves[event.key];
-      if (!move) return;
-      event.preventDefault();
-      move();
-    }
-
-    walkRows(rows) {
-      const here = pd.rowOfChip(this.rows, this.active);
-      const row = Math.max(0, Math.min(this.rows.count - 1, here + rows));
-      const continues = this.rows.offset[row] > 0 && rows > 0 ? 1 : 0;
-      this.go(this.rows.chip[row] + continues);
-    }
-
-    go(at) {
-      if (!this.data.index.length) return;
-      this.active = Math.max(0, Math.min(this.data.index.length - 1, at));
-      this.window.reveal(pd.rowOfChip(this.rows, this.active));
-      pd.release();
-      this.tell(this.active);
-      this.paint();
-      const facts = this.facts(this.active);
-      this.live.textContent = facts.parts.map((part) => part[0] + " " + pd.visibleText(String(part[1]), false)).join(", ");
-    }
-
-    text() {
-      this.joined = this.joined || pd.joinText(this.data.table, this.data.index);
-      return this.joined;
-    }
-
-    // Shows a stretch of the text: by tokens, by characters (code points), or by quote.
-    jump(evidence) {
-      if (!this.data) return;
-      const [first, last] = this.marks.chipsOf(evidence);
-      this.marks.shown = [first, last];
-      if (!this.rows) this.refresh();
-      if (!this.rows) return; // it has no size: nobody sees it
-      this.window.scrollTo(pd.rowOfChip(this.rows, first));
-      this.go(first);
-      this.marks.draw();
-      if (evidence.quiet) return;
-      this.scroller.focus({ preventScroll: true });
-      this.tell(this.active, true); // the pointer lies on the panel now, and would speak at once
-    }
-
-    // All of it, as the bar's button copies it.
-    copy() {
-      const { table, index } = this.data;
-      if (this.options.show === "ids") return "[" + Array.from(index, (entry) => table[entry].ids.join(", ")).join(", ") + "]";
-      if (this.options.show === "bytes") return Array.from(index, (entry) => table[entry].hex || pd.hexOfText(table[entry].text)).filter(Boolean).join(" ");
-      return this.text().text;
-    }
-
-    // Copies the text itself, without marks, by whole tokens; after "select all" also of rows that are not on screen.
-    onCopy(event) {
-      const selection = document.getSelection();
-      if (!this.data || !selection || selection.isCollapsed) return;
-      const { text, starts } = this.text();
-      const chosen = [...this.window.box.querySelectorAll("[data-at]")].filter((chip) => selection.containsNode(chip, true));
-      if (!chosen.length) return;
-      const low = this.isAllChosen ? 0 : Number(chosen[0].dataset.at);
-      const high = this.isAllChosen ? this.data.index.length - 1 : Number(chosen[chosen.length - 1].dataset.at);
-      event.clipboardData.setData("text/plain", text.slice(starts[low], starts[high + 1]));
-      event.preventDefault();
-    }
+class TokenView {
+  constructor(root, name) {
+    this.root = root;
+    this.name = name;
+    this.where = name === "raw_tokens" ? "raw" : "prompt";
+    this.data = null;
+    this.options = { show: "text", whitespace: false, turns: true, heat: false };
+    this.forget();
+    this.build();
   }
 
-  pd.builders = pd.builders || {};
-  pd.builders.token_view = (root, name) => new TokenView(root, name);
-})(globalThis);
+  // What belongs to one text and goes with it.
+  forget() {
+    this.joined = null;
+    this.rows = null;
+    this.active = 0;
+    if (this.marks) this.marks.forget();
+  }
+
+  build() {
+    this.root.classList.add("pd-tokens");
+    this.toolbar = new TokenBar(this);
+    this.bar = this.toolbar.root;
+    this.frame = make("div", "pd-grid-frame");
+    this.scroller = make("div", "pd-grid");
+    this.scroller.tabIndex = 0;
+    this.scroller.setAttribute("role", "listbox");
+    this.scroller.setAttribute("aria-label", this.where === "prompt" ? "Tokens of the prompt" : "Tokens of the raw output");
+    this.window = new RowWindow(this.scroller, ROW_PX, (r) => this.row(r), () => this.nameActive());
+    this.marks = new TokenMarks(this);
+    this.frame.append(this.scroller, this.marks.rail.canvas);
+    this.strip = new HeatStrip();
+    this.live = make("div", "pd-live");
+    this.live.setAttribute("role", "status");
+    this.empty = make("p", "pd-empty", this.emptyText());
+    this.root.append(this.bar, this.frame, this.strip.root, this.live, this.empty);
+    this.listen();
+    this.showEmpty(true);
+  }
+
+  emptyText() {
+    if (this.name === "live_tokens") return "The prompt of what stands in the editor: it is rendered while you type.";
+    return this.where === "prompt"
+      ? "The prompt the server really used, token by token, with what wrote each of them."
+      : "The raw output, token by token, before any parser touched it.";
+  }
+
+  showEmpty(isEmpty) {
+    this.empty.hidden = !isEmpty;
+    this.frame.hidden = this.bar.hidden = isEmpty;
+    if (isEmpty) this.strip.root.hidden = true;
+  }
+
+  listen() {
+    this.scroller.addEventListener("mouseover", (event) => this.onPointer(event, false));
+    this.scroller.addEventListener("click", (event) => this.onPointer(event, true));
+    this.scroller.addEventListener("keydown", (event) => this.onKey(event));
+    this.scroller.addEventListener("focus", () => this.data && this.tell(this.active));
+    this.scroller.addEventListener("copy", (event) => this.onCopy(event));
+    this.scroller.addEventListener("pointerdown", () => (this.isAllChosen = false));
+    this.width = 0;
+    new ResizeObserver(() => this.onResize()).observe(this.scroller);
+    onLight((source, facts, isKept) => this.marks.light(source, facts, isKept));
+  }
+
+  show(decoded) {
+    this.forget();
+    this.data = null;
+    if (!decoded) return this.showEmpty(true);
+    const { header, columns } = decoded;
+    const index = header.wide ? new Uint32Array(columns, 0, header.count) : new Uint16Array(columns, 0, header.count);
+    this.data = { ...header, index, heat: heatOf(header, columns) };
+    this.options.heat = this.options.heat && this.data.heat !== null;
+    if (this.name === "prompt_tokens") offerOrigins(this.marks);
+    this.toolbar.reset(header.counts, this.data.heat !== null, this.where);
+    this.showEmpty(false);
+    this.showHeat();
+    this.measure();
+    this.scroller.scrollTop = 0;
+    this.refresh();
+    this.prepare(this.data);
+  }
+
+  // What search and links need is made while nobody waits: the first paint comes first.
+  prepare(data) {
+    const idle = globalThis.requestIdleCallback || ((work) => setTimeout(work, 50));
+    idle(() => {
+      if (this.data !== data) return;
+      this.text();
+      idle(() => {
+        if (this.data === data) this.marks.draw();
+      });
+    });
+  }
+
+  measure() {
+    const probe = make("div", "pd-row", "x".repeat(100));
+    probe.style.cssText = "position:absolute;visibility:hidden;width:max-content";
+    this.window.box.append(probe);
+    this.cell = probe.getBoundingClientRect().width / 100 || 8;
+    probe.remove();
+    this.width = this.scroller.clientWidth;
+  }
+
+  // Lays everything out again.
+  refresh() {
+    if (!this.data || !this.scroller.clientWidth) return;
+    const { table, index } = this.data;
+    this.display = displayTable(table, this.options);
+    const columns = Math.max(16, Math.floor((this.scroller.clientWidth - SIDE_PX) / this.cell) - GUTTER_CELLS);
+    const isSpecial = (at) => table[index[at]].kind === 1;
+    const startsTurn = this.options.turns ? (at) => at > 0 && isSpecial(at) && isSpecial(at - 1) : null;
+    this.rows = layoutRows(index, this.display, columns, startsTurn);
+    this.window.resize(this.rows.count);
+    this.paint();
+    if (this.marks.injected) this.marks.draw();
+  }
+
+  onResize() {
+    if (!this.data || !this.scroller.clientWidth) return;
+    if (this.scroller.clientWidth !== this.width) this.layAgain();
+    else this.window.paint(false);
+  }
+
+  // Lays out again and keeps what stands at the top in place.
+  layAgain() {
+    const top = this.rows ? this.rows.chip[Math.floor(this.scroller.scrollTop / ROW_PX)] || 0 : 0;
+    this.measure();
+    this.refresh();
+    this.scroller.scrollTop = rowOfChip(this.rows, top) * ROW_PX;
+    this.window.paint(false);
+  }
+
+  change(option, value) {
+    this.options[option] = value;
+    if (option === "heat") this.showHeat();
+    if (!this.data || !this.rows) return;
+    if (option === "heat") this.paint();
+    else this.layAgain();
+  }
+
+  showHeat() {
+    const isOn = this.options.heat;
+    const wasOn = !this.strip.root.hidden;
+    this.root.classList.toggle("pd-heated", isOn);
+    this.strip.root.hidden = !isOn;
+    const height = parseFloat(this.root.style.height); // of a report: it fits the view to its rows
+    if (height && isOn !== wasOn) this.root.style.height = height + (isOn ? STRIP_PX : -STRIP_PX) + "px";
+    if (isOn && this.data) this.strip.show(this.data.heat, this.active, this.chipOf(this.active));
+  }
+
+  // Height in which every row is seen.
+  wholeHeight() {
+    return this.rows.count * ROW_PX + this.bar.offsetHeight + (this.options.heat ? STRIP_PX : 0) + 14;
+  }
+
+  paint() {
+    if (this.data && this.rows) this.window.paint(true);
+  }
+
+  nameActive() {
+    const active = document.getElementById(this.activeId());
+    if (active) this.scroller.setAttribute("aria-activedescendant", this.activeId());
+    else this.scroller.removeAttribute("aria-activedescendant");
+  }
+
+  activeId() {
+    return "pd-active-" + this.name;
+  }
+
+  chipOf(at) {
+    return this.data.table[this.data.index[at]];
+  }
+
+  row(r) {
+    const { chip, offset, count } = this.rows;
+    const row = make("div", "pd-row");
+    row.setAttribute("role", "presentation");
+    row.dataset.gutter = offset[r] ? "" : tokenOfChip(this.data.merged, chip[r]); // drawn by the style: no element
+    const stopChip = r + 1 < count ? chip[r + 1] : this.data.index.length;
+    const stopOffset = r + 1 < count ? offset[r + 1] : 0;
+    for (let at = chip[r]; at < stopChip || (at === stopChip && stopOffset > 0); at++) {
+      const from = at === chip[r] ? offset[r] : 0;
+      row.append(this.chip(at, from, at === stopChip ? stopOffset : undefined));
+    }
+    return row;
+  }
+
+  chip(at, from, to) {
+    const entry = this.data.index[at];
+    const kind = this.data.table[entry];
+    const text = this.display.shown[entry].slice(from, to);
+    const element = document.createElement("span");
+    element.className = this.chipClass(at, kind);
+    element.textContent = text.endsWith("\n") ? text.slice(0, -1) : text; // the table holds visible text already
+    element.dataset.at = at;
+    if (from > 0) {
+      element.setAttribute("role", "presentation");
+      return element;
+    }
+    element.setAttribute("role", "option");
+    element.setAttribute("aria-posinset", at + 1);
+    element.setAttribute("aria-setsize", this.data.index.length);
+    element.setAttribute("aria-selected", String(at === this.active));
+    if (kind.role) element.setAttribute("aria-label", visibleText(kind.text, false) + ", " + kind.role);
+    else if (text.trim() === "") element.setAttribute("aria-label", JSON.stringify(kind.text));
+    if (at === this.active) element.id = this.activeId();
+    return element;
+  }
+
+  chipClass(at, chip) {
+    let name = "pd-chip pd-chip-" + KINDS[chip.kind] + " pd-hue-" + (at % HUES);
+    if (this.options.heat) name += " pd-heat-" + heatLevel(this.data.heat.values[at]);
+    if (chip.injected) name += " pd-injected";
+    if (at === this.active) name += " pd-active";
+    return name + this.marks.classOf(at);
+  }
+
+  // Everything known of the chip at `at`, for the inspector and the other views.
+  facts(at) {
+    const { merged, fields, field_runs, line_runs, heat } = this.data;
+    const chip = this.chipOf(at);
+    const token = tokenOfChip(merged, at);
+    const field = fields[runValue(field_runs, at)] || null;
+    const line = runValue(line_runs, at);
+    const many = chip.ids.length > 1;
+    const parts = [
+      [many ? "tokens" : "token", many ? token + "\u2013" + (token + chip.ids.length - 1) : token],
+      [many ? "ids" : "id", chip.ids.join(" ")],
+      ["", JSON.stringify(chip.text), "text"],
+      ["", KINDS[chip.kind] + (chip.role ? ": " + chip.role : ""), chip.kind === 1 ? "special" : ""],
+      ["bytes", chip.hex || hexOfText(chip.text)],
+    ];
+    if (chip.injected) parts.splice(3, 0, ["", "injected by request data", "bad"]);
+    if (this.options.heat) parts.splice(4, 0, ...heatParts(heat, at, chip));
+    if (line > 0) parts.push(["template line", line]);
+    if (field) parts.push(["from", field]);
+    const facts = { parts, at, field, template_line: line > 0 ? line : null };
+    if (this.where === "raw") facts.raw = [[this.text().points[at], this.joined.points[at + 1]]];
+    return facts;
+  }
+
+  tell(at, isPin) {
+    if (this.options.heat) this.strip.show(this.data.heat, at, this.chipOf(at));
+    (isPin ? pin : point)(this.name, this.facts(at));
+  }
+
+  onPointer(event, isClick) {
+    const at = event.target.dataset ? event.target.dataset.at : undefined;
+    if (at === undefined || !this.data) return;
+    if (!isClick) return this.tell(Number(at));
+    if (!document.getSelection().isCollapsed) return; // the end of choosing text, not a click
+    this.active = Number(at);
+    this.paint();
+    this.tell(this.active, true);
+  }
+
+  onKey(event) {
+    if (!this.data) return;
+    if ((event.ctrlKey || event.metaKey) && event.key === "a") {
+      event.preventDefault();
+      document.getSelection().selectAllChildren(this.window.box);
+      this.isAllChosen = true; // also of rows that are not drawn
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const page = this.window.pageRows;
+    const moves = {
+      ArrowRight: () => this.go(this.active + 1),
+      ArrowLeft: () => this.go(this.active - 1),
+      ArrowDown: () => this.walkRows(1),
+      ArrowUp: () => this.walkRows(-1),
+      PageDown: () => this.walkRows(page),
+      PageUp: () => this.walkRows(-page),
+      Home: () => this.go(0),
+      End: () => this.go(this.data.index.length - 1),
+      Enter: () => this.tell(this.active, true),
+      " ": () => this.tell(this.active, true),
+    };
+    const move = moves[event.key];
+    if (!move) return;
+    event.preventDefault();
+    move();
+  }
+
+  walkRows(rows) {
+    const here = rowOfChip(this.rows, this.active);
+    const row = Math.max(0, Math.min(this.rows.count - 1, here + rows));
+    const continues = this.rows.offset[row] > 0 && rows > 0 ? 1 : 0;
+    this.go(this.rows.chip[row] + continues);
+  }
+
+  go(at) {
+    if (!this.data.index.length) return;
+    this.active = Math.max(0, Math.min(this.data.index.length - 1, at));
+    this.window.reveal(rowOfChip(this.rows, this.active));
+    release();
+    this.tell(this.active);
+    this.paint();
+    const facts = this.facts(this.active);
+    this.live.textContent = facts.parts.map((part) => part[0] + " " + visibleText(String(part[1]), false)).join(", ");
+  }
+
+  text() {
+    this.joined = this.joined || joinText(this.data.table, this.data.index);
+    return this.joined;
+  }
+
+  // Shows a stretch of the text: by tokens, by characters (code points), or by quote.
+  jump(evidence) {
+    if (!this.data) return;
+    const [first, last] = this.marks.chipsOf(evidence);
+    this.marks.shown = [first, last];
+    if (!this.rows) this.refresh();
+    if (!this.rows) return; // it has no size: nobody sees it
+    this.window.scrollTo(rowOfChip(this.rows, first));
+    this.go(first);
+    this.marks.draw();
+    if (evidence.quiet) return;
+    this.scroller.focus({ preventScroll: true });
+    this.tell(this.active, true); // the pointer lies on the panel now, and would speak at once
+  }
+
+  // All of it, as the bar's button copies it.
+  copy() {
+    const { table, index } = this.data;
+    if (this.options.show === "ids") return "[" + Array.from(index, (entry) => table[entry].ids.join(", ")).join(", ") + "]";
+    if (this.options.show === "bytes") return Array.from(index, (entry) => table[entry].hex || hexOfText(table[entry].text)).filter(Boolean).join(" ");
+    return this.text().text;
+  }
+
+  // Copies the text itself, without marks, by whole tokens; after "select all" also of rows that are not on screen.
+  onCopy(event) {
+    const selection = document.getSelection();
+    if (!this.data || !selection || selection.isCollapsed) return;
+    const { text, starts } = this.text();
+    const chosen = [...this.window.box.querySelectorAll("[data-at]")].filter((chip) => selection.containsNode(chip, true));
+    if (!chosen.length) return;
+    const low = this.isAllChosen ? 0 : Number(chosen[0].dataset.at);
+    const high = this.isAllChosen ? this.data.index.length - 1 : Number(chosen[chosen.length - 1].dataset.at);
+    event.clipboardData.setData("text/plain", text.slice(starts[low], starts[high + 1]));
+    event.preventDefault();
+  }
+}
+
+builders.token_view = (root, name) => new TokenView(root, name);

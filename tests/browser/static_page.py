@@ -6,7 +6,8 @@ import json
 
 from prompt_debugger.core.types import Trace
 from prompt_debugger.ui.present import RunView
-from prompt_debugger.ui.web.head import SCRIPTS, STYLES, read_assets
+from prompt_debugger.ui.scripts import one_script
+from prompt_debugger.ui.web.head import STYLES, read_assets
 
 _VIEWS = {
     "header": "header",
@@ -45,8 +46,8 @@ def build_static_page(trace: Trace, *, dark: bool = False) -> str:
 body {{ margin: 0; padding: 12px; background: var(--pd-ground); }}
 #pd-prompt-tokens, #pd-raw-tokens, #pd-template {{ height: 300px; }} .pd-closed {{ display: none; }}</style></head>
 <body class="{"dark" if dark else ""}"><main>{top}{panels}<div id="pd-inspector" role="status"></div></main>
-<script>{read_assets(SCRIPTS)}</script>
 <script>
+const PromptDebugger = Object.assign({{}}, ...Object.values({one_script("views.js")}));
 const payloads = {data}, kinds = {json.dumps(_VIEWS)};
 Promise.all(Object.entries(kinds).map(([name, kind]) =>
   PromptDebugger.attach(document.getElementById("pd-" + name.replace("_", "-")), kind, name).set(payloads[name] || "")

@@ -9,6 +9,7 @@ import pytest
 
 from prompt_debugger.core.types import Completion, LedgerEntry, Notice, Refusal, Request, Span, Trace
 from prompt_debugger.ui.report import trace_to_html
+from prompt_debugger.ui.scripts import one_script
 from tests.browser.axe import violations
 from tests.browser.page import DebuggerPage
 from tests.ui.present.strategies import HOSTILE
@@ -16,6 +17,9 @@ from tests.ui.present.traces import PROMPT_TEXT, dropped_call_trace, prompt_of, 
 from tests.ui.report.test_mask import KEYS, planted
 
 pytestmark = pytest.mark.browser
+
+# The parts that draw the picture, once more: a report has no global that a test could call.
+PICTURE = f"Object.assign({{}}, ...Object.values({one_script('picture.js')}))"
 
 
 @pytest.fixture
@@ -206,13 +210,14 @@ def test_the_picture_is_a_png_of_the_verdict(opened, tmp_path):
     assert int.from_bytes(data[16:20], "big") == 2_400
     assert 600 < int.from_bytes(data[20:24], "big") < 2_400
     drawn = report.page.evaluate(
-        """async () => { const words = [], fill = CanvasRenderingContext2D.prototype.fillText;
+        f"async () => {{ const pd = {PICTURE};"
+        """const words = [], fill = CanvasRenderingContext2D.prototype.fillText;
           CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
             words.push(text); fill.call(this, text, ...at); };
           const { payloads } = JSON.parse(document.getElementById("pd-data").textContent), parts = {};
           for (const name of ["header", "verdict", "ledger", "findings"])
-            parts[name] = (await PromptDebugger.decodePayload(payloads[name])).header;
-          PromptDebugger.drawPicture(parts);
+            parts[name] = (await pd.decodePayload(payloads[name])).header;
+          pd.drawPicture(parts);
           return words.join("\\n"); }"""
     )
     assert "The model wrote 1 tool call, the server returned none. Guilty stage: parse." in drawn
@@ -234,12 +239,13 @@ def test_a_long_raw_output_is_pictured_around_what_was_lost(opened):
     report = opened(replace(trace, parse=replace(trace.parse, raw=raw, ledger=ledger)))
 
     size = report.page.evaluate(
-        """async () => { const { payloads } = JSON.parse(document.getElementById("pd-data").textContent);
+        f"async () => {{ const pd = {PICTURE};"
+        """const { payloads } = JSON.parse(document.getElementById("pd-data").textContent);
           const words = [], fill = CanvasRenderingContext2D.prototype.fillText;
           CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
             words.push(text); fill.call(this, text, ...at); };
-          const ledger = (await PromptDebugger.decodePayload(payloads.ledger)).header;
-          const canvas = PromptDebugger.drawPicture({ ledger });
+          const ledger = (await pd.decodePayload(payloads.ledger)).header;
+          const canvas = pd.drawPicture({ ledger });
           return [canvas.height, words.includes("LOST·HERE"), words.some((word) => /rows above/.test(word))]; }"""
     )
 

@@ -8,6 +8,7 @@ globalThis.localStorage = {
   setItem: (name, value) => stored.set(name, value),
   removeItem: (name) => stored.delete(name),
 };
+globalThis.document = { querySelectorAll: () => [] };
 globalThis.location = { hash: "", search: "" };
 globalThis.setTimeout = (work) => work();
 const FIELDS = ["", "", "", "none", "none"];
@@ -16,20 +17,21 @@ let edits = 0;
 let reopened = null;
 
 // A page that was just loaded; what the browser keeps is from before.
-function reload() {
+async function reload() {
   editor = "a case";
   reopened = null;
-  globalThis.PromptDebugger = {
-    builders: {},
-    sharePage: { tool_parsers: ["none", "hermes"], reasoning_parsers: ["none"], takes_model: true },
+  const loaded = await load(["draft.js"], {
     packPayload: async (header) => JSON.stringify(header),
     editedByHand: () => (edits += 1),
     replaceRequest: (text) => ((editor = text), true),
     reopenKept: (run) => (reopened = run),
-  };
-  return load("draft.js");
+    forgetRuns() {},
+    forgetServers() {},
+  });
+  loaded.host.sharePage = { tool_parsers: ["none", "hermes"], reasoning_parsers: ["none"], takes_model: true };
+  return loaded;
 }
-let pd = reload();
+let pd = await reload();
 
 async function restore(fields = FIELDS) {
   const changes = await pd.restoreDraft("notices", ...fields);
@@ -38,10 +40,10 @@ async function restore(fields = FIELDS) {
 }
 
 async function after(...work) {
-  pd = reload();
+  pd = await reload();
   await restore();
   work.forEach((one) => one());
-  pd = reload();
+  pd = await reload();
 }
 
 test("what was typed comes back, and counts as an edit", async () => {
@@ -99,7 +101,7 @@ test("the last run comes back, unless somebody typed since the page came", async
   await after(() => pd.keepCurrentRun(7));
   await restore();
   assert.equal(reopened, 7);
-  pd = reload();
+  pd = await reload();
   pd.keepText("typed at once");
   await restore();
   assert.equal(reopened, null);
@@ -118,7 +120,7 @@ test("a browser that keeps nothing breaks nothing", async () => {
   const { localStorage } = globalThis;
   globalThis.localStorage = { getItem: () => { throw new Error("denied"); }, setItem: () => { throw new Error("denied"); } };
   pd.keepText("typed");
-  pd = reload();
+  pd = await reload();
   assert.equal((await restore()).text, "a case");
   globalThis.localStorage = localStorage;
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const pd = load("payload.js", "field_paths.js");
+const pd = await load(["payload.js", "field_paths.js"]);
 
 const TEXT = `{
   "messages": [

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const pd = load("payload.js", "heat.js");
+const pd = await load(["payload.js", "heat.js"]);
 
 test("levels fall where the legend says", () => {
   assert.deepEqual([1, 0.9, 0.89, 0.5, 0.1, 0.01, 0.009].map((p) => pd.heatLevel(Math.log(p))), [0, 0, 1, 1, 2, 3, 4]);

@@ -16,11 +16,10 @@ globalThis.document = {
   querySelector: () => null,
   addEventListener: (_, listener) => (press = () => listener({ target: new Element() })),
 };
-globalThis.PromptDebugger = { editorView: () => ({ state: { doc: { toString: () => typed } } }) };
-const pd = load("outdated.js");
+const pd = await load(["outdated.js"], { editorView: () => ({ state: { doc: { toString: () => typed } } }) });
 
 function tell(run, state) {
-  pd.onVerdict({ run, state });
+  pd.tellVerdict({ run, state });
   return isMarked;
 }
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { load } from "./load.mjs";
 
-const pd = load("payload.js");
+const pd = await load(["payload.js"]);
 
 function pack(header, columns = Buffer.alloc(0)) {
   let text = Buffer.from(JSON.stringify(header), "ascii");

@@ -17,15 +17,13 @@ function element(tag, text) {
   return node;
 }
 const kept = [];
-globalThis.PromptDebugger = {
-  builders: {},
+const pd = await load(["servers.js"], {
   make: (tag, _, text) => element(tag, text),
   button: (label, _, onClick) => Object.assign(element("button", label), { click: onClick }),
   keepTarget: (...fields) => kept.push(fields),
   isKeeping: () => true,
   mayKeep: (text) => !text.includes("@"),
-};
-const pd = load("servers.js");
+});
 const root = element("div");
 let fields = ["http://x:8000/v1", "m", "", "hermes", "none"];
 root.pdAsk = () => (fields = pd.applyServer(...fields).map((value, at) => (value && value.__type__ ? fields[at] : value)));

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { load } from "./load.mjs";
 
 globalThis.document = { addEventListener() {} };
-const pd = load("payload.js", "linking.js", "share.js");
-pd.sharePage = { most_packed: 50 };
+const pd = await load(["payload.js", "dom.js", "linking.js", "share.js"]);
+pd.host.sharePage = { most_packed: 50 };
 const page = { tool_parsers: ["kimi_k2", "none"], reasoning_parsers: ["none"], takes_model: true };
 
 test("a link gives back the request and the choices, whatever is in them", async () => {

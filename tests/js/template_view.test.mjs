@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-globalThis.PromptDebugger = { make: () => ({}) };
-const pd = load("template_view.js");
+const pd = await load(["payload.js", "template_view.js"]);
 
 const LINES = ["{%- if a -%}", "  x", "  y", "{%- else -%}", "  z", "{%- endif -%}"];
 const taken = (branches, ran = []) => pd.readLines({ lines: LINES, ran, branches });

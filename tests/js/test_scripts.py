@@ -19,7 +19,13 @@ def test_scripts_under_node(path):
     if node is None:
         pytest.skip("node is not installed")
 
-    done = subprocess.run([node, "--test", str(path)], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    done = subprocess.run(
+        [node, "--experimental-vm-modules", "--no-warnings", "--test", str(path)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
 
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -16,27 +16,9 @@ from prompt_debugger.ui.present import RunView
 from prompt_debugger.ui.present.words import shortened
 from prompt_debugger.ui.report.mask import mask_trace
 from prompt_debugger.ui.report.sections import again_payload, markdown_of, sent_payload
+from prompt_debugger.ui.scripts import one_script
 
-SCRIPTS = (
-    "payload.js",
-    "field_paths.js",
-    "token_layout.js",
-    "linking.js",
-    "row_window.js",
-    "json_view.js",
-    "heat.js",
-    "token_bar.js",
-    "token_marks.js",
-    "token_view.js",
-    "verdict_view.js",
-    "difference_view.js",
-    "template_view.js",
-    "completion_view.js",
-    "ledger_view.js",
-    "cure_view.js",
-    "findings_view.js",
-    "picture.js",
-)
+SCRIPT_ENTRY = "report.js"
 STYLES = ("views.css",)
 
 _HERE = Path(__file__).parent
@@ -100,9 +82,9 @@ def _policy(script: str) -> str:
     )
 
 
+@cache
 def _script() -> str:
-    names = [assets_dir() / name for name in SCRIPTS]
-    return "\n".join(_read(path) for path in (*names, _HERE / "report.js"))
+    return _checked(SCRIPT_ENTRY, one_script(SCRIPT_ENTRY))
 
 
 def _style() -> str:
@@ -112,8 +94,11 @@ def _style() -> str:
 
 @cache  # and so at hand where no file can be opened any more
 def _read(path: Path) -> str:
-    text = path.read_text(encoding="utf-8")
-    assert not re.search(r"</(script|style)|<!--", text, re.IGNORECASE), f"{path.name} would end its own element"
+    return _checked(path.name, path.read_text(encoding="utf-8"))
+
+
+def _checked(name: str, text: str) -> str:
+    assert not re.search(r"</(script|style)|<!--", text, re.IGNORECASE), f"{name} would end its own element"
     return text
 
 

@@ -24,6 +24,7 @@ from prompt_debugger.ui.web.door.kinds import OWN_DOOR, PUBLIC_DOOR
 from prompt_debugger.ui.web.door.payloads import read_table
 from prompt_debugger.ui.web.door.visitors import Network
 from prompt_debugger.ui.web.rule_route import RuleRoute
+from prompt_debugger.ui.web.script_route import SCRIPTS_PATH, ScriptRoute
 
 MAX_BODY_BYTES = OWN_DOOR.max_bytes
 MAX_PUBLIC_BODY_BYTES = PUBLIC_DOOR.max_bytes
@@ -36,6 +37,7 @@ OPEN_PATHS = (
     ("GET", r"/(gradio_api/)?theme\.css"),
     ("GET", r"/(favicon\.ico|robots\.txt|manifest\.json)"),
     ("GET", RULES_PATH.pattern),
+    ("GET", SCRIPTS_PATH.pattern),
     ("GET", r"/gradio_api/(app_id|startup-events)"),
     ("GET", r"/gradio_api/heartbeat/[\w-]+"),
     ("GET", r"/gradio_api/queue/data"),
@@ -141,7 +143,7 @@ def close_doors(
         memory = PageMemory(blocks)
         table = read_table(blocks.config, memory.choices_of)
         events = EventDoor(inner, table, memory, PUBLIC_DOOR if is_public else OWN_DOOR, proxies)
-        door = DoorMiddleware(RuleRoute(events), names)
+        door = DoorMiddleware(ScriptRoute(RuleRoute(events)), names)
         app.middleware_stack = HeadersMiddleware(door, security_headers(is_public=is_public))
         forgetting = asyncio.create_task(_forget_closed_pages(events))
         yield

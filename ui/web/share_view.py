@@ -7,7 +7,7 @@ import gradio as gr
 # Gradio sends on only the events whose names stand here: "select", "submit", "change".
 _SCRIPT = """
 const start = () => {{
-  if (!globalThis.PromptDebugger || !globalThis.PromptDebugger.ready) return setTimeout(start, 15);
+  if (!globalThis.PromptDebugger) return setTimeout(start, 15);
   const root = element.querySelector(".pd");
   root.pdAsk = (event, data) => trigger(event, data);
   const view = globalThis.PromptDebugger.attach(root, "{kind}", "{kind}");

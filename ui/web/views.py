@@ -13,7 +13,7 @@ Views = dict[str, gr.HTML]
 
 _SCRIPT = """
 const start = () => {{
-  if (!globalThis.PromptDebugger || !globalThis.PromptDebugger.ready) return setTimeout(start, 15);
+  if (!globalThis.PromptDebugger) return setTimeout(start, 15);
   const view = globalThis.PromptDebugger.attach(element.querySelector(".pd"), "{kind}", "{name}");
   const update = () => view.set(props.value || "");
   watch("value", update);
@@ -27,7 +27,7 @@ def build_view(kind: str, name: str, value: str | None = None) -> gr.HTML:
     """Return a view.
 
     Args:
-        kind: Which script draws it: a name in `PromptDebugger.builders`.
+        kind: Which script draws it: a name in `builders` of `assets/builders.js`.
         name: Its own name on the page; other views and findings jump to it by that.
         value: Its first payload.
     """

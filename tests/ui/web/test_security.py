@@ -322,11 +322,51 @@ def test_another_server_on_port_80_of_this_machine_is_not_the_page(place):
     assert is_own_origin(f"http://{place}", f"{place}:80", names)
 
 
-def test_the_head_holds_our_scripts_and_no_address(app):
+def test_the_head_holds_our_styles_and_no_address(app):
     from prompt_debugger.ui.web.head import page_head
 
     head = page_head()
 
-    assert "PromptDebugger" in head
+    assert ".pd-verdict" in head
     assert "src=" not in head
     assert "@import" not in head
+
+
+def test_the_page_names_its_modules_ahead_of_gradios_own_script(url, name):
+    page = httpx.get(f"{url}/", headers={"Host": name, "Accept-Encoding": "gzip"})
+    asked = re.findall(r'<link rel="modulepreload" href="(scripts/[0-9a-f]{16}/[\w.]+)">', page.text)
+    entry = re.search(r'<script type="module" src="(scripts/[0-9a-f]{16}/page_entry.js)"></script>', page.text)
+    own = re.search(r'<script type="module" crossorigin src="\./assets/', page.text)
+
+    assert page.headers["content-length"] == str(len(page.content))
+    assert entry is not None
+    assert own is not None
+    assert entry.start() < own.start()
+    assert entry[1] in asked
+    for address in asked:
+        answer = httpx.get(f"{url}/{address}", headers={"Host": name})
+        assert answer.status_code == 200
+        assert answer.headers["content-type"] == "text/javascript; charset=utf-8"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert "immutable" in answer.headers["cache-control"]
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "identity"])
+def test_a_module_comes_as_it_is_packed_or_not(url, name, encoding):
+    from prompt_debugger.ui.scripts import read_script
+    from prompt_debugger.ui.web.script_route import scripts_version
+
+    address = f"{url}/scripts/{scripts_version()}/dom.js"
+    answer = httpx.get(address, headers={"Host": name, "Accept-Encoding": encoding})
+
+    assert answer.headers.get("content-encoding", "identity") == encoding
+    assert answer.text == read_script("dom.js")
+
+
+@pytest.mark.parametrize("path", ["{v}/views.css", "{v}/report.js", "{v}/../app.py", "{v}/", "0123456789abcdef/dom.js"])
+def test_no_other_file_and_no_other_version_is_a_module(url, name, path):
+    from prompt_debugger.ui.web.script_route import scripts_version
+
+    address = f"{url}/scripts/{path.format(v=scripts_version())}"
+
+    assert httpx.get(address, headers={"Host": name}).status_code == 404

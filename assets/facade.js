@@ -1,0 +1,21 @@
+// What Python calls by name: the `js=` of Gradio's events and the scripts of its HTML components see nothing but globals.
+// The one place that makes any: `globalThis.PromptDebugger`. A test holds this list against what Python calls.
+import { settle } from "./bench.js";
+import { dropText, keepTarget, keepText, restoreDraft } from "./draft.js";
+import { runEnded } from "./history.js";
+import { attach, controller } from "./linking.js";
+import { renderLive } from "./live.js";
+import { loopOrder } from "./loop_view.js";
+import { chosenTrials } from "./mend_view.js";
+import { order, orderRefused, tellAt, withOrder } from "./orders.js";
+import { editedByHand, withTextToRun } from "./outdated.js";
+import { askAgain, stopAsking } from "./parser_views.js";
+import { applyServer } from "./servers.js";
+import { applyLink, makeFragment, unpackText } from "./share.js";
+import { requestEdited } from "./template_editor.js";
+
+globalThis.PromptDebugger = {
+  applyLink, applyServer, askAgain, attach, chosenTrials, controller, dropText, editedByHand, keepTarget, keepText,
+  loopOrder, makeFragment, order, orderRefused, renderLive, requestEdited, restoreDraft, runEnded, settle, stopAsking, tellAt,
+  unpackText, withOrder, withTextToRun,
+};

@@ -1,0 +1,91 @@
+"""The page's scripts: ES modules under an address that names their version, and the tags that ask for them.
+
+The tags go into the page itself, ahead of gradio's own script: a module runs in the order of the page, so what gradio
+calls by name is there before gradio is. What gradio puts into the head (`head=`) would come at some time after it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import re
+from functools import cache
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+
+from prompt_debugger.ui.scripts import needed_by, read_script
+from prompt_debugger.ui.web.door.events import App, Message, Receive, Send
+
+ENTRY = "page_entry.js"
+SCRIPTS_PATH = re.compile(r"/scripts/([0-9a-f]{16})/([\w.]+)")
+
+_HEAD = b"<head>"
+_KEEP = "public, max-age=31536000, immutable"  # another version has another address
+
+
+@cache
+def scripts_version() -> str:
+    """Return what changes with any script of the page."""
+    whole = "\0".join(f"{name}\0{read_script(name)}" for name in needed_by(ENTRY))
+    return hashlib.sha256(whole.encode()).hexdigest()[:16]
+
+
+def script_tags() -> str:
+    """Return the tags that fetch all modules at once and run the entry; addresses are relative to the page's own."""
+    place = f"scripts/{scripts_version()}"
+    early = "".join(f'<link rel="modulepreload" href="{place}/{name}">' for name in needed_by(ENTRY))
+    return f'{early}<script type="module" src="{place}/{ENTRY}"></script>'
+
+
+class ScriptRoute:
+    """Answers for the modules, and names them in the page; everything else goes on."""
+
+    def __init__(self, app: App) -> None:
+        self.app = app
+        self.version = scripts_version()
+        self.plain = {name: read_script(name).encode() for name in needed_by(ENTRY)}
+        self.packed = {name: gzip.compress(body, mtime=0) for name, body in self.plain.items()}
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Pass the request on, or answer it."""
+        path = scope["path"] if scope["type"] == "http" else ""
+        asked = SCRIPTS_PATH.fullmatch(path)
+        if asked is not None:
+            await self._answer(asked[1], asked[2], scope)(scope, receive, send)
+        elif path == "/" and scope["method"] == "GET":
+            plain = [(name, value) for name, value in scope["headers"] if name != b"accept-encoding"]
+            await self.app({**scope, "headers": plain}, receive, _PageWithTags(send).send)
+        else:
+            await self.app(scope, receive, send)
+
+    def _answer(self, version: str, name: str, scope: Message) -> Response:
+        if version != self.version or name not in self.plain:
+            return Response("Not found", status_code=404)
+        headers = {"cache-control": _KEEP, "vary": "accept-encoding"}
+        if "gzip" not in Headers(scope=scope).get("accept-encoding", ""):
+            return Response(self.plain[name], headers=headers, media_type="text/javascript")
+        packed = {**headers, "content-encoding": "gzip"}
+        return Response(self.packed[name], headers=packed, media_type="text/javascript")
+
+
+class _PageWithTags:
+    """Sends the page on with our tags behind the start of its head."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._start: Message | None = None
+        self._body = b""
+
+    async def send(self, message: Message) -> None:
+        """Hold the answer back until it is whole."""
+        if message["type"] == "http.response.start":
+            self._start = message
+            return
+        self._body += message.get("body", b"")
+        if message.get("more_body", False) or self._start is None:
+            return
+        body = self._body.replace(_HEAD, _HEAD + script_tags().encode(), 1)
+        MutableHeaders(raw=self._start["headers"])["content-length"] = str(len(body))
+        await self._send(self._start)
+        await self._send({"type": "http.response.body", "body": body})
