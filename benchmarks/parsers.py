@@ -65,9 +65,8 @@ def measure_release(version: str) -> None:
     one_s = median_s(
         lambda: engine.wait(engine.parse_with(["vllm:kimi_k2"], RawOutput(raw, tools=(TOOL,), tokenizer=MODEL_DIR)))
     )
-    assert engine.pid is not None
     figures = (
-        f"start {started_s:6.2f} s   kimi_k2 {one_s * 1e3:7.1f} ms with streaming   {memory_mb(engine.pid):4.0f} MB"
+        f"start {started_s:6.2f} s   kimi_k2 {one_s * 1e3:7.1f} ms with streaming   {memory_mb(engine.pids[0]):4.0f} MB"
     )
     print(f"vLLM {version} ({layer})   {figures}")
     engine.close()
@@ -93,8 +92,7 @@ def main() -> int:
         print(f"{title}: first matrix  {time.perf_counter() - began:8.3f} s   {len(raw):,} characters")
         print(f"{title}: matrix        {median_s(matrix) * 1e3:8.1f} ms  median of {ROUNDS}")
         print(f"{title}: kimi_k2       {median_s(one) * 1e3:8.1f} ms  with streaming in all chunkings")
-    assert engine.pid is not None
-    memory = memory_mb(engine.pid)
+    memory = memory_mb(engine.pids[0])
     print(f"memory of the helper        {memory:8.0f} MB  proportional set size, claim: under {MEMORY_LIMIT_MB} MB")
     engine.close()
     for version in OLDER:

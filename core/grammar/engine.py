@@ -1,8 +1,8 @@
-"""XGrammar in a helper process that is started on first use and kept warm.
+"""XGrammar in helper processes that are started on first use and kept warm.
 
 Nothing native is imported here. A pasted schema may make a grammar compiler
 crash, hang or eat memory: that is one `EngineError`, and the next question
-starts a new helper.
+finds another helper.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Self
 
 from prompt_debugger.core.errors import EngineError
 from prompt_debugger.core.interpreter import python_with
-from prompt_debugger.core.parse.engines.line import HelperLine
+from prompt_debugger.core.parse.engines.pool import HelperPool
 from prompt_debugger.core.parse.engines.process import HelperProcess
 from prompt_debugger.core.types import JSONObject
 
@@ -47,7 +47,7 @@ class GrammarLimits:
 
 
 class GrammarEngine:
-    """XGrammar behind a helper process; one question at a time, from any thread.
+    """XGrammar behind few helper processes; from any thread.
 
     Args:
         python: Interpreter that has XGrammar; by default `core.interpreter` decides at each start.
@@ -57,14 +57,14 @@ class GrammarEngine:
     def __init__(self, python: str | Path | None = None, *, limits: GrammarLimits | None = None) -> None:
         self.limits = limits or GrammarLimits()
         self._python = python
-        self._helper: HelperProcess | None = None
-        self._version = ""
-        self._line = HelperLine("grammar", self._kill)
+        self._pool = HelperPool(
+            self._program, _environment, start_s=self.limits.start_s, max_answer_bytes=self.limits.answer_bytes
+        )
 
     @property
-    def pid(self) -> int | None:
-        """Process id of the helper, `None` while there is none."""
-        return self._helper.pid if self._helper is not None and self._helper.is_running else None
+    def pids(self) -> tuple[int, ...]:
+        """Process ids of the helpers that run."""
+        return self._pool.pids
 
     @property
     def version(self) -> str:
@@ -73,8 +73,7 @@ class GrammarEngine:
         Raises:
             EngineError: There is no XGrammar, or it cannot be loaded.
         """
-        self._line.call(self._warm)
-        return self._version
+        return self._pool.call(lambda _, hello: _version_of(hello))
 
     def ask(self, question: JSONObject) -> JSONObject:
         """Return the helper's answer to one question.
@@ -82,11 +81,16 @@ class GrammarEngine:
         Raises:
             EngineError: There is no XGrammar, or the question was too much for it.
         """
-        return self._line.call(lambda: self._ask(question))
+
+        def ask(helper: HelperProcess, hello: JSONObject) -> JSONObject:
+            _version_of(hello)
+            return self._ask(helper, question)
+
+        return self._pool.call(ask)
 
     def close(self) -> None:
-        """End the helper; the engine can be used no more."""
-        self._line.close(self._drop)
+        """End the helpers; the engine can be used no more."""
+        self._pool.close()
 
     def __enter__(self) -> Self:
         return self
@@ -94,8 +98,7 @@ class GrammarEngine:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _ask(self, question: JSONObject) -> JSONObject:
-        helper = self._warm()
+    def _ask(self, helper: HelperProcess, question: JSONObject) -> JSONObject:
         question = question | {"memory_mb": self.limits.memory_growth_bytes >> 20, "cpu_s": self.limits.cpu_s}
         try:
             return helper.exchange(question, self.limits.question_s)
@@ -107,32 +110,23 @@ class GrammarEngine:
                 "Huge repetitions, deep nesting or recursion in a schema do this; a server with it would stall, too.",
             ) from error
 
-    def _warm(self) -> HelperProcess:
-        """Return the running helper; start one if there is none."""
-        if self._helper is not None and self._helper.is_running:
-            return self._helper
-        self._drop()
-        environment = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ} | _ENVIRONMENT
-        helper = HelperProcess(
-            [str(self._python or python_with("xgrammar")), str(_WORKER)],
-            environment,
-            max_answer_bytes=self.limits.answer_bytes,
-        )
-        hello = helper.receive(self.limits.start_s)
-        if hello.get("ready") is not True:
-            helper.stop()
-            raise _cannot_start(hello)
-        self._helper, self._version = helper, str(hello.get("version"))
-        return helper
+    def _program(self) -> list[str]:
+        return [str(self._python or python_with("xgrammar")), str(_WORKER)]
 
-    def _kill(self) -> None:
-        if self._helper is not None:
-            self._helper.kill()
 
-    def _drop(self) -> None:
-        if self._helper is not None:
-            self._helper.stop()
-        self._helper = None
+def _environment() -> dict[str, str]:
+    return {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ} | _ENVIRONMENT
+
+
+def _version_of(hello: JSONObject) -> str:
+    """Return the version of a helper's XGrammar.
+
+    Raises:
+        EngineError: It has none.
+    """
+    if hello.get("ready") is not True:
+        raise _cannot_start(hello)
+    return str(hello.get("version"))
 
 
 def _cannot_start(hello: JSONObject) -> EngineError:

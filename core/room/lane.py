@@ -6,18 +6,49 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Generic, Protocol, TypeVar
 
 from prompt_debugger.core.errors import RoomError
-from prompt_debugger.core.room.process import RoomProcess
 
 CLOSED = "the room was closed"
 LONG_S = 0.5  # most jobs end sooner
 
 
-Start = Callable[[bool], RoomProcess]
+class LaneProcess(Protocol):
+    """What a lane has to know of its process; `core.room.process` says what each does."""
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """What it serves."""
+        ...
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it is alive, or about to be."""
+        ...
+
+    @property
+    def cpu_s(self) -> float:
+        """Processor time that it used, known once it was closed."""
+        ...
+
+    def give_way(self) -> bool:
+        """Let it give way to everything else; say whether it does."""
+        ...
+
+    def kill(self) -> None:
+        """End it without waiting, from any thread."""
+        ...
+
+    def close(self) -> None:
+        """End it and free its pipes."""
+        ...
 
 
-class Lane:
+AnyProcess = TypeVar("AnyProcess", bound=LaneProcess, covariant=True)
+
+
+class Lane(Generic[AnyProcess]):
     """A place for one process after the other; held by one job at a time.
 
     Attributes:
@@ -26,7 +57,7 @@ class Lane:
         is_slow: Whether it is for visitors who used much lately: its processes give way to all others.
     """
 
-    def __init__(self, start: Start, *, is_slow: bool = False) -> None:
+    def __init__(self, start: Callable[[bool], AnyProcess], *, is_slow: bool = False) -> None:
         self.owner = ""
         self.is_slow = is_slow
         self._begun_s = 0.0
@@ -35,17 +66,17 @@ class Lane:
         self._gives_way = False
         self.job_number = 0
         self._start = start
-        self._process: RoomProcess | None = None
+        self._process: AnyProcess | None = None
         self._changing = threading.Lock()
         self._is_stopped = False
         self._is_closed = False
 
     @property
-    def process(self) -> RoomProcess | None:
+    def process(self) -> AnyProcess | None:
         """The process, `None` before the first job."""
         return self._process
 
-    def ready(self, modules: tuple[str, ...]) -> RoomProcess:
+    def ready(self, modules: tuple[str, ...]) -> AnyProcess:
         """Return a running process that serves these modules; starts one if there is none.
 
         Raises:

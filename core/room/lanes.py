@@ -13,14 +13,15 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import ContextVar
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from prompt_debugger.core.errors import RoomError
 from prompt_debugger.core.room.fairness import Fairness
-from prompt_debugger.core.room.lane import CLOSED, LONG_S, Lane, Start
+from prompt_debugger.core.room.lane import CLOSED, LONG_S, Lane, LaneProcess
 from prompt_debugger.core.room.memory import has_memory_for_another
 
 # Whose work it is: `ADDRESS/PAGE`, or a page alone; "" is nobody's in particular and has no share.
@@ -31,13 +32,16 @@ MOST_EVER = 8  # lanes, further ones and those aside included
 _MOST_OF_ADDRESS = 3  # which it holds when one of its pages gets a further one
 
 
-class _Waiter(NamedTuple):
-    future: Future[Lane]
+AnyProcess = TypeVar("AnyProcess", bound=LaneProcess)
+
+
+class _Waiter(NamedTuple, Generic[AnyProcess]):
+    future: Future[Lane[AnyProcess]]
     owner: str
     since_s: float
 
 
-class Lanes:
+class Lanes(Generic[AnyProcess]):
     """Gives lanes out and takes them back; from any thread.
 
     Args:
@@ -46,12 +50,12 @@ class Lanes:
         fairness: What visitors used lately.
     """
 
-    def __init__(self, start: Start, most: int, fairness: Fairness | None = None) -> None:
+    def __init__(self, start: Callable[[bool], AnyProcess], most: int, fairness: Fairness | None = None) -> None:
         self.all = tuple(Lane(start) for _ in range(most))
         self._start = start
         self._most = most
         self._idle = list(self.all)
-        self._waiting: list[_Waiter] = []
+        self._waiting: list[_Waiter[AnyProcess]] = []
         self._lock = threading.Lock()
         self._is_closed = False
         self._is_watching = False
@@ -59,9 +63,9 @@ class Lanes:
         self._fairness = fairness or Fairness()
         self._served_s = 0.0  # when a visitor who used little was given a lane
 
-    def take(self) -> Future[Lane]:
+    def take(self) -> Future[Lane[AnyProcess]]:
         """Return a lane to come; whoever stops waiting for it calls `give_up`."""
-        future: Future[Lane] = Future()
+        future: Future[Lane[AnyProcess]] = Future()
         with self._lock:
             if self._is_closed:
                 future.set_exception(RoomError(CLOSED, limit="stopped"))
@@ -72,12 +76,12 @@ class Lanes:
             self._watch()
         return future
 
-    def give_up(self, future: Future[Lane]) -> None:
+    def give_up(self, future: Future[Lane[AnyProcess]]) -> None:
         """Stop waiting for a lane; one that came in the same moment goes to the next."""
         if not future.cancel() and future.exception() is None:
             self.give_back(future.result())
 
-    def give_back(self, lane: Lane) -> None:
+    def give_back(self, lane: Lane[AnyProcess]) -> None:
         """Let the next have a lane; one beyond the usual number goes if there is none."""
         with self._lock:
             self._fairness.charge(lane.owner, lane.cost_s())
@@ -90,7 +94,7 @@ class Lanes:
         if goes:
             lane.drop()
 
-    def keeps(self, lane: Lane) -> bool:
+    def keeps(self, lane: Lane[AnyProcess]) -> bool:
         """Say whether a lane stays when it is given back, so that its next process is worth starting."""
         with self._lock:
             return self._is_kept(lane)
@@ -118,7 +122,7 @@ class Lanes:
                     break
                 self._hand(lane, self._waiting.pop(index))
 
-    def _hand(self, lane: Lane, waiter: _Waiter) -> None:
+    def _hand(self, lane: Lane[AnyProcess], waiter: _Waiter[AnyProcess]) -> None:
         """Give a lane to who waits, if they still do."""
         future, owner, _ = waiter
         if not future.set_running_or_notify_cancel():
@@ -134,7 +138,7 @@ class Lanes:
         with suppress(Exception):  # a callback of the waiter's own
             future.set_result(lane)
 
-    def _idle_lane(self, *, is_slow: bool) -> Lane | None:
+    def _idle_lane(self, *, is_slow: bool) -> Lane[AnyProcess] | None:
         """Return a lane that nobody holds, a warm one if there is; the one slow lane is made when it is needed."""
         idle = [lane for lane in self._idle if lane.is_slow is is_slow]
         if is_slow and not idle and not any(lane.is_slow for lane in self.all):
@@ -163,10 +167,10 @@ class Lanes:
             return set()
         return {_address(lane.owner) for lane in self.all if lane.is_aside() and lane not in self._idle} - {""}
 
-    def _is_kept(self, lane: Lane) -> bool:
+    def _is_kept(self, lane: Lane[AnyProcess]) -> bool:
         return lane.is_slow or len(self._usual()) <= self._most
 
-    def _usual(self) -> list[Lane]:
+    def _usual(self) -> list[Lane[AnyProcess]]:
         """Return the lanes for jobs of whom nothing bad is known."""
         return [lane for lane in self.all if not lane.is_slow and not lane.is_aside()]
 
@@ -229,5 +233,5 @@ def _address(owner: str) -> str:
     return owner.partition("/")[0]
 
 
-def _is_warm(lane: Lane) -> bool:
+def _is_warm(lane: Lane[LaneProcess]) -> bool:
     return lane.process is not None and lane.process.is_running

@@ -16,7 +16,7 @@ from contextlib import suppress
 from prompt_debugger.core.errors import RoomError
 from prompt_debugger.core.room.frames import HEADER, frame_size, pack, unpack
 from prompt_debugger.core.room.jobs import Limits
-from prompt_debugger.core.room.stem import SLOW_NICE, Stem
+from prompt_debugger.core.room.stem import Stem
 from prompt_debugger.core.room.values import UnknownValueError
 
 _START_S = 120.0  # imports on a busy machine
@@ -104,12 +104,7 @@ class RoomProcess:
 
     def give_way(self) -> bool:
         """Let it give way to everything else on this machine, for good; say whether it does."""
-        pid = self.pid
-        if pid is None or not self.is_running:
-            return False
-        with suppress(OSError):  # it has ended already
-            os.setpriority(os.PRIO_PROCESS, pid, SLOW_NICE)
-        return True
+        return not self._is_killed and self._process.give_way()
 
     def kill(self) -> None:
         """End it, whatever it does, without waiting; safe from any thread, and more than once."""

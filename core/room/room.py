@@ -18,10 +18,10 @@ from typing import NamedTuple, ParamSpec, TypeAlias, TypeVar, cast
 from prompt_debugger.core.errors import DebuggerError, RoomError
 from prompt_debugger.core.room.inside import is_inside
 from prompt_debugger.core.room.jobs import COMMON, Job, modules_of
-from prompt_debugger.core.room.lane import Lane
+from prompt_debugger.core.room.lane import Lane, LaneProcess
 from prompt_debugger.core.room.lanes import Lanes
 from prompt_debugger.core.room.process import RoomProcess, cannot_start
-from prompt_debugger.core.room.stem import Stem
+from prompt_debugger.core.room.stem import Stem, room_stem
 from prompt_debugger.core.room.threads import begin
 from prompt_debugger.core.room.turns import TURN
 
@@ -150,12 +150,12 @@ class Room:
                     self._retired.append(self._stem)
                     self._stem = None
                 try:
-                    self._stem = Stem(self.name, modules)
+                    self._stem = room_stem(self.name, modules)
                 except OSError as error:
                     raise cannot_start(error) from error
             return RoomProcess(self._stem, is_slow=is_slow)
 
-    async def _lane(self) -> Lane:
+    async def _lane(self) -> Lane[RoomProcess]:
         future = self._lanes.take()
         try:
             return await asyncio.wrap_future(future)
@@ -173,7 +173,7 @@ class Room:
         finally:
             turn.leave(lane)
 
-    def _work(self, lane: Lane, ask: _Ask, on_step: Callable[[object], None] = _ignore) -> object:
+    def _work(self, lane: Lane[RoomProcess], ask: _Ask, on_step: Callable[[object], None] = _ignore) -> object:
         """Run a job to its end, and give its lane back with a process that can go on."""
         is_good = has_process = False
         try:
@@ -242,7 +242,7 @@ def _value(job: _AnyJob, kind: object, value: object) -> object:
     raise RoomError(f"{job.what} failed: {value}", "This is a fault of the program: report it.", limit="fault")
 
 
-async def _in_thread(lane: Lane, work: Callable[[], object]) -> object:
+async def _in_thread(lane: Lane[LaneProcess], work: Callable[[], object]) -> object:
     """Await work that waits for a lane's process; cancelling ends the process, and with it the thread."""
     job_number = lane.job_number
     try:

@@ -1,7 +1,8 @@
 """The client's end of a stem: a process that has imported everything, from which a room's processes split off.
 
-Imports take a second of processor time, a split some milliseconds. So it costs next to nothing to end a process with
-the work in it. A stem touches nobody's text; what splits off locks its own door and never splits again.
+Imports take seconds of processor time, a split some milliseconds. So it costs next to nothing to end a process with
+the work in it. A stem touches nobody's text; what splits off locks its own door and never splits again. Its program
+ends in the loop of `splitting`: that of a room, or one that has imported a library (`core.parse.engines`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
@@ -52,26 +53,25 @@ class Stem:
     """One running stem; `split` from one thread at a time.
 
     Args:
-        room: Name of its room.
-        modules: Modules whose jobs its offshoots serve.
+        command: Its program, which reads orders from standard input.
+        environment: Its whole environment.
+        modules: What its offshoots serve, of a room.
 
     Raises:
         OSError: None can be started.
     """
 
-    def __init__(self, room: str, modules: Sequence[str]) -> None:
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], modules: Sequence[str] = ()) -> None:
         self.modules = tuple(modules)
-        spec = {"root": str(_ROOT), "paths": _paths(), "room": room, "modules": list(modules)}
-        kept = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the stem
         self._orders, theirs = socket.socketpair()
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", str(_CHILD), json.dumps(spec)],
+                list(command),
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=self._log,
-                env=kept | _ENVIRONMENT,
+                env=dict(environment),
                 process_group=0,  # Ctrl-C is ours to handle; a session would have a share of time of its own
             )
         except OSError:
@@ -121,15 +121,26 @@ class Stem:
         """Let nothing more split off; it ends with the last of its offshoots."""
         self._orders.close()
 
-    def close(self) -> None:
+    def close(self, patience_s: float = _END_S) -> None:
         """End it; its offshoots were ended before, or will be now."""
         self.retire()
         try:
-            self._process.wait(_END_S)
+            self._process.wait(patience_s)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
         self._log.close()
+
+
+def room_stem(room: str, modules: Sequence[str]) -> Stem:
+    """Return the stem of a room whose offshoots serve the jobs of these modules.
+
+    Raises:
+        OSError: None can be started.
+    """
+    spec = {"root": str(_ROOT), "paths": _paths(), "room": room, "modules": list(modules)}
+    kept = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
+    return Stem([sys.executable, "-I", str(_CHILD), json.dumps(spec)], kept | _ENVIRONMENT, modules)
 
 
 class Offshoot:
@@ -169,6 +180,14 @@ class Offshoot:
                 waiting.poll(left_s * 1000)
         return status
 
+    def give_way(self) -> bool:
+        """Let it give way to everything else on this machine, for good; say whether it does."""
+        if self.poll() is not None or self.pid is None:
+            return False
+        with suppress(OSError):  # it has ended already
+            os.setpriority(os.PRIO_PROCESS, self.pid, SLOW_NICE)
+        return True
+
     def kill(self) -> None:
         """Have it ended, whatever it does, without waiting; safe from any thread, and more than once."""
         with suppress(OSError):
@@ -176,9 +195,10 @@ class Offshoot:
         self.poll()  # where the stem is gone it ends all the same
 
     def close(self) -> None:
-        """End it, wait for that, and free its pipes."""
+        """End it, wait for that unless the stem has not even begun with it, and free its pipes."""
         self.kill()
-        self.wait(_END_S)
+        if self.pid is not None:
+            self.wait(_END_S)
         with self._reading:
             self._news.close()
         for pipe in (self.stdin, self.stdout, self.stderr):

@@ -9,14 +9,14 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError, Future
-from contextlib import contextmanager
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar, copy_context
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, Protocol, TypeVar
 
 from prompt_debugger.core.errors import RoomError
-from prompt_debugger.core.room.lane import Lane
-from prompt_debugger.core.room.lanes import Lanes
+from prompt_debugger.core.room.lane import Lane, LaneProcess
+from prompt_debugger.core.room.lanes import AnyProcess, Lanes
 from prompt_debugger.core.room.threads import begin
 
 P = ParamSpec("P")
@@ -25,17 +25,25 @@ T = TypeVar("T")
 _STOPPED = "the work was stopped"
 
 
+class _Waiting(Protocol):
+    """What somebody waits for."""
+
+    def cancel(self) -> bool:
+        """Wait no longer."""
+        ...
+
+
 class Turn:
     """The questions of one visitor's event or thread; ended from another thread."""
 
     def __init__(self) -> None:
-        self._waiting: set[Future[Lane]] = set()
-        self._held: dict[Lane, int] = {}
+        self._waiting: set[_Waiting] = set()
+        self._held: dict[Lane[LaneProcess], int] = {}
         self._others: list[Callable[[], None]] = []
         self._is_over = False
         self._changing = threading.Lock()
 
-    def wait_for_lane(self, lanes: Lanes) -> Lane:
+    def wait_for_lane(self, lanes: Lanes[AnyProcess]) -> Lane[AnyProcess]:
         """Return a lane once it is there.
 
         Raises:
@@ -63,7 +71,7 @@ class Turn:
             lane.stop(lane.job_number)
         return lane
 
-    def leave(self, lane: Lane) -> None:
+    def leave(self, lane: Lane[LaneProcess]) -> None:
         """Say that a question was answered."""
         with self._changing:
             self._held.pop(lane, None)
@@ -99,12 +107,16 @@ TURN: ContextVar[Turn | None] = ContextVar("turn of the work under way", default
 
 
 async def in_thread(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-    """Await a function that runs in a thread and asks the room; cancelling ends its question, and so the thread."""
-    turn, context = Turn(), copy_context()
+    """Await a function that runs in a thread and asks the room; cancelling ends its question, and so the thread.
+
+    The end of a turn that goes on here ends it, too.
+    """
+    turn, context, outer = Turn(), copy_context(), TURN.get()
     context.run(TURN.set, turn)
-    work = begin(lambda: context.run(function, *args, **kwargs), "turn")
-    try:
-        return await asyncio.wrap_future(work)
-    except asyncio.CancelledError:
-        turn.end()
-        raise
+    with nullcontext() if outer is None else outer.also_ending(turn.end):
+        work = begin(lambda: context.run(function, *args, **kwargs), "turn")
+        try:
+            return await asyncio.wrap_future(work)
+        except asyncio.CancelledError:
+            turn.end()
+            raise

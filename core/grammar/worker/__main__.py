@@ -1,29 +1,31 @@
-"""Start of the grammar helper: its streams, its leash, then the service."""
+"""Start of the grammar helper: XGrammar loaded; then helpers split off when the client asks, and serve."""
 
 from __future__ import annotations
 
-import ctypes
 import importlib
 import os
 import signal
+import socket
 import sys
 import types
 from pathlib import Path
 
-_PARENT_DEATH_SIGNAL = 1
-
 
 def main() -> None:
-    """Serve questions from standard input until it ends; whatever prints, prints to standard error."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
-        if len(sys.argv) > 1 and os.getppid() != int(sys.argv[1]):
-            sys.exit(1)
-    questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
+    """Have helpers split off for orders from standard input, until it is closed and the last of them has gone."""
+    orders = socket.socket(fileno=os.dup(0))
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the client's to handle
     _reach_own_package()
     importlib.import_module("prompt_debugger.core.egress").forbid_network()
-    importlib.import_module("prompt_debugger.core.grammar.worker.service").serve(questions, answers)
+    serve = importlib.import_module("prompt_debugger.core.grammar.worker.service").load()
+
+    def begin() -> None:
+        questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+        os.dup2(2, 1)  # whatever prints, prints to standard error
+        serve(questions, answers)
+
+    importlib.import_module("prompt_debugger.core.room.splitting").Splitting(orders, begin).follow()
 
 
 def _reach_own_package() -> None:

@@ -1,11 +1,15 @@
-"""Questions in, answers out, one at a time."""
+"""XGrammar loaded once; helpers split off from there: questions in, answers out, one at a time."""
 
 from __future__ import annotations
 
 import base64
+import functools
+import gc
 import importlib.util
 import json
 import re
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import BinaryIO
 
@@ -18,30 +22,40 @@ _SOURCE_PLACE = re.compile(r"^(\[[\d:]+\] )?\S+\.(?:cc|h):\d+: ")
 _MAX_MESSAGE = 400
 
 
-def serve(questions: BinaryIO, answers: BinaryIO) -> None:
-    """Answer every line of `questions` on `answers` until there are no more."""
-    if importlib.util.find_spec("xgrammar") is None:
-        _write(answers, {"ready": False, "missing": "xgrammar"})
-        return
-    try:
-        library = XGrammar()
-        _rehearse(library)
-    except Exception as error:  # noqa: BLE001 - a library that cannot be loaded may fail in any way
-        _write(answers, {"ready": False, "error": plain_error(error)})
+def load() -> Callable[[BinaryIO, BinaryIO], None]:
+    """Load XGrammar, and return what a helper does that splits off now: answer `questions` until there are no more."""
+    library: XGrammar | None = None
+    hello: JSONObject = {"ready": False, "missing": "xgrammar"}
+    if importlib.util.find_spec("xgrammar") is not None:
+        try:
+            library = XGrammar()
+            _rehearse(library)
+            hello = {"ready": True, "version": library.version}
+        except Exception as error:  # noqa: BLE001 - a library that cannot be loaded may fail in any way
+            library, hello = None, {"ready": False, "error": plain_error(error)}
+    gc.collect()
+    gc.freeze()  # helpers share what is there now, as long as nobody writes to it
+    return functools.partial(_serve, library, hello)
+
+
+def _serve(library: XGrammar | None, hello: JSONObject, questions: BinaryIO, answers: BinaryIO) -> None:
+    if library is None:
+        _write(answers, hello)
         return
     memory = Memory()
     lock_in(has_threads=True)
-    _write(answers, {"ready": True, "version": library.version})
+    _write(answers, hello)
     for line in questions:
         question = json.loads(line)
         memory.allow(int(question.get("memory_mb", 0)))
+        begun_s = time.process_time()
         allow_cpu(float(question.get("cpu_s", 0)))
         try:
             answer = _answer(library, question)
         except Exception as error:  # noqa: BLE001 - pasted input may fail in any way, the service goes on
             answer = {"refused": plain_error(error)}
         allow_cpu(0)
-        _write(answers, answer)
+        _write(answers, answer | {"used_s": time.process_time() - begun_s})
 
 
 def plain_error(error: BaseException) -> str:

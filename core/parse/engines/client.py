@@ -1,25 +1,25 @@
-"""vLLM's own parsers, offline, in a helper process that is started on first use and kept warm.
+"""vLLM's own parsers, offline, in helper processes that are started on first use and kept warm.
 
-vLLM is never imported here. The helper costs half a gigabyte and some seconds
-once; after that a parser answers within a millisecond. Whatever happens to it
-(crash, hang, flood, out of memory) is one `EngineError`, and the next request
-starts a new one.
+vLLM is never imported here. A process that imports it costs half a gigabyte and
+some seconds once; helpers split off from it within milliseconds, and a parser
+answers within one. Whatever happens to a helper (crash, hang, flood, out of
+memory) is one `EngineError` to who asked, and the next request finds another.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, TypeVar
 
 from prompt_debugger.core.errors import EngineError
 from prompt_debugger.core.interpreter import vllm_python
-from prompt_debugger.core.parse.engines.line import HelperLine
 from prompt_debugger.core.parse.engines.names import read_parser_name, write_parser_name
 from prompt_debugger.core.parse.engines.outcome import outcome_from_json
+from prompt_debugger.core.parse.engines.pool import HelperPool
 from prompt_debugger.core.parse.engines.process import HelperProcess
 from prompt_debugger.core.parse.engines.raw_output import RawOutput
 from prompt_debugger.core.parse.engines.rendered import (
@@ -92,7 +92,7 @@ class VllmParsers:
 
 
 class VllmEngine:
-    """vLLM's parsers behind a helper process; one request at a time, from any thread or loop.
+    """vLLM's parsers behind few helper processes; from any thread or loop.
 
     Args:
         python: Interpreter that has vLLM; by default `core.interpreter` decides at each start.
@@ -114,18 +114,21 @@ class VllmEngine:
         self._plugins = tuple(str(Path(file).resolve()) for file in plugins)
         self._readable: tuple[str, ...] = ()
         self._limits = limits or EngineLimits()
-        self._helper: HelperProcess | None = None
-        self._parsers: VllmParsers | None = None
-        self._line = HelperLine("vllm-parsers", self._kill)
+        self._pool = HelperPool(
+            lambda: [str(self._python or vllm_python()), str(_WORKER)],
+            self._environment,
+            start_s=self._limits.start_s,
+            max_answer_bytes=self._limits.answer_bytes,
+        )
 
     @property
-    def pid(self) -> int | None:
-        """Process id of the helper, `None` while there is none."""
-        return self._helper.pid if self._helper is not None and self._helper.is_running else None
+    def pids(self) -> tuple[int, ...]:
+        """Process ids of the helpers that run."""
+        return self._pool.pids
 
     async def parsers(self) -> VllmParsers:
-        """Return the version and the parser names; starts the helper if need be."""
-        return await self._run(self._warm_parsers)
+        """Return the version and the parser names; starts a helper if need be."""
+        return await self._pool.run(lambda _, hello: _parsers_of(hello))
 
     async def parse_with(
         self,
@@ -159,7 +162,7 @@ class VllmEngine:
         order = self._order(output) | {"parsers": pairs, "streaming": streaming, "seed": seed, "thorough": thorough}
         order["is_space_free"] = is_space_free
         versions = {pair.version for _, pair in read if pair.version is not None}
-        return await self._run(lambda: self._ask(order, versions))
+        return await self._parse(order, versions)
 
     async def matrix(
         self, output: RawOutput, *, reasoning_parser: str | None = None, streaming: bool = False
@@ -179,7 +182,7 @@ class VllmEngine:
         """
         order = self._order(output)
         order |= {"parsers": None, "reasoning_parser": reasoning_parser, "streaming": streaming}
-        return await self._run(lambda: self._ask(order))
+        return await self._parse(order)
 
     async def plugin_parsers(
         self, plugins: Sequence[str | Path], *, readable: Sequence[str | Path] = ()
@@ -220,7 +223,7 @@ class VllmEngine:
         """
         folder = None if tokenizer is None else str(Path(tokenizer).resolve())
         order = render_order(bodies, template, folder, special_tokens) | self._limited()
-        answer = await self._run(lambda: self._warm()[0].exchange(order, self._limits.request_s))
+        answer = await self._ask(order)
         prompts = answer.get("prompts")
         if not isinstance(prompts, list) or len(prompts) != len(bodies):
             raise EngineError(f"vLLM's renderer cannot be asked: {answer.get('error')}")
@@ -239,7 +242,7 @@ class VllmEngine:
         order: JSONObject = {"architectures": list(architectures), **self._limited()}
         if folder is not None:
             order["tokenizer"] = str(Path(folder).resolve())
-        answer = await self._run(lambda: self._warm()[0].exchange(order, self._limits.request_s))
+        answer = await self._ask(order)
         choice = answer.get("renderer")
         if not isinstance(choice, dict):
             raise EngineError(f"vLLM does not say how it renders: {answer.get('error')}")
@@ -251,17 +254,14 @@ class VllmEngine:
         return asyncio.run(call)
 
     def close(self) -> None:
-        """End the helper; the engine can be used no more."""
-        self._line.close(self._drop)
+        """End the helpers; the engine can be used no more."""
+        self._pool.close()
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await asyncio.to_thread(self.close)
-
-    async def _run(self, job: Callable[[], _T]) -> _T:
-        return await self._line.run(job)
 
     def _order(self, output: RawOutput) -> JSONObject:
         files: JSONObject = {"plugins": [*self._plugins], "readable": [*self._readable]}
@@ -274,52 +274,44 @@ class VllmEngine:
             "memory_mb": self._limits.memory_growth_bytes >> 20,
         }
 
-    def _ask(self, order: JSONObject, versions: Collection[str] = ()) -> dict[str, ParserOutcome]:
-        helper, parsers = self._warm()
-        if others := sorted(set(versions) - {parsers.version.partition("+")[0]}):
-            raise EngineError(
-                f"This helper runs vLLM {parsers.version}, and vLLM {others[0]} was asked for.",
-                "`VllmReleases` starts a helper per release.",
-            )
-        answer = helper.exchange(order, self._limits.request_s)
+    async def _ask(self, order: JSONObject) -> JSONObject:
+        def ask(helper: HelperProcess, hello: JSONObject) -> JSONObject:
+            _parsers_of(hello)
+            return helper.exchange(order, self._limits.request_s)
+
+        return await self._pool.run(ask)
+
+    async def _parse(self, order: JSONObject, versions: Collection[str] = ()) -> dict[str, ParserOutcome]:
+        def ask(helper: HelperProcess, hello: JSONObject) -> tuple[VllmParsers, JSONObject]:
+            parsers = _parsers_of(hello)
+            if others := sorted(set(versions) - {parsers.version.partition("+")[0]}):
+                raise EngineError(
+                    f"This helper runs vLLM {parsers.version}, and vLLM {others[0]} was asked for.",
+                    "`VllmReleases` starts a helper per release.",
+                )
+            return parsers, helper.exchange(order, self._limits.request_s)
+
+        parsers, answer = await self._pool.run(ask)
         outcomes = answer.get("outcomes")
         if not isinstance(outcomes, dict):
             raise EngineError(f"The parser helper failed: {answer.get('error')}")
         return {name: outcome_from_json(outcome, parsers.version, parsers.layer) for name, outcome in outcomes.items()}
 
-    def _warm_parsers(self) -> VllmParsers:
-        return self._warm()[1]
-
-    def _warm(self) -> tuple[HelperProcess, VllmParsers]:
-        """Return the running helper; start one if there is none."""
-        if self._helper is not None and self._parsers is not None and self._helper.is_running:
-            return self._helper, self._parsers
-        self._drop()
+    def _environment(self) -> dict[str, str]:
         environment = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ} | _ENVIRONMENT
-        if self._overlay:
-            environment["PYTHONPATH"] = os.pathsep.join(self._overlay)
-        command = [str(self._python or vllm_python()), str(_WORKER)]
-        self._helper = HelperProcess(command, environment, max_answer_bytes=self._limits.answer_bytes)
-        hello = self._helper.receive(self._limits.start_s)
-        if hello.get("ready") is not True:
-            self._drop()
-            raise _cannot_start(hello)
-        self._parsers = VllmParsers(
-            str(hello.get("version")),
-            _texts(hello.get("tool_parsers")),
-            _texts(hello.get("reasoning_parsers")),
-            str(hello.get("layer")),
-        )
-        return self._helper, self._parsers
+        return environment | ({"PYTHONPATH": os.pathsep.join(self._overlay)} if self._overlay else {})
 
-    def _kill(self) -> None:
-        if self._helper is not None:
-            self._helper.kill()
 
-    def _drop(self) -> None:
-        if self._helper is not None:
-            self._helper.stop()
-        self._helper = None
+def _parsers_of(hello: JSONObject) -> VllmParsers:
+    """Return what a helper's vLLM has to offer.
+
+    Raises:
+        EngineError: It has none.
+    """
+    if hello.get("ready") is not True:
+        raise _cannot_start(hello)
+    tools, reasoning = _texts(hello.get("tool_parsers")), _texts(hello.get("reasoning_parsers"))
+    return VllmParsers(str(hello.get("version")), tools, reasoning, str(hello.get("layer")))
 
 
 def _cannot_start(hello: JSONObject) -> EngineError:

@@ -1,7 +1,7 @@
-"""A child process that answers one line of JSON with one line of JSON, and is not trusted to.
+"""The client's end of a helper, which answers one line of JSON with one line of JSON, and is not trusted to.
 
-Owns its start, its death and every limit: time per answer, size of an answer,
-memory, what is kept of standard error. It must not know what is asked.
+Owns its death and every limit: time per answer, size of an answer. It must not know what is asked, nor how helpers
+come into being: each has split off from a process that imported a library (`pool`).
 """
 
 from __future__ import annotations
@@ -10,63 +10,73 @@ import json
 import os
 import select
 import signal
-import subprocess
-import threading
 import time
-from collections import deque
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import IO
 
 from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.room.stem import Offshoot
 from prompt_debugger.core.types import JSONObject
 
 _CHUNK_BYTES = 1 << 16
-_TAIL_BYTES = 4_000
+_DEATH_S = 2.0
+_LOOK_S = 0.2  # how often whoever waits for a helper that is not there yet looks whether they still want it
 
 
 class HelperProcess:
-    """One running child.
+    """One running helper; asked by one thread at a time, killed from any.
 
     Args:
-        command: Program and arguments; our process id is appended.
-        environment: Its whole environment.
+        offshoot: The process.
         max_answer_bytes: An answer longer than this is a flood.
+
+    Attributes:
+        modules: Nothing: what a helper serves never changes.
     """
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str], *, max_answer_bytes: int) -> None:
+    modules: tuple[str, ...] = ()
+
+    def __init__(self, offshoot: Offshoot, *, max_answer_bytes: int) -> None:
         self._max_answer_bytes = max_answer_bytes
         self._buffer = bytearray()
-        self._tail: deque[bytes] = deque(maxlen=8)
-        try:
-            self._process = subprocess.Popen(
-                [*command, str(os.getpid())],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=dict(environment),
-                start_new_session=True,
-            )
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise EngineError(f"The parser helper's Python cannot be started: {reason}.") from error
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        assert self._process.stderr is not None
-        self._stdin: IO[bytes] = self._process.stdin
-        self._stdout: IO[bytes] = self._process.stdout
-        os.set_blocking(self._stdin.fileno(), False)
-        threading.Thread(target=self._drain, args=(self._process.stderr,), daemon=True).start()
+        self._offshoot = offshoot
+        self._stdin, self._stdout, self._stderr = offshoot.stdin.fileno(), offshoot.stdout.fileno(), offshoot.stderr
+        self._is_mute = False
+        self._is_killed = False
+        self._hello: JSONObject | None = None
+        self._used_s = 0.0
+        for number in (self._stdin, self._stderr.fileno()):
+            os.set_blocking(number, False)
 
     @property
-    def pid(self) -> int:
-        """The child's process id."""
-        return self._process.pid
+    def pid(self) -> int | None:
+        """Its process id, `None` before it has split off."""
+        self._offshoot.poll()
+        return self._offshoot.pid
 
     @property
     def is_running(self) -> bool:
-        """Whether the child is alive."""
-        return self._process.poll() is None
+        """Whether it is alive, or about to be."""
+        return not self._is_killed and self._offshoot.poll() is None
+
+    @property
+    def cpu_s(self) -> float:
+        """Processor time that it used, known once it was closed."""
+        return self._offshoot.cpu_s
+
+    @property
+    def used_s(self) -> float:
+        """Processor time that its last answer says it cost."""
+        return self._used_s
+
+    def hello(self, timeout_s: float) -> JSONObject:
+        """Return what it says of itself before it is asked anything.
+
+        Raises:
+            EngineError: As for `exchange`.
+        """
+        if self._hello is None:
+            self._hello = self._receive(time.monotonic() + timeout_s, timeout_s, is_born=False)
+        return self._hello
 
     def exchange(self, question: JSONObject, timeout_s: float) -> JSONObject:
         """Send one question and return its answer.
@@ -76,59 +86,56 @@ class HelperProcess:
         """
         deadline = time.monotonic() + timeout_s
         self._send(json.dumps(question).encode("ascii") + b"\n", deadline, timeout_s)
-        return self._receive(deadline, timeout_s)
+        answer = self._receive(deadline, timeout_s)
+        used_s = answer.pop("used_s", 0.0)
+        self._used_s = used_s if isinstance(used_s, float) else 0.0
+        return answer
 
-    def receive(self, timeout_s: float) -> JSONObject:
-        """Return an answer that nothing was asked for, such as the first one.
-
-        Raises:
-            EngineError: As for `exchange`.
-        """
-        return self._receive(time.monotonic() + timeout_s, timeout_s)
+    def give_way(self) -> bool:
+        """Let it give way to everything else on this machine, for good; say whether it does."""
+        return not self._is_killed and self._offshoot.give_way()
 
     def kill(self) -> None:
-        """End the child without waiting; whoever waits for its answer hears of it. From any thread."""
-        if self.is_running:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+        """End it without waiting; whoever waits for its answer hears of it. From any thread."""
+        self._is_killed = True
+        self._offshoot.kill()
 
-    def stop(self) -> None:
-        """End the child and wait until it is gone."""
-        with suppress(OSError):
-            self._stdin.close()
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-        self._stdout.close()
+    def close(self) -> None:
+        """End it, wait until it is gone, and free its pipes."""
+        self._is_killed = True
+        self._offshoot.close()
 
     def _send(self, data: bytes, deadline: float, timeout_s: float) -> None:
         """Write without blocking for good: a child that does not read must not hold us up."""
         view = memoryview(data)
         while view:
             left = deadline - time.monotonic()
-            writable = select.select([], [self._stdin], [], max(left, 0))[1]
-            if not writable:
+            if left <= 0:
                 raise self._failure(f"did not read the request within {timeout_s:g} s")
+            if self._stdin not in self._wait(left, self._stdin):
+                continue
             try:
-                view = view[os.write(self._stdin.fileno(), view[:_CHUNK_BYTES]) :]
+                view = view[os.write(self._stdin, view[:_CHUNK_BYTES]) :]
             except BlockingIOError:
                 continue
             except OSError:
                 raise self._died() from None
 
-    def _receive(self, deadline: float, timeout_s: float) -> JSONObject:
+    def _receive(self, deadline: float, timeout_s: float, *, is_born: bool = True) -> JSONObject:
         searched = 0
         while (end := self._buffer.find(b"\n", searched)) < 0:
             searched = len(self._buffer)
             if searched > self._max_answer_bytes:
                 raise self._failure(f"wrote more than {self._max_answer_bytes:,} bytes")
             left = deadline - time.monotonic()
-            if left <= 0 or not select.select([self._stdout], [], [], left)[0]:
+            if left <= 0:
                 raise self._failure(f"gave no answer within {timeout_s:g} s")
-            data = os.read(self._stdout.fileno(), _CHUNK_BYTES)
-            if not data:
+            if self._stdout in self._wait(left if is_born else min(left, _LOOK_S), self._stdout):
+                if not (data := os.read(self._stdout, _CHUNK_BYTES)):
+                    raise self._died()
+                self._buffer += data
+            elif self._is_killed:
                 raise self._died()
-            self._buffer += data
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
         try:
@@ -139,21 +146,27 @@ class HelperProcess:
             raise self._failure("wrote what is no answer")
         return answer
 
-    def _drain(self, stream: IO[bytes]) -> None:
-        """Read standard error for as long as there is some, and keep its end."""
-        with stream:
-            while data := stream.read1(_CHUNK_BYTES) if hasattr(stream, "read1") else stream.read(_CHUNK_BYTES):
-                self._tail.append(data[-_TAIL_BYTES:])
+    def _wait(self, seconds: float, wanted: int) -> set[int]:
+        """Wait for a pipe, and return those that are ready; what it complains about meanwhile is thrown away."""
+        poll = select.poll()
+        poll.register(wanted, select.POLLOUT if wanted == self._stdin else select.POLLIN)
+        if not self._is_mute:
+            poll.register(self._stderr, select.POLLIN)
+        ready = {number for number, _ in poll.poll(seconds * 1000)}
+        if self._stderr.fileno() in ready:
+            with suppress(BlockingIOError):
+                self._is_mute = not os.read(self._stderr.fileno(), _CHUNK_BYTES)
+        return ready
 
     def _died(self) -> EngineError:
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=2)
-        status = self._process.poll()
+        if self._is_killed:
+            return EngineError("The question was stopped.")
+        status = self._offshoot.wait(_DEATH_S)
         if status == -signal.SIGPROF:
             return self._failure("used more processor time than one question may")
         how = f"was killed by signal {-status}" if status is not None and status < 0 else f"ended with status {status}"
         return self._failure(how)
 
     def _failure(self, what: str) -> EngineError:
-        self.stop()
+        self.kill()
         return EngineError(f"The parser helper {what}.", "It is started anew for the next request.")

@@ -90,7 +90,7 @@ def test_an_output_too_long_is_refused_at_once(engine):
 def test_the_helper_does_without_torch(engine):
     assert engine.version.startswith("0.")
 
-    mapped = Path(f"/proc/{engine.pid}/maps").read_text()
+    mapped = Path(f"/proc/{engine.pids[0]}/maps").read_text()
     assert "xgrammar" in mapped
     assert "torch" not in mapped
 
@@ -99,7 +99,7 @@ def test_the_helper_does_without_torch(engine):
 def test_an_engine_that_is_closed_leaves_no_process():
     with GrammarEngine() as running:
         assert running.version
-        pid = running.pid
+        pid = running.pids[0]
 
     assert subprocess.run(["ps", "-p", str(pid)], check=False, capture_output=True).returncode != 0
 
@@ -137,7 +137,7 @@ def test_an_unknown_level_is_told_with_those_that_there_are():
 def test_the_helper_has_locked_its_own_door(engine):
     """As every process that works on strangers' text: no new file, socket or pipe, and nothing is written."""
     first_illegal_token(Exhibit(_LEGAL), TOOLS, "kimi_k2", engine=engine)
-    home = Path(f"/proc/{engine.pid}")
+    home = Path(f"/proc/{engine.pids[0]}")
 
     limits = {line[:26].strip(): line[26:].split()[0] for line in (home / "limits").read_text().splitlines()}
     opened = {int(path.name) for path in (home / "fd").iterdir()}

@@ -1,38 +1,32 @@
-"""Start of the worker: streams, leash, then the service."""
+"""Start of the worker: the network shut, vLLM imported; then helpers split off when the client asks, and serve."""
 
 from __future__ import annotations
 
-import ctypes
 import importlib
 import os
 import signal
+import socket
 import sys
 import types
 from pathlib import Path
 
-_PR_SET_PDEATHSIG = 1
-
 
 def main() -> None:
-    """Serve requests from standard input until it is closed."""
-    parent = int(sys.argv[1]) if len(sys.argv) > 1 else os.getppid()
-    _die_with(parent)
-    source = os.fdopen(os.dup(0), "rb")
-    sink = os.fdopen(os.dup(1), "wb")
+    """Have helpers split off for orders from standard input, until it is closed and the last of them has gone."""
+    orders = socket.socket(fileno=os.dup(0))
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(2, 1)  # whatever prints, prints to standard error
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the client's to handle
     _stand_alone()
     importlib.import_module("prompt_debugger.core.egress").forbid_network()
-    service = importlib.import_module("prompt_debugger.core.parse.engines.vllm_worker.service")
-    service.serve(source, sink)
+    serve = importlib.import_module("prompt_debugger.core.parse.engines.vllm_worker.service").load()
 
+    def begin() -> None:
+        source, sink = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(2, 1)  # whatever prints, prints to standard error
+        serve(source, sink)
 
-def _die_with(parent: int) -> None:
-    """Let the kernel kill this process when its parent ends, in whatever way (Linux; elsewhere stdin's end must do)."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:
-            sys.exit(1)
+    importlib.import_module("prompt_debugger.core.room.splitting").Splitting(orders, begin).follow()
 
 
 def _stand_alone() -> None:

@@ -68,6 +68,15 @@ def describe() -> dict[str, Any]:
     }
 
 
+def import_parsers() -> None:
+    """Import every parser that can be had, so that helpers need not, each for itself."""
+    pairs = [(name, None) for name in _tool_parsers()] + [(None, name) for name in _reasoning_parsers()]
+    for tool, reasoning in pairs:
+        with contextlib.suppress(Exception):  # said when it is asked for
+            _layer().compose(tool, reasoning)
+    byte_tokenizer()
+
+
 def parse_with_all(order: dict[str, Any]) -> dict[str, Any]:
     """Return the outcome of every parser that an order names, by name.
 

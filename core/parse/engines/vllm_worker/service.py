@@ -1,19 +1,23 @@
 # ruff: noqa: ANN401 - the objects of vLLM and transformers are untyped
 """Requests in, outcomes out, one at a time; nothing that a parser does ends the service.
 
-Before the first request the door is locked as a room's is: no socket, process or
-written file. Read can be the libraries, whose parsers are imported when first asked
-for, and what the client names: plug-ins and the folder of a tokenizer.
+vLLM is imported once, without a thread begun; helpers split off from there, and only they see a request. Before its
+first one a helper locks its door as a room's process does: no socket, process or written file. Read can be the
+libraries, parts of which are imported when first asked for, and what the client names: plug-ins and the folder of a
+tokenizer.
 """
 
 from __future__ import annotations
 
+import functools
+import gc
 import importlib
 import importlib.util
 import json
 import os
 import re
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,29 +26,39 @@ from prompt_debugger.core.room.lock import Memory, Readable, allow_cpu, lock_in
 _PATH = re.compile(r"(?<![\w:/])(?:/[\w.@+~-]+)+/([\w.@+~-]+)")
 
 
-def serve(source: BinaryIO, sink: BinaryIO) -> None:
-    """Answer every line of `source` on `sink` until `source` ends."""
+def load() -> Callable[[BinaryIO, BinaryIO], None]:
+    """Import vLLM, and return what a helper does that splits off now: answer `source` on `sink` until it ends."""
     began = time.perf_counter()
+    outcomes: Any = None
     if importlib.util.find_spec("vllm") is None:
-        _write(sink, {"ready": False, "missing": "vllm"})
+        hello: dict[str, Any] = {"ready": False, "missing": "vllm"}
+    else:
+        try:
+            outcomes = importlib.import_module("prompt_debugger.core.parse.engines.vllm_worker.outcomes")
+            hello = {"ready": True, **outcomes.describe(), "elapsed_s": time.perf_counter() - began}
+            outcomes.import_parsers()
+        except Exception as error:  # noqa: BLE001 - a vLLM that cannot be imported may fail in any way
+            hello = {"ready": False, "error": plain_error(error)}
+    gc.collect()
+    gc.freeze()  # helpers share what is there now, as long as nobody writes to it
+    return functools.partial(_serve, outcomes, hello)
+
+
+def _serve(outcomes: Any, hello: dict[str, Any], source: BinaryIO, sink: BinaryIO) -> None:
+    _write(sink, hello)
+    if hello["ready"] is not True:
         return
-    try:
-        outcomes = importlib.import_module("prompt_debugger.core.parse.engines.vllm_worker.outcomes")
-        hello = outcomes.describe()
-    except Exception as error:  # noqa: BLE001 - a vLLM that cannot be imported may fail in any way
-        _write(sink, {"ready": False, "error": plain_error(error)})
-        return
-    _write(sink, {"ready": True, "elapsed_s": time.perf_counter() - began, **hello})
     memory, readable = Memory(), Readable()
     lock_in(has_threads=True, readable=readable)
     for line in source:
         order = json.loads(line)
         readable.allow(_files_of(order))
         memory.allow(order["memory_mb"])
+        begun_s = time.process_time()
         allow_cpu(order["cpu_s"])
         answer = _answer(outcomes, order)
         allow_cpu(0)
-        _write(sink, answer)
+        _write(sink, answer | {"used_s": time.process_time() - begun_s})
 
 
 def plain_error(error: BaseException) -> str:

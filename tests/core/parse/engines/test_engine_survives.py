@@ -15,7 +15,10 @@ import pytest
 
 from prompt_debugger.core.errors import EngineError
 from prompt_debugger.core.parse.engines import EngineLimits, RawOutput, VllmEngine
+from prompt_debugger.core.room import VISITOR
 from prompt_debugger.core.types import VllmOutcome
+from tests.core.parse.engines.children import children_of, is_alive
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.vllm
 
@@ -48,14 +51,14 @@ async def test_a_parser_that_fails_alone_is_an_outcome_and_the_helper_stays(
     fragile_engine: VllmEngine, parser: str, words: str
 ) -> None:
     await fragile_engine.parsers()
-    before = fragile_engine.pid
+    before = fragile_engine.pids
 
     outcome = await try_parser(fragile_engine, parser)
 
     assert outcome.error is not None
     assert words in outcome.error
     assert await works(fragile_engine)
-    assert before == fragile_engine.pid
+    assert before == fragile_engine.pids
 
 
 async def test_what_a_parser_logs_is_kept_and_paths_are_not(fragile_engine: VllmEngine) -> None:
@@ -103,19 +106,18 @@ async def test_a_parser_that_takes_the_helper_down_is_one_error_and_the_next_req
     fragile_engine: VllmEngine, parser: str, words: str
 ) -> None:
     await fragile_engine.parsers()
-    before = fragile_engine.pid
+    before = fragile_engine.pids
 
     with pytest.raises(EngineError, match=words):
         await try_parser(fragile_engine, parser)
 
     assert await works(fragile_engine)
-    assert before != fragile_engine.pid
+    assert before != fragile_engine.pids
 
 
 async def test_a_helper_that_is_killed_between_requests_is_replaced(fragile_engine: VllmEngine) -> None:
     assert await works(fragile_engine)
-    assert fragile_engine.pid is not None
-    os.kill(fragile_engine.pid, signal.SIGKILL)
+    os.kill(fragile_engine.pids[0], signal.SIGKILL)
 
     with suppress(EngineError):  # the end may be noticed before the request or during it
         await works(fragile_engine)
@@ -139,7 +141,7 @@ def test_our_own_process_never_imports_vllm_and_its_helper_dies_with_it() -> Non
         "engine = VllmEngine()\n"
         "engine.wait(engine.parse_with(['vllm:hermes'], RawOutput('')))\n"
         "print([name for name in sys.modules if name.partition('.')[0] in ('vllm', 'torch', 'transformers')])\n"
-        "print(engine.pid, flush=True)\n"
+        "print(engine.pids[0], flush=True)\n"
         "time.sleep(600)"
     )
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, cwd=ROOT) as parent:
@@ -189,9 +191,36 @@ async def test_a_raw_output_beyond_the_limit_is_refused(fragile_engine: VllmEngi
         await fragile_engine.parse_with(["vllm:hermes"], RawOutput("x" * 4_000_001))
 
 
-def is_alive(pid: int) -> bool:
+async def test_a_slow_parser_holds_up_no_other_visitor_and_its_leaving_ends_it(fragile_engine: VllmEngine) -> None:
+    await fragile_engine.parsers()
+    hostile = [asked_by(f"h{number}/1", fragile_engine, "stubborn") for number in range(2)]
+    deadline = time.monotonic() + PATIENCE_S
+    while len(fragile_engine.pids) < 2:
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.01)
+
+    answered = await asked_by("honest/1", fragile_engine, "hermes")
+
+    assert len(answered.tool_calls) == 1
+    for task in hostile:
+        task.cancel()
+    await asyncio.gather(*hostile, return_exceptions=True)
+    assert await works(fragile_engine)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+async def test_what_helpers_split_off_from_has_one_thread(fragile_engine: VllmEngine) -> None:
+    await fragile_engine.parsers()
+    status = Path(f"/proc/{fragile_engine.pids[0]}/stat").read_text(encoding="utf-8")
+    stem = int(status.rpartition(")")[2].split()[1])
+
+    assert stem in children_of(os.getpid())
+    assert len(list(Path(f"/proc/{stem}/task").iterdir())) == 1
+
+
+def asked_by(visitor: str, engine: VllmEngine, parser: str) -> asyncio.Task[VllmOutcome]:
+    token = VISITOR.set(visitor)
     try:
-        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in "ZX"
+        return asyncio.create_task(try_parser(engine, parser))
+    finally:
+        VISITOR.reset(token)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -12,23 +11,27 @@ import pytest
 
 from prompt_debugger.core.errors import EngineError
 from prompt_debugger.core.parse.engines.process import HelperProcess
+from prompt_debugger.core.room.stem import Stem
+from tests.core.parse.engines.children import environment, program_of
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.slow
 
 
 @contextmanager
 def child(program: str, *, max_answer_bytes: int = 10_000) -> Iterator[HelperProcess]:
-    environment = {"PATH": os.environ["PATH"]}
-    helper = HelperProcess([sys.executable, "-c", program], environment, max_answer_bytes=max_answer_bytes)
+    stem = Stem(program_of(program), environment())
+    helper = HelperProcess(stem.split(is_slow=False), max_answer_bytes=max_answer_bytes)
     try:
         yield helper
     finally:
-        helper.stop()
+        helper.close()
+        stem.close()
 
 
 def test_a_question_is_answered() -> None:
     with child("import sys\nfor line in sys.stdin: print(line, end='', flush=True)") as helper:
-        answers = [helper.exchange({"n": number, "text": "é" * 50}, 30) for number in range(3)]
+        answers = [helper.exchange({"n": number, "text": "é" * 50}, PATIENCE_S) for number in range(3)]
 
     assert [answer["n"] for answer in answers] == [0, 1, 2]
 
@@ -37,35 +40,39 @@ def test_a_question_is_answered() -> None:
     ("program", "timeout_s", "words"),
     [
         ("import time; time.sleep(600)", 0.3, "no answer within 0.3 s"),
-        ("import sys\nwhile True: sys.stdout.write('x' * 1000)", 60, "wrote more than 10,000 bytes"),
-        ("print('hello', flush=True); input()", 60, "what is no answer"),
-        ("print('[1]', flush=True); input()", 60, "what is no answer"),
-        ("import sys; sys.exit(7)", 60, "ended with status 7"),
-        ("import os; os.kill(os.getpid(), 9)", 60, "killed by signal 9"),
+        ("import sys\nwhile True: sys.stdout.write('x' * 1000)", PATIENCE_S, "wrote more than 10,000 bytes"),
+        ("print('hello', flush=True); input()", PATIENCE_S, "what is no answer"),
+        ("print('[1]', flush=True); input()", PATIENCE_S, "what is no answer"),
+        ("import os; os._exit(7)", PATIENCE_S, "ended with status 7"),
+        ("import os; os.kill(os.getpid(), 9)", PATIENCE_S, "killed by signal 9"),
     ],
 )
 def test_a_child_that_does_not_answer_is_one_error_and_gone(program: str, timeout_s: float, words: str) -> None:
     with child(program) as helper, pytest.raises(EngineError, match=words):
-        helper.receive(timeout_s)
+        helper.hello(timeout_s)
 
     assert not helper.is_running
 
 
 def test_a_child_that_reads_nothing_does_not_hold_us_up() -> None:
-    with child("import time; time.sleep(600)") as helper, pytest.raises(EngineError, match="did not read"):
-        helper.exchange({"text": "x" * 5_000_000}, 0.3)
+    program = "print('{}', flush=True)\nimport time; time.sleep(600)"
+    with child(program) as helper:
+        helper.hello(PATIENCE_S)
+        with pytest.raises(EngineError, match="did not read"):
+            helper.exchange({"text": "x" * 5_000_000}, 0.3)
 
 
 def test_a_child_that_floods_standard_error_can_still_answer() -> None:
     program = "import sys\nsys.stderr.write('x' * 5_000_000)\nsys.stderr.flush()\nprint('{}', flush=True)"
 
     with child(program) as helper:
-        assert helper.receive(60) == {}
+        assert helper.hello(PATIENCE_S) == {}
 
 
 def test_a_child_that_stands_still_is_one_error_and_gone() -> None:
     with child("import sys\nfor line in sys.stdin: print(line, end='', flush=True)") as helper:
-        assert helper.exchange({"n": 1}, 30) == {"n": 1}
+        assert helper.exchange({"n": 1}, PATIENCE_S) == {"n": 1}
+        assert helper.pid is not None
         os.kill(helper.pid, signal.SIGSTOP)
 
         with pytest.raises(EngineError, match=r"no answer within 0\.3 s"):
