@@ -68,6 +68,13 @@ async def appears(*files: Path) -> None:
         await asyncio.sleep(0.01)
 
 
+async def ends(*pids: int) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while any(map(is_alive, pids)):
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.01)
+
+
 async def leave(*tasks: asyncio.Task[JSONObject]) -> None:
     for task in tasks:
         task.cancel()
@@ -110,7 +117,7 @@ async def test_leaving_ends_the_helper_at_once_and_the_next_is_answered(pool: He
 
     assert (await ask(pool))["pid"] != before
     assert isinstance(before, int)
-    assert not is_alive(before)
+    await ends(before)
 
 
 async def test_leaving_a_thread_ends_its_questions_too(pool: HelperPool, tmp_path: Path) -> None:
@@ -197,10 +204,7 @@ async def test_closing_leaves_no_process(tmp_path: Path) -> None:
 
     with pytest.raises(EngineError):
         await busy
-    deadline = time.monotonic() + PATIENCE_S
-    while any(map(is_alive, ours)):
-        assert time.monotonic() < deadline
-        await asyncio.sleep(0.01)
+    await ends(*ours)
 
 
 async def test_closing_does_not_wait_for_an_import_that_goes_on(tmp_path: Path) -> None:
