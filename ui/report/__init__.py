@@ -9,6 +9,7 @@ the views; the views are those of `assets/`. `verification` is the report of `ve
 from prompt_debugger.ui.report.document import trace_to_html
 from prompt_debugger.ui.report.link import link_state
 from prompt_debugger.ui.report.mask import mask_request, mask_trace
+from prompt_debugger.ui.report.place import known_place, run_for_link
 from prompt_debugger.ui.report.sections import again_payload
 from prompt_debugger.ui.report.share import SharedRun, describe_bundle, share_trace
 from prompt_debugger.ui.report.verification import times_of, verification_to_html
@@ -17,9 +18,11 @@ __all__ = [
     "SharedRun",
     "again_payload",
     "describe_bundle",
+    "known_place",
     "link_state",
     "mask_request",
     "mask_trace",
+    "run_for_link",
     "share_trace",
     "times_of",
     "trace_to_html",

@@ -15,6 +15,7 @@ from prompt_debugger.core.types import Trace
 from prompt_debugger.ui.present import RunView
 from prompt_debugger.ui.present.words import shortened
 from prompt_debugger.ui.report.mask import mask_trace
+from prompt_debugger.ui.report.place import known_place
 from prompt_debugger.ui.report.sections import again_payload, markdown_of, sent_payload
 from prompt_debugger.ui.scripts import one_script
 
@@ -28,7 +29,7 @@ _HIDDEN = re.compile(
 )
 
 
-def trace_to_html(trace: Trace) -> str:
+def trace_to_html(trace: Trace, place: str = "") -> str:
     """Return the report of a run: one HTML file that opens offline, in any browser of the last years.
 
     Nothing is asked of the network, secrets are covered, and all text of the
@@ -36,6 +37,7 @@ def trace_to_html(trace: Trace) -> str:
 
     Args:
         trace: Stages that have not run are said to be missing.
+        place: Where it opens, such as `prompt.t87`; "" for its beginning. An address that ends in `#at=…` wins.
     """
     shown = mask_trace(trace)
     payloads: dict[str, str | None] = {**RunView().finish(shown)}
@@ -44,8 +46,14 @@ def trace_to_html(trace: Trace) -> str:
         payloads["completion"] = None  # its empty panes say what is to come, and here nothing is
     payloads["request"] = sent_payload(shown)
     payloads["again"] = again_payload(shown)
-    data = {"payloads": payloads, "ended": _ended(shown), "title": shortened(" ".join(shown.title.split()), 200)}
+    data: dict[str, object] = {
+        "payloads": payloads,
+        "ended": _ended(shown),
+        "title": shortened(" ".join(shown.title.split()), 200),
+    }
     script = _script()
+    if place:
+        data["at"] = known_place(place)
     return _PAGE.format(
         policy=html.escape(_policy(script)),
         title=html.escape(_visible(_title(shown))),

@@ -9,6 +9,7 @@ from prompt_debugger.core.types import Trace
 from prompt_debugger.ui.present.words import shortened
 from prompt_debugger.ui.report.document import trace_to_html
 from prompt_debugger.ui.report.mask import mask_trace
+from prompt_debugger.ui.report.place import run_for_link
 from prompt_debugger.ui.report.sections import markdown_of
 
 
@@ -19,18 +20,24 @@ class SharedRun:
         trace: The masked run.
     """
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, place: str = "") -> None:
         self.trace = mask_trace(trace)
+        self._place = place
 
     @property
     def html(self) -> str:
         """The report that opens offline."""
-        return trace_to_html(self.trace)
+        return trace_to_html(self.trace, self._place)
 
     @property
     def markdown(self) -> str:
         """The text for an issue tracker."""
         return markdown_of(self.trace)
+
+    @property
+    def short_bundle(self) -> str:
+        """The same for a link: without answers as received, events and second answers."""
+        return write_bundle(run_for_link(self.trace), __version__)
 
     @property
     def bundle(self) -> str:
@@ -46,9 +53,9 @@ class SharedRun:
         return write_upstream_test(case_of_trace(self.trace, parser), engine)
 
 
-def share_trace(trace: Trace) -> SharedRun:
-    """Return a run in every form in which it may be shared, secrets covered."""
-    return SharedRun(trace)
+def share_trace(trace: Trace, place: str = "") -> SharedRun:
+    """Return a run in every form in which it may be shared, secrets covered; the report opens at a place."""
+    return SharedRun(trace, place)
 
 
 def describe_bundle(bundle: Bundle) -> str:

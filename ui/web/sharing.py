@@ -17,6 +17,7 @@ from prompt_debugger.core.report import Bundle
 from prompt_debugger.core.room import room_of
 from prompt_debugger.core.types import JSONObject, Trace
 from prompt_debugger.ui.present import VIEWS, empty_payloads, pack_payload
+from prompt_debugger.ui.report import known_place
 from prompt_debugger.ui.web.handlers import Payloads, TargetFields
 from prompt_debugger.ui.web.security import MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES
 from prompt_debugger.ui.web.settings import PageSettings
@@ -49,6 +50,21 @@ class Opened(NamedTuple):
     payloads: Payloads = {}  # noqa: RUF012  # never written to
 
 
+class Wish(NamedTuple):
+    """What a visitor chose in the menu.
+
+    Attributes:
+        title: A name for the run; "" for none.
+        at: The place that a link or report opens at, such as `prompt.t87`; "" for none.
+    """
+
+    title: str = ""
+    at: str = ""
+
+
+_NO_WISH = Wish()
+
+
 class Sharing:
     """What the menu's events do; holds what does not change while the page is served."""
 
@@ -70,22 +86,24 @@ class Sharing:
             }
         )
 
-    def share(self, form: str, trace: Trace | None, text: str, fields: TargetFields, title: str = "") -> str:
+    def share(self, form: str, trace: Trace | None, text: str, fields: TargetFields, wish: Wish = _NO_WISH) -> str:
         """Return the payload that holds a run, or the request, in one form.
 
         Args:
-            form: `link`, `html`, `picture`, `markdown` or `bundle`.
+            form: `link`, `run_link`, `html`, `picture`, `markdown` or `bundle`.
             trace: The last run.
             text: The editor.
             fields: The fields under Target.
-            title: What the visitor calls the run.
+            wish: What the visitor calls the run, and which place of it is meant.
         """
         try:
             if form == "link":
                 return self._answer(self._link(text, fields))
             if trace is None:
                 raise _NOTHING
-            header, data = room_of().call(share_as, form, trace, title)
+            header, data = room_of().call(share_as, form, trace, wish.title, known_place(wish.at))
+            if form == "run_link":
+                header |= {"at": known_place(wish.at), "base": _base()}
             return self._answer(header, data)
         except DebuggerError as error:
             return self._answer(_failure(error))
@@ -130,12 +148,16 @@ class Sharing:
         if not self.settings.public:
             choices |= {"model": fields.model, "tokenizer": fields.tokenizer}
         state, notes = room_of().call(make_link, text, choices)
-        space = os.environ.get("SPACE_ID")
-        base = f"https://huggingface.co/spaces/{space}" if space else None
-        return {"kind": "link", "state": state, "notes": [*notes], "base": base}
+        return {"kind": "link", "state": state, "notes": [*notes], "base": _base()}
 
     def _answer(self, header: JSONObject, data: bytes = b"") -> str:
         return pack_payload({**header, "number": next(self._numbers)}, data)
+
+
+def _base() -> str | None:
+    """Return the address that links begin with, where it is not the one that the browser sees."""
+    space = os.environ.get("SPACE_ID")
+    return f"https://huggingface.co/spaces/{space}" if space else None
 
 
 def _without_folder(trace: Trace) -> Trace:

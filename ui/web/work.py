@@ -95,15 +95,16 @@ def make_link(text: str, choices: JSONObject) -> tuple[JSONObject, tuple[str, ..
 
 
 @job("covering what looks like a secret in this run", Room(cpu_s=20.0, wall_s=120.0, memory_mb=2048))
-def share_as(form: str, trace: Trace, title: str = "") -> tuple[JSONObject, bytes]:
+def share_as(form: str, trace: Trace, title: str = "", place: str = "") -> tuple[JSONObject, bytes]:
     """Return a run in one form in which it may be shared: the header of its payload, and the file.
 
     Args:
-        form: `html`, `picture`, `markdown`, `bundle`, or `kept`: a bundle with the facts of a line of the history.
+        form: `html`, `picture`, `markdown`, `bundle`, `run_link`, or `kept`: a bundle with a line of the history.
         trace: The run.
         title: What a person calls it; "" leaves the name that it has.
+        place: Where it opens, such as `prompt.t87`.
     """
-    return _FORMS[form](share_trace(replace(trace, title=title.strip()[:MAX_TITLE] or trace.title)))
+    return _FORMS[form](share_trace(replace(trace, title=title.strip()[:MAX_TITLE] or trace.title), place))
 
 
 @job("writing a test of this run", Room(cpu_s=20.0, wall_s=120.0, memory_mb=2048))
@@ -239,6 +240,12 @@ def _picture(run: SharedRun) -> tuple[JSONObject, bytes]:
     return {"kind": "picture", "name": "prompt-debugger.png", "parts": parts}, b""
 
 
+def _run_link(run: SharedRun) -> tuple[JSONObject, bytes]:
+    state: JSONObject = {"request": run.trace.request.text, "run": run.short_bundle}
+    said = "The link holds the run without answers as received, stream events and second answers: the report has them."
+    return {"kind": "link", "state": state, "notes": [said]}, b""
+
+
 def _kept(run: SharedRun) -> tuple[JSONObject, bytes]:
     strip, _ = unpack_payload(verdict_payload(run.trace))
     server = run.trace.server
@@ -253,6 +260,7 @@ _FORMS: Mapping[str, Callable[[SharedRun], tuple[JSONObject, bytes]]] = {
     "picture": _picture,
     "markdown": _markdown,
     "bundle": _bundle,
+    "run_link": _run_link,
     "kept": _kept,
 }
 

@@ -11,7 +11,7 @@ from prompt_debugger.core.report import read_bundle, write_bundle
 from prompt_debugger.ui.present import VIEWS, unpack_payload
 from prompt_debugger.ui.web.handlers import TargetFields
 from prompt_debugger.ui.web.settings import PageSettings
-from prompt_debugger.ui.web.sharing import MAX_PUBLIC_BUNDLE_CHARS, Sharing
+from prompt_debugger.ui.web.sharing import MAX_PUBLIC_BUNDLE_CHARS, Sharing, Wish
 from tests.ui.present.traces import dropped_call_trace
 
 TEXT = '{"messages": [{"role": "user", "content": "hi"}]}'
@@ -54,7 +54,7 @@ def test_on_a_space_the_link_is_that_of_the_space(sharing, monkeypatch):
 def test_a_title_is_in_every_file_and_covers_what_looks_like_a_key(sharing, form):
     title = "Paris vanishes sk-abcdefghijklmnop1234"
 
-    data = unpack_payload(sharing.share(form, dropped_call_trace(), TEXT, FIELDS, title))[1].decode()
+    data = unpack_payload(sharing.share(form, dropped_call_trace(), TEXT, FIELDS, Wish(title)))[1].decode()
 
     assert "Paris vanishes" in data
     assert "abcdefghijklmnop1234" not in data
@@ -67,6 +67,32 @@ def test_a_title_is_in_the_picture_and_the_history_and_stays_without_a_new_one(s
     assert unpack_payload(sharing.pack_run(titled))[0]["title"] == "Paris vanishes"
     opened = sharing.open(pack(write_bundle(titled)))
     assert "“Paris vanishes”" in unpack_payload(opened.answer)[0]["sentence"]
+
+
+def test_a_link_of_a_run_carries_what_is_seen_of_it_and_the_place(sharing):
+    trace = dropped_call_trace()
+
+    header, _ = unpack_payload(sharing.share("run_link", trace, TEXT, FIELDS, Wish(at="prompt.t12")))
+
+    run = read_bundle(header["state"]["run"]).trace
+    assert header["at"] == "prompt.t12"
+    assert (run.prompt, run.findings, run.verdict) == (trace.prompt, trace.findings, trace.verdict)
+    assert run.parse.ledger == trace.parse.ledger
+    assert len(header["state"]["run"]) < len(write_bundle(trace))
+    assert sharing.open(pack(header["state"]["run"])).trace is not None
+
+
+@pytest.mark.parametrize("place", ["prompt.x", "finding.PD1", "#", "<b>", "raw.t1 x", "request.", "raw.c1"])
+def test_what_names_no_place_is_dropped(sharing, place):
+    answer = sharing.share("run_link", dropped_call_trace(), TEXT, FIELDS, Wish(at=place))
+
+    assert unpack_payload(answer)[0]["at"] == ""
+
+
+def test_a_report_opens_at_the_place_it_was_made_for(sharing):
+    _, data = unpack_payload(sharing.share("html", dropped_call_trace(), TEXT, FIELDS, Wish(at="finding.PD401.1")))
+
+    assert b'"at":"finding.PD401.1"' in data
 
 
 def test_a_link_of_an_unreadable_request_names_the_place(sharing):

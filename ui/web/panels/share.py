@@ -10,7 +10,7 @@ from gradio.events import Dependency
 from prompt_debugger.core.types import Trace
 from prompt_debugger.ui.web.handlers import TargetFields
 from prompt_debugger.ui.web.page import Changes, Page, quiet
-from prompt_debugger.ui.web.sharing import RESULT_VIEWS, Sharing
+from prompt_debugger.ui.web.sharing import RESULT_VIEWS, Sharing, Wish
 
 SHARE_LIMIT = 4
 
@@ -35,7 +35,8 @@ def wire_share(page: Page, sharing: Sharing) -> Dependency:
         event: gr.SelectData,
     ) -> str:
         fields = TargetFields(endpoint, model, tokenizer, tool_parser, reasoning_parser)
-        return sharing.share(str(event.value["form"]), trace, text, fields, str(event.value["title"]))
+        wish = Wish(str(event.value.get("title", "")), str(event.value.get("at", "")))
+        return sharing.share(str(event.value["form"]), trace, text, fields, wish)
 
     def open_bundle(event: gr.EventData) -> Changes:
         opened = sharing.open(str(event.packed))
