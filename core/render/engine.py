@@ -14,6 +14,7 @@ from functools import lru_cache
 import jinja2
 
 from prompt_debugger.core.render.job import Fault, RenderJob, RenderOutcome, Variable, unattributed
+from prompt_debugger.core.render.missing_names import MissingName, missing_name
 from prompt_debugger.core.render.reference import CLOCK, FINAL_TAG, compile_plain, render_plain
 from prompt_debugger.core.render.trace.derive import unwrapped
 from prompt_debugger.core.render.trace.environment import TracedTemplate, compile_traced
@@ -205,9 +206,17 @@ def _fault(job: RenderJob, error: Exception) -> Fault:
     if isinstance(error, jinja2.TemplateSyntaxError):
         line, column = error.lineno, _syntax_column(job, error)
         message = plain(error.message or message)
-    else:
+    missing = missing_name(message, job.template)
+    if missing is not None:
+        return Fault(f"Missing {missing.kind}", _described(missing), missing.line, missing.column)
+    if not isinstance(error, jinja2.TemplateSyntaxError):
         line, column = _runtime_position(job)
     return Fault(type(error).__name__, message, line, column)
+
+
+def _described(missing: MissingName) -> str:
+    meant = f"; did you mean `{missing.meant}`?" if missing.meant else ""
+    return f"`{missing.name}`{meant}"
 
 
 def _syntax_column(job: RenderJob, error: jinja2.TemplateSyntaxError) -> int | None:

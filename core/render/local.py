@@ -122,6 +122,12 @@ def error_of(fault: Fault) -> RenderError:
 def _wording(fault: Fault) -> tuple[str, str]:
     if fault.kind == "TemplateError":
         return f"the template refuses this request: {fault.message}", "It calls `raise_exception` itself at this place."
+    if fault.kind in ("Missing filter", "Missing test"):
+        what = fault.kind.removeprefix("Missing ")
+        return (
+            f"the template uses the {what} {fault.message}",
+            f"Chat templates have Jinja's own {what}s and no others: vLLM and transformers fail here, too.",
+        )
     if fault.kind in ("TemplateSyntaxError", "TemplateAssertionError"):
         return f"the template is not valid Jinja: {fault.message}", "Correct the template at this place."
     if fault.kind == "TypeError" and _WANTS_MAPPING.search(fault.message):

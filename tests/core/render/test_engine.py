@@ -253,7 +253,7 @@ def test_serialising_reads_everything_and_asking_for_a_key_reads_nothing() -> No
             1,
             4,
         ),
-        ("{{ 'x' | nosuch }}", "TemplateAssertionError", "No filter named 'nosuch'.", 1, None),
+        ("{{ 'x' | nosuch }}", "Missing filter", "`nosuch`", 1, 10),
         ("\n\n{{ messages.append(1) }}", "SecurityError", None, 3, 4),
     ],
 )
