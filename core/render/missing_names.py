@@ -7,7 +7,6 @@ import re
 from typing import NamedTuple
 
 import jinja2
-from jinja2.defaults import DEFAULT_FILTERS, DEFAULT_TESTS
 
 _SAID = re.compile(r"No (filter|test) named '([^']{1,100})'")
 
@@ -30,8 +29,9 @@ class MissingName(NamedTuple):
     @property
     def meant(self) -> str:
         """The name that was probably meant; "" if none is near."""
-        known = DEFAULT_FILTERS if self.kind == "filter" else DEFAULT_TESTS
-        close = difflib.get_close_matches(self.name, [*known], n=1, cutoff=0.6)
+        environment = jinja2.Environment()
+        known = [*(environment.filters if self.kind == "filter" else environment.tests)]
+        close = difflib.get_close_matches(self.name, known, n=1, cutoff=0.6)
         return close[0] if close else ""
 
 
@@ -55,7 +55,7 @@ def _line_of(template: str, kind: str, name: str) -> int | None:
     before: tuple[str, ...] = ()
     in_block = False
     try:
-        for line, token, value in jinja2.Environment().lex(template):  # nothing is rendered
+        for line, token, value in jinja2.Environment().lex(template):
             if token in ("whitespace", "data"):
                 continue
             is_use = before[-1:] == ("|",) if kind == "filter" else before[-1:] == ("is",) or before == ("is", "not")

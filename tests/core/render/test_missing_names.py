@@ -14,7 +14,7 @@ BODY = {"messages": [{"role": "user", "content": "hi"}]}
         (
             "a\n{% for m in messages %}{{ m | tojso }}{% endfor %}",
             "the filter `tojso`; did you mean `tojson`?",
-            (2, 34),
+            (2, 31),
         ),
         ("a\n{% if true %}\n{{ messages|strftime }}\n{% endif %}", "the filter `strftime`", (3, 13)),
         ("{# |tojso #}{{ 'x|tojso' }}\n{{ messages\n  | tojso }}", "the filter `tojso`", (3, 5)),

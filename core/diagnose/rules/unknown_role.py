@@ -1,0 +1,77 @@
+"""A message has a role that the chat template never names.
+
+What it finds:
+    A role besides `system`, `developer`, `user`, `assistant`, `tool` and `function`
+    that the template in use holds nowhere as a text, so that it can only print it
+    as it is, or pass the message over. Silent without the template, and for a role
+    that the template names, such as `ipython` of Llama 3.
+
+Why it matters:
+    Templates take every message whose role they do not know for a turn like any
+    other, or leave it out; the model never learnt what such a turn means. Servers
+    accept it with status 200.
+
+Bad:
+    `{"role": "usr", "content": "hi"}`
+
+Good:
+    `{"role": "user", "content": "hi"}`
+
+Source:
+    publisher: the roles of chat completions, and the templates that models come with.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+
+from prompt_debugger.core.diagnose.fields import as_text, numbered_messages
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import in_request
+from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.types import Severity, Stage, Trace
+
+_KNOWN = ("system", "developer", "user", "assistant", "tool", "function")
+_MOST = 5
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report each role once, at the first message that has it."""
+    prompts = (trace.prompt, trace.local_prompt)
+    template = next((prompt.template for prompt in prompts if prompt is not None and prompt.template), None)
+    if template is None:
+        return
+    told: set[str] = set()
+    for index, message in numbered_messages(trace.request):
+        role = as_text(message.get("role"))
+        if role is None or role in _KNOWN or role in told or _names(template, role):
+            continue
+        told.add(role)
+        if len(told) > _MOST:
+            return
+        yield _report(index, role)
+
+
+def _names(template: str, role: str) -> bool:
+    return f"'{role}'" in template or f'"{role}"' in template
+
+
+def _report(index: int, role: str) -> Report:
+    close = difflib.get_close_matches(role.lower(), _KNOWN, n=1, cutoff=0.6)
+    instead = f"`{close[0]}`" if close else "a role that it names"
+    return Report(
+        title=f"The role `{role[:60]}` is none that the chat template names.",
+        detail=f"messages[{index}] has it; the template can only print it as it is, or leave the message out.",
+        evidence=(in_request(f"messages[{index}].role", role),),
+        fix=f"Write {instead}.",
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD109",
+    name="unknown-role",
+    severity=Severity.WARNING,
+    stage=Stage.REQUEST,
+    find=find,
+)
