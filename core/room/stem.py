@@ -18,6 +18,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +28,7 @@ _CHILD = Path(__file__).parent / "child.py"
 _ROOT = Path(__file__).absolute().parents[3]  # where `prompt_debugger` lies
 _TAIL_BYTES = 2_000
 _END_S = 5.0
+_LOOKED_AT = 16  # of the last offshoots, to tell whether there were any
 # What an interpreter needs to start, and the clock; keys and tokens stay with us.
 _KEPT_ENVIRONMENT = (
     "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONHOME", "VIRTUAL_ENV",
@@ -64,6 +66,7 @@ class Stem:
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], modules: Sequence[str] = ()) -> None:
         self.modules = tuple(modules)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the stem
+        self._offshoots: deque[Offshoot] = deque(maxlen=_LOOKED_AT)
         self._orders, theirs = socket.socketpair()
         try:
             self._process = subprocess.Popen(
@@ -109,7 +112,9 @@ class Stem:
             theirs.close()
             for number in (questions, answers, words):
                 os.close(number)
-        return Offshoot(news, os.fdopen(stdin, "wb"), os.fdopen(stdout, "rb"), os.fdopen(stderr, "rb"))
+        offshoot = Offshoot(news, os.fdopen(stdin, "wb"), os.fdopen(stdout, "rb"), os.fdopen(stderr, "rb"))
+        self._offshoots.append(offshoot)
+        return offshoot
 
     def last_words(self) -> bytes:
         """Return the end of what it wrote on standard error, such as an import that failed."""
@@ -124,6 +129,8 @@ class Stem:
     def close(self, patience_s: float = _END_S) -> None:
         """End it; its offshoots were ended before, or will be now."""
         self.retire()
+        if not any(one.is_born for one in self._offshoots):  # it imports still, and would hear of its end much later
+            self._process.kill()
         try:
             self._process.wait(patience_s)
         except subprocess.TimeoutExpired:
@@ -170,6 +177,12 @@ class Offshoot:
             self._read()
             return self._status
 
+    @property
+    def is_born(self) -> bool:
+        """Whether it has begun to run, be it that it has ended since."""
+        self.poll()
+        return self.pid is not None
+
     def wait(self, timeout_s: float) -> int | None:
         """Wait for its end, and return its exit status; `None` if it still lives then."""
         deadline = time.monotonic() + timeout_s
@@ -197,7 +210,7 @@ class Offshoot:
     def close(self) -> None:
         """End it, wait for that unless the stem has not even begun with it, and free its pipes."""
         self.kill()
-        if self.pid is not None:
+        if self.is_born:  # else its stem ends it as it is born
             self.wait(_END_S)
         with self._reading:
             self._news.close()

@@ -173,15 +173,17 @@ async def _verify(plan: Plan, journal: Journal, labs: LabPool) -> Outcome:
     stop = Stop()
     loop = asyncio.get_running_loop()
 
-    def interrupt() -> None:
+    def interrupt(*, is_at_once: bool = False) -> None:
+        if is_at_once:  # whoever sends SIGTERM waits for no answer to be read
+            stop.ask()
         if stop.asking.is_set():
             log("Stopping at once; what was answered is read the next time.")
         else:
             log("Stopping: what was answered is still read. Ctrl-C again to leave that for the next time.")
         stop.ask()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, interrupt)
+    loop.add_signal_handler(signal.SIGINT, interrupt)
+    loop.add_signal_handler(signal.SIGTERM, partial(interrupt, is_at_once=True))
     try:
         return await verify(plan, journal, clock=time.monotonic, labs=labs, stop=stop, on_progress=_say(time.monotonic))
     finally:

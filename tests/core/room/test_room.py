@@ -16,6 +16,7 @@ import pytest
 from prompt_debugger.core.errors import DebuggerError, RequestError, RoomError
 from prompt_debugger.core.room import Room, close_rooms, in_thread, room_of
 from prompt_debugger.core.room.lanes import VISITOR
+from prompt_debugger.core.room.stem import room_stem
 from tests.conftest import ROOT
 from tests.core.room import hostile
 from tests.patience import PATIENCE_S
@@ -430,6 +431,14 @@ def test_a_hostile_working_directory_has_no_say(tmp_path):
     assert (done.stdout.strip(), done.returncode) == ("fine", 0), done.stderr
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
+def test_processes_start_isolated_from_environment_and_working_directory(room):
+    room.call(hostile.look_around)
+
+    assert all("-I" in Path(f"/proc/{pid}/cmdline").read_text().split("\0") for pid in room.pids)
+    assert room.pids
+
+
 def test_a_process_that_cannot_start_is_said(monkeypatch):
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     room = Room(most=1)
@@ -472,6 +481,20 @@ def test_a_stem_that_was_killed_is_replaced(room):
     assert room.call(hostile.echo, "fine") == "fine"
     assert room._stem is not stem
     assert pid not in room.pids
+
+
+def test_a_stem_that_still_imports_holds_up_no_end(monkeypatch):
+    """A program that is ended just after its start has asked for processes that are not there yet."""
+    monkeypatch.setattr("prompt_debugger.core.room.stem._END_S", PATIENCE_S * 100)
+    stem = room_stem("importing", ["tests.core.room.never_imported"])
+    offshoots = [stem.split(is_slow=False) for _ in range(2)]
+
+    for offshoot in offshoots:
+        offshoot.close()
+    stem.close(PATIENCE_S * 100)
+
+    assert not stem.is_running
+    assert [offshoot.pid for offshoot in offshoots] == [None, None]
 
 
 def test_what_works_ends_with_the_program_that_asked():

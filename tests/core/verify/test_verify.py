@@ -477,6 +477,25 @@ def test_an_interrupt_leaves_a_valid_summary_and_the_rest_for_the_next_time(serv
     assert (again, run.summary["success_count"]) == (0, 12)
 
 
+def test_a_termination_waits_for_nothing_and_loses_nothing(server, tmp_path):
+    """Whoever sends SIGTERM wants an end at once; what was answered stands in the journal."""
+    texts = [f"call {number}" for number in range(12)]
+    run = verification(tmp_path, texts, "--concurrency", "2")
+    server.let_answer(4)
+    process = run.start(server.base_url)
+    server.wait_until_asked(6)
+    process.send_signal(signal.SIGTERM)
+    status, _, errors = run.finish(process)
+    server.let_answer(None)
+
+    again, _, _ = run.finish(run.start(server.base_url))
+
+    assert status == 130
+    assert "Stopping at once" in errors
+    assert (again, run.summary["success_count"]) == (0, 12)
+    assert max(Counter(server.asked).values()) <= 2
+
+
 def test_a_server_that_is_down_for_a_while_is_waited_for(tmp_path):
     with counting_server() as first:
         port = first.server_address[1]

@@ -59,19 +59,21 @@ class Deaf(Misbehaving):
 
 
 class BreakingOut(Misbehaving):
-    """Tries what a locked helper cannot do, and says which of it could be done."""
+    """Tries what a locked helper cannot do, and says which of it could be done, or failed for another reason."""
 
     def misbehave(self) -> None:
-        done = [name for name, attempt in _ATTEMPTS.items() if _succeeds(attempt)]
-        raise RuntimeError(" ".join([*done, *sorted(name for name in os.environ if name.endswith(("_KEY", "_TOKEN")))]))
+        told = [name + how for name, attempt in _ATTEMPTS.items() if (how := _ended(attempt)) != ", refused"]
+        raise RuntimeError(" ".join([*told, *sorted(name for name in os.environ if name.endswith(("_KEY", "_TOKEN")))]))
 
 
-def _succeeds(attempt: Callable[[], object]) -> bool:
+def _ended(attempt: Callable[[], object]) -> str:
+    """Return "" for what could be done; what fails of itself, such as on a file that is not there, was not refused."""
     try:
         attempt()
-    except OSError:
-        return False
-    return True
+    except OSError as error:
+        is_by_us = isinstance(error, PermissionError) and ("does not allow" in str(error) or "is refused" in str(error))
+        return ", refused" if is_by_us else f", {type(error).__name__}"
+    return ""
 
 
 # The first is what libraries do that import parts of themselves late.
