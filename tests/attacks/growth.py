@@ -20,6 +20,8 @@ def grows_linearly(run: Callable[[int], object], *, first: int, tries: int = 3, 
         doublings: How often at most; what is still too quick to be measured then is quick enough.
         tries: Of these the quickest counts, so that nothing else running here does.
     """
+    gc.collect()
+    gc.freeze()  # each collection below looks at what the work left, not at all that the suite has imported
     size = first
     while (taken := _seconds(run, size, tries)) < _LEAST_S and size < first << doublings:
         size *= 2

@@ -57,10 +57,14 @@ containers = st.recursive(
 jsons = st.one_of(scalars, containers)
 
 
+def loose_object(**fields: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
+    """An object of which any field may be missing or of another type."""
+    return st.fixed_dictionaries({}, optional={key: st.one_of(strategy, jsons) for key, strategy in fields.items()})
+
+
 def maybe_object(**fields: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
-    """An object of which any field may be missing or of another type; or no object at all."""
-    loose = {key: st.one_of(strategy, jsons) for key, strategy in fields.items()}
-    return st.one_of(st.fixed_dictionaries({}, optional=loose), jsons)
+    """The same, or no object at all."""
+    return st.one_of(loose_object(**fields), jsons)
 
 
 schemas = st.recursive(
@@ -78,11 +82,11 @@ specs = st.lists(maybe_object(function=maybe_object(name=texts, parameters=schem
 choices = st.one_of(st.sampled_from(["none", "auto", "required"]), maybe_object(function=maybe_object(name=texts)))
 promises = maybe_object(type=st.sampled_from(["json_object", "json_schema"]), json_schema=maybe_object(schema=schemas))
 parts = st.lists(maybe_object(type=st.just("text"), text=texts), max_size=2)
-messages = maybe_object(
+answers = loose_object(
     role=st.sampled_from(["system", "user", "assistant", "tool"]), content=st.one_of(texts, parts), reasoning=texts,
     reasoning_content=texts, tool_calls=calls, tool_call_id=texts,
 )  # fmt: skip
-answers = messages.filter(lambda value: isinstance(value, dict))
+messages = st.one_of(answers, jsons)
 bodies = st.fixed_dictionaries(
     {},
     optional={
@@ -208,7 +212,7 @@ def parses(draw: st.DrawFn, raw: str) -> Parse:
 counts = st.one_of(st.none(), st.integers(0, 9))
 deltas = st.builds(
     StreamDelta,
-    maybe_object(tool_calls=calls).filter(lambda value: isinstance(value, dict)),
+    loose_object(tool_calls=calls),
     ids,
     finish_reasons,
     st.just(0.0),

@@ -16,6 +16,7 @@ def tokenizer(lab_model_dir):
     return load_tokenizer(lab_model_dir)
 
 
+@pytest.mark.slow
 def test_a_long_text_has_the_same_tokens_as_in_place(tokenizer, monkeypatch):
     text = "Grüße, 世界! <|im_end|> \U0001f600 x  y\n" * (LONG_CHARS // 20)
     assert is_long(text)

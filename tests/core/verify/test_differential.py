@@ -11,6 +11,8 @@ from tests.core.verify import k2vv
 from tests.core.verify.counting_server import TOOL, answer, body, call, counting_server
 from tests.core.verify.running import Verification
 
+pytestmark = pytest.mark.slow  # a verification of 160 rows
+
 
 def tool(name: str, parameters: Any) -> Any:
     return {"type": "function", "function": {"name": name, "parameters": parameters}}

@@ -10,6 +10,8 @@ from prompt_debugger.core.report.wire import trace_from_json
 from prompt_debugger.core.verify import Journal, open_stored
 from tests.core.verify.made import ROWS, make_verifications
 
+pytestmark = pytest.mark.slow  # makes two verifications, each in a process of its own
+
 
 @pytest.fixture(scope="module")
 def lossy(tmp_path_factory) -> Path:

@@ -322,6 +322,7 @@ def test_no_more_is_asked_than_the_budget_has(server, tmp_path):
     assert max(server.asked.values()) == 1
 
 
+@pytest.mark.slow
 def test_no_more_is_under_way_than_asked_for(server, tmp_path):
     texts = [f"say {number}" for number in range(24)]
     run = verification(tmp_path, texts, "--concurrency", "3")
@@ -434,6 +435,7 @@ def test_shards_put_together_are_the_whole(server, tmp_path):
     assert both[0]["debugger"]["rates"] == both[1]["debugger"]["rates"]
 
 
+@pytest.mark.slow
 def test_killed_twice_no_row_is_lost_and_none_is_asked_again_after_its_answer(server, tmp_path):
     texts = [f"call {number}" for number in range(20)]
     run = verification(tmp_path, texts, "--concurrency", "2")
@@ -457,6 +459,7 @@ def test_killed_twice_no_row_is_lost_and_none_is_asked_again_after_its_answer(se
     assert run.summary["debugger"]["first_attempt_success"] == 20
 
 
+@pytest.mark.slow
 def test_an_interrupt_leaves_a_valid_summary_and_the_rest_for_the_next_time(server, tmp_path):
     texts = [f"call {number}" for number in range(12)]
     run = verification(tmp_path, texts, "--concurrency", "2")
@@ -477,6 +480,7 @@ def test_an_interrupt_leaves_a_valid_summary_and_the_rest_for_the_next_time(serv
     assert (again, run.summary["success_count"]) == (0, 12)
 
 
+@pytest.mark.slow
 def test_a_termination_waits_for_nothing_and_loses_nothing(server, tmp_path):
     """Whoever sends SIGTERM wants an end at once; what was answered stands in the journal."""
     texts = [f"call {number}" for number in range(12)]
@@ -496,6 +500,7 @@ def test_a_termination_waits_for_nothing_and_loses_nothing(server, tmp_path):
     assert max(Counter(server.asked).values()) <= 2
 
 
+@pytest.mark.slow
 def test_a_server_that_is_down_for_a_while_is_waited_for(tmp_path):
     with counting_server() as first:
         port = first.server_address[1]
@@ -513,6 +518,7 @@ def test_a_server_that_is_down_for_a_while_is_waited_for(tmp_path):
     assert first.asked + second.asked == Counter(TEXTS)
 
 
+@pytest.mark.slow
 def test_a_server_that_stays_away_ends_it(tmp_path):
     with counting_server() as server:
         run = verification(tmp_path, TEXTS, "--concurrency", "1", "--outage", "0.1")
