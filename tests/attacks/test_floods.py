@@ -15,7 +15,7 @@ from tests.attacks.page import RunningPage, Visitor
 
 HOSTILE, HONEST = "127.0.0.66", "127.0.0.5"
 FLOODING, BESIDE = "127.0.0.67", "127.0.0.6"  # who have opened no pages within this minute
-CLICKED = {"index": 0, "value": "bundle"}
+CLICKED = {"index": 0, "value": {"form": "bundle"}}
 SLOW_TEMPLATE = (
     "{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% endfor %}{{ messages[0].content }}"
 )

@@ -66,7 +66,7 @@ async def share_what_looks_like_keys(visitor: Visitor) -> str:
     words = "api-key:" * 12_500
     body = json.dumps({"messages": [{"role": "user", "content": words}]})
     text = f"curl http://localhost/v1/chat/completions -d '{body}' -H '{words}'"
-    linked = await visitor.ask("share", None, text, event_data={"index": 0, "value": "link"})
+    linked = await visitor.ask("share", None, text, event_data={"index": 0, "value": {"form": "link"}})
     return linked + await visitor.ask("check_request", text)
 
 
@@ -76,7 +76,7 @@ async def share_long_passwords(visitor: Visitor) -> str:
     bundle = write_bundle(Trace(Request(body, json.dumps(body))))
     packed = base64.urlsafe_b64encode(gzip.compress(bundle.encode())).decode()
     opened = await visitor.ask("open_bundle", event_data={"packed": packed})
-    return opened + await visitor.ask("share", event_data={"index": 0, "value": "bundle"})
+    return opened + await visitor.ask("share", event_data={"index": 0, "value": {"form": "bundle"}})
 
 
 async def run_into(visitor: Visitor, packing: str) -> str:

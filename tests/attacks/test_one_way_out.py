@@ -232,3 +232,22 @@ def test_a_public_page_asks_the_hub_for_nothing(listener: Listener) -> None:
     assert "asks the Hub for nothing" in public
     assert "Hub" in private
     assert any(b"model-nobody-has" in request for request in listener.requests())
+
+
+def test_a_public_page_locks_the_way_to_the_hub_before_it_does_anything() -> None:
+    """What it does first is to ask its room, which ends it here."""
+    code = """
+    from prompt_debugger.core.egress import is_locked
+    from prompt_debugger.core.render.tokenizers.hub import DOOR
+    from prompt_debugger.ui.web import launch
+    def end(*_): raise SystemExit
+    launch.room_of = end
+    for is_public in (False, True):
+        try: launch.launch_app(public=is_public, lab=False)
+        except SystemExit: print(is_locked(DOOR))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S
+    )
+
+    assert done.stdout.split() == ["False", "True"], done.stderr

@@ -35,8 +35,9 @@ def wire_share(page: Page, sharing: Sharing) -> Dependency:
         event: gr.SelectData,
     ) -> str:
         fields = TargetFields(endpoint, model, tokenizer, tool_parser, reasoning_parser)
-        wish = Wish(str(event.value.get("title", "")), str(event.value.get("at", "")))
-        return sharing.share(str(event.value["form"]), trace, text, fields, wish)
+        asked = event.value if isinstance(event.value, dict) else {}  # else nothing that the menu sends
+        wish = Wish(str(asked.get("title", "")), str(asked.get("at", "")))
+        return sharing.share(str(asked.get("form", "")), trace, text, fields, wish)
 
     def open_bundle(event: gr.EventData) -> Changes:
         opened = sharing.open(str(event.packed))
