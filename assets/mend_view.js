@@ -9,12 +9,13 @@ import { saveFile } from "./share.js";
 
 // --- what to change -----------------------------------------------------------------
 
-let choice = null; // {boxes: Map(key → checkbox), samples, budget} of the list that is shown
+let choice = null; // {boxes: Map(key → checkbox), samples, budget, stop, ids, logprobs} of the list that is shown
 
 export const chosenTrials = () => {
   if (!choice) return "{}";
   const chosen = [...choice.boxes].filter(([, box]) => box.checked).map(([key]) => key);
-  return JSON.stringify({ chosen, samples: Number(choice.samples.value), budget: Number(choice.budget.value) });
+  const { samples, budget, stop, ids, logprobs } = choice;
+  return JSON.stringify({ chosen, samples: Number(samples.value), budget: Number(budget.value), stop: stop.value, stop_token_ids: ids.value, logprobs: logprobs.checked });
 };
 
 builders.variants = (root) => {
@@ -34,20 +35,39 @@ builders.variants = (root) => {
 
 function drawVariants(root, header) {
   choice = { boxes: new Map(), samples: number("Runs of each", 1, 20, 1), budget: number("Runs at most", 1, header.most_runs, Math.min(12, header.most_runs)) };
+  Object.assign(choice, { stop: word("Stop at the text", "\\n\\n"), ids: word("Stop at the token ids", "163586, 163585"), logprobs: make("input", "") });
   const suspected = make("ul", "pd-variant-list"), others = make("ul", "pd-variant-list");
   header.variants.forEach((one) => (one.ticked ? suspected : others).append(variant(one)));
   const rest = make("details", "pd-more");
   rest.dataset.key = "others";
-  rest.append(make("summary", "", plural(others.childNodes.length, "further change") + " to choose from"), others);
+  const stops = make("p", "pd-variant-numbers");
+  stops.append(labelled(choice.stop), labelled(choice.ids));
+  rest.append(make("summary", "", plural(others.childNodes.length, "further change") + " to choose from, and other stops to type"), others, stops);
   const cost = make("p", "pd-variant-cost", "");
   cost.setAttribute("role", "status");
   const numbers = make("div", "pd-variant-numbers");
-  numbers.append(labelled(choice.samples), labelled(choice.budget));
+  numbers.append(labelled(choice.samples), labelled(choice.budget), marginBox());
   const none = make("p", "pd-muted", "No finding of this run has a cure that a program can carry out: choose yourself what to change.");
   root.replaceChildren(suspected.childNodes.length ? suspected : none, rest, numbers, cost);
   if (!suspected.childNodes.length) rest.open = true;
   root.oninput = () => (cost.textContent = costOf(header));
   root.oninput();
+}
+
+function marginBox() {
+  const label = make("label", "pd-variant");
+  choice.logprobs.type = "checkbox";
+  label.title = "Each run asks for log probabilities, too: how likely was the marker that opens a call, against its best rival?";
+  label.append(choice.logprobs, make("span", "", "with trigger margin"));
+  return label;
+}
+
+function word(label, placeholder) {
+  const field = make("input", "pd-number pd-word");
+  field.type = "text";
+  field.placeholder = placeholder;
+  field.setAttribute("aria-label", label);
+  return field;
 }
 
 function variant(one) {
@@ -86,7 +106,8 @@ function labelled(field) {
 
 // What it will cost, before it starts: the unchanged request is always one of the variants.
 function costOf(header) {
-  const limits = [header.max_tokens, ...[...choice.boxes.values()].filter((box) => box.checked && box.runs).map((box) => box.mostTokens)];
+  const typed = [choice.stop, choice.ids].filter((field) => field.value.trim()).map(() => header.max_tokens);
+  const limits = [header.max_tokens, ...typed, ...[...choice.boxes.values()].filter((box) => box.checked && box.runs).map((box) => box.mostTokens)];
   const chosen = limits.length;
   const samples = Number(choice.samples.value) || 1;
   const wanted = chosen * samples;
@@ -102,6 +123,7 @@ function costOf(header) {
 
 // --- what came of it ---------------------------------------------------------------------
 
+const MARGIN = "trigger margin";
 const HEADS = ["variant", "runs", "written", "returned", "dropped", "schema-valid", "finish reasons", "returned per written, 95 %", "against unchanged"];
 
 builders.trials = (root, name) =>
@@ -110,16 +132,18 @@ builders.trials = (root, name) =>
   ]);
 
 function trialTable(rows) {
+  const hasMargin = rows.some((row) => row.margin);
   const table = make("table", "pd-table pd-trial-table");
   const head = make("tr", "");
-  HEADS.forEach((title) => {
+  (hasMargin ? [...HEADS, MARGIN] : HEADS).forEach((title) => {
     const cell = make("th", "", title);
     cell.scope = "col";
+    if (title === MARGIN) cell.title = "Probability of the marker that opens a call, less that of its best rival, where a call could have begun; mean over the runs";
     head.append(cell);
   });
   const top = make("thead", ""), body = make("tbody", "");
   top.append(head);
-  rows.forEach((row) => body.append(trialRow(row)));
+  rows.forEach((row) => body.append(trialRow(row, hasMargin)));
   table.append(make("caption", "pd-live", "What each variant came to"), top, body);
   const box = make("div", "pd-scroll");
   box.tabIndex = 0;
@@ -129,7 +153,7 @@ function trialTable(rows) {
   return box;
 }
 
-function trialRow(row) {
+function trialRow(row, hasMargin) {
   const line = make("tr", row.better > 0 ? "pd-better" : row.better < 0 ? "pd-worse" : "");
   const title = make("td", "pd-words");
   title.append(prose("strong", "pd-trial-name", row.name));
@@ -145,6 +169,7 @@ function trialRow(row) {
   line.append(make("td", "pd-words", row.finish_reasons || "\u2013"), make("td", "pd-figure-cell", row.n ? row.interval : "\u2013"));
   const mark = { 1: "\u25b2 ", [-1]: "\u25bc " }[row.better] || "";
   line.append(make("td", "pd-words", row.change ? mark + row.change : "\u2013"));
+  if (hasMargin) line.append(make("td", "pd-figure-cell", row.margin || "\u2013"));
   return line;
 }
 

@@ -47,14 +47,14 @@ async function copy(text, name) {
   }
 }
 
-// Puts a request into the editor, as if typed: it can be undone. Runs it, if asked, and then compares.
-export const applyRequest = (text, isRun) => {
+// Puts a request into the editor, as if typed: it can be undone. Runs it, if asked, and then compares, if wanted.
+export const applyRequest = (text, isRun, isForComparing = true) => {
   if (!replaceRequest(text, true)) return;
   if (!isRun) return say("It is in the editor.");
   const run = document.getElementById("pd-run");
   if (!run || run.disabled) return say("It is in the editor. A run goes on: press Run after it.");
   say("It is in the editor, and runs.");
-  comparesNext = true;
+  comparesNext = isForComparing;
   run.click();
 };
 
@@ -75,7 +75,7 @@ host.order = order;
 const ANSWERS = {
   cure: (header) => tellCure(header),
   copy: (header, text) => copy(text(), header.name),
-  apply: (header, text) => applyRequest(text(), header.runs !== false),
+  apply: (header, text) => applyRequest(text(), header.runs !== false, header.compares !== false),
   file: (header, text, columns) => {
     saveFile(columns, header.type, header.name);
     say("Saved " + header.name + ".", header.hint);

@@ -100,10 +100,18 @@ function actions(verdict) {
     box.append(button("Go to line " + line, "", go));
   }
   if (verdict.evidence) box.append(button("Show evidence", "", () => jump(verdict.evidence)));
+  if (verdict.asks_margin && host.order) box.append(...marginButton()); // a report has nothing to ask
   if (verdict.quotable) {
     box.append(button("Copy sentence", "", (event) => copyText(verdict.sentence, event.currentTarget)));
   }
   return box;
+}
+
+function marginButton() {
+  const said = make("span", "pd-live", "");
+  said.setAttribute("role", "status");
+  const hint = "Run the request again with log probabilities: how likely was the marker that opens a call, against its best rival?";
+  return [button("How close was a call?", "", () => host.order("pd-ask-margin", "", said), hint), said];
 }
 
 // A run that ended early leaves no card running.

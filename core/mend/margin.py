@@ -14,6 +14,7 @@ from prompt_debugger.core.formats import FORMATS, TABLES
 from prompt_debugger.core.mend.documents import TriggerMarginDocument
 from prompt_debugger.core.types import JSONObject, Parse, Place, SegmentKind, TokenLogprob, Trace
 
+_ALTERNATIVES = 5  # the server is asked for, where the request does not say
 _LEAST = 3  # characters of a marker's first token: "<" alone may begin anything
 
 
@@ -73,6 +74,30 @@ def trigger_margin(trace: Trace) -> TriggerMargin | None:
     if index is None or not markers or len(logprobs[index].top) < 2:
         return None
     return _margin(index, logprobs[index], markers)
+
+
+def with_logprobs(body: JSONObject) -> JSONObject:
+    """Return a request that asks for log probabilities with alternatives, as far as it does not already."""
+    return {"top_logprobs": _ALTERNATIVES, **body, "logprobs": True}
+
+
+def asks_for_margin(trace: Trace) -> bool:
+    """Say whether a run's answer is prose though it could have been a call, and no log probabilities were asked for."""
+    body = trace.request.body
+    could_call = bool(body.get("tools")) and body.get("tool_choice") != "none"
+    return could_call and not body.get("logprobs") and trace.chat is not None and not _has_call(trace)
+
+
+def margin_of_prose(trace: Trace) -> TriggerMargin | None:
+    """Return how close a call was where the model wrote and returned none; `None` where one was, or that is unknown."""
+    return None if _has_call(trace) else trigger_margin(trace)
+
+
+def _has_call(trace: Trace) -> bool:
+    """Say whether a call was written or returned; also where nobody knows, as there is no reading."""
+    if trace.parse is None or (trace.chat is not None and trace.chat.message.get("tool_calls")):
+        return True
+    return any(call.place is Place.BODY for call in trace.parse.parsed.calls)
 
 
 def _margin(index: int, token: TokenLogprob, markers: Sequence[str]) -> TriggerMargin:

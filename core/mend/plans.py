@@ -5,7 +5,7 @@
 | a name of What-if, such as `thinking=true` | the request with that switch set otherwise |
 | `tool-parser=NAME`, `reasoning-parser=NAME` | another parser: on the lab, else the flags to start with |
 | `chat-template=FILE` | another template: likewise |
-| `stop=TEXT`, `no-stop` | other stop strings |
+| `stop=TEXT`, `stop-token-ids=ID,ID`, `no-stop` | other stop strings, other stop tokens, none of either |
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ from prompt_debugger.core.experiments.variant import RenderSetup, Variant
 from prompt_debugger.core.mend.cures import Cure, cures_of
 from prompt_debugger.core.mend.patch import patch_between
 from prompt_debugger.core.pipeline import Target
-from prompt_debugger.core.types import JSONObject, Trace
+from prompt_debugger.core.types import JSON, JSONObject, Trace
 
 UNCHANGED = "unchanged"
 _STOPS = ("stop", "stop_token_ids")
+_PICKS = ("tool-parser=…", "reasoning-parser=…", "chat-template=…", "stop=…", "stop-token-ids=…", "no-stop")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +164,8 @@ def _picked(trace: Trace, target: Target, pick: str, switches: dict[str, Switch]
         plan = Plan(pick, template=template, command=f"--chat-template {value}")
     elif kind == "stop" and value:
         plan = Plan(pick, patch=tuple(patch_between(body, {**body, "stop": [value]})))
+    elif kind == "stop-token-ids" and value:
+        plan = Plan(pick, patch=tuple(patch_between(body, {**body, "stop_token_ids": _token_ids(value)})))
     elif pick == "no-stop":
         kept = {key: entry for key, entry in body.items() if key not in _STOPS}
         plan = Plan(pick, patch=tuple(patch_between(body, kept)))
@@ -170,9 +173,16 @@ def _picked(trace: Trace, target: Target, pick: str, switches: dict[str, Switch]
         made = switches[pick].apply(Variant(body, RenderSetup(""))).body
         plan = Plan(pick, patch=tuple(patch_between(body, made)))
     else:
-        known = ", ".join([*switches, "tool-parser=…", "reasoning-parser=…", "chat-template=…", "stop=…", "no-stop"])
+        known = ", ".join([*switches, *_PICKS])
         raise RequestError(f"no experiment is called {pick!r}", f"Known for this request: {known}.", field="--try")
     return replace(plan, is_elsewhere=_is_elsewhere(plan, target))
+
+
+def _token_ids(text: str) -> list[JSON]:
+    numbers = [one.strip() for one in text.split(",")]
+    if not all(one.isascii() and one.isdigit() and len(one) < 10 for one in numbers):
+        raise RequestError(f"{text!r} names no token ids", "Write numbers with commas between them.", field="--try")
+    return [int(one) for one in numbers]
 
 
 def _file_of(text: str) -> Path:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from prompt_debugger.core.lab import LabPool
 from prompt_debugger.core.mend.cures import Cure
 from prompt_debugger.core.mend.experiments import Experiment, run_experiments, tried_cures
-from prompt_debugger.core.mend.margin import trigger_margin
+from prompt_debugger.core.mend.margin import trigger_margin, with_logprobs
 from prompt_debugger.core.mend.plans import Plan, pick_plans
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.room import in_thread
@@ -31,7 +31,7 @@ def add_experiment_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME",
         help="with --experiments: one more variant, such as thinking=true, tool-parser=NAME, chat-template=FILE, "
-        "stop=TEXT, or another switch of `render --what-if`; may be given again",
+        "stop=TEXT, stop-token-ids=ID,ID, or another switch of `render --what-if`; may be given again",
     )
     parser.add_argument(
         "--margin",
@@ -61,10 +61,9 @@ def _picked(trace: Trace, target: Target, picks: list[str]) -> list[Plan]:
     return plans
 
 
-def with_logprobs(request: Request) -> Request:
+def asking_for_margin(request: Request) -> Request:
     """Return a request that asks for log probabilities, as far as it does not already."""
-    body: JSONObject = {**request.body, "logprobs": True}
-    body.setdefault("top_logprobs", 5)
+    body = with_logprobs(request.body)
     return replace(request, body=body, text=json.dumps(body, ensure_ascii=False, indent=2))
 
 

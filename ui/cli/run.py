@@ -34,10 +34,10 @@ from prompt_debugger.ui.cli.mend import (
     add_experiment_arguments,
     add_margin,
     add_to_document,
+    asking_for_margin,
     experiment,
     experiments_to_terminal,
     margin_to_terminal,
-    with_logprobs,
 )
 from prompt_debugger.ui.cli.output import OK, add_output_arguments, exit_status, log, print_json, print_text, read_input
 from prompt_debugger.ui.cli.run_cases import run_cases
@@ -232,7 +232,7 @@ async def _run_one(options: argparse.Namespace, labs: LabPool) -> tuple[Trace, _
     if options.offline:
         log(f"Running `LLM.{options.offline}` of the installed vLLM; loading it takes a while")
         return await run_offline(request, target.lab, options.offline), _Further()
-    request = with_logprobs(request) if options.margin else request
+    request = asking_for_margin(request) if options.margin else request
     trace = await run_async(request, target, labs=labs, on_progress=_say())
     tried = await experiment(trace, target, labs, options) if options.experiments or options.picks else None
     return trace, _Further(tried, await go_on(trace, target, labs, options))
@@ -252,7 +252,7 @@ async def _run_cases(options: argparse.Namespace, labs: LabPool) -> int:
     target = target_from_options(options)
 
     async def run_one(request: Request) -> Trace:
-        request = with_logprobs(request) if options.margin else request
+        request = asking_for_margin(request) if options.margin else request
         return await run_async(request, target, labs=labs, on_progress=_say())
 
     return await run_cases(options.cases, run_one, jobs=options.jobs)

@@ -111,10 +111,15 @@ def _row(one: Experiment, base: Experiment | None, at: int) -> JSONObject:
         "interval": f"{low:.0%} to {high:.0%}" if one.written else "none written",
         "change": "" if change is None else _change(change),
         "better": 0 if change is None else (change.returned > 0) - (change.returned < 0),
-        "command": "" if one.plan.cure is None or can_run(one.plan) else one.plan.cure.command,
+        "margin": "" if one.trigger_margin is None else f"{one.trigger_margin:+.1%}".replace("-", "\u2212"),
+        "command": "" if can_run(one.plan) else _command(one.plan),
         "problem": as_sentence(one.problem) if one.problem else "",
         "runs": [f"{at}.{number}" for number in range(len(one.traces))],
     }
+
+
+def _command(plan: Plan) -> str:
+    return plan.command or ("" if plan.cure is None else plan.cure.command)
 
 
 def _change(change: Change) -> str:

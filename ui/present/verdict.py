@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from prompt_debugger.core.mend.margin import asks_for_margin, margin_of_prose
 from prompt_debugger.core.types import JSON, Conclusion, Finding, JSONObject, Severity, Stage, Trace, Verdict
 from prompt_debugger.ui.present.findings import evidence_to_json
 from prompt_debugger.ui.present.payload import pack_payload
@@ -24,7 +25,8 @@ def verdict_strip(state: str, badge: str, sentence: str, **changes: JSON) -> str
         state: `idle`, `recorded` (a worked case as it once ran), `running`, `done`, `stopped` or `error`.
         badge: One or two words, upper case.
         sentence: What there is to read.
-        **changes: `tone`, `detail`, `log`, `place`, `evidence`, `open`, `fraction`, `quotable`, `run`.
+        **changes: `tone`, `detail`, `log`, `place`, `evidence`, `open`, `fraction`, `quotable`,
+            `asks_margin`, `run`.
     """
     strip: JSONObject = {
         "state": state,
@@ -38,6 +40,7 @@ def verdict_strip(state: str, badge: str, sentence: str, **changes: JSON) -> str
         "open": None,
         "fraction": None,
         "quotable": False,
+        "asks_margin": False,
         "run": 0,
     }
     return pack_payload({**strip, **changes})
@@ -73,6 +76,7 @@ def verdict_payload(trace: Trace, *, run: int = 0) -> str:
     if verdict is None:
         return verdict_strip("done", "NO VERDICT", "The run ended without a verdict.", tone="warning", run=run)
     badge, tone = _badge(verdict, trace.findings)
+    margin = margin_of_prose(trace)
     return verdict_strip(
         "done",
         badge,
@@ -81,6 +85,8 @@ def verdict_payload(trace: Trace, *, run: int = 0) -> str:
         evidence=_first_evidence(verdict, trace.findings),
         open=_panel(verdict, trace.findings),
         quotable=True,
+        detail="" if margin is None else f"No call was written. {margin.sentence}",
+        asks_margin=asks_for_margin(trace),
         run=run,
     )
 

@@ -82,7 +82,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     wire_verification(page, verification, Verifications(settings))
     runs = PageRuns(handlers)
     cures = Cures(runs, bench)
-    wire_mend(page, mend, orders, Experiments(runs, bench), HandOver(runs))
+    wire_mend(page, mend, orders, Experiments(runs, bench), HandOver(runs), template)
     wire_loop(page, mend.loop, orders, ToolLoop(runs))
     wire_cures(page, orders, cures)
     wire_edits(page, orders, cures, template)

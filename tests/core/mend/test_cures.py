@@ -281,6 +281,16 @@ def test_what_a_person_picks_becomes_a_variant():
     assert target_of(plans[3], lab).lab.tool_parser == "hermes"
 
 
+def test_other_stop_tokens_are_numbers_with_commas():
+    trace = recorded("healthy-call")
+    [plan] = pick_plans(trace, Target(), ["stop-token-ids=7, 163586"])
+
+    assert apply_patch(trace.request.body, plan.patch)["stop_token_ids"] == [7, 163586]
+    for text in ("END", "1,,2", "-1", "1.5", "²"):
+        with pytest.raises(RequestError, match="names no token ids"):
+            pick_plans(trace, Target(), [f"stop-token-ids={text}"])
+
+
 def test_a_name_that_no_variant_has_is_refused_with_those_that_there_are():
     with pytest.raises(RequestError, match="'nobody'") as refused:
         pick_plans(recorded("healthy-call"), Target(), ["nobody"])

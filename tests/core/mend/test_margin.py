@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from prompt_debugger.core.api import parse
-from prompt_debugger.core.mend.margin import trigger_margin
+from prompt_debugger.core.mend.margin import asks_for_margin, margin_of_prose, trigger_margin
+from prompt_debugger.core.mend.margin import with_logprobs as asking
 from prompt_debugger.core.pipeline.recordings import load_recording
 from prompt_debugger.core.types import Completion, Request, Server, TokenLogprob, Trace
 
@@ -93,3 +94,32 @@ def test_nothing_is_said_without_alternatives_or_where_tokens_and_probabilities_
     assert trigger_margin(recorded("healthy-call")) is None
     assert trigger_margin(with_logprobs(recorded("healthy-call"))) is None
     assert trigger_margin(replace(trace, raw=fewer)) is None
+
+
+def with_body(trace, **changes):
+    return replace(trace, request=replace(trace.request, body={**trace.request.body, **changes}))
+
+
+def test_prose_where_a_call_could_have_been_asks_for_log_probabilities_once():
+    prose = recorded("polluted-content")
+
+    assert asks_for_margin(prose)
+    for name in ("healthy-call", "dropped-call", "wrong-parser", "answer-swallowed-as-reasoning"):
+        assert not asks_for_margin(recorded(name))
+    for change in ({"tools": []}, {"tool_choice": "none"}, {"logprobs": True}):
+        assert not asks_for_margin(with_body(prose, **change))
+    for change in ({"chat": None}, {"parse": None}):
+        assert not asks_for_margin(replace(prose, **change))
+
+
+def test_the_margin_of_prose_is_none_where_a_call_was_written():
+    likely = {SECTION: 0.4, "I": 0.5}
+
+    assert margin_of_prose(with_logprobs(recorded("polluted-content"), at_0=likely)).marker == SECTION
+    assert margin_of_prose(with_logprobs(recorded("healthy-call"), at_0=likely)) is None
+    assert margin_of_prose(with_logprobs(recorded("dropped-call"), at_0=likely)) is None
+
+
+def test_a_request_that_asks_for_alternatives_keeps_its_number_of_them():
+    assert asking({"messages": []}) == {"messages": [], "logprobs": True, "top_logprobs": 5}
+    assert asking({"top_logprobs": 2, "logprobs": False}) == {"top_logprobs": 2, "logprobs": True}

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prompt_debugger.core.errors import BackendError, LabError, RequestError
+from prompt_debugger.core.pipeline.recordings import load_recording
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.types import (
     JSON,
@@ -22,6 +23,7 @@ from prompt_debugger.core.types import (
     Span,
     Stage,
     TemplateKwarg,
+    TokenLogprob,
     Trace,
     Verdict,
 )
@@ -364,3 +366,20 @@ def test_no_text_breaks_a_payload(text, other):
 
 def test_running_says_how_long():
     assert header(running_payload("x", run=1, elapsed_s=2.6))["detail"] == "3 s"
+
+
+def test_beside_prose_stands_how_close_a_call_was_or_the_way_to_ask():
+    recording = load_recording("polluted-content")
+    assert recording is not None
+    prose = recording.trace
+    assert prose.raw is not None
+    assert prose.raw.tokens is not None
+    tops = (("<|tool_calls_section_begin|>", -1.0), ("I", -0.5))
+    logprobs = tuple(TokenLogprob(token.text, token.id, -0.5, tops) for token in prose.raw.tokens)
+
+    asked = header(verdict_payload(prose))
+    told = header(verdict_payload(replace(prose, raw=replace(prose.raw, logprobs=logprobs))))
+
+    assert (asked["asks_margin"], asked["detail"]) == (True, "")
+    assert told["detail"].startswith("No call was written. Where a call could have begun (token 0)")
+    assert "36.8%" in told["detail"]

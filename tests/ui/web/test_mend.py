@@ -18,7 +18,7 @@ from prompt_debugger.ui.web.gate import RunGate
 from prompt_debugger.ui.web.handlers import Handlers, TargetFields
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.mend.cures import Cures
-from prompt_debugger.ui.web.mend.experiments import Experiments
+from prompt_debugger.ui.web.mend.experiments import Edited, Experiments
 from prompt_debugger.ui.web.mend.hand_over import HandOver
 from prompt_debugger.ui.web.mend.runs import PageRuns, Ran
 from prompt_debugger.ui.web.settings import PageSettings
@@ -178,12 +178,66 @@ async def test_experiments_run_what_was_chosen_beside_the_unchanged_request(serv
 
 
 @pytest.mark.servers
+async def test_other_stops_are_variants_and_log_probabilities_give_the_margin(server_url, lab_model_dir):
+    body = {**FAULTY, "stop": ["END"]}
+    trace = await run_request(
+        read_request(json.dumps(body)), Target(base_url=server_url, tokenizer=lab_model_dir, tool_parser="kimi_k2")
+    )
+    ran = Ran(trace, NOWHERE._replace(endpoint=server_url, tokenizer=str(lab_model_dir)), "a")
+    trials, _ = trials_page()
+    chosen = {"chosen": ["no-stop"], "stop": "a\\nb", "stop_token_ids": "1, 2", "logprobs": True}
+
+    listed = unpack_payload(await trials.plan(ran))[0]
+    steps = [one async for one in trials.run(ran, json.dumps({**chosen, "samples": 1, "budget": 4}))]
+
+    assert "no-stop" in {one["key"] for one in listed["variants"]}
+    rows = unpack_payload(steps[-1].payload)[0]["rows"]
+    names = ["unchanged request", "no stop strings, no stop tokens", "stop at 'a\\nb'", "stop at token 1, 2"]
+    assert [row["name"] for row in rows] == names
+    sent = [made[0].request.body for _, made in steps[-1].runs]
+    assert [(one.get("stop"), one.get("stop_token_ids")) for one in sent] == [
+        (["END"], None),
+        (None, None),
+        (["a\nb"], None),
+        (["END"], [1, 2]),
+    ]
+    assert {one["logprobs"] for one in sent} == {True}
+
+
+@pytest.mark.servers
+async def test_an_edited_template_is_a_variant_but_not_on_a_public_page(server_url, lab_model_dir):
+    target = Target(base_url=server_url, tokenizer=lab_model_dir)
+    trace = await run_request(read_request(json.dumps(FAULTY)), target)
+    trace = replace(trace, server=replace(trace.server, kind="vllm"))
+    ran = Ran(trace, NOWHERE._replace(endpoint=server_url, tokenizer=str(lab_model_dir)), "a")
+
+    async def keys(trials, ran, edited):
+        return {one["key"]: one for one in unpack_payload(await trials.plan(ran, edited))[0]["variants"]}
+
+    offered = await keys(trials_page()[0], ran, Edited("Only {{ messages[0].content }}", "own"))
+    assert offered["template"]["can_run"] is False  # somebody's server: its flags are given
+    assert offered["reasoning-parser=qwen3"]["can_run"] is False
+    assert "template" not in await keys(trials_page()[0], ran, Edited("own", "own"))
+    public, _ = trials_page(public=True, target=target)
+    assert "template" not in await keys(public, Ran(trace, NOWHERE, "a"), Edited("Only", "own"))
+
+
+def test_a_request_is_asked_again_with_log_probabilities():
+    header, text = read(page().ask_margin(recorded("polluted-content")))
+
+    assert (header["kind"], header["compares"]) == ("apply", False)
+    assert json.loads(text)["top_logprobs"] == 5
+    assert read(page().ask_margin(None))[0]["kind"] == "failure"
+
+
+@pytest.mark.servers
 @pytest.mark.parametrize(
     ("order", "words"),
     [
         ("not json", "nothing was chosen"),
         ('{"chosen": ["cure 0"], "samples": 0, "budget": 3}', "samples goes from 1 to 20"),
         ('{"chosen": ["cure 0"], "samples": 1, "budget": 9}', "runs goes from 1 to 8"),
+        ('{"stop_token_ids": "x", "samples": 1, "budget": 3}', "'x' names no token ids"),
         ('{"chosen": [["cure 0"]], "samples": true, "budget": 1}', "nothing was chosen"),
     ],
 )

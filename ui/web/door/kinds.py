@@ -114,7 +114,7 @@ _NAMES: Mapping[Kind, tuple[str, ...]] = {
     Kind.SHARE: (
         "share", "open_bundle", "add_bundle", "compare_runs", "open_cell", "pack_run", "reopen_run",
         "copy_cure", "apply_cure", "open_verification", "open_row", "open_trial", "make_plugin",
-        "open_turn", "turn_request", "save_loop",
+        "open_turn", "turn_request", "save_loop", "ask_margin",
     ),
     Kind.EDIT: ("check_request", "check_reading", "check_row", "load_case", "open_template", "forget_counts"),
 }  # fmt: skip

@@ -12,6 +12,7 @@ from prompt_debugger.core.experiments.switches import find_switches
 from prompt_debugger.core.mend.cures import Cure, cures_of
 from prompt_debugger.core.mend.experiments import Experiment, Plan, step_experiments, tried_cures
 from prompt_debugger.core.mend.forms import FORMS, NAMES, Form, request_as
+from prompt_debugger.core.mend.margin import with_logprobs
 from prompt_debugger.core.mend.patch import apply_patch
 from prompt_debugger.core.request import body_text
 from prompt_debugger.core.room import in_thread
@@ -66,6 +67,16 @@ class Cures:
         """Return the changed request, for the editor."""
         return self._guarded(lambda: self._apply(_changed(trace, code)))
 
+    def ask_margin(self, trace: Trace | None) -> str:
+        """Return the request with log probabilities asked for, for the editor."""
+
+        def made() -> str:
+            if trace is None:
+                raise NOTHING
+            return self._apply(with_logprobs(trace.request.body), compares=False)
+
+        return self._guarded(made)
+
     def copy(self, trace: Trace | None, order: str) -> str:
         """Return the changed request in one form; an order is the form, a blank, and the finding's code."""
 
@@ -109,8 +120,8 @@ class Cures:
             raise RequestError("a request cannot say this: it is the server's doing", "")
         return changed.body
 
-    def _apply(self, body: JSONObject) -> str:
-        return self._answer({"kind": "apply"}, body_text(body))
+    def _apply(self, body: JSONObject, *, compares: bool = True) -> str:
+        return self._answer({"kind": "apply", "compares": compares}, body_text(body))
 
     def _guarded(self, make: Callable[[], str]) -> str:
         try:

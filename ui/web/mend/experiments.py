@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from typing import NamedTuple
 
 from prompt_debugger.core.errors import DebuggerError, RequestError
 from prompt_debugger.core.experiments import Variant
 from prompt_debugger.core.experiments.switches import find_switches
-from prompt_debugger.core.mend.cures import Cure
 from prompt_debugger.core.mend.experiments import UNCHANGED, Experiment, Plan, Step, plan_experiments, step_experiments
+from prompt_debugger.core.mend.margin import with_logprobs
 from prompt_debugger.core.mend.patch import patch_between
+from prompt_debugger.core.mend.plans import pick_plans
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.room import in_thread
 from prompt_debugger.core.types import JSON, JSONObject, Trace
@@ -19,13 +22,23 @@ from prompt_debugger.ui.present.experiments import bench_error_payload
 from prompt_debugger.ui.present.trials import keys_of, order_of, trials_payload, variants_payload
 from prompt_debugger.ui.web.experiments import Bench, as_told
 from prompt_debugger.ui.web.mend.runs import PUBLIC_RUNS, PageRuns, Ran, Telling, ticking
-from prompt_debugger.ui.web.render_setups import with_own_template
-from prompt_debugger.ui.web.targets import TOOL_PARSERS
+from prompt_debugger.ui.web.render_setups import with_edges, with_own_template
+from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS
 
 MAX_SAMPLES = 20
 MAX_RUNS = 40
 
 Kept = tuple[tuple[str, tuple[Trace, ...]], ...]
+
+
+class Edited(NamedTuple):
+    """The template under edit, and the model's own."""
+
+    template: str = ""
+    own: str = ""
+
+
+UNEDITED = Edited()
 
 
 class TrialStep(NamedTuple):
@@ -43,28 +56,31 @@ class Experiments:
         self._bench = bench
         self.most_runs = PUBLIC_RUNS if runs.is_public else MAX_RUNS
 
-    async def plan(self, ran: Ran) -> str:
-        """Return what can be tried: cures, all of them together, switches, and parsers."""
+    async def plan(self, ran: Ran, edited: Edited = UNEDITED) -> str:
+        """Return what can be tried: cures, all of them together, switches, stops, parsers, and the edited template."""
         try:
             trace, target = self._runs.target(ran)
-            plans = await in_thread(self._plans, ran, trace, target)
+            plans = await in_thread(self._plans, ran, trace, target, edited)
             ticked = frozenset(key for key in plans if key.startswith("cure"))
             return await in_thread(variants_payload, plans, ticked, trace, self.most_runs)
         except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
             return bench_error_payload(as_told(error))
 
-    async def run(self, ran: Ran, order: str) -> AsyncGenerator[TrialStep, None]:
+    async def run(self, ran: Ran, order: str, edited: Edited = UNEDITED) -> AsyncGenerator[TrialStep, None]:
         """Run what was chosen; yield the table as it grows."""
         try:
             trace, target = self._runs.target(ran)
-            chosen = await self._chosen(ran, trace, target, order_of(order))
+            asked = order_of(order)
+            plans = await in_thread(self._plans, ran, trace, target, edited)
+            chosen = await in_thread(_chosen, plans, trace, target, asked)
+            has_margin = asked.get("logprobs") is True
             source = f"On {trace.server.base_url if trace.server else ''}; each run as if it had been pasted."
             told = Telling()
 
             async def run(body: JSONObject, plan: Plan) -> Trace:
+                body = with_logprobs(body) if has_margin else body
                 return await self._runs.run(ran, target, body, plan, told)
 
-            asked = order_of(order)
             samples = _number(asked.get("samples"), MAX_SAMPLES, "samples")
             budget = _number(asked.get("budget"), self.most_runs, "runs")
             steps = step_experiments(trace, chosen, run, samples=samples, budget=budget)
@@ -81,25 +97,37 @@ class Experiments:
         except Exception as error:  # noqa: BLE001  # as above
             yield TrialStep(bench_error_payload(as_told(error)))
 
-    async def _chosen(self, ran: Ran, trace: Trace, target: Target, order: JSONObject) -> list[Plan]:
-        plans = await in_thread(self._plans, ran, trace, target)
-        chosen = [plans[key] for key in keys_of(order) if key in plans]
-        if not chosen:
-            raise RequestError("nothing was chosen to be changed", "Tick at least one variant.")
-        return [Plan(UNCHANGED), *chosen]
-
-    def _plans(self, ran: Ran, trace: Trace, target: Target) -> dict[str, Plan]:
+    def _plans(self, ran: Ran, trace: Trace, target: Target, edited: Edited) -> dict[str, Plan]:
         """Return the variants by the key that the page chooses them by."""
         made = {f"cure {at}": plan for at, plan in enumerate(plan_experiments(trace, target)[1:])}
         known = [plan.patch for plan in made.values()]
         for key, plan in self._switch_plans(ran, trace).items():
             if plan.patch not in known:
                 made[key] = plan
+        if any(trace.request.body.get(name) for name in ("stop", "stop_token_ids")):
+            made["no-stop"] = _named("no stop strings, no stop tokens", trace, target, "no-stop")
         server = trace.server
-        if server is not None and (server.is_lab or server.kind == "vllm"):
-            parsers = [name for name in TOOL_PARSERS if name not in ("none", server.tool_parser)]
-            made |= {f"parser {name}": _parser_plan(name, is_lab=target.base_url is None) for name in parsers}
+        if server is None or not (server.is_lab or server.kind == "vllm"):
+            return made
+        for kind, names, own in (
+            ("tool", TOOL_PARSERS, server.tool_parser),
+            ("reasoning", REASONING_PARSERS, server.reasoning_parser),
+        ):
+            for name in names:
+                if name not in ("none", own):
+                    pick = f"{kind}-parser={name}"
+                    made[pick] = _named(f"the {kind} parser {name}", trace, target, pick)
+        template = self._template(edited)
+        if template:
+            [plan] = pick_plans(trace, target, ["chat-template=edited.jinja"], template=template)
+            made["template"] = replace(plan, name="the template as edited")
         return made
+
+    def _template(self, edited: Edited) -> str:
+        """Return the template under edit; "" if it is the model's own, or not to be run: a public page runs none."""
+        self._bench.check_text(edited.template)
+        whole = with_edges(edited.template, edited.own)
+        return "" if self._runs.is_public or not whole.strip() or whole == edited.own else whole
 
     def _switch_plans(self, ran: Ran, trace: Trace) -> dict[str, Plan]:
         """Return what a request can say of the switches of What-if."""
@@ -118,10 +146,31 @@ class Experiments:
         return made
 
 
-def _parser_plan(name: str, *, is_lab: bool) -> Plan:
-    title = f"the tool parser {name}"
-    cure = Cure(title, "flags", command=f"--enable-auto-tool-choice --tool-call-parser {name}", tool_parser=name)
-    return Plan(title, cure=cure, tool_parser=name if is_lab else None)
+def _chosen(plans: dict[str, Plan], trace: Trace, target: Target, order: JSONObject) -> list[Plan]:
+    chosen = [plans[key] for key in keys_of(order) if key in plans]
+    stop, ids = (str(order.get(name) or "").strip() for name in ("stop", "stop_token_ids"))
+    if stop:
+        text = _unescaped(stop)
+        chosen.append(_named(f"stop at {text!r}", trace, target, f"stop={text}"))
+    if ids:
+        chosen.append(_named(f"stop at token {ids}", trace, target, f"stop-token-ids={ids}"))
+    if not chosen:
+        raise RequestError("nothing was chosen to be changed", "Tick at least one variant.")
+    return [Plan(UNCHANGED), *chosen]
+
+
+def _named(name: str, trace: Trace, target: Target, pick: str) -> Plan:
+    [plan] = pick_plans(trace, target, [pick])
+    return replace(plan, name=name)
+
+
+def _unescaped(text: str) -> str:
+    """Return a text with its escapes read as JSON has them, if it has such: no field takes a line break otherwise."""
+    try:
+        value: JSON = json.loads(f'"{text}"')
+    except ValueError:
+        return text
+    return value if isinstance(value, str) else text
 
 
 def _kept(experiments: tuple[Experiment, ...]) -> Kept:

@@ -11,12 +11,13 @@ import gradio as gr
 from prompt_debugger.core.mend.upstream import ENGINES
 from prompt_debugger.core.types import JSON, Trace
 from prompt_debugger.ui.present import pack_payload
-from prompt_debugger.ui.web.mend.experiments import Experiments, Kept
+from prompt_debugger.ui.web.mend.experiments import Edited, Experiments, Kept
 from prompt_debugger.ui.web.mend.hand_over import HandOver
 from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.forms import Form, build_form, wire_form
 from prompt_debugger.ui.web.panels.loop import LoopPanel, build_loop
 from prompt_debugger.ui.web.panels.orders import ORDER_LIMIT, WITH_ORDER, OrderPanel, order_button, ran_of
+from prompt_debugger.ui.web.panels.template import TemplatePanel
 from prompt_debugger.ui.web.views import build_view
 from prompt_debugger.ui.web.work import marked_payloads
 
@@ -73,10 +74,12 @@ def build_mend() -> MendPanel:
     return MendPanel(variants, trials, shrink, engine, upstream, plugin, plan, open_run, gr.State(()), loop)
 
 
-def wire_mend(page: Page, panel: MendPanel, orders: OrderPanel, trials: Experiments, over: HandOver) -> None:
+def wire_mend(
+    page: Page, panel: MendPanel, orders: OrderPanel, trials: Experiments, over: HandOver, template: TemplatePanel
+) -> None:
     """Wire the panel; what it runs is made of the last run, on the server of that run."""
     inputs = [page.trace, *page.request.target_fields, page.request.key]
-    _wire_trials(page, panel, orders, trials)
+    _wire_trials(page, panel, orders, trials, template)
 
     async def shrink(visitor: gr.Request, trace: Trace | None, *fields: Any) -> AsyncGenerator[str, None]:  # noqa: ANN401  # fields and key
         async with aclosing(over.shrink(ran_of(visitor, trace, fields))) as payloads:
@@ -100,17 +103,28 @@ def wire_mend(page: Page, panel: MendPanel, orders: OrderPanel, trials: Experime
     )
 
 
-def _wire_trials(page: Page, panel: MendPanel, orders: OrderPanel, trials: Experiments) -> None:
-    async def plan(visitor: gr.Request, trace: Trace | None, *fields: Any) -> str:  # noqa: ANN401  # fields and key
-        return await trials.plan(ran_of(visitor, trace, fields))
+def _wire_trials(
+    page: Page, panel: MendPanel, orders: OrderPanel, trials: Experiments, template: TemplatePanel
+) -> None:
+    async def plan(
+        visitor: gr.Request,
+        edited: str,
+        own: str,
+        trace: Trace | None,
+        *fields: Any,  # noqa: ANN401  # fields and key
+    ) -> str:
+        return await trials.plan(ran_of(visitor, trace, fields), Edited(edited or "", own or ""))
 
     async def run(
         visitor: gr.Request,
         order: str,
+        edited: str,
+        own: str,
         trace: Trace | None,
         *fields: Any,  # noqa: ANN401  # fields and key
     ) -> AsyncGenerator[Any, None]:
-        async with aclosing(trials.run(ran_of(visitor, trace, fields), order)) as steps:
+        template_of = Edited(edited or "", own or "")
+        async with aclosing(trials.run(ran_of(visitor, trace, fields), order, template_of)) as steps:
             async for step in steps:
                 yield step.payload or gr.skip(), gr.skip() if step.runs is None else step.runs
 
@@ -124,7 +138,7 @@ def _wire_trials(page: Page, panel: MendPanel, orders: OrderPanel, trials: Exper
         shown = marked_payloads(trace, "experiment", f"Run {int(number) + 1} of the experiment \u201c{name}\u201d.")
         return {page.trace: trace, **page.changes(shown)}
 
-    inputs = [page.trace, *page.request.target_fields, page.request.key]
+    inputs = [template.editor, template.own, page.trace, *page.request.target_fields, page.request.key]
     panel.plan.click(plan, inputs, panel.variants, api_name="plan_trials", **quiet())
     with_choice = "(_, ...values) => [PromptDebugger.chosenTrials(), ...values]"
     wire_form(panel.trials, "run_trials", run, [orders.order, *inputs], [panel.runs], js=with_choice, limit=ORDER_LIMIT)

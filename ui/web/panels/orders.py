@@ -35,6 +35,7 @@ class OrderPanel(NamedTuple):
     stop_cure: gr.Button
     apply_cure: gr.Button
     copy_cure: gr.Button
+    ask_margin: gr.Button
     apply_switch: gr.Button
     apply_template: gr.Button
 
@@ -44,7 +45,7 @@ def build_orders() -> OrderPanel:
     with gr.Column(elem_id="pd-orders-place", elem_classes=["pd-unseen"]):
         order = gr.Textbox("", show_label=False, elem_id="pd-order")
         answers = build_view("orders", "orders")
-        names = ("try-cure", "stop-cure", "apply-cure", "copy-cure", "apply-switch", "apply-template")
+        names = ("try-cure", "stop-cure", "apply-cure", "copy-cure", "ask-margin", "apply-switch", "apply-template")
         buttons = [order_button(name) for name in names]
     return OrderPanel(order, answers, *buttons)
 
@@ -83,6 +84,7 @@ def wire_cures(page: Page, panel: OrderPanel, cures: Cures) -> None:
     for button, ask, name in (
         (panel.apply_cure, lambda order, trace: cures.apply(trace, order), "apply_cure"),
         (panel.copy_cure, lambda order, trace: cures.copy(trace, order), "copy_cure"),
+        (panel.ask_margin, lambda _, trace: cures.ask_margin(trace), "ask_margin"),
     ):
         asked = button.click(ask, run, panel.answers, js=WITH_ORDER, api_name=name, **quiet())
         asked.failure(None, None, None, js=_REFUSED, **quiet())
