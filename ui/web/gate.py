@@ -5,11 +5,12 @@ Holds times and counts by session, never a text. A session is what gradio calls 
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from prompt_debugger.ui.web.door.counts import leaves_enough
@@ -18,6 +19,7 @@ from prompt_debugger.ui.web.limits import LimitError, Limits
 _MINUTE_S = 60.0
 _MAX_STARTS = 2_000
 _LOOK_AGAIN_S = 0.4
+_DRAWING_AT_ONCE = 4  # runs that draw as often as one alone
 SLOW_S = 2.0  # a run that takes longer waits for its server, and holds no place that another could use
 
 
@@ -29,11 +31,13 @@ class Turn:
         session: Whose run it is.
         visitor: Who opened that page.
         begun_s: When its turn came; `None` while it waits.
+        has_come: Set when its turn has come.
     """
 
     session: str
     visitor: str = ""
     begun_s: float | None = None
+    has_come: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def goes_on(self) -> bool:
@@ -89,12 +93,22 @@ class RunGate:
             self._advance()  # one that goes on may have become slow
         return 0 if turn.goes_on else self._line.index(turn) + 1
 
+    async def wait(self, turn: Turn) -> None:
+        """Wait until a run's turn has come, or it is time to look again how many are ahead."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(turn.has_come.wait(), _LOOK_AGAIN_S)
+
+    def pace(self) -> float:
+        """Return how much less often than alone a run draws what has not changed: all of them draw in one process."""
+        return max(1.0, len(self._turns) / _DRAWING_AT_ONCE)
+
     def _advance(self) -> None:
         """Let those go on for whom there is a place."""
         self._advanced_s = self._clock()
         for turn in self._in_line():
             if self._has_place(turn):
                 turn.begun_s = self._clock()
+                turn.has_come.set()
         self._line = self._in_line()
 
     def _has_place(self, turn: Turn) -> bool:

@@ -236,12 +236,13 @@ class Handlers:
 
     async def _wait(self, view: RunView, turn: Turn) -> AsyncGenerator[Payloads, None]:
         """Yield how many runs are ahead until it is this one's turn."""
-        said = -1
+        said, said_s = 0, 0.0
         while ahead := self.gate.runs_ahead(turn):
-            sentence = f"Waiting: {ahead} {'run is' if ahead == 1 else 'runs are'} ahead of yours"
-            yield {} if ahead == said else {"verdict": running_payload(sentence, run=view.run)}
-            said = ahead
-            await asyncio.sleep(TICK_S)
+            if ahead != said and (not said or time.monotonic() - said_s >= TICK_S * self.gate.pace()):
+                sentence = f"Waiting: {ahead} {'run is' if ahead == 1 else 'runs are'} ahead of yours"
+                yield {"verdict": running_payload(sentence, run=view.run)}
+                said, said_s = ahead, time.monotonic()
+            await self.gate.wait(turn)
 
     async def _run(self, view: RunView, pasted: Pasted, fields: TargetFields, key: str) -> AsyncGenerator[Update, None]:
         intake = await room_of().run(
@@ -292,7 +293,7 @@ class Handlers:
         return Update({**payloads, "notices": notices, "verdict": verdict}, trace)
 
     async def _follow(self, view: RunView, request: Request, target: Target) -> AsyncGenerator[Payloads, None]:
-        """Yield what changes, at most every `MIN_GAP_S` and at least every `TICK_S`."""
+        """Yield what changes, at most every `MIN_GAP_S` and at least every `TICK_S`; where many run, less often."""
         started_s = time.monotonic()
         latest = _Latest()
         heard = None if self.settings.public else listening(view.exchanges)  # the operator's affair, there
@@ -300,11 +301,12 @@ class Handlers:
         task = asyncio.create_task(following, context=heard)
         try:
             while not task.done():
-                await latest.wait(TICK_S)
+                pace = self.gate.pace()
+                await latest.wait(TICK_S * pace)
                 _check_time(time.monotonic() - started_s, self.limits)
-                if latest.progress is not None:
+                if latest.progress is not None and not task.done():
                     yield await in_thread(_update, view, latest.progress, time.monotonic() - started_s)
-                await asyncio.sleep(MIN_GAP_S)
+                await asyncio.wait({task}, timeout=MIN_GAP_S * pace)
             await task
             if latest.progress is not None:
                 yield await in_thread(view.finish, latest.progress.trace)

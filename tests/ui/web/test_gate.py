@@ -1,5 +1,6 @@
 """Whose turn it is, by a clock that the test sets."""
 
+import asyncio
 from contextlib import ExitStack
 from dataclasses import replace
 
@@ -7,6 +8,7 @@ import pytest
 
 from prompt_debugger.ui.web.gate import SLOW_S, RunGate
 from prompt_debugger.ui.web.limits import PUBLIC_LIMITS, LimitError, Limits
+from tests.patience import PATIENCE_S
 
 
 class Clock:
@@ -42,6 +44,34 @@ def test_the_end_of_a_run_lets_the_next_one_go_on(stack):
         third = stack.enter_context(gate.enter("third"))
 
     assert [gate.runs_ahead(second), gate.runs_ahead(third)] == [0, 1]
+
+
+async def test_a_run_that_waits_hears_at_once_that_its_turn_has_come(monkeypatch):
+    monkeypatch.setattr("prompt_debugger.ui.web.gate._LOOK_AGAIN_S", 10 * PATIENCE_S)
+    gate = RunGate(Limits(runs_at_once=1))
+    with ExitStack() as others:
+        others.enter_context(gate.enter("first"))
+        with gate.enter("second") as turn:
+            waiting = asyncio.create_task(heard(gate, turn))
+            await asyncio.sleep(0)
+            others.close()
+            await asyncio.wait_for(waiting, PATIENCE_S)
+
+    assert turn.goes_on
+
+
+async def heard(gate, turn):
+    while gate.runs_ahead(turn):
+        await gate.wait(turn)
+
+
+def test_many_runs_draw_what_has_not_changed_less_often(stack):
+    gate = RunGate(Limits(runs_at_once=2))
+    alone = gate.pace()
+    for number in range(40):
+        stack.enter_context(gate.enter(f"visitor {number}"))
+
+    assert (alone, gate.pace()) == (1.0, 10.0)
 
 
 def test_everybodys_first_run_comes_before_anybodys_second(stack):

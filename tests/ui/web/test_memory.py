@@ -55,6 +55,18 @@ async def test_what_a_page_left_is_seen_and_dropped(served):
     assert "leaver" not in blocks._queue.pending_event_ids_session
 
 
+async def test_a_page_keeps_no_description_of_itself_and_is_drawn_whole_all_the_same(served):
+    url, blocks = served
+    visitor = Visitor(url, blocks, "plain")
+    async with httpx.AsyncClient(timeout=PATIENCE_S) as client:
+        await visitor.call(client, "check_request", REQUEST)
+
+    kept = blocks.state_holder["plain"].config_values
+    assert kept
+    assert not any(kept.values())
+    assert all(part["props"] for part in blocks.get_config_file()["components"] if part["type"] == "html")
+
+
 async def test_an_event_that_ended_is_not_in_use(served):
     url, blocks = served
     async with httpx.AsyncClient(timeout=PATIENCE_S) as client:
