@@ -21,6 +21,7 @@ from prompt_debugger.core.verify.pairs import read_results
 
 _JOURNALS, _RESULTS = (".sqlite", ".db"), (".jsonl", ".json")
 _WAIT_S = 2.0
+_MOST_BYTES = 256 << 20  # of one row, unpacked
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +121,17 @@ def _found(path: Path) -> Path:
 
 
 def _opened(path: Path) -> closing[sqlite3.Connection]:
+    """Open a journal, which somebody else may have made: its rows lie in tables, and none is longer than is read."""
     try:
-        return closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_WAIT_S))
+        journal = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_WAIT_S)
+        journal.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
+        made = dict(journal.execute("SELECT name, sql FROM sqlite_master WHERE name IN ('meta', 'rows')"))
+        if not all(str(sql).upper().startswith("CREATE TABLE") for sql in made.values()):  # a view could go on for ever
+            journal.close()
+            raise sqlite3.DatabaseError("its rows are computed")
     except sqlite3.Error as error:
         raise _refusal(path, error) from None
+    return closing(journal)
 
 
 def _asked(
@@ -143,8 +151,10 @@ def _refusal(path: Path, error: sqlite3.Error) -> RequestError:
 
 def _unpacked(blob: JSON, path: Path) -> JSONObject:
     try:
-        document: JSON = json.loads(zlib.decompress(blob))  # type: ignore[arg-type]  # sqlite gives bytes
-    except (TypeError, ValueError, zlib.error):
+        unpacker = zlib.decompressobj()
+        text = unpacker.decompress(blob, _MOST_BYTES)  # type: ignore[arg-type]  # sqlite gives bytes
+        document: JSON = json.loads(text) if unpacker.eof else None
+    except (TypeError, ValueError, RecursionError, zlib.error):
         document = None
     if not isinstance(document, dict):
         raise RequestError(f"a row of {str(path)!r} cannot be read", "The file is damaged, or of another program.")

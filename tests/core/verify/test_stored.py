@@ -1,6 +1,8 @@
 """A verification is read again from whatever it left, and never written."""
 
 import sqlite3
+import zlib
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -83,3 +85,29 @@ def test_a_damaged_row_is_named(lossy, tmp_path):
 
     with pytest.raises(RequestError, match="cannot be read"):
         list(open_stored(str(copy))[0].rows())
+
+
+@pytest.mark.parametrize(
+    "row",
+    [zlib.compress(b'{"a": "' + b"x" * 5_000_000 + b'"}'), zlib.compress(b'{"a":' * 200_000)],
+    ids=["unpacks to much", "nested deep"],
+)
+def test_a_row_that_somebody_forged_is_refused(lossy, tmp_path, monkeypatch, row):
+    monkeypatch.setattr("prompt_debugger.core.verify.stored._MOST_BYTES", 4_000_000)
+    copy = tmp_path / "results.sqlite"
+    copy.write_bytes((lossy / "results.sqlite").read_bytes())
+    with closing(sqlite3.connect(copy)) as journal, journal:
+        journal.execute("UPDATE rows SET row = ? WHERE data_index = 2", (row,))
+
+    with pytest.raises(RequestError, match="cannot be read"):
+        list(open_stored(str(copy))[0].rows())
+
+
+def test_rows_that_are_computed_without_end_are_refused(tmp_path):
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS side FROM n"
+    with closing(sqlite3.connect(tmp_path / "results.sqlite")) as journal, journal:
+        journal.execute("CREATE TABLE meta (key, value)")
+        journal.execute(f"CREATE VIEW rows AS {endless}")
+
+    with pytest.raises(RequestError, match="are computed"):
+        open_stored(str(tmp_path))

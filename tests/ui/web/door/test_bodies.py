@@ -8,6 +8,7 @@ import pytest
 
 from prompt_debugger.ui.web.door.bodies import MAX_BODIES_HELD, MAX_READERS, MAX_READERS_PER_VISITOR, BodyRoom
 from prompt_debugger.ui.web.door.payloads import PayloadError
+from tests.patience import PATIENCE_S
 
 
 class Sender:
@@ -53,6 +54,16 @@ async def test_a_body_that_is_too_long_is_refused_while_it_comes():
 async def test_a_body_that_stops_coming_is_given_up():
     with pytest.raises(PayloadError) as caught:
         await BodyRoom(10, idle_s=0.01).read(Sender(b"ab", last=False), "me")
+
+    assert caught.value.status == 408
+
+
+async def test_a_body_that_never_begins_is_given_up():
+    async def nothing():
+        await asyncio.Event().wait()
+
+    with pytest.raises(PayloadError) as caught:
+        await asyncio.wait_for(BodyRoom(10, idle_s=0.01).read(nothing, "me"), PATIENCE_S)
 
     assert caught.value.status == 408
 
