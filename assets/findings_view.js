@@ -26,14 +26,14 @@ builders.findings = (root) => {
       const { findings, summary, unchecked, key } = decoded.header;
       cureOf(key);
       const list = make("ol", "pd-finding-list");
-      list.append(...findings.map(card));
+      list.append(...findings.map((finding, i) => card(finding, i + 1)));
       root.replaceChildren(make("p", "pd-counts", summary), list);
       if (unchecked.length) root.append(aside(unchecked));
     },
   };
 };
 
-function card(finding) {
+function card(finding, number) {
   const item = make("li", "pd-finding pd-" + finding.severity);
   const head = make("div", "pd-finding-head");
   head.append(
@@ -41,6 +41,8 @@ function card(finding) {
     prose("h2", "pd-finding-title", finding.title),
     ruleName(finding.code, finding.name, "pd-code-name"),
   );
+  item.dataset.place = "finding." + finding.code + "." + number;
+  if (host.linkTo) head.append(button("Link to this finding", "pd-small", (event) => host.linkTo(item.dataset.place, event.currentTarget), "A link that opens at this finding"));
   item.append(head, meta(finding));
   if (finding.detail) item.append(prose("p", "pd-finding-detail", finding.detail));
   if (finding.evidence.length) item.append(evidence(finding.evidence));

@@ -3,6 +3,8 @@
 export const host = {
   rulesAt: null, // address of the pages about the rules
   order: null, // (buttonId, order, status): asks the page's server for something
+  linkTo: null, // (place, element): a link that opens at this place of the run, to be passed on
+  openHeld: null, // (): the run that came with the link
   placeButton: null, // (place): the way to a line or field of the request, or a line of the template
   keepTheme: null, // (isDark): the theme was chosen by hand
   showPromptOfRun: null, // (): the prompt that is pointed at is the run's, not the live one

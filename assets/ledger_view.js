@@ -165,7 +165,7 @@ class LedgerView {
       ["", segment.word, ALARMS.has(segment.fate) ? "bad" : ""],
     ];
     if (segment.target) parts.push(["in", segment.target]);
-    return { parts, target: segment.target, raw: [[segment.start, segment.stop]] };
+    return { parts, target: segment.target, raw: [[segment.start, segment.stop]], place: "raw.c" + segment.start + "-" + segment.stop };
   }
 
   segmentOf(element) {

@@ -1,7 +1,7 @@
 // What ties the views of a page together: mounting, the open panel, jumps, links between views, the inspector.
 // Knows no Gradio; the page's adapter and an exported report both call `attach`.
 import { builders } from "./builders.js";
-import { make } from "./dom.js";
+import { button, make } from "./dom.js";
 import { host } from "./host.js";
 import { decodePayload, visibleText } from "./payload.js";
 
@@ -117,8 +117,16 @@ function pin(source, facts) {
   pinned = null;
   pinnedFacts = facts;
   point(source, facts);
+  if (facts.place && host.linkTo) offerLink(facts.place);
   pinned = source;
   document.documentElement.classList.add("pd-pinned");
+}
+
+// What is pinned can be sent to somebody.
+function offerLink(place) {
+  const line = document.getElementById("pd-inspector");
+  const words = /\.t\d+$/.test(place) ? "Copy link to this token" : "Copy link to this place";
+  if (line) line.prepend(button(words, "pd-small pd-place-link", (event) => host.linkTo(place, event.currentTarget)));
 }
 
 function release() {

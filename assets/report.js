@@ -3,12 +3,14 @@ import { builders } from "./builders.js";
 import { button, copyText, make, prose } from "./dom.js";
 import { isWithin } from "./field_paths.js";
 import { drawJson, lightJson, walkJson } from "./json_view.js";
+import { host } from "./host.js";
 import { attach, inspect, onLight, pin, release } from "./linking.js";
 import "./views.js";
 import { decodePayload } from "./payload.js";
 import { savePicture } from "./picture.js";
+import { goToPlace } from "./place.js";
 
-const { payloads, ended, title } = JSON.parse(document.getElementById("pd-data").textContent);
+const { payloads, ended, title, at } = JSON.parse(document.getElementById("pd-data").textContent);
 const KINDS = {
   header: "header", verdict: "verdict", stages: "stage_links", request: "sent", ledger: "ledger", findings: "findings",
   difference: "difference", prompt_tokens: "token_view", template: "template", completion: "completion",
@@ -200,6 +202,18 @@ async function settled() {
   for (let frame = 0; frame < 4; frame++) await new Promise(requestAnimationFrame);
 }
 
+// The part of the address behind `#at=`.
+function placeInAddress() {
+  const { hash } = globalThis.location;
+  try {
+    return hash.startsWith("#at=") ? decodeURIComponent(hash.slice(4)) : "";
+  } catch {
+    return "";
+  }
+}
+
+host.linkTo = (name, element) => copyText(globalThis.location.href.split("#")[0] + "#at=" + encodeURIComponent(name), element);
+
 async function place() {
   inspect([]);
   if (title) document.getElementById("pd-verdict").before(make("h2", "pd-report-title", title));
@@ -216,6 +230,8 @@ async function place() {
   await settled();
   if (!globalThis.location.hash) globalThis.scrollTo(0, 0); // the verdict first, wherever its evidence is
   followOpenings();
+  goToPlace(placeInAddress() || at);
+  globalThis.addEventListener("hashchange", () => goToPlace(placeInAddress()));
   isPrinted.addEventListener("change", (event) => onPrint(event.matches));
   globalThis.addEventListener("beforeprint", () => onPrint(true));
   globalThis.addEventListener("afterprint", () => onPrint(false));

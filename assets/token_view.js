@@ -254,6 +254,7 @@ class TokenView {
     if (line > 0) parts.push(["template line", line]);
     if (field) parts.push(["from", field]);
     const facts = { parts, at, field, template_line: line > 0 ? line : null };
+    if (this.name !== "live_tokens") facts.place = this.where + ".t" + token;
     if (this.where === "raw") facts.raw = [[this.text().points[at], this.joined.points[at + 1]]];
     return facts;
   }

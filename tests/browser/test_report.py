@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from playwright.sync_api import expect
 
 from prompt_debugger.core.types import Completion, LedgerEntry, Notice, Refusal, Request, Span, Trace
 from prompt_debugger.ui.report import trace_to_html
@@ -34,11 +35,11 @@ def opened(page, tmp_path):
         "request", lambda request: faults.append(request.url) if request.url.split("#")[0] != path.as_uri() else None
     )
 
-    def open_report(trace, *, scheme="light", width=1200):
-        path.write_text(trace_to_html(trace), encoding="utf-8")
+    def open_report(trace, *, scheme="light", width=1200, at="", place=""):
+        path.write_text(trace_to_html(trace, place), encoding="utf-8")
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        page.goto(path.as_uri())
+        page.goto(path.as_uri() + at)
         page.wait_for_selector("html[data-ready=true]")
         return DebuggerPage(page)
 
@@ -270,3 +271,40 @@ def test_paper_is_white_whole_and_without_buttons(opened):
     report.page.emulate_media(media="screen", color_scheme="dark")
     report.page.wait_for_selector("body.dark")
     assert len(report.tokens()) <= on_screen
+
+
+def test_an_address_that_names_a_token_opens_there_and_the_token_gives_it(opened):
+    at = next(i for i, token in enumerate(dropped_call_trace().prompt.tokens) if "Paris" in token.text)
+    report = opened(dropped_call_trace(), at=f"#at=prompt.t{at}")
+    chip = report.page.locator("#pd-prompt-tokens .pd-chip.pd-active")
+
+    assert "Paris" in chip.text_content()
+    assert "pd-shown" in chip.get_attribute("class")
+    expect(chip).to_be_in_viewport()
+    report.page.get_by_role("button", name="Copy link to this token").click()
+    link = report.page.evaluate("navigator.clipboard.readText()")
+    assert link.endswith(f"report.html#at=prompt.t{at}")
+
+
+def test_an_address_that_names_a_finding_opens_there_and_another_one_moves_on(opened):
+    report = opened(dropped_call_trace(), at="#at=finding.PD401.1")
+    card = report.page.locator(".pd-finding.pd-shown")
+
+    expect(card).to_be_focused()
+    expect(card).to_contain_text("PD401")
+    report.page.evaluate("location.hash = '#at=raw.c0-10'")
+    expect(report.page.locator("#pd-ledger [data-segment].pd-shown").first).to_be_in_viewport()
+
+
+def test_an_address_that_names_nothing_opens_the_report_at_its_verdict(opened):
+    report = opened(dropped_call_trace(), at="#at=%3Cimg%20src=x%3E")
+
+    expect(report.page.locator(".pd-verdict")).to_be_in_viewport()
+    expect(report.page.locator(".pd-finding.pd-shown")).to_have_count(0)
+
+
+def test_a_report_carries_its_title_and_the_place_it_was_made_for(opened):
+    report = opened(replace(dropped_call_trace(), title="Paris vanishes"), place="finding.PD401.1")
+
+    expect(report.page.get_by_role("heading", name="Paris vanishes")).to_have_count(1)
+    expect(report.page.locator(".pd-finding.pd-shown")).to_be_focused()

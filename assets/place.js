@@ -1,0 +1,44 @@
+// Names of places in a run, as links and reports carry them: `prompt.t87` a token, `raw.c12-40` characters,
+// `message.tool_calls[0]` a field, `finding.PD401.1` a finding by its number.
+import { host } from "./host.js";
+import { jump, open } from "./linking.js";
+
+const TOKEN = /^(prompt|raw)\.t(\d{1,9})$/;
+const CHARACTERS = /^(prompt|raw)\.c(\d{1,9})-(\d{1,9})$/;
+const FIELD = /^(request|message)\.([^\s"'<>`]{1,300})$/;
+const FINDING = /^finding\.PD\d{3}\.\d{1,4}$/;
+
+// The evidence that a name stands for: {in, …}; null if it names no place.
+export function readPlace(name) {
+  if (typeof name !== "string") return null;
+  const token = TOKEN.exec(name);
+  if (token) return { in: token[1], token_span: [Number(token[2]), Number(token[2]) + 1] };
+  const characters = CHARACTERS.exec(name);
+  if (characters) return { in: characters[1], char_span: [Number(characters[2]), Number(characters[3])] };
+  const field = FIELD.exec(name);
+  if (field) return { in: field[1], field: field[2] };
+  return FINDING.test(name) ? { finding: name } : null;
+}
+
+// Goes to a place, scrolls there and marks it. Returns whether it names one.
+export function goToPlace(name) {
+  const evidence = readPlace(name);
+  if (!evidence) return false;
+  host.panelChosen = true; // the end of drawing opens no other panel
+  if (evidence.finding) showFinding(evidence.finding);
+  else jump(evidence);
+  return true;
+}
+
+function showFinding(name) {
+  open("findings");
+  requestAnimationFrame(() => {
+    const card = document.querySelector('[data-place="' + name + '"]');
+    if (!card) return;
+    document.querySelectorAll(".pd-finding.pd-shown").forEach((other) => other.classList.remove("pd-shown"));
+    card.classList.add("pd-shown");
+    card.tabIndex = -1;
+    card.scrollIntoView({ block: "start" });
+    card.focus({ preventScroll: true });
+  });
+}
