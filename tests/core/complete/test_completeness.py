@@ -77,6 +77,17 @@ def test_a_word_in_more_tokens_than_needed_is_no_proof(tokenizer: Tokenizer) -> 
     assert found.completeness is Completeness.UNKNOWN
 
 
+def test_a_word_in_more_tokens_than_needed_beside_control_tokens_is_no_loss_and_said(tokenizer: Tokenizer) -> None:
+    tokens = len(tokenizer.encode(CALL))
+    found = judge_completeness(counted(CALL, tokens + 1, finish_reason="length"), witness(tokenizer))
+
+    assert found.completeness is Completeness.WHOLE
+    assert found.completeness_reason == (
+        f"The server counted {tokens + 1} tokens, and the text has {tokens}, control tokens among them: "
+        "a word was written in more tokens than needed."
+    )
+
+
 def test_a_few_odd_words_in_a_long_text_are_no_proof(tokenizer: Tokenizer) -> None:
     text = PROSE * 40
     length = len(tokenizer.encode(text))
