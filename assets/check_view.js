@@ -1,9 +1,10 @@
+// @ts-check
 // A check of a model: what to start a server with, the matrix of answers and parsers, and one cell of it.
 // A cell has two marks, left for the whole output, right for the same output streamed.
 import { bench } from "./bench.js";
 import { builders } from "./builders.js";
 import { saveCheckPicture } from "./check_picture.js";
-import { button, copyText, make, prose } from "./dom.js";
+import { button, copyText, make, prose, region } from "./dom.js";
 import { ruleName } from "./findings_view.js";
 import { drawJson } from "./json_view.js";
 import { open as openPanel, point } from "./linking.js";
@@ -37,7 +38,7 @@ builders.model_check = (root, name) => {
   function matrixBox() {
     if (!header.rows.length) return null;
     const box = make("section", "pd-check-matrix");
-    const draw = () => box.replaceChildren(filters(draw), region("Matrix of answers and parsers", matrix()), legend());
+    const draw = () => box.replaceChildren(filters(draw), region("Matrix of answers and parsers", "pd-scroll pd-check-scroll", matrix()), legend());
     draw();
     return box;
   }
@@ -48,7 +49,8 @@ builders.model_check = (root, name) => {
       const one = button(label, "pd-switch", () => {
         change();
         redraw();
-        root.querySelector(".pd-check-filters [data-label='" + label + "']")?.focus();
+        const again = /** @type {HTMLElement | null} */ (root.querySelector(".pd-check-filters [data-label='" + label + "']"));
+        again?.focus();
       });
       one.dataset.label = label;
       one.setAttribute("aria-pressed", String(isOn));
@@ -82,7 +84,7 @@ builders.model_check = (root, name) => {
     top.append(head);
     body.append(...shown().map(tableRow));
     table.append(make("caption", "pd-live", "What comes back of each answer, by parser"), top, body);
-    const first = table.querySelector(".pd-check-cell");
+    const first = /** @type {HTMLElement | null} */ (table.querySelector(".pd-check-cell"));
     if (first) first.tabIndex = 0;
     table.addEventListener("keydown", walk);
     return table;
@@ -160,15 +162,6 @@ function heading(text) {
   const cell = make("th", "", text);
   cell.scope = "col";
   return cell;
-}
-
-function region(label, ...children) {
-  const box = make("div", "pd-scroll pd-check-scroll");
-  box.tabIndex = 0;
-  box.setAttribute("role", "region");
-  box.setAttribute("aria-label", label);
-  box.append(...children);
-  return box;
 }
 
 function legend() {

@@ -1,3 +1,4 @@
+// @ts-check
 // Two runs side by side: verdicts, facts, and for each stage what one has and the other has not.
 import { builders } from "./builders.js";
 import { button, copyText, make, prose } from "./dom.js";
@@ -14,7 +15,7 @@ builders.comparison = (root) => {
   const status = make("p", "pd-share-hint");
   status.setAttribute("role", "status");
   root.append(picker(), status, body);
-  let answered = () => {};
+  let answered = (_) => {};
   // Adds a run; the answer is awaited, for a second one that comes meanwhile would take the first one's place.
   askComparison = (packed) =>
     new Promise((resolve) => {

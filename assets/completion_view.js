@@ -1,3 +1,4 @@
+// @ts-check
 // What came back, three ways: the raw stream, the streamed chat, the chat message as the server returned it.
 import { builders } from "./builders.js";
 import { button, copyText, make } from "./dom.js";

@@ -1,3 +1,4 @@
+// @ts-check
 // What would cure a finding: each change of the request, and on the page the ways to try it, copy it, apply it.
 import { button, copyText, make, prose } from "./dom.js";
 import { host } from "./host.js";
@@ -14,6 +15,7 @@ export const cureOf = (shown) => {
   told = new Map();
 };
 
+/** @type {(code: string, cure: Cure) => HTMLElement} */
 export const cureBox = (code, cure) => {
   const box = make("section", "pd-cure");
   box.dataset.code = code;
@@ -31,6 +33,7 @@ export const cureBox = (code, cure) => {
   return box;
 };
 
+/** @param {Cure} cure */
 function changeList(cure) {
   const list = make("ul", "pd-cure-changes");
   cure.changes.forEach((one) => {
@@ -96,7 +99,7 @@ function tell(news) {
   const known = told.get(news.code);
   if (known && known.state === "stopped" && news.state === "running" && news.sentence !== "Starting \u2026") return;
   told.set(news.code, news);
-  document.querySelectorAll(".pd-cure").forEach((box) => box.dataset.code === news.code && drawState(box, news));
+  /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".pd-cure")).forEach((box) => box.dataset.code === news.code && drawState(box, news));
 }
 
 export { tell as tellCure };

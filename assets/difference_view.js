@@ -1,3 +1,4 @@
+// @ts-check
 // Above the prompt's tokens: where server and local prompt part.
 import { builders } from "./builders.js";
 import { button, make, prose } from "./dom.js";
@@ -8,7 +9,7 @@ builders.difference = (root) => {
   root.classList.add("pd-difference");
   return {
     show(decoded) {
-      const difference = decoded ? decoded.header : null;
+      const difference = decoded ? /** @type {DifferencePayload} */ (decoded.header) : null;
       root.dataset.state = difference ? difference.state : "empty";
       if (!difference) return root.replaceChildren();
       const line = make("p", "pd-difference-line");

@@ -1,7 +1,15 @@
+// @ts-check
 // What every view makes its elements with: text goes in as text, never as markup.
 import { visibleText } from "./payload.js";
 
-// Makes an element; text goes in as text, never as markup, and nothing in it hides or reorders.
+/**
+ * Makes an element; text goes in as text, never as markup, and nothing in it hides or reorders.
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag
+ * @param {string} [className]
+ * @param {unknown} [text]
+ * @returns {HTMLElementTagNameMap[T]}
+ */
 export function make(tag, className, text) {
   const element = document.createElement(tag);
   if (className) element.className = className;
@@ -9,7 +17,14 @@ export function make(tag, className, text) {
   return element;
 }
 
-// A sentence of ours: what stands in backticks is set as code; everything goes in as text.
+/**
+ * A sentence of ours: what stands in backticks is set as code; everything goes in as text.
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag
+ * @param {string} className
+ * @param {string} text
+ * @returns {HTMLElementTagNameMap[T]}
+ */
 export function prose(tag, className, text) {
   const element = make(tag, className);
   visibleText(text, false).split("`").forEach((part, i, all) => {
@@ -20,6 +35,12 @@ export function prose(tag, className, text) {
   return element;
 }
 
+/**
+ * @param {string} label
+ * @param {string} className
+ * @param {(event: any) => unknown} onClick
+ * @param {string} [title]
+ */
 export function button(label, className, onClick, title) {
   const element = make("button", "pd-button " + (className || ""), label);
   element.type = "button";
@@ -28,6 +49,67 @@ export function button(label, className, onClick, title) {
   return element;
 }
 
+/**
+ * A table with a heading for each column. Who sees it sees what it is of: the caption is for those who hear it.
+ * @param {string} caption
+ * @param {string[]} heads
+ * @param {HTMLTableRowElement[]} rows
+ * @param {string} [className]
+ */
+export function table(caption, heads, rows, className) {
+  const element = make("table", "pd-table" + (className ? " " + className : ""));
+  const head = make("tr"), top = make("thead"), body = make("tbody");
+  heads.forEach((text) => {
+    const cell = make("th", "", text);
+    cell.scope = "col";
+    head.append(cell);
+  });
+  top.append(head);
+  body.append(...rows);
+  element.append(make("caption", "pd-live", caption), top, body);
+  return element;
+}
+
+/**
+ * A box that scrolls: the keyboard must reach it, and hear what it is.
+ * @param {string} label
+ * @param {string} className
+ * @param {...HTMLElement} children
+ */
+export function region(label, className, ...children) {
+  const box = make("div", className);
+  box.tabIndex = 0;
+  box.setAttribute("role", "region");
+  box.setAttribute("aria-label", label);
+  box.append(...children);
+  return box;
+}
+
+/**
+ * The element under an event that a selector names; null without.
+ * @param {Event} event
+ * @param {string} selector
+ * @returns {HTMLElement | null}
+ */
+export function under(event, selector) {
+  return event.target instanceof Element ? event.target.closest(selector) : null;
+}
+
+/**
+ * Presses a button of the page; says whether there was one that can be pressed.
+ * @param {string} id
+ */
+export function press(id) {
+  const element = /** @type {HTMLButtonElement | null} */ (document.getElementById(id));
+  const canBe = element !== null && !element.disabled;
+  if (canBe) element.click();
+  return canBe;
+}
+
+/**
+ * @param {string} text
+ * @param {HTMLElement} element The button, which says so.
+ */
 export async function copyText(text, element) {
   if (navigator.clipboard) await navigator.clipboard.writeText(text);
   else copyBySelection(text); // a page that came over plain http
@@ -36,6 +118,7 @@ export async function copyText(text, element) {
   setTimeout(() => (element.textContent = before), 1200);
 }
 
+/** @param {string} text */
 function copyBySelection(text) {
   const area = make("textarea", "pd-live", "");
   area.value = text;

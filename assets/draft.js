@@ -1,3 +1,4 @@
+// @ts-check
 // What was typed and which server is meant survive a reload: kept in this browser alone, never a key, and only if wanted.
 import { builders } from "./builders.js";
 import { make } from "./dom.js";
@@ -83,7 +84,7 @@ export const setKeeping = (isOn) => {
   }
   if (!isOn) forgetRuns();
   if (!isOn) forgetServers();
-  document.querySelectorAll(".pd-keep-switch input").forEach((box) => (box.checked = isOn));
+  /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll(".pd-keep-switch input")).forEach((box) => (box.checked = isOn));
 };
 
 // The switch, wherever it stands.
@@ -99,7 +100,8 @@ export const keepSwitch = (className) => {
 
 // What the page offers may have changed since: a parser that it does not know is left as it is.
 function isOffered(at, value) {
-  const page = host.sharePage || {};
+  const page = host.sharePage;
+  if (!page) return true;
   const offered = { 3: page.tool_parsers, 4: page.reasoning_parsers }[at];
   return offered ? offered.includes(value) : page.takes_model !== false;
 }
@@ -108,6 +110,7 @@ function isOffered(at, value) {
 export const restoreDraft = async (notices, ...fields) => {
   defaults = fields;
   const kept = isKeeping() ? read() : {};
+  /** @type {any[]} */
   const values = [SAME, ...fields.map(() => SAME)];
   const isSamePage = JSON.stringify(kept.defaults) === JSON.stringify(fields); // not started with another server since
   if (isSamePage && Array.isArray(kept.fields)) {

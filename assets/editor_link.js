@@ -1,3 +1,4 @@
+// @ts-check
 // Ties the request's editor to the views: a field under the pointer or the caret lights what came of it, and the other way.
 // The text is never touched and the focus never taken: the mark is a highlight of the browser's own.
 import { fieldAt, locateField, readFields } from "./field_paths.js";
@@ -10,9 +11,13 @@ let lit = []; // [start, stop] in the text, of every field that is lit
 let lastField = null; // under the pointer
 let lastCaret = -1;
 
-// The editor's CodeMirror view; its property has had two names.
-function editorView() {
-  const content = document.querySelector("#pd-request .cm-content");
+/**
+ * The CodeMirror view of an editor; its property has had two names.
+ * @param {string} [id]
+ * @returns {any}
+ */
+function editorView(id = "pd-request") {
+  const content = document.querySelector("#" + id + " .cm-content");
   const tile = content && (content.cmView || content.cmTile);
   return tile ? tile.view || tile.root?.view || tile.rootView?.view || null : null;
 }

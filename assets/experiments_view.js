@@ -1,7 +1,8 @@
+// @ts-check
 // Experiments on the request: switches with their token differences, turns, counts, two setups.
 import { bench, lineButton, placeButton, placesOf } from "./bench.js";
 import { builders } from "./builders.js";
-import { button, make, prose } from "./dom.js";
+import { button, make, prose, region, table } from "./dom.js";
 import { point } from "./linking.js";
 import { order } from "./orders.js";
 import { plural, visibleText } from "./payload.js";
@@ -191,24 +192,9 @@ function agreementBox(agreement) {
 }
 
 function countTable(header) {
-  const table = make("table", "pd-table pd-count-table");
-  const head = make("tr", "");
-  ["Tokens", "Off by", "Set otherwise", "What it does"].forEach((title) => {
-    const cell = make("th", "", title);
-    cell.scope = "col";
-    head.append(cell);
-  });
-  const top = make("thead", "");
-  top.append(head);
-  const body = make("tbody", "");
-  header.explanations.forEach((one) => body.append(countRow(one)));
-  table.append(make("caption", "pd-live", "Renders, nearest to the number first"), top, body);
-  const box = make("div", "pd-scroll");
-  box.tabIndex = 0;
-  box.setAttribute("role", "region");
-  box.setAttribute("aria-label", "Renders by their token count");
-  box.append(table);
-  return box;
+  const heads = ["Tokens", "Off by", "Set otherwise", "What it does"];
+  const made = table("Renders, nearest to the number first", heads, header.explanations.map(countRow), "pd-count-table");
+  return region("Renders by their token count", "pd-scroll", made);
 }
 
 function countRow(one) {

@@ -1,3 +1,4 @@
+// @ts-check
 // What Python calls by name: the `js=` of Gradio's events and the scripts of its HTML components see nothing but globals.
 // The one place that makes any: `globalThis.PromptDebugger`. A test holds this list against what Python calls.
 import { settle } from "./bench.js";

@@ -1,3 +1,4 @@
+// @ts-check
 // Paths of fields, and where fields stand in the text of a request: JSON, curl or Python. Pure functions.
 
 const MAX_FIELDS = 200000;

@@ -1,3 +1,4 @@
+// @ts-check
 // Findings, worst first: what, where (jump), why, how to mend it (copy), known reports.
 import { builders } from "./builders.js";
 import { cureBox, cureOf } from "./cure_view.js";
@@ -23,7 +24,7 @@ builders.findings = (root) => {
   return {
     show(decoded) {
       if (!decoded) return root.replaceChildren(make("p", "pd-empty", "What is wrong, worst first, each with its evidence and its fix."));
-      const { findings, summary, unchecked, key } = decoded.header;
+      const { findings, summary, unchecked, key } = /** @type {FindingsPayload} */ (decoded.header);
       cureOf(key);
       const list = make("ol", "pd-finding-list");
       list.append(...findings.map((finding, i) => card(finding, i + 1)));
@@ -33,6 +34,10 @@ builders.findings = (root) => {
   };
 };
 
+/**
+ * @param {FindingCard} finding
+ * @param {number} number
+ */
 function card(finding, number) {
   const item = make("li", "pd-finding pd-" + finding.severity);
   const head = make("div", "pd-finding-head");

@@ -1,3 +1,4 @@
+// @ts-check
 // Log probabilities as a layer of the token view: levels, words for the inspector, alternatives at a token.
 import { make } from "./dom.js";
 import { visibleText } from "./payload.js";

@@ -1,5 +1,6 @@
+// @ts-check
 // Help: what this is, its keys, where to read on. Opened by the button with the question mark, or by that key.
-import { button, make, prose } from "./dom.js";
+import { button, make, prose, under } from "./dom.js";
 import { keepSwitch } from "./draft.js";
 import { host } from "./host.js";
 
@@ -67,9 +68,8 @@ export const helpButton = () => {
 };
 
 document.addEventListener("keydown", (event) => {
-  const target = event.target;
   if (event.key !== "?" || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (target.closest && target.closest("input, textarea, select, [contenteditable=true]")) return;
+  if (under(event, "input, textarea, select, [contenteditable=true]")) return;
   event.preventDefault();
   openHelp();
 });

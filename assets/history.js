@@ -1,3 +1,4 @@
+// @ts-check
 // The runs of this browser: kept in its own database, masked, to be opened again, compared, named, saved and forgotten.
 import { builders } from "./builders.js";
 import { askComparison } from "./comparison_view.js";
@@ -195,7 +196,8 @@ builders.history = (root) => {
   }
 
   function chosen() {
-    const ids = [...list.querySelectorAll("input[type=checkbox]:checked")].map((box) => Number(box.value));
+    const ticked = /** @type {NodeListOf<HTMLInputElement>} */ (list.querySelectorAll("input[type=checkbox]:checked"));
+    const ids = [...ticked].map((box) => Number(box.value));
     return runs.filter((run) => ids.includes(run.id));
   }
 
@@ -259,7 +261,7 @@ builders.history = (root) => {
     show(false);
     toggle.focus();
   });
-  document.addEventListener("pointerdown", (event) => root.contains(event.target) || (menu.hidden ? undefined : show(false)));
+  document.addEventListener("pointerdown", (event) => root.contains(/** @type {Node} */ (event.target)) || (menu.hidden ? undefined : show(false)));
   return { show: (decoded) => decoded && decoded.header.kind === "kept" && keep(decoded) };
 };
 

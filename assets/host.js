@@ -1,24 +1,38 @@
+// @ts-check
 // What the place that holds the views can do for them. The page fills it in; in a report all of it stays empty.
 
 export const host = {
+  /** @type {string | null} */
   rulesAt: null, // address of the pages about the rules
+  /** @type {((buttonId: string, order: string, status: HTMLElement | null) => void) | null} */
   order: null, // (buttonId, order, status): asks the page's server for something
+  /** @type {((place: any, element: HTMLElement) => unknown) | null} */
   linkTo: null, // (place, element): a link that opens at this place of the run, to be passed on
+  /** @type {(() => unknown) | null} */
   openHeld: null, // (): the run that came with the link
+  /** @type {((place: Place) => HTMLElement | null) | null} */
   placeButton: null, // (place): the way to a line or field of the request, or a line of the template
+  /** @type {((isDark: boolean) => void) | null} */
   keepTheme: null, // (isDark): the theme was chosen by hand
+  /** @type {(() => void) | null} */
   showPromptOfRun: null, // (): the prompt that is pointed at is the run's, not the live one
   panelChosen: false, // somebody opened a panel by hand: the end of a run opens none
-  sharePage: null, // what the page takes from links: {tool_parsers, reasoning_parsers, takes_model, most_packed, empty}
+  /** @type {SharePage | null} */
+  sharePage: null, // what the page takes from links
 };
 
+/** @type {((verdict: VerdictPayload) => void)[]} */
 const verdictListeners = [];
 
-// `listener(verdict)` is called for each state of the verdict strip, in the order of asking.
+/**
+ * `listener` is called for each state of the verdict strip, in the order of asking.
+ * @param {(verdict: VerdictPayload) => void} listener
+ */
 export function onVerdict(listener) {
   verdictListeners.push(listener);
 }
 
+/** @param {VerdictPayload} verdict */
 export function tellVerdict(verdict) {
   verdictListeners.forEach((listener) => listener(verdict));
 }

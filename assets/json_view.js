@@ -1,3 +1,4 @@
+// @ts-check
 // Pretty JSON whose every value knows its path, and stretches of text with marks. Shared by several views.
 import { make } from "./dom.js";
 import { isWithin } from "./field_paths.js";

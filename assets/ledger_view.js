@@ -1,6 +1,7 @@
+// @ts-check
 // The ledger picture: the raw output coloured by where each character went, beside the message that was returned.
 import { builders } from "./builders.js";
-import { button, make, prose } from "./dom.js";
+import { button, make, prose, table, under } from "./dom.js";
 import { isWithin } from "./field_paths.js";
 import { drawJson, lightJson, walkJson } from "./json_view.js";
 import { jump, offerAccount, onLight, pin, point, release, walk } from "./linking.js";
@@ -43,14 +44,15 @@ class LedgerView {
     new ResizeObserver(() => this.drawRail()).observe(this.raw);
     walk(this.raw, name, "[data-segment]", (element) => this.facts(this.segmentOf(element)));
     this.raw.addEventListener("focusin", (event) => {
-      if (event.target.dataset.segment) point(name, this.facts(this.segmentOf(event.target)));
+      const segment = under(event, "[data-segment]");
+      if (segment && segment === event.target) point(name, this.facts(this.segmentOf(segment)));
     });
     onLight((source, facts) => this.light(source, facts));
     this.show(null);
   }
 
   show(decoded) {
-    this.data = decoded ? decoded.header : null;
+    this.data = decoded ? /** @type {LedgerPayload} */ (decoded.header) : null;
     this.chosen = 0;
     offerAccount(this);
     if (!this.data) {
@@ -212,7 +214,7 @@ class LedgerView {
       : (segment) => ALARMS.has(segment.fate) || (evidence.quote && segment.text.includes(evidence.quote));
     const isAlarm = (segment) => ALARMS.has(segment.fate) && isHit(segment);
     const first = Math.max(0, segments.findIndex(segments.some(isAlarm) ? isAlarm : isHit));
-    this.raw.querySelectorAll("[data-segment]").forEach((element) =>
+    /** @type {NodeListOf<HTMLElement>} */ (this.raw.querySelectorAll("[data-segment]")).forEach((element) =>
       element.classList.toggle("pd-shown", !evidence.quiet && isHit(segments[Number(element.dataset.segment)])));
     const element = this.raw.querySelector('[data-segment="' + first + '"]');
     if (!element) return;
@@ -237,19 +239,10 @@ function differenceLine(label, stretches) {
   return line;
 }
 
-function table(caption, heads, rows) {
-  const element = make("table", "pd-table");
-  element.append(make("caption", "", caption));
-  const head = make("tr");
-  heads.forEach((text) => {
-    const cell = make("th", "", text);
-    cell.scope = "col";
-    head.append(cell);
-  });
-  const top = make("thead"), body = make("tbody");
-  top.append(head);
-  body.append(...rows);
-  element.append(top, body);
+// The caption is seen here.
+function tableWithTitle(caption, heads, rows) {
+  const element = table(caption, heads, rows);
+  element.caption.className = "";
   return element;
 }
 
@@ -263,18 +256,18 @@ function callTable(calls) {
   const rows = calls.rows.map((call) => {
     const row = cells([call.number, call.written, call.returned, call.word], "pd-call pd-call-" + call.state);
     if (call.char_span) {
-      row.lastChild.append(" ", button("show", "pd-small", () => jump({ in: "raw", char_span: call.char_span }), "Show it in the raw output"));
+      row.lastElementChild.append(" ", button("show", "pd-small", () => jump({ in: "raw", char_span: call.char_span }), "Show it in the raw output"));
     }
     return row;
   });
-  return table(calls.caption, ["call", "written by the model", "returned by the server", "outcome"], rows);
+  return tableWithTitle(calls.caption, ["call", "written by the model", "returned by the server", "outcome"], rows);
 }
 
 function parserTable(parsers) {
   const rows = parsers.map((one) => cells([one.name, one.calls, one.content, one.reasoning, one.stream, one.error]));
   const box = make("details", "pd-parser-table");
   box.append(make("summary", "", "The same raw output through " + parsers.length + " other parsers"));
-  box.append(table("What each of them returns", ["parser", "calls", "content", "reasoning", "streaming", "error"], rows));
+  box.append(tableWithTitle("What each of them returns", ["parser", "calls", "content", "reasoning", "streaming", "error"], rows));
   return box;
 }
 

@@ -1,3 +1,4 @@
+// @ts-check
 // What ties the views of a page together: mounting, the open panel, jumps, links between views, the inspector.
 // Knows no Gradio; the page's adapter and an exported report both call `attach`.
 import { builders } from "./builders.js";
@@ -44,7 +45,7 @@ function open(panel) {
     element.setAttribute("role", "tabpanel");
     element.setAttribute("aria-labelledby", "pd-tab-" + element.id.slice("pd-panel-".length));
   });
-  document.querySelectorAll("[data-opens]").forEach((tab) => {
+  /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-opens]")).forEach((tab) => {
     const isOpen = tab.dataset.opens === panel;
     tab.setAttribute("aria-selected", String(isOpen));
     tab.tabIndex = isOpen ? 0 : -1;

@@ -1,3 +1,4 @@
+// @ts-check
 // The live prompt: what the request in the editor becomes, while it is typed. A run's own prompt is never touched.
 import { placeButton } from "./bench.js";
 import { builders } from "./builders.js";

@@ -1,7 +1,8 @@
+// @ts-check
 // The tool loop: the turns so far, the seam before each, and fields for what the tools answer. What was typed stays until it was sent.
 import { bench } from "./bench.js";
 import { builders } from "./builders.js";
-import { button, make, prose } from "./dom.js";
+import { button, make, prose, under } from "./dom.js";
 import { drawSide } from "./experiments_view.js";
 import { order } from "./orders.js";
 import { plural, visibleText } from "./payload.js";
@@ -139,6 +140,6 @@ function labelled(made, words) {
 
 // The conversation is looked at anew whenever the panel is opened: another run begins another one.
 document.addEventListener("click", (event) => {
-  const tab = event.target.closest ? event.target.closest("#pd-tab-mend, #pd-tab-of-pd-mend-loop") : null;
+  const tab = under(event, "#pd-tab-mend, #pd-tab-of-pd-mend-loop");
   if (tab) order("pd-show-loop", "", null);
 });

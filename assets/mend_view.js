@@ -1,8 +1,9 @@
+// @ts-check
 // The mend panel: what to change and what that will cost, the table of what came of it, the smallest request, the test.
 import { bench } from "./bench.js";
 import { builders } from "./builders.js";
 import { commandBox } from "./cure_view.js";
-import { button, copyText, make, prose } from "./dom.js";
+import { button, copyText, make, prose, region, table, under } from "./dom.js";
 import { applyRequest, order, tellAt } from "./orders.js";
 import { plural, visibleText } from "./payload.js";
 import { saveFile } from "./share.js";
@@ -83,8 +84,8 @@ function variant(one) {
   item.append(label);
   const fields = one.changes.map((change) => change.field);
   if (fields.length) item.append(make("span", "pd-variant-fields", fields.join(", ")));
-  box.runs = one.can_run;
-  box.mostTokens = one.max_tokens;
+  box.dataset.runs = String(one.can_run);
+  box.dataset.mostTokens = JSON.stringify(one.max_tokens);
   return item;
 }
 
@@ -107,7 +108,7 @@ function labelled(field) {
 // What it will cost, before it starts: the unchanged request is always one of the variants.
 function costOf(header) {
   const typed = [choice.stop, choice.ids].filter((field) => field.value.trim()).map(() => header.max_tokens);
-  const limits = [header.max_tokens, ...typed, ...[...choice.boxes.values()].filter((box) => box.checked && box.runs).map((box) => box.mostTokens)];
+  const limits = [header.max_tokens, ...typed, ...[...choice.boxes.values()].filter((box) => box.checked && box.dataset.runs === "true").map((box) => JSON.parse(box.dataset.mostTokens))];
   const chosen = limits.length;
   const samples = Number(choice.samples.value) || 1;
   const wanted = chosen * samples;
@@ -133,24 +134,12 @@ builders.trials = (root, name) =>
 
 function trialTable(rows) {
   const hasMargin = rows.some((row) => row.margin);
-  const table = make("table", "pd-table pd-trial-table");
-  const head = make("tr", "");
-  (hasMargin ? [...HEADS, MARGIN] : HEADS).forEach((title) => {
-    const cell = make("th", "", title);
-    cell.scope = "col";
-    if (title === MARGIN) cell.title = "Probability of the marker that opens a call, less that of its best rival, where a call could have begun; mean over the runs";
-    head.append(cell);
+  const heads = hasMargin ? [...HEADS, MARGIN] : HEADS;
+  const made = table("What each variant came to", heads, rows.map((row) => trialRow(row, hasMargin)), "pd-trial-table");
+  made.querySelectorAll("th").forEach((cell) => {
+    if (cell.textContent === MARGIN) cell.title = "Probability of the marker that opens a call, less that of its best rival, where a call could have begun; mean over the runs";
   });
-  const top = make("thead", ""), body = make("tbody", "");
-  top.append(head);
-  rows.forEach((row) => body.append(trialRow(row, hasMargin)));
-  table.append(make("caption", "pd-live", "What each variant came to"), top, body);
-  const box = make("div", "pd-scroll");
-  box.tabIndex = 0;
-  box.setAttribute("role", "region");
-  box.setAttribute("aria-label", "Experiments");
-  box.append(table);
-  return box;
+  return region("Experiments", "pd-scroll", made);
 }
 
 function trialRow(row, hasMargin) {
@@ -228,6 +217,6 @@ builders.upstream = (root, name) =>
 
 // The list of what can be changed is made anew whenever the panel is opened.
 document.addEventListener("click", (event) => {
-  const tab = event.target.closest ? event.target.closest("#pd-tab-mend") : null;
+  const tab = under(event, "#pd-tab-mend");
   if (tab) order("pd-plan-trials", "", null);
 });

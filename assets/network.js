@@ -1,3 +1,4 @@
+// @ts-check
 // What went over the wire in a run: one row an exchange, which opens to bodies, headers, and the events with their times.
 import { builders } from "./builders.js";
 import { button, copyText, make, prose } from "./dom.js";

@@ -1,3 +1,4 @@
+// @ts-check
 // Orders of the views: a button inside a view asks for something by a button of gradio's that nobody sees, and the answer
 // comes in one channel: a text for the editor, for the clipboard, a file, how a cure went, or why it could not be done.
 import { builders } from "./builders.js";
@@ -51,7 +52,7 @@ async function copy(text, name) {
 export const applyRequest = (text, isRun, isForComparing = true) => {
   if (!replaceRequest(text, true)) return;
   if (!isRun) return say("It is in the editor.");
-  const run = document.getElementById("pd-run");
+  const run = /** @type {HTMLButtonElement | null} */ (document.getElementById("pd-run"));
   if (!run || run.disabled) return say("It is in the editor. A run goes on: press Run after it.");
   say("It is in the editor, and runs.");
   comparesNext = isForComparing;

@@ -1,3 +1,4 @@
+// @ts-check
 // Says so as soon as the request under edit is no longer the one that was run. Undoing the edit takes it back.
 import { make } from "./dom.js";
 import { editorView } from "./editor_link.js";

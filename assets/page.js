@@ -1,6 +1,7 @@
+// @ts-check
 // What only the page has: the editor as a place to jump to, the lines under it, the lab's line, keyboard shortcuts.
 import { builders } from "./builders.js";
-import { button, make, prose } from "./dom.js";
+import { button, make, press, prose, under } from "./dom.js";
 import { isKeeping } from "./draft.js";
 import { editorView, watchEditor } from "./editor_link.js";
 import { locateField } from "./field_paths.js";
@@ -107,12 +108,11 @@ document.addEventListener(
   "keydown",
   (event) => {
     // Tab goes on to the next control, as everywhere: the editor would keep it and indent the line.
-    if (event.key === "Tab" && event.target.closest && event.target.closest(".cm-editor")) return event.stopPropagation();
+    if (event.key === "Tab" && under(event, ".cm-editor")) return event.stopPropagation();
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
       event.stopPropagation();
-      const run = document.getElementById("pd-run");
-      if (run && !run.disabled) run.click();
+      press("pd-run");
     } else if (event.key === "Escape") {
       release();
     }
@@ -153,7 +153,7 @@ function nameEditor() {
   const content = document.querySelector("#pd-request .cm-content");
   if (!content) return setTimeout(nameEditor, 100);
   content.setAttribute("aria-label", "Paste a request, or what a model or server said");
-  const scroller = document.querySelector("#pd-request .cm-scroller");
+  const scroller = /** @type {HTMLElement | null} */ (document.querySelector("#pd-request .cm-scroller"));
   if (scroller) scroller.tabIndex = -1;
   const run = document.getElementById("pd-run");
   if (run && /Mac|iPhone|iPad/.test(navigator.platform)) run.textContent = "Run  \u2318\u21b5";

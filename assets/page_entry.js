@@ -1,3 +1,4 @@
+// @ts-check
 // The page: the views that it shares with a report, its own, and what ties them to Gradio.
 // A new view is one line here, or in `views.js` if a report has it, too.
 import "./views.js";

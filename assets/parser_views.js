@@ -1,8 +1,9 @@
+// @ts-check
 // Further questions about a raw output: other parsers, split fuzz, vLLM's releases, the first illegal token.
 // All are views of the bench's kind: a sentence first, then what it rests on. Every place leads to the raw tokens.
-import { bench, placeButton, settle } from "./bench.js";
+import { bench, placeButton, settle, viewIn } from "./bench.js";
 import { builders } from "./builders.js";
-import { button, make, prose } from "./dom.js";
+import { button, make, prose, region, table } from "./dom.js";
 import { drawJson } from "./json_view.js";
 import { jump as jumpTo } from "./linking.js";
 import { plural, visibleText } from "./payload.js";
@@ -18,31 +19,6 @@ function mark(symbol, word, state) {
   element.setAttribute("role", "img");
   element.setAttribute("aria-label", word);
   element.title = word;
-  return element;
-}
-
-function region(label, className, ...children) {
-  const box = make("div", className);
-  box.tabIndex = 0; // it scrolls, so the keyboard must reach it
-  box.setAttribute("role", "region");
-  box.setAttribute("aria-label", label);
-  box.append(...children);
-  return box;
-}
-
-function table(caption, heads, rows) {
-  const element = make("table", "pd-table");
-  element.append(make("caption", "pd-live", caption));
-  const head = make("tr");
-  heads.forEach((text) => {
-    const cell = make("th", "", text);
-    cell.scope = "col";
-    head.append(cell);
-  });
-  const top = make("thead"), body = make("tbody");
-  top.append(head);
-  body.append(...rows);
-  element.append(top, body);
   return element;
 }
 
@@ -73,13 +49,13 @@ function question(root, name, hint, draw) {
 
 // Pressing the button begins anew, and the answer gets the room that the ledger has.
 function askAgain(elementId) {
-  const root = document.querySelector("#" + elementId + " .pd");
+  const root = viewIn(elementId);
   if (root) delete root.dataset.stopped;
   document.getElementById("pd-parse-tools").scrollIntoView({ block: "start" });
 }
 
 function stopAsking(elementId) {
-  const root = document.querySelector("#" + elementId + " .pd");
+  const root = viewIn(elementId);
   if (root) root.dataset.stopped = "true";
   settle(elementId);
 }

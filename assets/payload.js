@@ -1,3 +1,4 @@
+// @ts-check
 // Payloads and visible text. Pure functions, usable in the page, in an exported report and under `node --test`.
 //
 // A payload is one string: base64(gzip(u32 header length | JSON header | binary columns)).
@@ -9,7 +10,11 @@ function bytesOfBase64(text) {
   return bytes;
 }
 
-// Returns {header, columns}: the JSON header and the bytes behind it, aligned to 4.
+/**
+ * Returns the JSON header and the bytes behind it, aligned to 4.
+ * @param {string} text
+ * @returns {Promise<Decoded>}
+ */
 async function decodePayload(text) {
   const stream = new Blob([bytesOfBase64(text)]).stream().pipeThrough(new DecompressionStream("gzip"));
   const buffer = await new Response(stream).arrayBuffer();

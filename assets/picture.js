@@ -1,3 +1,4 @@
+// @ts-check
 // A picture of a run for a bug report: verdict, raw output by fate, message, findings. Drawn on a canvas, so nothing can taint it.
 import { cellsOf, plural, visibleText } from "./payload.js";
 

@@ -1,3 +1,4 @@
+// @ts-check
 // Names of places in a run, as links and reports carry them: `prompt.t87` a token, `raw.c12-40` characters,
 // `message.tool_calls[0]` a field, `finding.PD401.1` a finding by its number.
 import { host } from "./host.js";
@@ -33,7 +34,7 @@ export function goToPlace(name) {
 function showFinding(name) {
   open("findings");
   requestAnimationFrame(() => {
-    const card = document.querySelector('[data-place="' + name + '"]');
+    const card = /** @type {HTMLElement | null} */ (document.querySelector('[data-place="' + name + '"]'));
     if (!card) return;
     document.querySelectorAll(".pd-finding.pd-shown").forEach((other) => other.classList.remove("pd-shown"));
     card.classList.add("pd-shown");

@@ -1,3 +1,4 @@
+// @ts-check
 // Places the views of `assets/` in an exported report: one scrolling document, no panel hidden, nothing asked of any network.
 import { builders } from "./builders.js";
 import { button, copyText, make, prose } from "./dom.js";
@@ -78,7 +79,7 @@ builders.sent = (root, name) => {
     if (!sent.segments.some(([, , here]) => isWithin(here, path))) return reveal.parent(path);
     if (sent.segments.length > SEGMENTS_SHOWN) drawAround(path);
     lightJson(code, path);
-    const lit = code.querySelector(".pd-lit");
+    const lit = /** @type {HTMLElement} */ (code.querySelector(".pd-lit"));
     root.scrollIntoView({ block: "nearest" });
     body.scrollTop = lit.offsetTop - body.clientHeight / 3;
     pin(name, { parts: [["request", path]], field: path });

@@ -1,3 +1,4 @@
+// @ts-check
 // Rows of one height, however many: only those on screen exist in the DOM. Knows nothing of what a row shows.
 import { make } from "./dom.js";
 

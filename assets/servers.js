@@ -1,3 +1,4 @@
+// @ts-check
 // The servers that somebody saved under Target: in this browser alone, each one click away, never with a key.
 import { builders } from "./builders.js";
 import { button, make } from "./dom.js";

@@ -1,3 +1,4 @@
+// @ts-check
 // Sharing: a link that carries the request in its fragment, files made in this browser, and a run opened again.
 import { builders } from "./builders.js";
 import { button, make, prose } from "./dom.js";
@@ -340,7 +341,7 @@ builders.share = (root) => {
     show(false);
     toggle.focus();
   });
-  document.addEventListener("pointerdown", (event) => root.contains(event.target) || show(false));
+  document.addEventListener("pointerdown", (event) => root.contains(/** @type {Node} */ (event.target)) || show(false));
   return { show: (decoded) => decoded && deliver(decoded) };
 };
 

@@ -1,7 +1,9 @@
+// @ts-check
 // The template under edit: its editor as a place to jump to, the line above the prompt, the probes.
 import { lineButton, markStale, placeButton } from "./bench.js";
 import { builders } from "./builders.js";
-import { make, prose } from "./dom.js";
+import { make, press, prose, region, table, under } from "./dom.js";
+import { editorView } from "./editor_link.js";
 import { host } from "./host.js";
 import { offerPlace, onLight, open, point } from "./linking.js";
 import { visibleText } from "./payload.js";
@@ -10,18 +12,6 @@ const isShown = (id) => {
   const element = document.getElementById(id);
   return Boolean(element && element.offsetParent !== null);
 };
-
-function press(id) {
-  const element = document.getElementById(id);
-  if (element && !element.disabled) element.click();
-}
-
-// The CodeMirror view inside an element; its property has had two names.
-function editorView(id) {
-  const content = document.querySelector("#" + id + " .cm-content");
-  const tile = content && (content.cmView || content.cmTile);
-  return tile ? tile.view || tile.root?.view || tile.rootView?.view || null : null;
-}
 
 // Selects from a place to the end of its line; the focus moves only if asked.
 function selectLine(view, line, column, takesFocus) {
@@ -92,31 +82,12 @@ builders.probes = (root) => {
       const header = decoded.header;
       root.dataset.state = header.state;
       if (header.state === "error") return root.replaceChildren(prose("p", "pd-bench-sentence", header.sentence), prose("p", "", header.hint));
-      const box = make("div", "pd-scroll");
-      box.tabIndex = 0;
-      box.setAttribute("role", "region");
-      box.setAttribute("aria-label", "What the template supports");
-      box.append(probeTable(header.probes));
+      const made = table("Small requests, and what of each arrives", ["Asked and answered", "What was seen"], header.probes.map(probeRow), "pd-probe-table");
+      const box = region("What the template supports", "pd-scroll", made);
       root.replaceChildren(prose("p", "pd-bench-sentence", header.sentence), box);
     },
   };
 };
-
-function probeTable(probes) {
-  const table = make("table", "pd-table pd-probe-table");
-  const head = make("tr", "");
-  ["Asked and answered", "What was seen"].forEach((title) => {
-    const cell = make("th", "", title);
-    cell.scope = "col";
-    head.append(cell);
-  });
-  const top = make("thead", "");
-  top.append(head);
-  const body = make("tbody", "");
-  probes.forEach((probe) => body.append(probeRow(probe)));
-  table.append(top, body);
-  return table;
-}
 
 function probeRow(probe) {
   const row = make("tr", "pd-support-" + probe.support);
@@ -145,10 +116,10 @@ function probeRow(probe) {
 
 let timer = 0;
 document.addEventListener("click", (event) => {
-  if (event.target.closest("#pd-tab-template")) press("pd-template-refresh");
-  if (event.target.closest("#pd-tab-of-pd-template-of-supports")) press("pd-probe");
+  if (under(event, "#pd-tab-template")) press("pd-template-refresh");
+  if (under(event, "#pd-tab-of-pd-template-of-supports")) press("pd-probe");
   // The view has drawn its rows anew by now: the path still knows where the click was.
-  if (event.composedPath().some((one) => one.id === "pd-edited-tokens")) followToken();
+  if (event.composedPath().some((one) => one instanceof Element && one.id === "pd-edited-tokens")) followToken();
 });
 // The request is edited while the template stands beside it. The page calls this; a paste makes no event of its own.
 function requestEdited() {
@@ -205,7 +176,7 @@ function nameEditors(tries = 200) {
     const content = document.querySelector("#" + id + " .cm-content");
     if (!content) return void (missing = missing || Boolean(document.getElementById(id)) || tries > 150);
     content.setAttribute("aria-label", label);
-    const scroller = document.querySelector("#" + id + " .cm-scroller");
+    const scroller = /** @type {HTMLElement | null} */ (document.querySelector("#" + id + " .cm-scroller"));
     if (scroller) scroller.tabIndex = -1;
   });
   if (missing && tries > 0) setTimeout(() => nameEditors(tries - 1), 100);

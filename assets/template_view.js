@@ -1,6 +1,7 @@
+// @ts-check
 // Beside the prompt's tokens: the template, line by line, with what ran and what did not, and the variables it was given.
 import { builders } from "./builders.js";
-import { make } from "./dom.js";
+import { make, region, table } from "./dom.js";
 import { onLight, pin, point, release } from "./linking.js";
 import { plural } from "./payload.js";
 import { RowWindow } from "./row_window.js";
@@ -166,25 +167,13 @@ class TemplateView {
       const row = make("tr", one.read === false ? "pd-unread" : "");
       const value = make("td", "");
       value.append(make("code", "", JSON.stringify(one.value)));
-      row.append(make("th", "", one.name), value, make("td", "", one.source), make("td", "", READ_WORDS.get(one.read)));
-      row.firstChild.scope = "row";
+      const name = make("th", "", one.name);
+      name.scope = "row";
+      row.append(name, value, make("td", "", one.source), make("td", "", READ_WORDS.get(one.read)));
       return row;
     });
-    const table = make("table", "pd-table");
-    const head = make("thead"), heads = make("tr"), body = make("tbody");
-    ["variable", "value", "set by", "template"].forEach((text) => {
-      const cell = make("th", "", text);
-      cell.scope = "col";
-      heads.append(cell);
-    });
-    head.append(heads);
-    body.append(...rows);
-    table.append(head, body);
-    const box = make("div", "pd-variables-box");
-    box.tabIndex = 0; // it scrolls
-    box.setAttribute("role", "region");
-    box.setAttribute("aria-label", "Template variables");
-    box.append(table);
+    const made = table("Template variables", ["variable", "value", "set by", "template"], rows);
+    const box = region("Template variables", "pd-variables-box", made);
     this.variables.replaceChildren(summary, box);
   }
 

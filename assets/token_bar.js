@@ -1,3 +1,4 @@
+// @ts-check
 // The bar above the tokens: counts, search, what is shown, copy; and the rail beside them.
 import { button, copyText, make } from "./dom.js";
 import { inspect } from "./linking.js";

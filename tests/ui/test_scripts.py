@@ -87,6 +87,29 @@ def test_what_one_script_cannot_say_is_refused(written, texts, words):
         one_script("a.js")
 
 
+def test_the_view_of_the_guide_draws_what_it_is_given(written):
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+    guide = (ROOT / "docs" / "guides" / "add-a-view.md").read_text("utf-8")
+    needed = {name.removesuffix(".js"): scripts.read_script(name) for name in needed_by("linking.js")}
+    written(**needed, view=re.search(r"```js\n(.*?)```", guide, re.S)[1])
+    page = """
+      const element = () => ({ classList: { add() {} }, parts: [],
+        append(...all) { this.parts.push(...all); }, replaceChildren(...all) { this.parts = all; } });
+      globalThis.document = { createElement: element };
+      const root = element();
+      made["builders.js"].builders.finish_reasons(root).show({ header: { reasons: ["stop", "length"] } });
+      console.log(root.parts.map((one) => one.parts.join("")).join());"""
+
+    done = subprocess.run(
+        [node, "--eval", f"const made = {one_script('view.js')};{page}"],
+        capture_output=True, text=True, timeout=PATIENCE_S, check=False,
+    )  # fmt: skip
+
+    assert done.stdout == "stop,length\n", done.stderr
+
+
 def test_every_script_is_needed_by_the_page_or_the_report():
     assert {*needed_by(ENTRY), *needed_by("report.js")} == FILES
 
