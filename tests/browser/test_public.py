@@ -80,7 +80,7 @@ def test_each_fault_is_one_message_and_the_next_run_works(watched: Any, public_u
     page = _open(watched, public_url)
     nothing = ("error", "SERVER")
     for words, said, shown in (
-        ("fail", "engine died", ("done", "COMPLETE")),  # it said why: a finding in its own words
+        ("fail", "engine died", ("done", "REFUSED")),  # it said why: a finding in its own words
         ("garbage", "not JSON", nothing),
         ("endless", "larger than 32 MB", nothing),
     ):

@@ -24,13 +24,23 @@ def completion_payload(trace: Trace, *, raw_text: str = "", chat_text: str = "",
         streaming: Whether more is to come.
     """
     special = () if trace.vocabulary is None else trace.vocabulary.special.values()
+    why = _why_empty(trace)
     return pack_payload(
         {
-            "raw": _raw(trace.raw, raw_text, special, streaming=streaming),
-            "stream": _stream(trace.chat_stream, chat_text, special, streaming=streaming),
-            "message": _message(trace.chat),
+            "raw": _raw(trace.raw, raw_text, special, why, streaming=streaming),
+            "stream": _stream(trace.chat_stream, chat_text, special, why, streaming=streaming),
+            "message": _message(trace.chat, why),
         }
     )
+
+
+def _why_empty(trace: Trace) -> str:
+    """Return why a finished run has nothing to show here; "" where something came or may still come."""
+    if trace.refusal is not None:
+        return f"Nothing came back: the server refused the request, HTTP {trace.refusal.status}. Findings say why."
+    if trace.verdict is not None:
+        return "This run did not ask for it, or nothing came back."
+    return ""
 
 
 def mark_special(text: str, special: Collection[str]) -> list[JSON]:
@@ -57,11 +67,11 @@ def _pane(title: str, **changes: JSON) -> JSONObject:
     return {**pane, **changes}
 
 
-def _raw(raw: Completion | None, so_far: str, special: Collection[str], *, streaming: bool) -> JSONObject:
+def _raw(raw: Completion | None, so_far: str, special: Collection[str], why: str, *, streaming: bool) -> JSONObject:
     title = "Raw output"
     if raw is None:
         if not so_far:
-            return _pane(title, empty="What the model wrote, control tokens and all, as it comes.")
+            return _pane(title, empty=why or "What the model wrote, control tokens and all, as it comes.")
         return _pane(
             title,
             figures=count_of(len(so_far), "character"),
@@ -88,11 +98,11 @@ def _cut(text: str) -> str | None:
     return f"{more:,} more characters are not shown here" if more > 0 else None
 
 
-def _stream(chat: ChatResult | None, so_far: str, special: Collection[str], *, streaming: bool) -> JSONObject:
+def _stream(chat: ChatResult | None, so_far: str, special: Collection[str], why: str, *, streaming: bool) -> JSONObject:
     title = "Chat, streamed"
     if chat is None:
         if not so_far:
-            return _pane(title, empty="The same request as a stream, put together from its deltas.")
+            return _pane(title, empty=why or "The same request as a stream, put together from its deltas.")
         marked = mark_special(so_far[-MAX_SHOWN_CHARS:], special)
         return _pane(title, figures=count_of(len(so_far), "character"), streaming=streaming, marked=marked)
     return _pane(
@@ -104,10 +114,10 @@ def _stream(chat: ChatResult | None, so_far: str, special: Collection[str], *, s
     )
 
 
-def _message(chat: ChatResult | None) -> JSONObject:
+def _message(chat: ChatResult | None, why: str) -> JSONObject:
     title = "Chat message"
     if chat is None:
-        return _pane(title, empty="The message as the server returned it, unchanged.")
+        return _pane(title, empty=why or "The message as the server returned it, unchanged.")
     usage = None if chat.usage is None else chat.usage.completion_tokens
     count = None if usage is None else count_of(usage, "token")
     return _pane(

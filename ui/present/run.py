@@ -109,7 +109,8 @@ class RunView:
         facts = server_facts(trace) or self.facts
         stages = _Same(prompt, trace.prompt_difference, trace.raw, trace.parse, trace.verdict, running)
         difference = _Same(trace.prompt, trace.local_prompt, trace.prompt_difference)
-        answers = (_Same(trace.raw, trace.chat, trace.chat_stream, running), raw_text, chat_text)
+        came = _Same(trace.raw, trace.chat, trace.chat_stream, trace.refusal, trace.verdict, running)
+        answers = (came, raw_text, chat_text)
         changed: dict[str, str | None] = {}
         self._take(changed, "header", repr(facts), lambda: header_payload(facts))
         self._take(changed, "stages", stages, lambda: stages_payload(trace, running=running))

@@ -11,7 +11,7 @@ from prompt_debugger.ui.present.words import count_of, joined, seconds
 _WORDS = {
     "ok": "nothing wrong was found here",
     "guilty": "the guilty stage",
-    "follows": "may follow from an earlier fault",
+    "follows": "probably caused by an earlier fault",
     "note": "there is something to read",
     "idle": "has not run",
     "running": "is running",
@@ -49,7 +49,7 @@ def _card(opens: str, title: str, stage: Stage, figures: list[str], trace: Trace
         "state": state,
         "word": _WORDS[state],
         "figures": [*figures],
-        "hint": "" if figures else _HINTS[stage],
+        "hint": "" if figures else "there was no answer to parse" if trace.refusal else _HINTS[stage],
     }
 
 
@@ -92,7 +92,7 @@ def _render_figures(trace: Trace) -> list[str]:
 def _complete_figures(trace: Trace) -> list[str]:
     raw = trace.raw
     if raw is None:
-        return []
+        return [] if trace.refusal is None else ["no output", f"refused, HTTP {trace.refusal.status}"]
     count = count_of(len(raw.text), "character") if raw.token_ids is None else count_of(len(raw.token_ids), "token")
     return [joined(count, raw.finish_reason), joined(seconds(raw.elapsed_s))]
 

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from prompt_debugger.core.mend.margin import asks_for_margin, margin_of_prose
-from prompt_debugger.core.types import JSON, Conclusion, Finding, JSONObject, Severity, Stage, Trace, Verdict
+from prompt_debugger.core.types import (
+    JSON,
+    CallOutcome,
+    Conclusion,
+    Fate,
+    Finding,
+    JSONObject,
+    Severity,
+    Stage,
+    Trace,
+    Verdict,
+)
 from prompt_debugger.ui.present.findings import evidence_to_json
 from prompt_debugger.ui.present.payload import pack_payload
 
 _PANELS = {Stage.REQUEST: "findings", Stage.RENDER: "render", Stage.COMPLETE: "complete", Stage.PARSE: "parse"}
 
 _BADGES = {
-    Conclusion.FAULT: "FAULT",
+    Conclusion.FAULT: "FAULT FOUND",
     Conclusion.NOTHING_LOST: "NOTHING LOST",
     Conclusion.NO_FAULT: "NO FAULT FOUND",
     Conclusion.UNKNOWN: "? CANNOT BE SAID",
@@ -75,7 +86,7 @@ def verdict_payload(trace: Trace, *, run: int = 0) -> str:
     verdict = trace.verdict
     if verdict is None:
         return verdict_strip("done", "NO VERDICT", "The run ended without a verdict.", tone="warning", run=run)
-    badge, tone = _badge(verdict, trace.findings)
+    badge, tone = _outcome(trace, verdict), _tone(verdict, trace.findings)
     margin = margin_of_prose(trace)
     return verdict_strip(
         "done",
@@ -97,17 +108,33 @@ def worst_severity(findings: tuple[Finding, ...]) -> Severity | None:
     return min((finding.severity for finding in findings), key=order.index, default=None)
 
 
-def _badge(verdict: Verdict, findings: tuple[Finding, ...]) -> tuple[str, str]:
+def _outcome(trace: Trace, verdict: Verdict) -> str:
+    """Return what came out, in a word or two; which stage is guilty is for the sentence and the cards to say."""
     if verdict.dropped_calls:
-        return "DROPPED", "error"
+        return "DROPPED"
     if verdict.invented_calls:
-        return "INVENTED", "error"
+        return "INVENTED"
     if verdict.altered_calls:
-        return "ALTERED", "error"
+        return "ALTERED"
+    if trace.refusal is not None:
+        return "REFUSED"
+    if verdict.stage is None or trace.parse is None:
+        return _BADGES[verdict.conclusion]
+    ledger = trace.parse.ledger
+    if any(match.outcome is CallOutcome.CUT for match in ledger.matches):
+        return "CUT"
+    is_compared = ledger.comparability is not None and ledger.comparability.certainty is not None
+    has_loss = any(entry.fate is Fate.LOST for entry in ledger.entries)
+    return "LOST" if is_compared and has_loss else _BADGES[verdict.conclusion]
+
+
+def _tone(verdict: Verdict, findings: tuple[Finding, ...]) -> str:
     worst = worst_severity(findings)
+    if verdict.dropped_calls or verdict.invented_calls or verdict.altered_calls:
+        return "error"
     if verdict.stage is not None:
-        return verdict.stage.value.upper(), "error" if worst is Severity.ERROR else "warning"
-    return _BADGES[verdict.conclusion], "warning" if worst is Severity.WARNING else "neutral"
+        return "error" if worst is Severity.ERROR else "warning"
+    return "warning" if worst is Severity.WARNING else "neutral"
 
 
 def _panel(verdict: Verdict, findings: tuple[Finding, ...]) -> str:

@@ -1,0 +1,84 @@
+"""The badge says what came out, the panes say why they are empty: refused, cut and lost runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from prompt_debugger.core.types import (
+    Conclusion,
+    Fate,
+    Finding,
+    FindingEvidence,
+    Ledger,
+    LedgerEntry,
+    Refusal,
+    Severity,
+    Span,
+    Stage,
+    Trace,
+    Verdict,
+)
+from prompt_debugger.ui.present import unpack_payload
+from prompt_debugger.ui.present.completion import completion_payload
+from prompt_debugger.ui.present.stages import stages_payload
+from prompt_debugger.ui.present.verdict import verdict_payload
+from tests.ui.present.traces import dropped_call_trace
+
+WRONG_TYPE = Finding(
+    code="PD000",
+    name="wrong-type",
+    severity=Severity.ERROR,
+    stage=Stage.REQUEST,
+    title="A type is unknown",
+    detail="",
+    evidence=(FindingEvidence("request", field="tools[0].function.parameters"),),
+)
+
+
+def header(payload: str) -> dict[str, Any]:
+    return dict(unpack_payload(payload)[0])
+
+
+def of_stage(stage: Stage, trace: Trace) -> Trace:
+    """Return the run with a verdict that names a stage and no call."""
+    verdict = Verdict(0, 0, 0, stage, f"Something. Guilty stage: {stage}.", Conclusion.FAULT)
+    return replace(trace, verdict=verdict, findings=())
+
+
+def refused() -> Trace:
+    trace = replace(dropped_call_trace(), raw=None, chat=None, chat_stream=None, parse=None)
+    return replace(of_stage(Stage.REQUEST, trace), refusal=Refusal(400, "type: int"), findings=(WRONG_TYPE,))
+
+
+def test_the_badge_names_an_outcome_and_never_a_stage() -> None:
+    badges = {header(verdict_payload(of_stage(stage, dropped_call_trace())))["badge"] for stage in Stage}
+
+    assert badges == {"LOST"}
+    assert header(verdict_payload(refused()))["badge"] == "REFUSED"
+
+
+def test_a_fault_without_a_lost_character_is_no_loss() -> None:
+    trace = of_stage(Stage.RENDER, dropped_call_trace())
+    assert trace.parse is not None
+    kept = replace(trace.parse.ledger, entries=(LedgerEntry(Span(0, 1), Fate.MARKUP),))
+    unread = Ledger(trace.parse.ledger.entries)
+
+    for ledger in (kept, unread):
+        badge = header(verdict_payload(replace(trace, parse=replace(trace.parse, ledger=ledger))))["badge"]
+        assert badge == "FAULT FOUND"
+
+
+def test_after_a_refusal_every_pane_gives_the_reason() -> None:
+    panes = header(completion_payload(refused()))
+    cards = {card["opens"]: card for card in header(stages_payload(refused()))["cards"]}
+
+    assert all("refused the request, HTTP 400" in panes[name]["empty"] for name in ("raw", "stream", "message"))
+    assert cards["complete"]["figures"] == ["no output", "refused, HTTP 400"]
+    assert cards["parse"]["hint"] == "there was no answer to parse"
+
+
+def test_before_a_run_the_panes_say_what_they_will_show() -> None:
+    trace = replace(refused(), refusal=None, verdict=None)
+
+    assert header(completion_payload(trace))["raw"]["empty"].startswith("What the model wrote")
