@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import prompt_debugger
 
 _ROOT = "prompt_debugger"
+_PARSING = threading.Lock()
 
 
 def modules_needed(names: Iterable[str]) -> dict[str, str]:
@@ -28,8 +30,14 @@ def modules_needed(names: Iterable[str]) -> dict[str, str]:
         source = path.read_text(encoding="utf-8")
         found[name] = source
         waiting.append(name.rpartition(".")[0])
-        waiting += _imports(ast.parse(source))
+        waiting += _imports(_parsed(source))
     return dict(sorted(found.items()))
+
+
+def _parsed(source: str) -> ast.Module:
+    """Return the syntax tree; one thread at a time: CPython 3.11 counts the depth of all trees as one."""
+    with _PARSING:
+        return ast.parse(source)
 
 
 def _source_of(name: str) -> Path | None:
