@@ -98,6 +98,13 @@ def healthy_requests() -> Iterator[Healthy]:
         yield _request(make_dialogue(rng, kind=kind), rng, _SAMPLING[number // len(_KINDS) % len(_SAMPLING)])
 
 
+def by_lab() -> Iterator[Healthy]:
+    """Yield the same requests, a hundred at a time sorted by their server, so that few need to be booted at a time."""
+    requests = healthy_requests()
+    while True:
+        yield from sorted(islice(requests, 100), key=lambda one: str(one.lab))
+
+
 def _request(dialogue: Dialogue, rng: Random, sampling: Body) -> Healthy:
     ends = [index for index, one in enumerate(dialogue.messages) if one["role"] == "assistant"]
     end = rng.choice(ends)
@@ -226,7 +233,8 @@ async def run_until(wanted: int, record: Path | None, minutes: float, labs: LabP
     """Run until enough answers are the expected ones or the time is up; what a record holds is not run again."""
     ran = [] if record is None or not record.exists() else [Ran(**json.loads(line)) for line in record.open()]
     stop = time.monotonic() + 60 * minutes
-    async with aclosing(run_healthy(islice(healthy_requests(), len(ran), None), labs)) as runs:
+    known = [one.request for one in ran]
+    async with aclosing(run_healthy((one for one in by_lab() if one.body not in known), labs)) as runs:
         while sum(one.is_healthy for one in ran) < wanted and time.monotonic() < stop:
             ran.append(await anext(runs))
             if record is not None:

@@ -55,6 +55,12 @@ def advise(trace: Trace, advice: Advice) -> str:
     return " ".join(parts)
 
 
+def parse_it_yourself(method: str, readers: Sequence[str]) -> str:
+    """Return what to do with the text of a method of vLLM's `LLM`, which runs no parser."""
+    named = f" such as vLLM's `{readers[0]}`" if readers else ""
+    return f"`LLM.{method}` runs no tool parser: give its text to one{named}, or ask `vllm serve` instead."
+
+
 def strict_tools(trace: Trace) -> tuple[Step, ...]:
     """Return the step that has the server constrain the arguments of calls; none for a request without tools."""
     if not as_list(body_of(trace).get("tools")):

@@ -78,6 +78,12 @@ def comparison(trace: Trace) -> Certainty | None:
     return trace.parse.ledger.comparability.certainty
 
 
+def offline_method(trace: Trace) -> str | None:
+    """Return `chat` or `generate` where the run went through that method of vLLM's `LLM`, with no server at all."""
+    method = trace.sent.get("method")
+    return method if isinstance(method, str) and "engine" in trace.sent else None
+
+
 def is_whole(trace: Trace) -> bool:
     """Tell whether the raw text, if there is one, is all that the model wrote."""
     return trace.raw is None or trace.raw.completeness is Completeness.WHOLE

@@ -27,6 +27,7 @@ from prompt_debugger.core.plugin.write import PARSER_NAME
 from prompt_debugger.core.types import JSON, Finding, JSONObject, Trace
 
 _MOST_TOKENS = 1024
+UNREAD = frozenset({"generic", "harmony"})  # formats that the plugin does not read in vLLM
 _LIMITS = ("max_completion_tokens", "max_tokens")
 
 
@@ -41,6 +42,7 @@ class Cure:
         command: Server flags to start with.
         tool_parser: The tool parser that those flags name, where that is all they do.
         reasoning_parser: The reasoning parser, likewise.
+        plugin: Family of the parser plugin with which the server is started; "" for none.
         template: The chat template with the fault mended, for a cure of that kind.
         diff: What is changed in the template, as a unified diff.
         client: Source of a function that mends the message, for a cure on the client's side.
@@ -56,6 +58,7 @@ class Cure:
     command: str = ""
     tool_parser: str | None = None
     reasoning_parser: str | None = None
+    plugin: str = ""
     template: str = ""
     diff: str = ""
     client: str = ""
@@ -141,14 +144,15 @@ def _history_ids(trace: Trace, _: Finding) -> Cure | None:
 def _dropped(trace: Trace, _: Finding) -> Cure | None:
     """A call that nothing in the request explains: this program's own reader, put into the server."""
     family = None if trace.parse is None else trace.parse.parsed.format
-    if trace.server is None or trace.server.kind != "vllm" or family in (None, "generic", "harmony"):
+    if trace.server is None or trace.server.kind != "vllm" or family is None or family in UNREAD:
         return None
+    return Cure("a parser plugin in the server", "flags", plugin=family, command=plugin_command(family))
+
+
+def plugin_command(family: str) -> str:
+    """Return how to write a parser plugin and start a server with it."""
     flags = f"--enable-auto-tool-choice --tool-parser-plugin parser.py --tool-call-parser {PARSER_NAME}"
-    return Cure(
-        "a parser plugin in the server",
-        "flags",
-        command=f"prompt-debugger plugin --family {family} --output parser.py; then start vLLM with {flags}",
-    )
+    return f"prompt-debugger plugin --family {family} --output parser.py; then start vLLM with {flags}"
 
 
 def _other_parser(trace: Trace, _: Finding) -> Cure | None:

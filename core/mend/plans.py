@@ -4,6 +4,7 @@
 |---|---|
 | a name of What-if, such as `thinking=true` | the request with that switch set otherwise |
 | `tool-parser=NAME`, `reasoning-parser=NAME` | another parser: on the lab, else the flags to start with |
+| `plugin` | this program's own reader of the run's family in the server: likewise |
 | `chat-template=FILE` | another template: likewise |
 | `stop=TEXT`, `stop-token-ids=ID,ID`, `no-stop` | other stop strings, other stop tokens, none of either |
 """
@@ -22,14 +23,15 @@ from pathlib import Path
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.experiments.switches import Switch, find_switches
 from prompt_debugger.core.experiments.variant import RenderSetup, Variant
-from prompt_debugger.core.mend.cures import Cure, cures_of
+from prompt_debugger.core.mend.cures import UNREAD, Cure, cures_of, plugin_command
 from prompt_debugger.core.mend.patch import patch_between
 from prompt_debugger.core.pipeline import Target
+from prompt_debugger.core.plugin.write import PARSER_NAME, write_plugin
 from prompt_debugger.core.types import JSON, JSONObject, Trace
 
 UNCHANGED = "unchanged"
 _STOPS = ("stop", "stop_token_ids")
-_PICKS = ("tool-parser=…", "reasoning-parser=…", "chat-template=…", "stop=…", "stop-token-ids=…", "no-stop")
+_PICKS = ("tool-parser=…", "reasoning-parser=…", "plugin", "chat-template=…", "stop=…", "stop-token-ids=…", "no-stop")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class Plan:
         patch: Operations on the request.
         tool_parser: Tool parser for the lab; `None` for the one it has.
         reasoning_parser: Reasoning parser for the lab, likewise.
+        plugin: Family whose parser plugin the lab is given; "" for none.
         template: Chat template for the lab; "" for the one it has.
         client: Change of the answer by the client, as source; "" for none.
         command: Flags with which the variant's server is started; "" if it is the same one.
@@ -55,6 +58,7 @@ class Plan:
     patch: tuple[JSONObject, ...] = ()
     tool_parser: str | None = None
     reasoning_parser: str | None = None
+    plugin: str = ""
     template: str = ""
     client: str = ""
     command: str = ""
@@ -89,6 +93,7 @@ def _plan_of(code: str, cure: Cure, target: Target) -> Plan:
         cure.patch,
         cure.tool_parser,
         cure.reasoning_parser,
+        plugin=cure.plugin,
         template=cure.template,
         client=cure.client,
         command=cure.command,
@@ -98,13 +103,13 @@ def _plan_of(code: str, cure: Cure, target: Target) -> Plan:
 
 def _is_elsewhere(plan: Plan, target: Target) -> bool:
     """Say whether a variant needs a server that cannot be started here: not the lab, or flags of another kind."""
-    settings = plan.tool_parser or plan.reasoning_parser or plan.template
+    settings = plan.tool_parser or plan.reasoning_parser or plan.plugin or plan.template
     return bool(plan.command) and (target.base_url is not None or not settings)
 
 
 def can_run(plan: Plan) -> bool:
     """Say whether a variant can be run here: flags of a server that is not ours cannot be changed."""
-    settings = plan.tool_parser or plan.reasoning_parser or plan.template
+    settings = plan.tool_parser or plan.reasoning_parser or plan.plugin or plan.template
     needs_flags = bool(plan.command) or (plan.cure is not None and plan.cure.kind in ("flags", "template"))
     return not plan.is_elsewhere and (bool(settings) or not needs_flags)
 
@@ -115,6 +120,11 @@ def target_of(plan: Plan, target: Target) -> Target:
         target = replace(target, lab=replace(target.lab, tool_parser=plan.tool_parser), tool_parser=None)
     if plan.reasoning_parser is not None:
         target = replace(target, lab=replace(target.lab, reasoning_parser=plan.reasoning_parser), reasoning_parser=None)
+    if plan.plugin:
+        lab = replace(
+            target.lab, tool_parser=PARSER_NAME, extra_args=(*target.lab.extra_args, *_plugin_args(plan.plugin))
+        )
+        target = replace(target, lab=lab, tool_parser=None)
     if plan.template:
         file = _file_of(plan.template)
         target = replace(target, lab=replace(target.lab, chat_template=file), chat_template=plan.template)
@@ -158,6 +168,8 @@ def _picked(trace: Trace, target: Target, pick: str, switches: dict[str, Switch]
     if kind == "tool-parser" and value:
         flags = f"--enable-auto-tool-choice --tool-call-parser {value}"
         plan = Plan(pick, tool_parser=value, command=flags)
+    elif pick == "plugin":
+        plan = _plugin_plan(trace)
     elif kind == "reasoning-parser" and value:
         plan = Plan(pick, reasoning_parser=value, command=f"--reasoning-parser {value}")
     elif kind == "chat-template" and value:
@@ -185,9 +197,25 @@ def _token_ids(text: str) -> list[JSON]:
     return [int(one) for one in numbers]
 
 
-def _file_of(text: str) -> Path:
+def _plugin_plan(trace: Trace) -> Plan:
+    """Return the variant with this program's own reader of the family that wrote the run's output.
+
+    Raises:
+        RequestError: The run holds no output of a family that the plugin reads.
+    """
+    family = "generic" if trace.parse is None else trace.parse.parsed.format
+    if family in UNREAD:
+        raise RequestError(f"the plugin reads no output of the format {family!r}", field="--try")
+    return Plan("plugin", plugin=family, command=plugin_command(family))
+
+
+def _plugin_args(family: str) -> tuple[str, ...]:
+    return ("--tool-parser-plugin", str(_file_of(write_plugin(family), ".py")))
+
+
+def _file_of(text: str, suffix: str = ".jinja") -> Path:
     """Return a file with a text, the same for the same text, so that two runs share a lab."""
-    file = _folder() / f"{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:16]}.jinja"
+    file = _folder() / f"{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:16]}{suffix}"
     if not file.exists():
         file.write_text(text, encoding="utf-8", errors="surrogatepass")
     return file

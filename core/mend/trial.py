@@ -1,4 +1,4 @@
-"""Run a test for vLLM at once, in the installed release, and say how it ended.
+"""Run a test for vLLM or SGLang at once, in the installed release, and say how it ended.
 
 It runs in a process of its own, which ends with the visitor's turn, and with the program.
 """
@@ -29,16 +29,25 @@ _SET = {
 }
 # The first lines let the kernel end it with the thread that waits for it (Linux), and in any case after so much work.
 _RUNS = """
-import ctypes, os, resource, runpy, signal, sys
+import ctypes, importlib.metadata, importlib.util, os, resource, runpy, signal, sys, unittest
+file, parent, limit, package = sys.argv[1:]
 if sys.platform == "linux":
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
-    if os.getppid() != int(sys.argv[2]):
+    if os.getppid() != int(parent):
         sys.exit(1)
-resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[3]),) * 2)
-import vllm
-print("vllm", vllm.__version__)
-tests = {name: made for name, made in runpy.run_path(sys.argv[1]).items() if name.startswith("test_")}
-for name, test in tests.items():
+resource.setrlimit(resource.RLIMIT_CPU, (int(limit),) * 2)
+if importlib.util.find_spec(package) is None:
+    sys.exit(f"there is no {package} in {sys.executable}")
+try:
+    print("version", importlib.metadata.version(package))
+except importlib.metadata.PackageNotFoundError:  # under another name, as builds of vLLM are
+    print("version", getattr(importlib.import_module(package), "__version__", "unknown"))
+made = runpy.run_path(file)
+tests = [one for name, one in made.items() if name.startswith("test_")]
+for case in made.values():
+    if isinstance(case, type) and issubclass(case, unittest.TestCase):
+        tests += [case(name).debug for name in unittest.TestLoader().getTestCaseNames(case)]
+for test in tests:
     try:
         test()
     except AssertionError as error:
@@ -53,7 +62,7 @@ class Trial:
     """How a test ended.
 
     Attributes:
-        version: Version of the vLLM that ran it; `None` if none did.
+        version: Version of the package that ran it; `None` if none did.
         fails: Whether an assertion of it failed; `None` if it could not be run.
         told: The assertion's words, or why it could not be run.
     """
@@ -72,14 +81,25 @@ def try_in_vllm(file: str | Path) -> Trial:
     Raises:
         RoomError: The visitor's turn has ended, and the test with it.
     """
+    return try_test(file, "vllm", vllm_python())
+
+
+def try_test(file: str | Path, package: str, python: str | Path) -> Trial:
+    """Run the tests of a file.
+
+    Args:
+        file: A test file that `write_upstream_test` wrote.
+        package: What it tests.
+        python: Interpreter that has it.
+    """
     environment = {name: os.environ[name] for name in _KEPT if name in os.environ} | _SET
-    command = [str(vllm_python()), "-c", _RUNS, str(file), str(os.getpid()), str(_LIMIT_S)]
+    command = [str(python), "-c", _RUNS, str(file), str(os.getpid()), str(_LIMIT_S), package]
     try:
         done = _run(command, environment)
     except (OSError, subprocess.TimeoutExpired) as error:
         return Trial(None, None, f"it could not be run: {type(error).__name__}")
     lines = done.stdout.splitlines()
-    version = next((line.split()[1] for line in lines if line.startswith("vllm ")), None)
+    version = next((line.split()[1] for line in lines if line.startswith("version ")), None)
     last = lines[-1] if lines else ""
     if done.returncode == 0 and last == "passes":
         return Trial(version, fails=False, told="")

@@ -2,7 +2,8 @@
 
 The raw output, the tools and the calls that the output holds are in it, in the way that the
 project writes its parser tests. What a test for vLLM expects is checked at once in the
-installed release (`core.mend.trial`); tests for the others are said not to have been run.
+installed release (`core.mend.trial`), and so is one for SGLang where that is installed; what was not
+run says so.
 """
 
 from __future__ import annotations
@@ -119,8 +120,13 @@ def _vllm(case: ParserCase) -> str:
     )
 
 
+def without_note(source: str) -> str:
+    """Return a test that was run without the words that say it was not."""
+    return source.removeprefix(_NOT_RUN)
+
+
 def _sglang(case: ParserCase) -> str:
-    return _SGLANG.format(
+    return _NOT_RUN + _SGLANG.format(
         parser=case.parser,
         name=case.name,
         raw=_text(case.raw),
@@ -189,8 +195,8 @@ def {name}():
     assert found == CALLS, f"{{len(found)}} of {{len(CALLS)}} calls returned: {{found}}; content {{content!r}}"
 '''
 
+_NOT_RUN = "# Not run: written from a raw output; SGLang was not installed where it was written.\n"
 _SGLANG = '''\
-# Not run: written from a raw output; SGLang was not installed where it was written.
 """What SGLang's tool parser `{parser}` makes of one output; needs no weights and no GPU."""
 
 import json

@@ -30,8 +30,9 @@ def add_experiment_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="with --experiments: one more variant, such as thinking=true, tool-parser=NAME, chat-template=FILE, "
-        "stop=TEXT, stop-token-ids=ID,ID, or another switch of `render --what-if`; may be given again",
+        help="with --experiments: one more variant, such as thinking=true, tool-parser=NAME, plugin, "
+        "chat-template=FILE, stop=TEXT, stop-token-ids=ID,ID, or another switch of `render --what-if`; "
+        "may be given again",
     )
     parser.add_argument(
         "--margin",

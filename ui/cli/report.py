@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import sys
 import tempfile
 from pathlib import Path
 
 from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.interpreter import vllm_python
 from prompt_debugger.core.mend.documents import UpstreamTestDocument
-from prompt_debugger.core.mend.trial import Trial, try_in_vllm
-from prompt_debugger.core.mend.upstream import ENGINES, Engine
+from prompt_debugger.core.mend.trial import Trial, try_test
+from prompt_debugger.core.mend.upstream import ENGINES, Engine, without_note
 from prompt_debugger.core.types import JSONObject
 from prompt_debugger.ui.cli.output import OK, log, print_json
 from prompt_debugger.ui.cli.sharing import read_bundle_file
 from prompt_debugger.ui.report import share_trace
+
+_NAMES = {"vllm": "vLLM", "sglang": "SGLang"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,6 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("bundle", metavar="BUNDLE", help="trace.json of `run --report DIR`, or - for standard input")
     parser.add_argument("--upstream-test", choices=ENGINES, required=True, help="whose parser the test is for")
     parser.add_argument("--parser", metavar="NAME", help="the parser (default: the one that the run names)")
+    parser.add_argument(
+        "--python", metavar="FILE", help="interpreter whose vLLM or SGLang runs the test (default: where there is one)"
+    )
     parser.add_argument("--output", metavar="FILE", help="file to write (default: standard output)")
     parser.add_argument("--json", action="store_true", help="print one JSON document with the test and how it ended")
     parser.set_defaults(run=_run)
@@ -30,7 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(options: argparse.Namespace) -> int:
     run = share_trace(read_bundle_file(options.bundle).trace)
     source = run.upstream_test(options.upstream_test, options.parser)
-    trial = _try(source) if options.upstream_test == "vllm" else None
+    trial = _try(source, options)
+    if trial is not None and trial.fails is not None:
+        source = without_note(source)
     log(_sentence(trial, options.upstream_test))
     if options.output:
         try:
@@ -46,12 +55,20 @@ def _run(options: argparse.Namespace) -> int:
     return OK
 
 
-def _try(source: str) -> Trial:
-    log("Running the test in the installed vLLM")
+def _try(source: str, options: argparse.Namespace) -> Trial | None:
+    """Run the test where its package is; `None` where that is nowhere."""
+    engine, python = options.upstream_test, options.python
+    if engine == "vllm":
+        python = python or vllm_python()
+    elif engine == "sglang" and python is None and importlib.util.find_spec(engine) is not None:
+        python = sys.executable
+    if python is None or engine not in _NAMES:
+        return None
+    log(f"Running the test in the installed {_NAMES[engine]}")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "test_output.py"
         file.write_text(source, encoding="utf-8")
-        return try_in_vllm(file)
+        return try_test(file, engine, python)
 
 
 def _sentence(trial: Trial | None, engine: str) -> str:
@@ -59,9 +76,10 @@ def _sentence(trial: Trial | None, engine: str) -> str:
         return f"Not run: a test for {engine} is only written here."
     if trial.fails is None:
         return f"Not run: {trial.told}"
+    who = f"{_NAMES[engine]} {trial.version}"
     if trial.fails:
-        return f"vLLM {trial.version}: the test fails as the run says: {trial.told}"
-    return f"vLLM {trial.version}: the test passes, so this release reads the output; report another one, or none."
+        return f"{who}: the test fails as the run says: {trial.told}"
+    return f"{who}: the test passes, so this release reads the output; report another one, or none."
 
 
 def _document(source: str, trial: Trial | None, engine: Engine) -> JSONObject:

@@ -26,8 +26,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.account import tally_parsers
-from prompt_debugger.core.diagnose.advice import Step
-from prompt_debugger.core.diagnose.fields import body_of, returned_calls
+from prompt_debugger.core.diagnose.advice import Step, parse_it_yourself
+from prompt_debugger.core.diagnose.fields import body_of, content_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import (
     Sight,
@@ -37,6 +37,7 @@ from prompt_debugger.core.diagnose.sight import (
     fates_within,
     in_message,
     in_raw,
+    offline_method,
 )
 from prompt_debugger.core.diagnose.words import counted, listed
 from prompt_debugger.core.formats import TABLES
@@ -67,8 +68,16 @@ def find(trace: Trace) -> Iterator[Report]:
         if unwanted
         else _fix(trace),
         certainty=certainty,
-        severity=Severity.WARNING if unwanted else None,
+        severity=Severity.WARNING if unwanted or _is_left_as_asked(trace) else None,
     )
+
+
+def _is_left_as_asked(trace: Trace) -> bool:
+    """Say whether no parser was asked, and every call stands whole in the text."""
+    if offline_method(trace) is None or trace.chat is None or trace.parse is None:
+        return False
+    content, raw = content_of(trace.chat.message) or "", trace.parse.raw
+    return all(raw[call.char_span.start : call.char_span.stop] in content for _, call in dropped_calls(trace))
 
 
 def _fix(trace: Trace) -> tuple[Step, ...]:
@@ -78,6 +87,8 @@ def _fix(trace: Trace) -> tuple[Step, ...]:
     tried = [parser.removeprefix("vllm:") for parser in tally_parsers(trace.parse.parsers).reading]
     meant = TABLES.tool_parsers.get(name, ())
     others = [parser for parser in (*tried, *meant) if parser.partition("+")[0] != own]
+    if (method := offline_method(trace)) is not None:
+        return (Step(parse_it_yourself(method, meant)),)
     steps = []
     if others and (own is None or own not in meant or tried):
         proof = "read this very output, run offline" if others[0] in tried else f"is the parser of the format `{name}`"

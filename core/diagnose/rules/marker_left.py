@@ -31,7 +31,7 @@ from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import body_of, content_of, returned_calls, texts_inside
 from prompt_debugger.core.diagnose.markers import find_markers, find_used_markers
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, comparison, fates_within, in_message, in_raw
+from prompt_debugger.core.diagnose.sight import Sight, comparison, fates_within, in_message, in_raw, offline_method
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.diagnose.written_calls import written_calls
 from prompt_debugger.core.formats import TABLES
@@ -54,6 +54,8 @@ def find(trace: Trace) -> Iterator[Report]:
     names = list(_garbled_names(trace))
     yield from names
     certainty = comparison(trace)
+    if offline_method(trace) is not None:
+        return  # no parser was to take them out
     if certainty is not None:
         yield from _from_ledger(trace, certainty)
     elif not names:

@@ -25,10 +25,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.advice import Step, parse_it_yourself
 from prompt_debugger.core.diagnose.fields import content_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, comparison, dropped_calls, in_message, in_raw
+from prompt_debugger.core.diagnose.sight import Sight, comparison, dropped_calls, in_message, in_raw, offline_method
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.formats import TABLES
 from prompt_debugger.core.protocols import Rule
@@ -56,14 +56,25 @@ def find(trace: Trace) -> Iterator[Report]:
         title="Special tokens were stripped before the tool parser saw the output.",
         detail=f"Content is the raw output without {listed([text for text in gone if text in markup], 6)}.",
         evidence=(*(in_raw(trace, call.char_span) for _, call in dropped), in_message("content", content)),
-        fix=tuple(_fix(trace.parse.parsed.format, parser)),
+        fix=tuple(_fix(trace.parse.parsed.format, parser, offline_method(trace))),
         certainty=Certainty.INFERRED if parser is None else certainty,
     )
 
 
-def _fix(name: str, parser: str | None) -> Iterator[Step]:
-    """Return what to try; first whether the parser is the right one, where nobody said which one runs."""
+def _fix(name: str, parser: str | None, method: str | None) -> Iterator[Step]:
+    """Return what to try; first whether the parser is the right one, where nobody said which one runs.
+
+    Args:
+        name: The format of the output.
+        parser: The server's parser, if it is known.
+        method: The method of vLLM's `LLM` that was called instead of a server.
+    """
     readers = TABLES.tool_parsers.get(name, ())
+    if method is not None:
+        how = parse_it_yourself(method, readers)
+        keeps = f"Hand `SamplingParams(skip_special_tokens=False)` to `LLM.{method}`. {how}"
+        yield Step(keeps, {"skip_special_tokens": False})
+        return
     if parser is None:
         flag = f": `--enable-auto-tool-choice --tool-call-parser {readers[0]}`" if readers else ""
         yield Step(f"Look whether the server runs a tool parser that reads the format `{name}`{flag}.")

@@ -27,9 +27,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from prompt_debugger.core.diagnose.advice import parse_it_yourself
 from prompt_debugger.core.diagnose.fields import content_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, comparison, dropped_calls, in_message, in_raw
+from prompt_debugger.core.diagnose.sight import Sight, comparison, dropped_calls, in_message, in_raw, offline_method
 from prompt_debugger.core.formats import TABLES
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import (
@@ -66,6 +67,15 @@ def find(trace: Trace) -> Iterator[Report]:
     if cause is None:
         return
     readers = _readers(trace, calls) or list(TABLES.tool_parsers.get(name, ()))
+    if (method := offline_method(trace)) is not None:
+        yield Report(
+            title=f"`LLM.{method}` left the `{name}` calls in its text, as it runs no parser.",
+            detail="Their whole markup stands there.",
+            evidence=(*(in_raw(trace, call.char_span) for call in calls), *_residue(trace)),
+            fix=parse_it_yourself(method, readers),
+            severity=Severity.WARNING,
+        )
+        return
     yield Report(
         title=cause.title,
         detail=cause.detail

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.mend.client_cures import CLIENT_CURES, mended_message
-from prompt_debugger.core.mend.cures import Cure, cures_of
+from prompt_debugger.core.mend.cures import Cure, cures_of, plugin_command
 from prompt_debugger.core.mend.experiments import (
     UNCHANGED,
     Experiment,
@@ -28,6 +29,7 @@ from prompt_debugger.core.mend.request_cures import BODIES
 from prompt_debugger.core.mend.reread import reread
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.pipeline.recordings import load_recording
+from prompt_debugger.core.plugin.write import write_plugin
 from prompt_debugger.core.types import ChatResult, Finding, FindingEvidence, Request, Severity, Stage, Trace
 
 NAMES = st.text(alphabet="ab/~", max_size=3)
@@ -289,6 +291,38 @@ def test_other_stop_tokens_are_numbers_with_commas():
     for text in ("END", "1,,2", "-1", "1.5", "²"):
         with pytest.raises(RequestError, match="names no token ids"):
             pick_plans(trace, Target(), [f"stop-token-ids={text}"])
+
+
+def test_the_plugin_is_put_into_a_lab_and_given_as_a_command_elsewhere():
+    trace, lab = recorded("dropped-call"), Target()
+    (plan,) = pick_plans(trace, lab, ["plugin"])
+    (there,) = pick_plans(trace, Target(base_url="http://localhost:1/v1"), ["plugin"])
+    spec = target_of(plan, lab).lab
+
+    assert (can_run(plan), can_run(there)) == (True, False)
+    assert there.command == plugin_command("kimi_k2")
+    assert (spec.tool_parser, spec.extra_args[0]) == ("prompt_debugger", "--tool-parser-plugin")
+    assert Path(spec.extra_args[1]).read_text("utf-8") == write_plugin("kimi_k2")
+    assert target_of(plan, lab).lab == spec
+
+
+def test_a_call_that_nothing_explains_is_cured_by_the_plugin_which_the_lab_tries():
+    trace = recorded("dropped-call")
+    alone = replace(trace, findings=tuple(replace(one, follows=None) for one in trace.findings if one.code == "PD401"))
+
+    cure = cures_of(alone)["PD401"]
+
+    assert (cure.kind, cure.plugin, cure.command) == ("flags", "kimi_k2", plugin_command("kimi_k2"))
+    assert [can_run(plan) for plan in plan_experiments(alone, Target())] == [True, True]
+
+
+@pytest.mark.parametrize("name", ["generic", "harmony"])
+def test_no_plugin_is_offered_for_a_format_that_it_does_not_read(name):
+    trace = recorded("dropped-call")
+    parsed = replace(trace.parse.parsed, format=name)
+
+    with pytest.raises(RequestError, match=name):
+        pick_plans(replace(trace, parse=replace(trace.parse, parsed=parsed)), Target(), ["plugin"])
 
 
 def test_a_name_that_no_variant_has_is_refused_with_those_that_there_are():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prompt_debugger.core.mend.experiments import run_experiments, tried_cures
+from prompt_debugger.core.mend.plans import pick_plans
 from prompt_debugger.core.pipeline import Target, find_example, run_request
 from prompt_debugger.core.request import read_request
 from scripts.mend_lab import ALL, CAUSES, REQUESTS
@@ -72,3 +73,22 @@ async def test_all_three_faults_in_one_request_are_named_cured_and_mended_one_by
     assert {code: cures[code].worked for code in CAUSES.values()} == dict.fromkeys(CAUSES.values(), True)
     assert [(one.written, one.returned) for one in (done[0], done[1], *together)] == [(0, 0), (0, 0), (1, 0), (1, 1)]
     assert together[-1].errors == set()
+
+
+async def test_what_a_person_picks_of_the_servers_own_settings_runs_on_labs_of_its_own(labs):
+    example = find_example("dropped-call")
+    target = Target(lab=example.lab)
+    trace = await run_request(read_request(example.request_text), target, labs)
+    template = trace.local_prompt.template.replace("<|im_assistant|>assistant<|im_middle|>", "")
+    picks = ["plugin", "tool-parser=hermes", "chat-template=edited.jinja"]
+
+    plans = pick_plans(trace, target, picks, template=template)
+    done = [one async for one in run_experiments(trace, target, labs, picked=plans)]
+
+    rows = {one.plan.name: one for one in done}
+    assert [(rows[name].written, rows[name].returned) for name in ("unchanged", *picks[:2])] == [(1, 0), (1, 1), (1, 0)]
+    assert rows["plugin"].traces[0].verdict.dropped_calls == 0
+    assert rows["tool-parser=hermes"].traces[0].server.tool_parser == "hermes"
+    edited = rows["chat-template=edited.jinja"].traces[0]
+    assert "<|im_assistant|>assistant<|im_middle|>" in trace.prompt.text
+    assert "<|im_assistant|>assistant<|im_middle|>" not in edited.prompt.text

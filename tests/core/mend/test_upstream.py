@@ -12,8 +12,8 @@ from dataclasses import replace
 import pytest
 
 from prompt_debugger.core.errors import RequestError
-from prompt_debugger.core.mend.trial import try_in_vllm
-from prompt_debugger.core.mend.upstream import ENGINES, ParserCase, case_of_trace, write_upstream_test
+from prompt_debugger.core.mend.trial import try_in_vllm, try_test
+from prompt_debugger.core.mend.upstream import ENGINES, ParserCase, case_of_trace, without_note, write_upstream_test
 from prompt_debugger.core.pipeline.recordings import load_recording, recordings_dir
 from tests.conftest import ROOT
 from tests.core.plugin.test_streams import WEATHER, kimi_call
@@ -88,6 +88,40 @@ def test_the_command_writes_a_test_for_another_engine_and_says_that_it_was_not_r
     document = json.loads(done.stdout)
     assert (document["engine"], document["run"], document["fails"]) == ("sglang", False, None)
     assert "FunctionCallParser" in document["test"]
+
+
+CASE = """
+import unittest
+
+class TestOutput(unittest.TestCase):
+    def test_it(self):
+        self.assertEqual([{found}], ["a call"])
+"""
+
+
+@pytest.mark.parametrize(("found", "fails"), [("", True), ("'a call'", False)])
+def test_a_test_in_the_manner_of_unittest_is_run_and_told(tmp_path, found, fails):
+    file = tmp_path / "test_output.py"
+    file.write_text(CASE.format(found=found), encoding="utf-8")
+
+    trial = try_test(file, "pytest", sys.executable)
+
+    assert (trial.version, trial.fails) == (pytest.__version__, fails)
+    assert trial.told.startswith("Lists differ: []") == fails
+
+
+def test_a_package_that_is_not_there_runs_no_test(tmp_path):
+    trial = try_test(tmp_path / "none.py", "no_such_package", sys.executable)
+
+    assert (trial.version, trial.fails) == (None, None)
+    assert "there is no no_such_package" in trial.told
+
+
+def test_a_test_that_was_run_does_not_say_that_it_was_not():
+    source = write_upstream_test(case(kimi_call("{}")), "sglang")
+
+    assert "Not run" not in without_note(source)
+    assert source.endswith(without_note(source))
 
 
 @pytest.mark.parametrize("name", ['x"); print(1) #', 'x"""\nprint(1)\n"""', "x\n", ""])

@@ -1,4 +1,4 @@
-"""`LLM.chat` of the real vLLM: its prompt, its ids, and what differs from a server."""
+"""`LLM.chat` and `LLM.generate` of the real vLLM: its prompt, its ids, and what differs from a server."""
 
 from __future__ import annotations
 
@@ -12,21 +12,30 @@ from prompt_debugger.core.offline import run_offline
 from prompt_debugger.core.offline.run import _answer_of, _job, _notes
 from prompt_debugger.core.pipeline import find_example
 from prompt_debugger.core.request import read_request
-from prompt_debugger.core.types import CallOutcome
+from prompt_debugger.core.types import CallOutcome, Severity
 
 BODY = {"messages": [{"role": "user", "content": "x"}], "temperature": 0, "max_completion_tokens": 7, "model": "m"}
 
 
 @pytest.mark.lab
-async def test_a_call_is_written_and_its_markers_are_stripped_from_the_text():
-    trace = await run_offline(read_request(find_example("healthy-call").request_text), LabSpec())
+@pytest.mark.parametrize(("method", "keeps"), [("chat", False), ("generate", False), ("generate", True)])
+async def test_a_call_is_written_and_its_markers_are_in_the_text_if_they_are_asked_for(method, keeps):
+    body = json.loads(find_example("healthy-call").request_text)
+    body |= {"skip_special_tokens": False} if keeps else {}
+
+    trace = await run_offline(read_request(json.dumps(body)), LabSpec(), method)
 
     assert trace.prompt.token_ids == trace.local_prompt.token_ids
     assert trace.raw.text.startswith("<|tool_calls_section_begin|>")
-    assert trace.chat.message["content"].startswith("functions.get_weather:0")
+    assert trace.chat.message["content"].startswith("functions.get_weather:0") is not keeps
     assert [match.outcome for match in trace.parse.ledger.matches] == [CallOutcome.DROPPED]
-    assert "PD407" in {finding.code for finding in trace.findings}
-    assert any("skip_special_tokens=False" in note for note in trace.notes)
+    assert ("PD407" in {finding.code for finding in trace.findings}) is not keeps
+    assert any("skip_special_tokens=False" in note for note in trace.notes) is not keeps
+    dropped = next(finding for finding in trace.findings if finding.code == "PD401")
+    assert ("skip_special_tokens=False" in dropped.fix) is not keeps
+    assert f"`LLM.{method}` runs no tool parser" in dropped.fix
+    assert "--tool-call-parser" not in dropped.fix
+    assert any(finding.severity is Severity.ERROR for finding in trace.findings) is not keeps
 
 
 def test_fields_of_the_request_reach_sampling_and_chat():
