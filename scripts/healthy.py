@@ -111,7 +111,8 @@ def _request(dialogue: Dialogue, rng: Random, sampling: Body) -> Healthy:
     messages = [_as_sent(message) for message in dialogue.messages[:end]]
     body: Body = {"model": "lab-model", "messages": messages, "max_tokens": 320, **sampling}
     if dialogue.tools:
-        body["tools"] = [_with_known_types(tool) for tool in dialogue.tools]
+        takes_fractions = _has_fraction(_calls(_as_sent(dialogue.messages[end])))
+        body["tools"] = [_with_known_types(tool, takes_fractions=takes_fractions) for tool in dialogue.tools]
     else:
         body = {key: value for key, value in body.items() if key not in ("tool_choice", "parallel_tool_calls")}
     if dialogue.thinking:
@@ -141,10 +142,22 @@ def _text(arguments: object) -> str:
     return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
 
 
-def _with_known_types(tool: Mapping[str, Any]) -> Body:
-    """Return a tool whose types JSON Schema knows: some that the model was trained with are deliberate faults."""
+def _has_fraction(calls: list[tuple[str, object]]) -> bool:
+    return any(isinstance(value, float) for _, arguments in calls for value in _values(arguments))
+
+
+def _values(arguments: object) -> Iterable[object]:
+    return arguments.values() if isinstance(arguments, dict) else ()
+
+
+def _with_known_types(tool: Mapping[str, Any], *, takes_fractions: bool) -> Body:
+    """Return a tool whose types JSON Schema knows, and that takes what it is to be called with.
+
+    Some that the model was trained with are deliberate faults: `int`, or an integer for 2797.7.
+    """
     text = json.dumps(tool, ensure_ascii=False)
-    for wrong, right in (("int", "integer"), ("float", "number"), ("str", "string")):
+    whole = "number" if takes_fractions else "integer"
+    for wrong, right in (("int", whole), ("integer", whole), ("float", "number"), ("str", "string")):
         text = text.replace(f'"type": "{wrong}"', f'"type": "{right}"')
     made: Body = json.loads(text)
     return made

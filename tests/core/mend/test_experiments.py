@@ -75,20 +75,14 @@ async def test_all_three_faults_in_one_request_are_named_cured_and_mended_one_by
     assert together[-1].errors == set()
 
 
-async def test_what_a_person_picks_of_the_servers_own_settings_runs_on_labs_of_its_own(labs):
+async def test_a_plugin_that_a_person_picks_is_put_into_a_lab_of_its_own_and_brings_the_call_back(labs):
     example = find_example("dropped-call")
     target = Target(lab=example.lab)
     trace = await run_request(read_request(example.request_text), target, labs)
-    template = trace.local_prompt.template.replace("<|im_assistant|>assistant<|im_middle|>", "")
-    picks = ["plugin", "tool-parser=hermes", "chat-template=edited.jinja"]
 
-    plans = pick_plans(trace, target, picks, template=template)
+    plans = pick_plans(trace, target, ["plugin"])
     done = [one async for one in run_experiments(trace, target, labs, picked=plans)]
 
     rows = {one.plan.name: one for one in done}
-    assert [(rows[name].written, rows[name].returned) for name in ("unchanged", *picks[:2])] == [(1, 0), (1, 1), (1, 0)]
+    assert [(rows[name].written, rows[name].returned) for name in ("unchanged", "plugin")] == [(1, 0), (1, 1)]
     assert rows["plugin"].traces[0].verdict.dropped_calls == 0
-    assert rows["tool-parser=hermes"].traces[0].server.tool_parser == "hermes"
-    edited = rows["chat-template=edited.jinja"].traces[0]
-    assert "<|im_assistant|>assistant<|im_middle|>" in trace.prompt.text
-    assert "<|im_assistant|>assistant<|im_middle|>" not in edited.prompt.text
