@@ -17,6 +17,7 @@ PAGE_STYLES = (
     "live.css",
     "help.css",
     "network.css",
+    "room.css",
 )
 
 
