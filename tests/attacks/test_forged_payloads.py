@@ -123,6 +123,14 @@ async def test_whatever_is_sent_to_any_event_the_page_answers_and_goes_on(runnin
     assert running.faults() == []
 
 
+async def test_an_emptied_worked_case_changes_nothing(running: RunningPage) -> None:
+    async with Visitor(running) as visitor:
+        said = await visitor.ask("load_case", None)
+
+    assert '"success":true' in said.replace(" ", "")
+    assert running.faults() == []
+
+
 @pytest.mark.parametrize(
     "raw",
     [b"", b"{", b"[" * 200_000, b'{"data":' * 50_000, b'{"data": [NaN]}', b'{"data": [1e999]}', b"\xff\xfe", b"null"],

@@ -100,7 +100,9 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
 def _wire_cases(page: Page) -> None:
     panel = page.request
 
-    async def load_case(visitor: gr.Request, name: str) -> Changes:
+    async def load_case(visitor: gr.Request, name: str | None) -> Changes:
+        if name is None:  # the field was emptied: what is shown stays
+            return {panel.run: gr.Button(interactive=True)}
         # What a run would still say belongs to another request; its own end gives the buttons back.
         has_run = await page.handlers.stops.silence(visitor.session_hash or "")
         case = await asyncio.to_thread(page.handlers.load_case, name)
