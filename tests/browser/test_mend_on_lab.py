@@ -93,3 +93,17 @@ def test_a_failing_test_is_written_run_in_vllm_and_saved(lab_page: DebuggerPage)
         lab_page.page.click("#pd-plugin")
     assert plugin.value.suggested_filename == "prompt_debugger_kimi_k2.py"
     expect(lab_page.page.locator("#pd-plugin-said")).to_contain_text("--tool-parser-plugin prompt_debugger_kimi_k2.py")
+
+
+def test_prose_in_place_of_a_call_says_how_close_one_was(lab_page: DebuggerPage) -> None:
+    lab_page.choose("Empty content pollutes the prompt")
+    lab_page.run()
+    lab_page.page.get_by_role("button", name="How close was a call?").click()
+
+    expect(lab_page.page.locator("#pd-verdict .pd-detail")).to_contain_text("Where a call could have begun (token 0)")
+    assert json.loads(lab_page.request_text())["logprobs"] is True
+    open_mend(lab_page, "trials")
+    lab_page.page.get_by_label("Runs at most").fill("1")
+    lab_page.page.get_by_text("with trigger margin").click()
+    lab_page.page.click("#pd-start-trials")
+    expect(lab_page.page.locator(".pd-trial-table thead")).to_contain_text("trigger margin")

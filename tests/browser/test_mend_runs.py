@@ -89,3 +89,18 @@ def test_experiments_say_what_they_cost_and_what_came_of_each(failed: DebuggerPa
     expect(failed.page.locator("#pd-header")).to_contain_text("experiment")
     failed.open_stage("findings")
     expect(failed.page.locator("#pd-findings")).not_to_contain_text("PD101")
+
+
+def test_a_request_shrinks_to_one_that_opens_in_the_editor(failed: DebuggerPage) -> None:
+    open_mend(failed, "shrink")
+    start(failed, "shrunk")
+
+    shrunk = failed.page.locator("#pd-shrunk")
+    expect(shrunk.locator(".pd-bench-sentence")).to_contain_text("PD301")
+    expect(shrunk.locator(".pd-bench-sentence")).to_contain_text("in 3 of 3 confirming runs")
+    smallest = shrunk.get_by_role("region", name="The smallest request").inner_text()
+    shrunk.get_by_role("button", name="Open it in the editor").click()
+    expect(shrunk).to_contain_text("It is in the editor.")
+    assert json.loads(failed.request_text()) == json.loads(smallest)
+    assert len(json.loads(smallest)["messages"]) == 1
+    assert json.loads(smallest)["max_tokens"] == FAULTY["max_tokens"]

@@ -8,6 +8,8 @@ from dataclasses import replace
 import pytest
 
 from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.mend.cures import cures_of
+from prompt_debugger.core.mend.experiments import Experiment, tried_cures
 from prompt_debugger.core.pipeline import Target, run_request
 from prompt_debugger.core.pipeline.recordings import load_recording
 from prompt_debugger.core.plugin.write import write_plugin
@@ -17,7 +19,7 @@ from prompt_debugger.ui.web.experiments import Asked, Bench
 from prompt_debugger.ui.web.gate import RunGate
 from prompt_debugger.ui.web.handlers import Handlers, TargetFields
 from prompt_debugger.ui.web.labs import PageLabs
-from prompt_debugger.ui.web.mend.cures import Cures
+from prompt_debugger.ui.web.mend.cures import Cures, plan_to_try
 from prompt_debugger.ui.web.mend.experiments import Edited, Experiments
 from prompt_debugger.ui.web.mend.hand_over import HandOver
 from prompt_debugger.ui.web.mend.runs import PageRuns, Ran
@@ -96,6 +98,17 @@ async def test_a_trial_counts_among_a_visitors_runs(server_url, lab_model_dir):
 
     assert [one[-1]["state"] for one in told] == ["worked", "worked", "error"]
     assert "within a minute" in told[-1][-1]["sentence"]
+
+
+def test_a_cure_beside_which_there_are_others_is_known_to_have_worked():
+    """It was told as one that did not help: the others were taken for a part of it."""
+    trace = recorded("polluted-content")
+    assert cures_of(trace)["PD205"].alternatives
+    plan = plan_to_try(trace, "PD205", Target())
+    made = Experiment(plan, traces=[recorded("healthy-call")], numbers=[0])
+
+    assert tried_cures(trace, [made])["PD205"].worked is True
+    assert tried_cures(trace, [Experiment(plan, traces=[trace], numbers=[0])])["PD205"].worked is False
 
 
 async def test_before_a_run_there_is_nothing_to_try_or_to_copy():

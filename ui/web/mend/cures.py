@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from dataclasses import replace
 
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.experiments import Switch, Variant
@@ -14,6 +15,7 @@ from prompt_debugger.core.mend.experiments import Experiment, Plan, step_experim
 from prompt_debugger.core.mend.forms import FORMS, NAMES, Form, request_as
 from prompt_debugger.core.mend.margin import with_logprobs
 from prompt_debugger.core.mend.patch import apply_patch
+from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.request import body_text
 from prompt_debugger.core.room import in_thread
 from prompt_debugger.core.types import JSONObject, Trace
@@ -36,11 +38,7 @@ class Cures:
         """Run the changed request once; yield how it goes, and how it ended."""
         try:
             trace, target = self._runs.target(ran)
-            cure = _cure(trace, code)
-            if not can_try(cure, trace):
-                raise RequestError("it is for the server's own start", "Start the server so, then run again.")
-            parser = cure.tool_parser if target.base_url is None else None
-            plan, told = Plan(cure.name, code, cure, cure.patch, parser), Telling("Running the changed request")
+            plan, told = plan_to_try(trace, code, target), Telling("Running the changed request")
 
             async def run(body: JSONObject, plan: Plan) -> Trace:
                 return await self._runs.run(ran, target, body, plan, told)
@@ -132,6 +130,19 @@ class Cures:
 
     def _answer(self, header: JSONObject, text: str = "") -> str:
         return pack_payload({**header, "number": next(self._numbers)}, text.encode("utf-8", "replace"))
+
+
+def plan_to_try(trace: Trace, code: str, target: Target) -> Plan:
+    """Return the variant that tries the cure of a finding, without the other cures that it may have.
+
+    Raises:
+        RequestError: There is no such cure, or a run cannot try it.
+    """
+    cure = _cure(trace, code)
+    if not can_try(cure, trace):
+        raise RequestError("it is for the server's own start", "Start the server so, then run again.")
+    parser = cure.tool_parser if target.base_url is None else None
+    return Plan(cure.name, code, replace(cure, alternatives=()), cure.patch, parser)
 
 
 def _cure(trace: Trace | None, code: str) -> Cure:
