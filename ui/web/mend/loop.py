@@ -137,7 +137,7 @@ class ToolLoop:
             data = await room_of().run(mask_document, await in_thread(document_of, known))
             name = "prompt-debugger-conversation.json"
             header: JSONObject = {"kind": "file", "name": name, "type": "application/json", "hint": ""}
-            return pack_payload({**header, "number": next(self._numbers)}, data)
+            return await in_thread(pack_payload, {**header, "number": next(self._numbers)}, data)
         except Exception as error:  # noqa: BLE001  # as above
             return self._failed(as_told(error))
 
