@@ -235,12 +235,12 @@ class Handlers:
             yield Update(await in_thread(view.fail, failure), view.trace)
 
     async def _wait(self, view: RunView, turn: Turn) -> AsyncGenerator[Payloads, None]:
-        """Yield how many runs are ahead until it is this one's turn."""
+        """Yield how many runs are ahead until it is this one's turn; nothing new now and then, which tells who left."""
         said, said_s = 0, 0.0
         while ahead := self.gate.runs_ahead(turn):
-            if ahead != said and (not said or time.monotonic() - said_s >= TICK_S * self.gate.pace()):
+            if not said or time.monotonic() - said_s >= TICK_S * self.gate.pace():
                 sentence = f"Waiting: {ahead} {'run is' if ahead == 1 else 'runs are'} ahead of yours"
-                yield {"verdict": running_payload(sentence, run=view.run)}
+                yield {} if ahead == said else {"verdict": running_payload(sentence, run=view.run)}
                 said, said_s = ahead, time.monotonic()
             await self.gate.wait(turn)
 
