@@ -206,7 +206,7 @@ def _fault(job: RenderJob, error: Exception) -> Fault:
     if isinstance(error, jinja2.TemplateSyntaxError):
         line, column = error.lineno, _syntax_column(job, error)
         message = plain(error.message or message)
-    missing = missing_name(message, job.template)
+    missing = missing_name(error, message, job.template)
     if missing is not None:
         return Fault(f"Missing {missing.kind}", _described(missing), missing.line, missing.column)
     if not isinstance(error, jinja2.TemplateSyntaxError):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import jinja2
 
-_SAID = re.compile(r"No (filter|test) named '([^']{1,100})'")
+_SAID = re.compile(r"No (filter|test) named '([^']{1,100})'(?: found)?\.")
 
 
 class MissingName(NamedTuple):
@@ -35,10 +35,13 @@ class MissingName(NamedTuple):
         return close[0] if close else ""
 
 
-def missing_name(message: str, template: str) -> MissingName | None:
-    """Return what an error of Jinja says is missing, with its place; `None` if it says something else."""
-    said = _SAID.search(message)
-    if said is None:
+def missing_name(error: Exception, message: str, template: str) -> MissingName | None:
+    """Return what an error of Jinja says is missing, with its place; `None` if it says something else.
+
+    A template can raise the same words itself; that is another class of errors.
+    """
+    said = _SAID.fullmatch(message)
+    if said is None or not isinstance(error, jinja2.TemplateRuntimeError | jinja2.TemplateAssertionError):
         return None
     kind, name = said[1], said[2]
     line = _line_of(template, kind, name)

@@ -14,6 +14,7 @@ import pytest
 from prompt_debugger.core.render import engine
 from prompt_debugger.core.render.engine import run_job
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome
+from prompt_debugger.core.render.missing_names import missing_name
 from prompt_debugger.core.render.request_variables import read_variables
 from prompt_debugger.core.types import SpanKind
 from tests.core.render.flips import probe
@@ -60,6 +61,9 @@ def test_a_template_that_raises_raises_the_same_when_traced(cases: list[Case]) -
             engine._compiled(case.job.template).render(engine._wrapped_variables(case.job))
         except Exception as error:  # noqa: BLE001  # a template may raise anything
             raised = (type(error).__name__, str(error))
+            missing = missing_name(error, raised[1], case.job.template)
+            if missing is not None:
+                raised = (f"Missing {missing.kind}", engine._described(missing))
         else:
             raised = ("", "nothing raised")
         if raised != (case.outcome.fault.kind, case.outcome.fault.message):

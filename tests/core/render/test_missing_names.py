@@ -41,3 +41,10 @@ def test_the_name_and_its_place_are_told_and_nothing_else_is_blamed(template, wo
 )
 def test_what_jinja_has_or_never_reaches_is_no_error(template):
     assert render_local(BODY, template=template).text
+
+
+def test_the_same_words_of_the_template_itself_are_its_own():
+    template = "{{ raise_exception(\"No filter named 'tojso' found.\") }}"
+
+    with pytest.raises(RenderError, match="the template refuses this request: No filter named 'tojso' found"):
+        render_local(BODY, template=template)
