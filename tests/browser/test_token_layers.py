@@ -301,5 +301,5 @@ def test_what_the_model_wrote_stands_above_what_was_returned(show):
 
 
 def test_the_static_page_and_the_report_draw_with_the_same_scripts():
-    assert "pd.TokenMarks" in build_static_page(dropped_call_trace())
-    assert "pd.TokenMarks" in trace_to_html(dropped_call_trace())
+    assert "class TokenMarks" in build_static_page(dropped_call_trace())
+    assert "class TokenMarks" in trace_to_html(dropped_call_trace())

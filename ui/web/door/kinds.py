@@ -73,7 +73,7 @@ PUBLIC_DOOR = DoorLimits(
         Kind.EXPERIMENT: Share(2, 128, 30, 300),
         Kind.PARSERS: Share(2, 128, 30, 300),
         Kind.TEMPLATE: Share(3, 144, 240, 2_400),
-        Kind.SHARE: Share(2, 128, 60, 600),
+        Kind.SHARE: Share(4, 128, 60, 600),  # the end of a run brings three of them
         Kind.EDIT: Share(4, 192, 600, 6_000),
         Kind.CLICK: Share(8, 192, 600, 6_000),
     },
