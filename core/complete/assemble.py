@@ -24,6 +24,8 @@ class MessageAssembler:
     def __init__(self) -> None:
         self._fields: JSONObject = {}
         self._calls: dict[int, JSONObject] = {}
+        self._index_by_id: dict[str, int] = {}
+        self._highest = -1
         self._last_index = 0
 
     def add(self, delta: JSONObject) -> None:
@@ -47,32 +49,43 @@ class MessageAssembler:
         self._last_index = index
         part: JSONObject = {key: value for key, value in call.items() if key != "index"}
         before = self._calls.get(index, {})
+        before_id = before.get("id")
         function = _merged_function(object_of(before.get("function")), object_of(part.pop("function", None)))
         after = _merged(before, part)
         if function or "function" in call:
             after["function"] = function
         self._calls[index] = after
+        self._highest = max(self._highest, index)
+        self._name(index, text_of(before_id), text_of(after.get("id")))
+
+    def _name(self, index: int, before: str | None, after: str | None) -> None:
+        """Remember which call has an id; looking through all of them for each part costs the square."""
+        if before and before != after and self._index_by_id.get(before) == index:
+            del self._index_by_id[before]
+        if after:
+            self._index_by_id.setdefault(after, index)
 
     def _index_without(self, call: JSONObject, position: int) -> int:
         """Return the index of a call that names none: the one with its id, a new one, or the last one."""
         call_id = text_of(call.get("id"))
-        for index, known in self._calls.items():
-            if call_id and known.get("id") == call_id:
-                return index
+        known = self._index_by_id.get(call_id) if call_id else None
+        if known is not None:
+            return known
         if call_id or not self._calls:
-            return max(self._calls, default=-1) + 1
-        return self._last_index if position == 0 else max(self._calls) + 1
+            return self._highest + 1
+        return self._last_index if position == 0 else self._highest + 1
 
 
 def _merged_function(before: JSONObject, part: JSONObject) -> JSONObject:
     """Merge `function`: arguments grow; a name that is repeated whole is not doubled."""
-    if "name" in part and part["name"] == str(before.get("name")):
+    if "name" in part and _is_text(before.get("name"), part["name"]):
         part = {key: value for key, value in part.items() if key != "name"}
     return _merged(before, part)
 
 
 def _merged(before: JSONObject, part: JSONObject) -> JSONObject:
-    after = dict(before)
+    """Return `before` with a part added: in place once it is ours, as a copy for each part costs the square."""
+    after = before if isinstance(before, _Fields) else _Fields(before)
     for key, value in part.items():
         old = after.get(key)
         after[key] = value if old is None or (key in _NAMES and value) else _grown(old, value)
@@ -86,10 +99,20 @@ def _grown(old: JSON, value: JSON) -> JSON:
     if isinstance(old, str) and isinstance(value, str):
         return _Text.of(old).grow(value)
     if isinstance(old, list) and isinstance(value, list):
-        return [*old, *value]
+        grown = old if isinstance(old, _Items) else _Items(old)
+        grown += value
+        return grown
     if isinstance(old, dict) and isinstance(value, dict):
         return _merged(old, value)
     return value
+
+
+class _Fields(dict[str, JSON]):
+    """An object that is ours, and no delta's: it may be changed."""
+
+
+class _Items(list[JSON]):
+    """A list that is ours."""
 
 
 class _Text(str):
@@ -98,7 +121,8 @@ class _Text(str):
     To others it is the text as it began; `_joined` makes a plain one of it.
     """
 
-    __slots__ = ("pieces",)
+    __slots__ = ("length", "pieces")
+    length: int
     pieces: list[str]
 
     @classmethod
@@ -107,14 +131,23 @@ class _Text(str):
             return text
         made = cls(text)
         made.pieces = [text]
+        made.length = len(text)
         return made
 
     def grow(self, piece: str) -> _Text:
         self.pieces.append(piece)
+        self.length += len(piece)
         return self
 
     def __str__(self) -> str:
         return "".join(self.pieces)
+
+
+def _is_text(text: JSON, value: JSON) -> bool:
+    """Say whether a text, grown or not, is the same as a value; joins it only where it may be."""
+    if isinstance(text, _Text) and isinstance(value, str) and text.length != len(value):
+        return False
+    return isinstance(text, str) and str(text) == value
 
 
 def _joined(fields: JSONObject) -> JSONObject:

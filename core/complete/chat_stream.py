@@ -19,6 +19,7 @@ from prompt_debugger.core.complete.answers import (
     usage_of,
 )
 from prompt_debugger.core.complete.assemble import MessageAssembler
+from prompt_debugger.core.complete.backends.limits import MAX_CHOICES
 from prompt_debugger.core.complete.backends.sse import SseEvent
 from prompt_debugger.core.complete.shapes import integer_of, object_of, objects_of, parse_json, text_of
 from prompt_debugger.core.errors import shorten
@@ -103,7 +104,11 @@ class ChatStreamReader:
             self._note(problem)
         self._take_prompt(chunk)
         self._usage = usage_of(chunk.get("usage")) or self._usage
-        for choice in objects_of(chunk.get("choices")):
+        choices = objects_of(chunk.get("choices"))
+        if len(choices) > MAX_CHOICES:
+            held = f"event {self._event_count} of the stream holds {len(choices):,} choices"
+            self._note(f"{held}, of which {MAX_CHOICES:,} are read")
+        for choice in choices[:MAX_CHOICES]:
             if integer_of(choice.get("index")) in (0, None):
                 self._take_choice(chunk, choice, at_s)
 

@@ -28,6 +28,7 @@ from prompt_debugger.core.complete.ladder import (
     Sampling,
     complete_ids,
     failed_chat,
+    gives_nothing,
     is_broken,
     is_declined,
     is_nothing,
@@ -80,8 +81,8 @@ async def gather(
         one of the three generations is a note, or its `error`.
 
     Raises:
-        BackendError: The server would not serve us (a wrong key, a wrong address), or nothing whole came of any
-            of the three generations and the server does not say why.
+        BackendError: The server would not serve us (a wrong key, a wrong address), or none of the three generations
+            came whole or was cut by a bound of ours, and the server does not say why.
     """
     return await Gathering(client, server, body, tokenizer, local_prompt, on_raw_text, on_chat_text).go()
 
@@ -120,7 +121,7 @@ class Gathering:
                     refusal = refusal_of(chat)
                     if is_declined(chat):
                         return self._refused(chat)
-                if is_broken(stream) and (await sampling).completion is None:
+                if gives_nothing(chat, stream) and (await sampling).completion is None:
                     return self._refused(chat)
                 if is_declined(chat) and not is_broken(stream):
                     self.told_refusal, chat = chat.said or chat.message, stream
@@ -388,7 +389,7 @@ class _VisibleText:
 
 
 async def _settled(awaitable: Awaitable[_Result]) -> _Result | BackendError:
-    """Return a result, or the server's failure as a value, so that one failure does not end the others."""
+    """Return a result, or the server's failure as a value: one failure does not end the others."""
     try:
         return await awaitable
     except BackendError as error:

@@ -120,6 +120,12 @@ def is_broken(result: ChatResult | BackendError) -> bool:
     return isinstance(result, BackendError) or result.error is not None
 
 
+def gives_nothing(chat: BackendError, stream: ChatResult | BackendError) -> bool:
+    """Say whether a stream tells nothing beside a chat that failed; one without an end tells what had come of it."""
+    is_cut = chat.kind in ("too-large", "timeout")
+    return is_broken(stream) and not (is_cut and not is_nothing(stream))
+
+
 def is_nothing(result: ChatResult | BackendError) -> bool:
     """Say whether a generation gave nothing: it failed, or its stream held an error and no output."""
     if isinstance(result, BackendError):

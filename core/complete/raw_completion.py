@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from prompt_debugger.core.complete import run_facts
 from prompt_debugger.core.complete.answers import completion_logprobs_of, problem_of_error, stop_reason_of, usage_of
+from prompt_debugger.core.complete.backends.limits import MAX_CHOICES
 from prompt_debugger.core.complete.backends.sse import SseEvent
 from prompt_debugger.core.complete.growing_text import GrowingText
 from prompt_debugger.core.complete.shapes import integer_of, object_of, objects_of, parse_json, text_of
@@ -67,7 +68,11 @@ class CompletionReader:
                 f"raw completion: {problem}", kind="broken-stream", body=json.dumps(answer)[:_BODY_CHARS]
             )
         self._usage = usage_of(whole.get("usage")) or self._usage
-        for choice in objects_of(whole.get("choices")):
+        choices = objects_of(whole.get("choices"))
+        if len(choices) > MAX_CHOICES:
+            message = f"the raw completion's answer holds {len(choices):,} choices, more than {MAX_CHOICES:,}"
+            raise BackendError(message, kind="odd-answer")
+        for choice in choices:
             if integer_of(choice.get("index")) in (0, None):
                 self._take_choice(whole, choice)
 

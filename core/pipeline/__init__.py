@@ -29,10 +29,11 @@ from prompt_debugger.core.pipeline.server_parsers import (
     text_without_end,
 )
 from prompt_debugger.core.pipeline.server_render import render_on_server
-from prompt_debugger.core.pipeline.target import Target
+from prompt_debugger.core.pipeline.target import RUN_S, Target
 
 __all__ = [
     "EXAMPLE_NAMES",
+    "RUN_S",
     "CaseParser",
     "Example",
     "MatrixStep",

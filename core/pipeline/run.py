@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from prompt_debugger.core.complete import Gathered, ServerClient, gather
+from prompt_debugger.core.complete import Gathered, ServerClient, Timeouts, gather
 from prompt_debugger.core.errors import BackendError, DebuggerError, LabError
 from prompt_debugger.core.lab import Lab, LabPool, LabProgress, start_words
 from prompt_debugger.core.pipeline.diagnosis import checked_steps
@@ -174,7 +174,14 @@ class _Run:
             self.update("The lab runs", notes=_notes_of_lab(requested_model(self.request, self.target), lab))
         self.update(f"Asking {base_url} what it is", fraction=None)
         guard = target.guard if self.target.base_url is not None else None  # the lab is on this machine
-        client = await stack.enter_async_context(ServerClient(base_url, api_key=target.api_key, guard=guard))
+        client = await stack.enter_async_context(
+            ServerClient(
+                base_url,
+                api_key=target.api_key,
+                timeouts=Timeouts(total_s=target.run_s, run_s=target.run_s),
+                guard=guard,
+            )
+        )
         server = await client.probe(requested_model(self.request, target))
         server = replace(
             server,

@@ -9,6 +9,8 @@ from prompt_debugger.core.complete import NetworkGuard
 from prompt_debugger.core.lab import LabSpec
 from prompt_debugger.core.types import Request
 
+RUN_S = 1_800.0
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -25,6 +27,7 @@ class Target:
         lab: The lab to boot when there is no `base_url`.
         guard: Which servers a stranger's choice may lead to; `None` for any. With one, a server has no say in which
             tokenizer is loaded, either.
+        run_s: Seconds that a run may take once its server is there; what has come by then is kept.
     """
 
     base_url: str | None = None
@@ -36,6 +39,7 @@ class Target:
     reasoning_parser: str | None = None
     lab: LabSpec = field(default_factory=LabSpec)
     guard: NetworkGuard | None = None
+    run_s: float = RUN_S
 
 
 def requested_model(request: Request, target: Target) -> str | None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from prompt_debugger.core.complete import guard_of
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.ui.cli.output import log
-from prompt_debugger.ui.cli.run import add_target_arguments, target_from_options
+from prompt_debugger.ui.cli.run import add_run_time, add_target_arguments, target_from_options
 
 ENDPOINTS_VARIABLE = "PROMPT_DEBUGGER_ENDPOINTS"
 INSTALL_VARIABLE = "PROMPT_DEBUGGER_INSTALL_LAB"
@@ -21,6 +21,7 @@ INSTALL_VARIABLE = "PROMPT_DEBUGGER_INSTALL_LAB"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     add_target_arguments(parser)
+    add_run_time(parser)
     on_space = is_on_space()
     host = "0.0.0.0" if on_space else "127.0.0.1"
     parser.add_argument("--host", default=host, help=f"address to listen on (default: {host})")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,6 +20,7 @@ from prompt_debugger.core.mend.experiments import Experiment
 from prompt_debugger.core.offline import run_offline
 from prompt_debugger.core.parse.engines import VllmEngine
 from prompt_debugger.core.pipeline import (
+    RUN_S,
     Example,
     Progress,
     Target,
@@ -88,6 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_experiment_arguments(parser)
     add_tool_loop_arguments(parser)
     add_target_arguments(parser)
+    add_run_time(parser)
     add_output_arguments(parser)
     parser.set_defaults(run=_run)
 
@@ -113,6 +116,24 @@ def add_target_arguments(parser: argparse.ArgumentParser) -> None:
     add_lab_arguments(parser)
 
 
+def add_run_time(parser: argparse.ArgumentParser) -> None:
+    """Declare how long a run may take."""
+    parser.add_argument(
+        "--run-time",
+        type=_seconds,
+        default=RUN_S,
+        metavar="S",
+        help=f"seconds that a run may take once its server is there; what has come is kept (default: {RUN_S:g})",
+    )
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value < math.inf:
+        raise ValueError
+    return value
+
+
 def target_from_options(options: argparse.Namespace, base_url: str | None = None) -> Target:
     """Return what the options aim at.
 
@@ -134,6 +155,7 @@ def target_from_options(options: argparse.Namespace, base_url: str | None = None
         tool_parser=named(options.tool_parser),
         reasoning_parser=named(options.reasoning_parser),
         lab=spec,
+        run_s=getattr(options, "run_time", RUN_S),
     )
 
 

@@ -14,7 +14,7 @@ from prompt_debugger.core.pipeline import CaseParser
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.types import JSONObject, Parse
 from prompt_debugger.ui.cli.output import FOUND, OK, log, print_json, print_text, read_input, read_json_file
-from prompt_debugger.ui.cli.run import add_target_arguments, target_from_options
+from prompt_debugger.ui.cli.run import add_run_time, add_target_arguments, target_from_options
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tools", metavar="FILE", help="with --raw: JSON file with the request's tools")
     parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
     add_target_arguments(parser)
+    add_run_time(parser)
     parser.set_defaults(run=_run)
 
 

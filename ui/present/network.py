@@ -83,6 +83,8 @@ def _answer(one: Exchange) -> tuple[JSON, str]:
     events: list[JSON] = []
     for at_s, piece in one.pieces:
         events += [[round(at_s - one.started_s, 4), one.scrub(event.data)] for event in parser.feed(piece)]
+        if len(events) >= MAX_EVENTS:
+            return events[:MAX_EVENTS], ""
     events += [[None, one.scrub(event.data)] for event in parser.finish()]
     return events[:MAX_EVENTS], ""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
+from prompt_debugger.core.complete.backends.events import EventReader
 from prompt_debugger.core.complete.backends.http import HttpConnection
-from prompt_debugger.core.complete.backends.sse import SseParser
 from prompt_debugger.core.complete.raw_completion import CompletionReader, OnText
 from prompt_debugger.core.complete.shapes import object_of
 from prompt_debugger.core.errors import BackendError
@@ -59,25 +59,14 @@ def constraint_of(body: JSONObject) -> str | None:
 async def _streamed(
     connection: HttpConnection, body: JSONObject, reader: CompletionReader, constraint: str | None
 ) -> Completion:
-    parser = SseParser()
-    received: list[bytes] = []
     async with connection.stream("POST", PATH, body) as stream:
+        events = EventReader(stream)
         try:
-            async for chunk in stream:
-                received.append(chunk)
-                for event in parser.feed(chunk):
-                    reader.feed(event)
-                if reader.is_done:
-                    break
-            for event in parser.finish():
-                reader.feed(event)
+            await events.read(reader.feed, lambda: reader.is_done)
+            events.finish(reader.feed)
             if not reader.has_choice:  # a server that does not stream answers with one JSON document
-                reader.take_text(_text(received))
+                reader.take_text(events.text)
         except BackendError as error:
-            error.body = error.body or _text(received)[:_EXCERPT_CHARS]
+            error.body = error.body or events.text[:_EXCERPT_CHARS]
             raise
-        return reader.finish(_text(received), stream.elapsed_s, constraint)
-
-
-def _text(received: list[bytes]) -> str:
-    return b"".join(received).decode("utf-8", "replace")
+        return reader.finish(events.text, stream.elapsed_s, constraint)

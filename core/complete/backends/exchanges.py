@@ -19,8 +19,10 @@ from prompt_debugger.core.errors import BackendError
 
 MAX_EXCHANGES = 100
 MAX_KEPT_BYTES = 400_000  # of one answer; the rest is counted
+MAX_PIECES = 2_000  # that keep a time of their own; later ones are joined
 MASK = "[masked]"
 
+_JOINED_BYTES = 4_096
 _SECRET_HEADERS = frozenset(
     {"authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "api-key", "x-auth-token"}
 )
@@ -86,7 +88,12 @@ class ExchangeLog:
     def take(self, exchange: Exchange, piece: bytes) -> None:
         """Note a piece of an answer."""
         if exchange.size < MAX_KEPT_BYTES:
-            exchange.pieces.append((self.now_s(), piece[: MAX_KEPT_BYTES - exchange.size]))
+            kept = piece[: MAX_KEPT_BYTES - exchange.size]
+            last_s, last = exchange.pieces[-1] if exchange.pieces else (0.0, b"")
+            if len(exchange.pieces) >= MAX_PIECES and len(last) < _JOINED_BYTES:
+                exchange.pieces[-1] = (last_s, last + kept)
+            else:
+                exchange.pieces.append((self.now_s(), kept))
         exchange.size += len(piece)
 
 

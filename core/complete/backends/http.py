@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -27,19 +28,22 @@ from prompt_debugger.core.complete.backends.extra_headers import check_headers, 
 from prompt_debugger.core.complete.backends.failures import (
     Call,
     failure_of_format,
+    failure_of_length,
+    failure_of_run,
     failure_of_size,
     failure_of_status,
     failure_of_time,
     failure_of_transport,
 )
 from prompt_debugger.core.complete.backends.guard import NetworkGuard, build_transport
-from prompt_debugger.core.complete.backends.limits import MAX_ANSWER_BYTES, Timeouts
+from prompt_debugger.core.complete.backends.limits import MAX_ANSWER_BYTES, MAX_PIECES, Timeouts
 from prompt_debugger.core.complete.backends.outside import lead_through_door
 from prompt_debugger.core.complete.shapes import parse_json
 from prompt_debugger.core.errors import BackendError
 from prompt_debugger.core.types import JSON, JSONObject
 
 _ERROR_BYTES = 65_536
+_PIECES_AT_ONCE = 16
 # Servers close idle connections after 5 s or more; one that is closed while we send would look like a failure.
 _IDLE_S = 2.0
 
@@ -90,6 +94,7 @@ class HttpConnection:
             guard.check(address.base_url)
         self.address = address
         self.timeouts = timeouts
+        self._began_s = time.monotonic()
         self._key = check_key(address, api_key)
         headers = {"accept-encoding": "identity", "user-agent": "prompt-debugger"}
         if self._key is not None:
@@ -170,7 +175,7 @@ class HttpConnection:
             BackendError: There is no answer, or none with a good status.
         """
         call = self._call(method, path)
-        clock = _Clock(call, self.timeouts, total_s or self.timeouts.total_s)
+        clock = _Clock(call, self.timeouts, total_s or self.timeouts.total_s, self._began_s)
         content = None if body is None else json.dumps(body).encode("ascii")  # lone surrogates stay escaped
         headers = {} if content is None else {"content-type": "application/json"}
         with self._clients.take() as client:
@@ -188,7 +193,9 @@ class HttpConnection:
 
     async def _whole(self, method: str, path: str, body: JSONObject | None, total_s: float | None) -> Answer:
         async with self.stream(method, path, body, total_s=total_s) as stream:
-            data = b"".join([chunk async for chunk in stream])
+            data = bytearray()
+            async for chunk in stream:
+                data += chunk
             text, is_utf8 = _decode(data)
             return Answer(stream.status, stream.headers, text, is_utf8, stream.elapsed_s)
 
@@ -207,12 +214,18 @@ class ByteStream:
         self._clock = clock
         self._note = note
         self._size = 0
+        self._count = 0
         self._head = b""
 
     @property
     def elapsed_s(self) -> float:
         """Seconds since the request was sent."""
         return self._clock.elapsed_s
+
+    @property
+    def call(self) -> Call:
+        """The request."""
+        return self._clock.call
 
     @property
     def raw_headers(self) -> httpx.Headers:
@@ -231,18 +244,28 @@ class ByteStream:
         self._head = self._head or chunk[:4096]
         if self._size > MAX_ANSWER_BYTES:
             raise failure_of_size(self._clock.call, _decode(self._head)[0])
+        self._count += 1
+        if self._count > MAX_PIECES:
+            raise failure_of_length(self._clock.call, "pieces", MAX_PIECES, _decode(self._head)[0])
+        if not self._count % _PIECES_AT_ONCE:  # many small ones can lie ready at once
+            await asyncio.sleep(0)
         return chunk
 
 
 class _Clock:
     """Awaits httpx for one call, until its time is over, and translates what it raises."""
 
-    def __init__(self, call: Call, timeouts: Timeouts, total_s: float) -> None:
+    def __init__(self, call: Call, timeouts: Timeouts, total_s: float, began_s: float) -> None:
         self.call = call
         self._timeouts = timeouts
-        self._total_s = total_s
         self._loop = asyncio.get_running_loop()
         self._start = self._loop.time()
+        self._over = failure_of_time(call, total_s)
+        if timeouts.run_s is not None:
+            left_s = max(0.0, began_s + timeouts.run_s - time.monotonic())
+            if left_s < total_s:
+                self._over, total_s = failure_of_run(call, timeouts.run_s), left_s
+        self._end = self._start + total_s
 
     @property
     def elapsed_s(self) -> float:
@@ -250,27 +273,27 @@ class _Clock:
 
     async def send(self, client: httpx.AsyncClient, request: httpx.Request) -> httpx.Response:
         try:
-            async with asyncio.timeout_at(self._start + self._total_s):
+            async with asyncio.timeout_at(self._end):
                 return await client.send(request, stream=True)
         except httpx.HTTPError as error:
             raise failure_of_transport(self.call, error, self._timeouts, began=False) from error
         except TimeoutError:
-            raise failure_of_time(self.call, self._total_s) from None
+            raise self._over from None
 
     async def read(self, chunks: AsyncIterator[bytes]) -> bytes | None:
         """Return the next bytes; `None` at the end."""
         try:
-            async with asyncio.timeout_at(self._start + self._total_s):
+            async with asyncio.timeout_at(self._end):
                 return await anext(chunks, None)
         except httpx.HTTPError as error:
             raise failure_of_transport(self.call, error, self._timeouts, began=True) from error
         except TimeoutError:
-            raise failure_of_time(self.call, self._total_s) from None
+            raise self._over from None
 
 
 async def _failure_of_answer(call: Call, stream: ByteStream) -> BackendError:
     """Read what a server says with a bad status, as far as it says it."""
-    data = b""
+    data = bytearray()
     try:
         async for chunk in stream:
             data += chunk
@@ -281,7 +304,7 @@ async def _failure_of_answer(call: Call, stream: ByteStream) -> BackendError:
     return failure_of_status(call, stream.status, stream.raw_headers, _decode(data)[0])
 
 
-def _decode(data: bytes) -> tuple[str, bool]:
+def _decode(data: bytes | bytearray) -> tuple[str, bool]:
     """Return the text, and whether it was UTF-8."""
     try:
         return data.decode("utf-8"), True

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from prompt_debugger.core.complete.answers import read_chat
+from prompt_debugger.core.complete.backends.events import EventReader
 from prompt_debugger.core.complete.backends.http import HttpConnection
-from prompt_debugger.core.complete.backends.sse import SseParser
+from prompt_debugger.core.complete.backends.sse import SseEvent
 from prompt_debugger.core.complete.chat_stream import ChatStreamReader, OnDelta, OnPromptIds
 from prompt_debugger.core.errors import BackendError
 from prompt_debugger.core.types import ChatResult, JSONObject
@@ -55,19 +56,18 @@ async def request_chat_stream(
     Raises:
         BackendError: There is no answer, or none with a good status.
     """
-    reader, parser = ChatStreamReader(on_delta, on_prompt_ids), SseParser()
-    received: list[bytes] = []
-    failure: str | None = None
+    reader = ChatStreamReader(on_delta, on_prompt_ids)
+    failure: BackendError | None = None
     async with connection.stream("POST", PATH, {**body, "stream": True}) as stream:
-        try:
-            async for chunk in stream:
-                received.append(chunk)
-                for event in parser.feed(chunk):
-                    reader.feed(event, stream.elapsed_s)
-                if reader.is_done:
-                    break
-        except BackendError as error:
-            failure = error.message
-        for event in parser.finish():
+
+        def feed(event: SseEvent) -> None:
             reader.feed(event, stream.elapsed_s)
-        return reader.finish(b"".join(received).decode("utf-8", "replace"), stream.elapsed_s, failure)
+
+        events = EventReader(stream)
+        try:
+            await events.read(feed, lambda: reader.is_done)
+        except BackendError as error:
+            failure = error
+        if failure is None or failure.kind != "too-large":  # what we cut in two is no fault of the server
+            events.finish(feed)
+        return reader.finish(events.text, stream.elapsed_s, None if failure is None else failure.message)

@@ -54,6 +54,13 @@ class SseParser:
         self._data: list[str] = []
         self._event = ""
         self._is_utf8 = True
+        self._open_bytes = 0
+        self.line_count = 0
+
+    @property
+    def open_bytes(self) -> int:
+        """Length of the event that has begun; a line that is no data is none of it."""
+        return self._open_bytes + (len(self._line) if self._line.startswith(b"data") else 0)
 
     def feed(self, chunk: bytes) -> tuple[SseEvent, ...]:
         """Take bytes and return the events that they complete."""
@@ -80,6 +87,7 @@ class SseParser:
     def _end_line(self) -> tuple[SseEvent, ...]:
         raw = bytes(self._line)
         self._line.clear()
+        self.line_count += 1
         if self._is_first_line:
             raw = raw.removeprefix(_BOM)
             self._is_first_line = False
@@ -98,6 +106,7 @@ class SseParser:
         value = value.removeprefix(" ")
         if field == "data":
             self._data.append(value)
+            self._open_bytes += len(raw)
         elif field == "event":
             self._event = value
 
@@ -106,6 +115,7 @@ class SseParser:
         if self._data:
             events = (SseEvent("\n".join(self._data), self._event, is_complete, self._is_utf8),)
         self._data = []
+        self._open_bytes = 0
         self._event = ""
         self._is_utf8 = True
         return events

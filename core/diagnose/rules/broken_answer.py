@@ -4,7 +4,8 @@ What it finds:
     An error that the server or the connection gave after the first part of the
     answer, streamed or whole, or in place of an answer; and an answer without a
     choice or without a message; and one JSON document where a stream was asked
-    for. A note where the request does not ask to stream and only our streamed
+    for. An answer that we stopped reading, as it was too long or took too long,
+    says so. A note where the request does not ask to stream and only our streamed
     repetition failed.
 
 Why it matters:
@@ -30,6 +31,12 @@ from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import ChatResult, FindingEvidence, Severity, Stage, Trace
 
+_CUT = (
+    "what had come is kept",
+    "was not read to its end",
+    "was not complete within",
+)  # words of core/complete/backends/failures.py
+
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report the error of the whole answer, else that of the stream."""
@@ -47,6 +54,9 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
     if is_whole:
         title = "The server answers a request to stream with one JSON document."
         fix = "Leave `stream` out, or look for a proxy that gathers what the server streams."
+    elif _was_cut(result):
+        title = f"The {name} did not end, and was cut."
+        fix = "Ask for fewer tokens; if it stays so, look in the server's log why it does not end."
     elif has_begun:
         title, fix = f"The {name} broke off.", "Run again; if it breaks at the same place, read the server's log there."
     elif lacks := _what_is_absent(result):
@@ -65,6 +75,11 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
         fix=fix,
         severity=Severity.NOTE if is_ours and (is_whole or not has_begun) else None,
     )
+
+
+def _was_cut(result: ChatResult) -> bool:
+    """Say whether it is we who stopped reading; a saved run tells it by its words alone."""
+    return any(words in (result.error or "") for words in _CUT)
 
 
 def _is_stream_without_error(result: ChatResult) -> bool:

@@ -14,7 +14,7 @@ from prompt_debugger.ui.web.handlers import Handlers, TargetFields
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.launch import build_app, serve_app
 from prompt_debugger.ui.web.settings import PageSettings
-from tests.core.complete.faulty_server import answer, chunk, faulty_server, hang
+from tests.core.complete.faulty_server import answer, chunk, drip, faulty_server, hang
 from tests.ui.web.test_visitors import Visitor
 
 REQUEST = json.dumps({"messages": [{"role": "user", "content": "What's the weather in Paris?"}], "temperature": 0})
@@ -66,6 +66,20 @@ async def test_a_stopped_run_says_so_and_keeps_what_had_come(handlers):
     assert WORDS in json.dumps(shown(last, "completion"))
     assert shown(last, "completion")["stream"]["streaming"] is False
     assert last.trace is not None, "what had come can be shared"
+
+
+async def test_stop_ends_a_run_whose_server_never_ends_its_headers(handlers):
+    dripping = {**BEHAVIOURS, "/v1/chat/completions": drip(b"HTTP/1.1 200 OK\r\n", b"x: y\r\n", 0.01)}
+    async with faulty_server(dripping) as server:
+        updates = start(handlers, server)
+        async for _ in updates:
+            if any(request.path == "/v1/chat/completions" for request in server.received):
+                break
+        handlers.stops.stop("me")
+        last = [update async for update in updates][-1]
+        await server.client_left.wait()
+
+    assert shown(last, "verdict")["state"] == "stopped"
 
 
 async def test_a_run_that_is_stopped_before_it_begins_asks_nobody(handlers):
