@@ -25,6 +25,7 @@ from prompt_debugger.ui.present.experiments import (
 from prompt_debugger.ui.web.handlers import TICK_S, TargetFields
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.limits import Limits, check_length
+from prompt_debugger.ui.web.pace import Pace
 from prompt_debugger.ui.web.render_setups import (
     FoundSetup,
     find_setup,
@@ -67,9 +68,10 @@ class CountStep(NamedTuple):
 class Bench:
     """What the events of the what-if panel do; holds what does not change while the page is served."""
 
-    def __init__(self, settings: PageSettings, labs: PageLabs) -> None:
+    def __init__(self, settings: PageSettings, labs: PageLabs, pace: Pace | None = None) -> None:
         self._settings = settings
         self._labs = labs
+        self.pace = pace or Pace()
         self._budget_s = PUBLIC_BUDGET_S if settings.public else None
 
     async def try_switches(self, asked: Asked, edited: str) -> AsyncGenerator[str | None, None]:
@@ -80,7 +82,7 @@ class Bench:
             own = found.setup.template
             other = with_edges(edited, own) if edited.strip() and with_edges(edited, own) != own else None
             steps = step_switches(body, found.setup, other_template=other)
-            async for report, is_running in follow_steps(steps, self._budget_s):
+            async for report, is_running in follow_steps(steps, self._budget_s, self.pace):
                 if report is None:
                     yield None
                     continue
@@ -92,7 +94,7 @@ class Bench:
         """Render the conversation turn by turn."""
         try:
             body, found = await in_thread(self._find, asked)
-            async for report, is_running in follow_steps(step_turns(body, found.setup), self._budget_s):
+            async for report, is_running in follow_steps(step_turns(body, found.setup), self._budget_s, self.pace):
                 if report is None:
                     yield None
                     continue
@@ -108,7 +110,9 @@ class Bench:
             number = _whole_number(counted)
             body, found = await in_thread(self._find, asked)
             others = [answer for request, answer in earlier if request != body]
-            async for answer, is_running in follow_steps(step_count(body, found.setup, number), self._budget_s):
+            async for answer, is_running in follow_steps(
+                step_count(body, found.setup, number), self._budget_s, self.pace
+            ):
                 if answer is None:
                     yield CountStep(None)
                     continue
@@ -128,7 +132,7 @@ class Bench:
             yield setups_payload(compare_setups(body, found.setup, second.setup), found.source, second.source)
 
         try:
-            async for payload, _ in follow_steps(compared(), self._budget_s):
+            async for payload, _ in follow_steps(compared(), self._budget_s, self.pace):
                 yield payload
         except Exception as error:  # noqa: BLE001  # as above
             yield _failed(error)
@@ -161,11 +165,11 @@ class Bench:
 
 
 async def follow_steps(
-    steps: Iterator[Report], budget_s: float | None
+    steps: Iterator[Report], budget_s: float | None, pace: Pace
 ) -> AsyncGenerator[tuple[Report | None, bool], None]:
     """Take the steps in a thread; yield the newest report and whether more will come, `None` for a mere tick.
 
-    A closed tab or Stop ends it: between two steps, or where a step asks the room.
+    Where many wait they tick less often. A closed tab or Stop ends it: between two steps, or where one asks the room.
     """
     started_s = time.monotonic()
     drawn_s = 0.0
@@ -173,8 +177,9 @@ async def follow_steps(
     while True:
         taken = asyncio.ensure_future(in_thread(_take, steps))
         try:
-            while not (await asyncio.wait({taken}, timeout=TICK_S))[0]:
-                yield None, True
+            with pace.counted():
+                while not (await asyncio.wait({taken}, timeout=TICK_S * pace.factor()))[0]:
+                    yield None, True
         finally:
             taken.cancel()  # whoever left has no more use for it
         if not taken.result():

@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 from prompt_debugger.ui.web.door.counts import leaves_enough
 from prompt_debugger.ui.web.limits import LimitError, Limits
+from prompt_debugger.ui.web.pace import Pace
 
 _MINUTE_S = 60.0
 _MAX_STARTS = 2_000
 _LOOK_AGAIN_S = 0.4
-_DRAWING_AT_ONCE = 4  # runs that draw as often as one alone
 SLOW_S = 2.0  # a run that takes longer waits for its server, and holds no place that another could use
 
 
@@ -55,10 +55,15 @@ class RunGate:
     """Who may run now, and who has had enough for this minute; for one event loop.
 
     Who may wait is for the page's door to say (`ui/web/door/counts.py`).
+
+    Attributes:
+        limits: What a visitor may use.
+        drawing: Counts what draws: runs, and the tools that wait for answers.
     """
 
     def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
         self.limits = limits
+        self.drawing = Pace()
         self._clock = clock
         self._turns: list[Turn] = []
         self._starts: deque[_Start] = deque(maxlen=_MAX_STARTS)
@@ -82,7 +87,8 @@ class RunGate:
         self._turns.append(turn)
         self._advance()
         try:
-            yield turn
+            with self.drawing.counted():
+                yield turn
         finally:
             self._turns.remove(turn)
             self._advance()
@@ -99,8 +105,8 @@ class RunGate:
             await asyncio.wait_for(turn.has_come.wait(), _LOOK_AGAIN_S)
 
     def pace(self) -> float:
-        """Return how much less often than alone a run draws what has not changed: all of them draw in one process."""
-        return max(1.0, len(self._turns) / _DRAWING_AT_ONCE)
+        """Return how much less often than alone a run draws what has not changed."""
+        return self.drawing.factor()
 
     def _advance(self) -> None:
         """Let those go on for whom there is a place."""

@@ -63,7 +63,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
         with gr.Column(elem_id="pd-right", scale=1, min_width=280):
             results = build_results(first.payloads, settings)
             views.update(results.views)
-            bench = Bench(settings, labs)
+            bench = Bench(settings, labs, handlers.gate.drawing)
             experiments = build_experiments(settings)
             template = build_template(settings)
             mend = build_mend()
@@ -74,7 +74,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     gr.HTML('<div id="pd-inspector" role="status" aria-label="Inspector"></div>', elem_id="pd-foot", padding=False)
     views["notices"] = panel.notices
     page = Page(handlers, panel, views, gr.State(first.trace), gr.State(()))
-    wire_parse_tools(page, results.parse_tools, ParseTools(settings, labs, handlers.engine))
+    wire_parse_tools(page, results.parse_tools, ParseTools(settings, labs, handlers.engine, handlers.gate.drawing))
     wire_live(page, results.live, LiveRender(bench, settings))
     wire_experiments(page, experiments, bench, template.editor)
     wire_template(page, template, TemplateLab(bench))

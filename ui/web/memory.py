@@ -21,8 +21,9 @@ from gradio.state_holder import SessionState
 from prompt_debugger.core.room import VISITOR as ROOM_VISITOR
 from prompt_debugger.core.room.turns import TURN, Turn
 from prompt_debugger.ui.web.door.counts import Use
-from prompt_debugger.ui.web.door.events import SIZE, VISITOR
+from prompt_debugger.ui.web.door.events import CHARGE, SIZE, VISITOR
 from prompt_debugger.ui.web.door.kinds import kind_of
+from prompt_debugger.ui.web.door.lately import Metered
 
 
 def keep_no_values() -> None:
@@ -102,6 +103,11 @@ class PageMemory:
             for event in self._events()
         ]
 
+    def waiting(self) -> list[str]:
+        """Return the visitors of whom an event waits."""
+        lines = self._blocks._queue.event_queue_per_concurrency_id.values()
+        return [str(event.request.scope.get(VISITOR, "")) for line in lines for event in line.queue]
+
     def choices_of(self, page: str, component: int) -> frozenset[str] | None:
         """Return what a page may choose in a component whose choices the server has changed for it."""
         session = self._sessions().get(page)
@@ -156,7 +162,8 @@ class Work:
             assert task is not None
             self._under_way[task] = events, turn
             try:
-                await process_events(events, *more)
+                charge = events[0].request.scope.get(CHARGE, lambda _: None)
+                await Metered(process_events(events, *more), charge)
             finally:
                 self._under_way.pop(task, None)
                 turn.end()  # after Stop, a thread may still ask

@@ -37,6 +37,7 @@ from prompt_debugger.ui.present.splits import splits_payload
 from prompt_debugger.ui.present.tool_state import tool_error_payload, waiting_payload
 from prompt_debugger.ui.web.handlers import TICK_S
 from prompt_debugger.ui.web.labs import PageLabs
+from prompt_debugger.ui.web.pace import Pace
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import target_of_server
 
@@ -66,12 +67,14 @@ class ParseTools:
         settings: What the page is served with.
         labs: Labs of the page.
         engine: The warm helper with vLLM's parsers, shared by all visitors.
+        pace: Counts what draws on the page.
     """
 
-    def __init__(self, settings: PageSettings, labs: PageLabs, engine: VllmEngine) -> None:
+    def __init__(self, settings: PageSettings, labs: PageLabs, engine: VllmEngine, pace: Pace | None = None) -> None:
         self._settings = settings
         self._labs = labs
         self._engine = engine
+        self._pace = pace or Pace()
         self._grammar = GrammarEngine()
 
     async def matrix(
@@ -89,7 +92,7 @@ class ParseTools:
             yield MatrixChange(await in_thread(matrix_payload, run, {}, total=0, is_running=True))
             step = MatrixStep()
             async with aclosing(
-                _with_ticks(self._matrix_steps(run, self._tokenizer(run, tokenizer), servers))
+                _with_ticks(self._matrix_steps(run, self._tokenizer(run, tokenizer), servers), self._pace)
             ) as ticks:
                 async for found in ticks:
                     step = found or step
@@ -114,7 +117,7 @@ class ParseTools:
             name = _parser_name(run, parser)
             yield waiting_payload(f"Streaming the raw output through `{name}`.", "whole, by token, by special token, …")
             call = try_splits(run, self._engine, name, self._tokenizer(run, tokenizer), seed=_seed(seed))
-            async with aclosing(_with_ticks(_once(call))) as ticks:
+            async with aclosing(_with_ticks(_once(call), self._pace)) as ticks:
                 async for outcome in ticks:
                     yield None if outcome is None else await in_thread(splits_payload, run, name, outcome)
         except Exception as error:  # noqa: BLE001  # as above
@@ -135,7 +138,7 @@ class ParseTools:
             assert output is not None, "a run that was needed has an output"
             async with VllmReleases(max_warm=1, fetch=True) as source:
                 steps = step_releases(output, name, wanted, releases=source)
-                async with aclosing(_with_ticks(steps)) as ticks:
+                async with aclosing(_with_ticks(steps, self._pace)) as ticks:
                     async for table in ticks:
                         if table is None:
                             yield None
@@ -156,7 +159,7 @@ class ParseTools:
             yield waiting_payload("Walking the output through the grammar of its format.", "compiling the grammar")
             source = self._tokenizer(run, tokenizer)
             call = in_thread(judge_trace, run, level.strip(), self._grammar, source)
-            async with aclosing(_with_ticks(_once(call))) as ticks:
+            async with aclosing(_with_ticks(_once(call), self._pace)) as ticks:
                 async for verdict in ticks:
                     yield None if verdict is None else await in_thread(constrained_payload, run, verdict)
         except Exception as error:  # noqa: BLE001  # as above
@@ -259,8 +262,11 @@ def _all_asked(judged: Trace, version: str) -> MatrixChange:
     return MatrixChange(matrix, findings_payload(judged), stages_payload(judged), judged)
 
 
-async def _with_ticks(steps: AsyncIterator[T]) -> AsyncGenerator[T | None, None]:
-    """Yield what comes, and `None` every `TICK_S` while nothing does: a tab that was closed is noticed at a yield."""
+async def _with_ticks(steps: AsyncIterator[T], pace: Pace) -> AsyncGenerator[T | None, None]:
+    """Yield what comes, and `None` every `TICK_S` while nothing does, less often where many wait.
+
+    A tab that was closed is noticed at a yield.
+    """
     queue: asyncio.Queue[T | BaseException | None] = asyncio.Queue()
 
     async def consume() -> None:
@@ -274,17 +280,18 @@ async def _with_ticks(steps: AsyncIterator[T]) -> AsyncGenerator[T | None, None]
 
     task = asyncio.create_task(consume())
     try:
-        while True:
-            try:
-                item = await asyncio.wait_for(queue.get(), TICK_S)
-            except TimeoutError:
-                yield None
-                continue
-            if item is None:
-                return
-            if isinstance(item, BaseException):
-                raise item
-            yield item
+        with pace.counted():
+            while True:
+                try:
+                    item = await asyncio.wait_for(queue.get(), TICK_S * pace.factor())
+                except TimeoutError:
+                    yield None
+                    continue
+                if item is None:
+                    return
+                if isinstance(item, BaseException):
+                    raise item
+                yield item
     finally:
         task.cancel()
         with suppress(asyncio.CancelledError, DebuggerError):

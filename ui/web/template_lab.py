@@ -99,7 +99,7 @@ class TemplateLab:
                 yield answers
 
         try:
-            async for answers, is_running in follow_steps(grown(), None):
+            async for answers, is_running in follow_steps(grown(), None, self._bench.pace):
                 yield None if answers is None else await in_thread(probes_payload, answers, is_running=is_running)
         except Exception as error:  # noqa: BLE001  # as above
             yield edit_error_payload(as_told(error))

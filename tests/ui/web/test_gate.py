@@ -74,6 +74,17 @@ def test_many_runs_draw_what_has_not_changed_less_often(stack):
     assert (alone, gate.pace()) == (1.0, 10.0)
 
 
+def test_tools_that_wait_count_as_runs_do(stack):
+    gate = RunGate(Limits(runs_at_once=2))
+    stack.enter_context(gate.enter("visitor"))
+    for _ in range(39):
+        stack.enter_context(gate.drawing.counted())
+    many = gate.pace()
+    stack.close()
+
+    assert (many, gate.pace()) == (10.0, 1.0)
+
+
 def test_everybodys_first_run_comes_before_anybodys_second(stack):
     gate = RunGate(Limits(runs_at_once=1))
     flood = [stack.enter_context(gate.enter(f"tab {number}", "hostile")) for number in range(4)]

@@ -15,10 +15,10 @@ import pytest
 from prompt_debugger.core.errors import RoomError
 from prompt_debugger.core.room import room_of
 from prompt_debugger.ui.web.door.counts import Use
-from prompt_debugger.ui.web.door.events import VISITOR
+from prompt_debugger.ui.web.door.events import CHARGE, VISITOR
 from prompt_debugger.ui.web.door.kinds import Kind
 from prompt_debugger.ui.web.launch import build_app, serve_app
-from prompt_debugger.ui.web.memory import FairLine, PageMemory, line_up_fairly
+from prompt_debugger.ui.web.memory import FairLine, PageMemory, Work, line_up_fairly
 from prompt_debugger.ui.web.settings import PageSettings
 from tests.core.room import hostile
 from tests.patience import PATIENCE_S
@@ -130,6 +130,35 @@ def test_an_event_is_counted_by_its_kind_its_page_and_its_visitor(served):
     del blocks._queue.event_ids_to_events["x"]
 
     assert found == [Use(Kind.TEMPLATE, "p", "v")]
+
+
+def test_who_waits_in_a_line_is_known_by_their_visitor(served):
+    _, blocks = served
+    line = next(iter(blocks._queue.event_queue_per_concurrency_id.values()))
+    line.queue[:] = [event("p", "v", 0)]
+    waiting = PageMemory(blocks).waiting()
+    line.queue.clear()
+
+    assert waiting == ["v"]
+
+
+async def test_what_an_event_takes_of_the_page_is_charged_to_its_visitor():
+    charged = []
+
+    class WorkingQueue:
+        async def process_events(self, events):
+            await asyncio.sleep(0)
+
+        async def clean_events(self):
+            pass
+
+    queue = WorkingQueue()
+    Work(queue).watch()
+    one = event("p", "v", 0)
+    one.request.scope[CHARGE] = charged.append
+    await asyncio.create_task(queue.process_events([one]))
+
+    assert len(charged) == 2, "one for each step between which it waited"
 
 
 class Endless:

@@ -6,6 +6,7 @@ Everything here acts on a request before gradio sees it, and nothing here reads 
     connections  bytes and time for a head, and how many connections there are: beneath all others
     bodies     a body read within bounds of time and room
     payloads   what an event may carry, by a table made from the built page
+    lately     who cost the page much, and begins later while others wait
     kinds      which events there are, and how much of each one may use
     sessions   which open pages are remembered, and whose goes when there are too many
     events     all of these as one layer in front of gradio's routes

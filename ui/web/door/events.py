@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from functools import partial
 from typing import Any, Protocol
 
 from starlette.datastructures import Headers, QueryParams
@@ -11,6 +12,7 @@ from starlette.responses import JSONResponse
 from prompt_debugger.ui.web.door.bodies import BodyRoom, too_long
 from prompt_debugger.ui.web.door.counts import Counts, Use
 from prompt_debugger.ui.web.door.kinds import DoorLimits, kind_of
+from prompt_debugger.ui.web.door.lately import EVENT_COST_S, Charges, LoopLag, Metered, Pacing
 from prompt_debugger.ui.web.door.payloads import (
     EventTable,
     PayloadError,
@@ -29,6 +31,7 @@ App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 VISITOR = "prompt_debugger.visitor"  # in the scope of a request: who asks
 SIZE = "prompt_debugger.size"  # likewise: how long its body is
+CHARGE = "prompt_debugger.charge"  # likewise: takes the processor time that it costs
 _HEARTBEAT = "/gradio_api/heartbeat/"
 _LISTENING = "/gradio_api/queue/data"
 
@@ -38,6 +41,10 @@ class KeptByServer(Memory, Protocol):
 
     def in_use(self) -> list[Use]:
         """Return the events that go on or wait."""
+        ...
+
+    def waiting(self) -> Iterable[str]:
+        """Return the visitors of whom an event waits."""
         ...
 
 
@@ -62,6 +69,8 @@ class EventDoor:
         self._limits = limits
         self._proxies = proxies
         self._counts = Counts(limits)
+        self._charges = Charges()
+        self._pacing = Pacing(self._charges, memory.waiting, LoopLag().late_s)
         self._bodies = BodyRoom(limits.max_bytes)
         self._passing: list[Use] = []
 
@@ -74,12 +83,16 @@ class EventDoor:
         peer = scope.get("client")
         visitor = visitor_of(peer[0] if peer else None, headers.getlist("x-forwarded-for"), self._proxies)
         scope[VISITOR] = visitor
+        scope[CHARGE] = charge = partial(self._charges.charge, visitor)
         try:
             _check_length(headers.get("content-length", "0"), self._limits.max_bytes)
             if scope["method"] == "POST":
-                await self._post(scope, receive, send, visitor)
+                charge(EVENT_COST_S)
+                if scope["path"].endswith("/join"):  # before its body is read: who waits here holds nothing
+                    await self._pacing.wait(visitor)
+                await Metered(self._post(scope, receive, send, visitor), charge)
             elif scope["path"] == _LISTENING or scope["path"].startswith(_HEARTBEAT):
-                await self._listen(scope, receive, send, visitor)
+                await Metered(self._listen(scope, receive, send, visitor), charge)
             else:
                 await self.app(scope, receive, send)
         except PayloadError as error:
