@@ -22,7 +22,7 @@ from prompt_debugger.ui.present.experiments import (
     switches_payload,
     turns_payload,
 )
-from prompt_debugger.ui.web.handlers import TICK_S, TargetFields
+from prompt_debugger.ui.web.handlers import TargetFields
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.limits import Limits, check_length
 from prompt_debugger.ui.web.pace import Pace
@@ -178,7 +178,7 @@ async def follow_steps(
         taken = asyncio.ensure_future(in_thread(_take, steps))
         try:
             with pace.counted():
-                while not (await asyncio.wait({taken}, timeout=TICK_S * pace.factor()))[0]:
+                while not await pace.tick(taken):
                     yield None, True
         finally:
             taken.cancel()  # whoever left has no more use for it

@@ -44,6 +44,7 @@ from prompt_debugger.ui.web.gate import RunGate, Turn
 from prompt_debugger.ui.web.intake import Reading, check_anything, read_anything
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.limits import LimitError, Limits, bounded_request, check_length
+from prompt_debugger.ui.web.pace import TICK_S
 from prompt_debugger.ui.web.recorded import RecordedCases
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.stops import Stops, until_asked
@@ -56,7 +57,6 @@ from prompt_debugger.ui.web.targets import (
 )
 from prompt_debugger.ui.web.work import check_pasted
 
-TICK_S = 0.5  # a closed tab is noticed at the next tick
 MIN_GAP_S = 0.05  # at most 20 updates per second
 MAX_LIVE_CHARS = 1_000_000
 MAX_STREAMED_CHARS = 20_000  # of a text that streams its end is shown; all of it once it has come

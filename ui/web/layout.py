@@ -78,7 +78,7 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     wire_live(page, results.live, LiveRender(bench, settings))
     wire_experiments(page, experiments, bench, template.editor)
     wire_template(page, template, TemplateLab(bench))
-    wire_check(page, model_check, ModelChecks(settings), template.editor)
+    wire_check(page, model_check, ModelChecks(settings, pace=handlers.gate.drawing), template.editor)
     wire_verification(page, verification, Verifications(settings))
     runs = PageRuns(handlers)
     cures = Cures(runs, bench)

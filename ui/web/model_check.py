@@ -9,7 +9,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -35,7 +35,8 @@ from prompt_debugger.core.types import Trace
 from prompt_debugger.ui.present.model_check import cell_payload, check_payload, check_running_payload
 from prompt_debugger.ui.present.tool_state import tool_error_payload
 from prompt_debugger.ui.web.experiments import as_told
-from prompt_debugger.ui.web.handlers import TICK_S, Payloads, TargetFields
+from prompt_debugger.ui.web.handlers import Payloads, TargetFields
+from prompt_debugger.ui.web.pace import Pace
 from prompt_debugger.ui.web.render_setups import with_edges
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.work import shown_cell
@@ -84,10 +85,17 @@ class ModelChecks:
     Args:
         settings: What the page is served with.
         start_engine: Starts a helper with vLLM's parsers.
+        pace: Counts what draws on the page.
     """
 
-    def __init__(self, settings: PageSettings, start_engine: Callable[[], VllmEngine] | None = None) -> None:
+    def __init__(
+        self,
+        settings: PageSettings,
+        start_engine: Callable[[], VllmEngine] | None = None,
+        pace: Pace | None = None,
+    ) -> None:
         self._settings = settings
+        self._pace = pace or Pace()
         self._start_engine = start_engine or (lambda: VllmEngine(limits=_LIMITS))
         self._public: CheckChange | None = None  # the same for every visitor
 
@@ -98,10 +106,11 @@ class ModelChecks:
                 yield self._public
                 return
             yield CheckChange(check_running_payload(""))
-            async for change in self._steps(fields, target):
-                if self._settings.public and change.check is not None:
-                    self._public = change
-                yield change
+            async with aclosing(self._steps(fields, target)) as changes:
+                async for change in changes:
+                    if self._settings.public and change.check is not None:
+                        self._public = change
+                    yield change
         except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
             yield CheckChange(tool_error_payload(as_told(error)))
 
@@ -131,11 +140,12 @@ class ModelChecks:
         shown = ""
         started_s = time.monotonic()
         try:
-            while not (await asyncio.wait({task}, timeout=TICK_S))[0]:
-                if self._settings.public and time.monotonic() - started_s > _PUBLIC_S:
-                    raise RequestError("the check took too long", "Run `check` on your own machine.")
-                yield CheckChange(None if told[0] == shown else check_running_payload(told[0]))
-                shown = told[0]
+            with self._pace.counted():
+                while not await self._pace.tick(task):
+                    if self._settings.public and time.monotonic() - started_s > _PUBLIC_S:
+                        raise RequestError("the check took too long", "Run `check` on your own machine.")
+                    yield CheckChange(None if told[0] == shown else check_running_payload(told[0]))
+                    shown = told[0]
             check, missing = task.result()
             yield CheckChange(await asyncio.to_thread(check_payload, check, missing), check)
         finally:

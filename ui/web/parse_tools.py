@@ -35,9 +35,8 @@ from prompt_debugger.ui.present.parsers import matrix_payload
 from prompt_debugger.ui.present.releases import releases_payload
 from prompt_debugger.ui.present.splits import splits_payload
 from prompt_debugger.ui.present.tool_state import tool_error_payload, waiting_payload
-from prompt_debugger.ui.web.handlers import TICK_S
 from prompt_debugger.ui.web.labs import PageLabs
-from prompt_debugger.ui.web.pace import Pace
+from prompt_debugger.ui.web.pace import TICK_S, Pace
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import target_of_server
 

@@ -11,9 +11,8 @@ from prompt_debugger.core.parse.engines import VllmEngine
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.types import Server
 from prompt_debugger.ui.present import unpack_payload
-from prompt_debugger.ui.web.handlers import TICK_S
 from prompt_debugger.ui.web.labs import PageLabs
-from prompt_debugger.ui.web.pace import Pace
+from prompt_debugger.ui.web.pace import TICK_S, Pace
 from prompt_debugger.ui.web.parse_tools import ParseTools, _with_ticks
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import with_server

@@ -45,7 +45,7 @@ class Cures:
 
             made: Experiment | None = None
             said = ""
-            async with aclosing(ticking(step_experiments(trace, [plan], run))) as steps:
+            async with aclosing(ticking(step_experiments(trace, [plan], run), self._runs.pace)) as steps:
                 async for step in steps:
                     made = step.experiments[-1] if step is not None and step.experiments else made
                     if told.sentence != said:

@@ -85,7 +85,7 @@ class Experiments:
             budget = _number(asked.get("budget"), self.most_runs, "runs")
             steps = step_experiments(trace, chosen, run, samples=samples, budget=budget)
             last, said = Step((), 0, 0, 0), ""
-            async with aclosing(ticking(steps)) as ticks:
+            async with aclosing(ticking(steps, self._runs.pace)) as ticks:
                 async for step in ticks:
                     if step is None and told.sentence == said:
                         continue

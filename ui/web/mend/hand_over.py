@@ -23,7 +23,6 @@ from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.present.experiments import bench_error_payload
 from prompt_debugger.ui.present.trials import shrinking_payload, shrunk_payload, upstream_payload, waiting_payload
 from prompt_debugger.ui.web.experiments import as_told
-from prompt_debugger.ui.web.handlers import TICK_S
 from prompt_debugger.ui.web.mend.runs import NOTHING, PageRuns, Ran, Telling
 from prompt_debugger.ui.web.work import upstream_source
 
@@ -55,10 +54,11 @@ class HandOver:
 
             task = asyncio.create_task(shrink_run(trace, target, run, budget=self.most_runs, on_step=steps.append))
             said: tuple[int, str] = (0, "")
-            while not (await asyncio.wait({task}, timeout=TICK_S))[0]:
-                if steps and said != (len(steps), told.sentence):
-                    said = (len(steps), told.sentence)
-                    yield await in_thread(shrinking_payload, steps[-1], told.sentence)
+            with self._runs.pace.counted():
+                while not await self._runs.pace.tick(task):
+                    if steps and said != (len(steps), told.sentence):
+                        said = (len(steps), told.sentence)
+                        yield await in_thread(shrinking_payload, steps[-1], told.sentence)
             shrunk = task.result()
             curl = await in_thread(request_as, "curl", shrunk.request, trace)
             yield await in_thread(shrunk_payload, shrunk, curl)

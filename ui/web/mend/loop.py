@@ -80,7 +80,7 @@ class ToolLoop:
             conversation = _conversation_of(ran.trace, known)
             asked = self._read(order, conversation)
             told, said = Telling(), ""
-            async with aclosing(ticking(self._turns(ran, asked, conversation, told))) as steps:
+            async with aclosing(ticking(self._turns(ran, asked, conversation, told), self._runs.pace)) as steps:
                 async for step in steps:
                     if step is None and told.sentence == said:
                         continue

@@ -14,8 +14,9 @@ from prompt_debugger.core.pipeline import Progress, Target, run_request
 from prompt_debugger.core.request import body_text
 from prompt_debugger.core.room import VISITOR, room_of
 from prompt_debugger.core.types import JSONObject, Trace
-from prompt_debugger.ui.web.handlers import TICK_S, Handlers, TargetFields
+from prompt_debugger.ui.web.handlers import Handlers, TargetFields
 from prompt_debugger.ui.web.limits import LimitError, bounded_request
+from prompt_debugger.ui.web.pace import Pace
 from prompt_debugger.ui.web.targets import choose_target, request_for, trusting_template
 from prompt_debugger.ui.web.work import read_pasted
 
@@ -58,6 +59,7 @@ class PageRuns:
     def __init__(self, handlers: Handlers) -> None:
         self.handlers = handlers
         self.is_public = handlers.settings.public
+        self.pace = handlers.gate.drawing
 
     def target(self, ran: Ran) -> tuple[Trace, Target]:
         """Return the last run, and where a further one goes: the server that it was made on.
@@ -87,7 +89,7 @@ class PageRuns:
         with handlers.gate.enter(ran.session, VISITOR.get().partition("/")[0]) as turn:
             while handlers.gate.runs_ahead(turn):
                 told.sentence = "Waiting for other visitors' runs"
-                await asyncio.sleep(TICK_S)
+                await handlers.gate.wait(turn)
             try:
                 async with asyncio.timeout(limits.run_s):
                     return await run_request(request, aimed, handlers.labs.pool, told.take)
@@ -95,18 +97,22 @@ class PageRuns:
                 raise LimitError(f"the run was ended after {limits.run_s:g} s, the most that is given to one") from None
 
 
-async def ticking(steps: AsyncIterator[T]) -> AsyncGenerator[T | None, None]:
-    """Yield what comes, and `None` at every tick until then; closing it ends what goes on."""
+async def ticking(steps: AsyncIterator[T], pace: Pace) -> AsyncGenerator[T | None, None]:
+    """Yield what comes, and `None` at every tick until then; closing it ends what goes on.
+
+    Where many wait it ticks less often.
+    """
     step = asyncio.ensure_future(_next(steps))
     try:
-        while True:
-            if not (await asyncio.wait({step}, timeout=TICK_S))[0]:
-                yield None
-                continue
-            if not (come := step.result()):
-                return
-            yield come[0]
-            step = asyncio.ensure_future(_next(steps))
+        with pace.counted():
+            while True:
+                if not await pace.tick(step):
+                    yield None
+                    continue
+                if not (come := step.result()):
+                    return
+                yield come[0]
+                step = asyncio.ensure_future(_next(steps))
     finally:
         step.cancel()
         with suppress(asyncio.CancelledError, Exception):
