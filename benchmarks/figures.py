@@ -32,6 +32,7 @@ from prompt_debugger.core.formats import FORMATS, read_scored, score_formats
 from prompt_debugger.core.parse import build_ledger
 from prompt_debugger.core.pipeline.census import read_raw
 from prompt_debugger.core.protocols import ReadContext
+from prompt_debugger.core.report.wire import write_line
 from prompt_debugger.core.types import Completion, Request, Trace
 from prompt_debugger.ui.cli.case_lines import answer_line
 from prompt_debugger.ui.cli.output import dump_json
@@ -84,7 +85,7 @@ def bulk_parse() -> Figure:
     with open_parser({"format": "auto", "prompt_tail": ""}) as answer:
 
         def whole() -> list[str]:
-            return [dump_json(answer_line(line, number, answer)) for number, line in enumerate(lines, 1)]
+            return [write_line(answer_line(line, number, answer)) for number, line in enumerate(lines, 1)]
 
         documents = [answer_line(line, number, answer) for number, line in enumerate(lines, 1)]
         taken = best_s(whole, 20 * TRIES)

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import lru_cache
+from types import MappingProxyType
 from typing import cast
 
 from prompt_debugger.core.diagnose import rules
 from prompt_debugger.core.diagnose.blame import borrow_fixes, mark_followers, worst_first
-from prompt_debugger.core.diagnose.sight import is_whole, sights_of
+from prompt_debugger.core.diagnose.sight import Sight, is_whole, sights_of
 from prompt_debugger.core.diagnose.verdict import reach_verdict
 from prompt_debugger.core.discover import discover
 from prompt_debugger.core.errors import PluginError, shorten
 from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Certainty, Finding, Severity, Trace
+from prompt_debugger.core.types import Certainty, Finding, Request, Severity, Trace
 
 CRASH_CODE = "PD900"
 CRASH_NAME = "rule-crashed"
+_NONE: Mapping[str, tuple[Finding, ...]] = MappingProxyType({})
 
 
 def index_rules(found_rules: Iterable[Rule]) -> Mapping[str, Rule]:
@@ -41,13 +44,19 @@ RULES: Mapping[str, Rule] = index_rules(cast("Rule", constant) for constant in d
 """Every rule by its code, in order of codes."""
 
 
-def diagnose_trace(trace: Trace, ruleset: Mapping[str, Rule] = RULES) -> tuple[Finding, ...]:
+def diagnose_trace(
+    trace: Trace,
+    ruleset: Mapping[str, Rule] = RULES,
+    *,
+    of_request: Mapping[str, tuple[Finding, ...]] = _NONE,
+) -> tuple[Finding, ...]:
     """Ask every rule about a trace.
 
     Args:
         trace: What is known of a run; stages that have not run are `None`. A raw text that may lack control
             tokens is kept from the rules.
         ruleset: The rules to ask, by code.
+        of_request: What `diagnose_request` found in the same request, where somebody asked before.
 
     Returns:
         Findings, worst first; `follows` names an earlier fault that may explain one.
@@ -55,14 +64,41 @@ def diagnose_trace(trace: Trace, ruleset: Mapping[str, Rule] = RULES) -> tuple[F
     if not is_whole(trace):  # what is missing in it would look like a fault of the model or of the server
         trace = replace(trace, raw=None, raw_again=None, parse=None)
     findings: list[Finding] = []
-    sights = {None, *sights_of(trace)}
-    for rule in ruleset.values():
-        if getattr(rule, "needs", None) in sights:
+    for rule in _asked(ruleset, sights_of(trace)):
+        if rule.code in of_request:
+            findings += of_request[rule.code]
+        else:
             _ask(rule, trace, findings)
+    if not findings:
+        return ()
     codes = {finding.code for finding in findings} & ruleset.keys()
     explains = {code: tuple(getattr(ruleset[code], "explains", ())) for code in codes}
     borrowers = {code for code in codes if getattr(ruleset[code], "borrows_fix", False)}
     return worst_first(borrow_fixes(mark_followers(findings, explains), borrowers))
+
+
+def diagnose_request(request: Request) -> Mapping[str, tuple[Finding, ...]]:
+    """Ask the rules that look at a request alone; what they find holds for every output of it, by their codes."""
+    trace = Trace(request=request)
+    found: dict[str, tuple[Finding, ...]] = {}
+    for rule in RULES.values():
+        if getattr(rule, "asks_request_alone", False):
+            findings: list[Finding] = []
+            _ask(rule, trace, findings)
+            found[rule.code] = tuple(findings)
+    return found
+
+
+def _asked(ruleset: Mapping[str, Rule], sights: frozenset[Sight]) -> tuple[Rule, ...]:
+    """Return the rules that a trace shows enough for."""
+    if ruleset is RULES:
+        return _asked_of_all(sights)
+    return tuple(rule for rule in ruleset.values() if getattr(rule, "needs", None) in {None, *sights})
+
+
+@lru_cache(maxsize=256)
+def _asked_of_all(sights: frozenset[Sight]) -> tuple[Rule, ...]:
+    return _asked({**RULES}, sights)
 
 
 def _ask(rule: Rule, trace: Trace, findings: list[Finding]) -> None:
@@ -83,4 +119,4 @@ def _ask(rule: Rule, trace: Trace, findings: list[Finding]) -> None:
         findings.append(crash)
 
 
-__all__ = ["CRASH_CODE", "CRASH_NAME", "RULES", "diagnose_trace", "index_rules", "reach_verdict"]
+__all__ = ["CRASH_CODE", "CRASH_NAME", "RULES", "diagnose_request", "diagnose_trace", "index_rules", "reach_verdict"]

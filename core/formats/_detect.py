@@ -35,6 +35,7 @@ class Detector:
 
     def __init__(self, formats: Mapping[str, TextFormat]) -> None:
         self._formats = dict(sorted(formats.items()))
+        self._without_sign = dict.fromkeys(self._formats, NO_SIGN)
         self._always = tuple(name for name, one in formats.items() if type(one).weigh is not TextFormat.weigh)
         self._bare = tuple(one for one in formats.values() if one.bare_score)
         self._by_mark = _owners((mark.text, name) for name, one in formats.items() for mark in one.marks)
@@ -60,10 +61,7 @@ class Detector:
             if reading is not None:
                 readings[name] = reading
         scores.sort(key=lambda item: (-item[1].score, item[0]))
-        found = dict(scores)
-        for name in self._formats:
-            found.setdefault(name, NO_SIGN)
-        return Detection(found, readings)
+        return Detection({**dict(scores), **self._without_sign, **dict(scores)}, readings)  # the best stay in front
 
     def _with_sign(self, raw: str, prompt_tail: str) -> set[str]:
         """Return the formats whose score may be more than nothing."""

@@ -101,7 +101,8 @@ class _HeaderScan(StretchScan):
     def __init__(self, calls: HeaderCalls, text: str, region: Span, context: ReadContext) -> None:
         super().__init__(text, region, context)
         self._family = calls
-        self._markers, self._stops = calls.markers, calls.stops
+        self._markers, self._stops = self._occurring(calls.markers), self._occurring(calls.stops)
+        self._behind_header = self._occurring(dict.fromkeys((*calls.separators, *calls.stops, *calls.closers)))
 
     def run(self) -> Scan:
         position = self._region.start
@@ -129,8 +130,7 @@ class _HeaderScan(StretchScan):
         return span.stop
 
     def _read_call(self, opener: Hit) -> ToolCallAttempt | None:
-        ends = (*self._family.separators, *self._stops, *self._family.closers)
-        behind = self._finder.first(ends, opener.stop)
+        behind = self._finder.first(self._behind_header, opener.stop)
         header_stop = self._region.stop if behind is None else behind.start
         if behind is not None and behind.marker in self._family.separators:
             return self._with_arguments(opener.start, Span(opener.stop, header_stop), behind.stop)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import marshal
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
 from prompt_debugger.core.complete import ServerClient
-from prompt_debugger.core.diagnose import diagnose_trace
+from prompt_debugger.core.diagnose import diagnose_request, diagnose_trace
 from prompt_debugger.core.errors import EngineError, RequestError, shorten
 from prompt_debugger.core.experiments import ReleaseTable, bisect_releases
 from prompt_debugger.core.parse import build_ledger
@@ -54,6 +55,9 @@ class CaseParser:
         self._engine: VllmReleases | None = None
         self._target = target
         self._server: Server | None = None
+        self._tools_key: bytes | None = None
+        self._request = Request(body={}, text="")
+        self._of_request: Mapping[str, tuple[Finding, ...]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -99,7 +103,19 @@ class CaseParser:
             message = message_from_outcome(first)
             ledger = build_ledger(raw, parse.parsed, message)
         parse = replace(parse, ledger=ledger, parsers=with_accounts(parse, outcomes))
-        return parse, diagnose_trace(_trace(case, parse, token_ids, message, tokenizer))
+        request, known = self._request_of(case)
+        trace = _trace(case, request, parse, token_ids, message, tokenizer)
+        return parse, diagnose_trace(trace, of_request=known)
+
+    def _request_of(self, case: JSONObject) -> tuple[Request, Mapping[str, tuple[Finding, ...]]]:
+        """Return the request of a case and what is to be said of it alone: the lines of a file share their tools."""
+        tools: list[JSON] = [*_tools(case)]
+        key = _exact_key(tools)
+        if key is None or key != self._tools_key:
+            self._tools_key = key
+            self._request = Request(body={"tools": tools} if tools else {}, text="")
+            self._of_request = diagnose_request(self._request)
+        return self._request, self._of_request
 
     def ask_releases(self, case: JSONObject, parser: str, versions: Sequence[str]) -> ReleaseTable:
         """Parse the raw output of a case with one parser of several releases, which must be here.
@@ -165,6 +181,14 @@ def _parser_names(case: JSONObject) -> list[str]:
     return [name for name in take_field(case, "parsers", list, None) or [] if isinstance(name, str)]
 
 
+def _exact_key(value: JSON) -> bytes | None:
+    """Return what no other value has, not even an equal one as `1` is to `true`; `None` if it is nested too deep."""
+    try:
+        return marshal.dumps(value, 0)  # the fastest that tells them apart; version 0 goes by values alone
+    except ValueError:
+        return None
+
+
 def _vllm_name(tool: str) -> str:
     return write_parser_name(tool, None)
 
@@ -204,6 +228,7 @@ def _tools(case: JSONObject) -> tuple[JSONObject, ...]:
 
 def _trace(
     case: JSONObject,
+    request: Request,
     parse: Parse,
     token_ids: tuple[int, ...] | None,
     message: JSONObject | None,
@@ -211,9 +236,8 @@ def _trace(
 ) -> Trace:
     """Return what rules may see of a case: no server, and only as much of the prompt as was given."""
     finish_reason = take_field(case, "finish_reason", str, None)
-    body: JSONObject = {"tools": list(_tools(case))} if _tools(case) else {}
     return Trace(
-        request=Request(body=body, text=""),
+        request=request,
         vocabulary=None if tokenizer is None else tokenizer.vocabulary,
         raw=Completion(parse.raw, token_ids, finish_reason),
         chat=None if message is None else ChatResult(message, finish_reason),

@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol, TypeAlias
 
 from prompt_debugger.core.errors import DebuggerError, RequestError
+from prompt_debugger.core.report.wire import write_line
 from prompt_debugger.core.types import JSON, JSONObject
-from prompt_debugger.ui.cli.output import dump_json
 
 Answer: TypeAlias = Callable[[JSONObject], JSONObject]
 OpenAnswer: TypeAlias = Callable[[], AbstractContextManager[Answer]]
@@ -75,7 +75,7 @@ def answer_chunk(chunk: Chunk, answer: Answer) -> Answered:
 
 def answered(documents: list[JSONObject]) -> Answered:
     """Return documents as they are written."""
-    text = "".join(dump_json(document) + "\n" for document in documents)
+    text = "".join(write_line(document) + "\n" for document in documents)
     return Answered(text, any(_tells_of_error(document) for document in documents))
 
 

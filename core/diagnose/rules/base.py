@@ -47,6 +47,8 @@ class TraceRule:
         threads: Known reports of the same fault, as `owner/repo#number`.
         explains: Codes of findings that this one explains where both are there.
         borrows_fix: Whether the fix of the finding that it follows from is the better one.
+        asks_request_alone: Whether it looks at the request as pasted and at nothing else, so that its
+            findings hold for every output of that request.
     """
 
     code: str
@@ -58,6 +60,7 @@ class TraceRule:
     threads: tuple[str, ...] = ()
     explains: tuple[str, ...] = ()
     borrows_fix: bool = False
+    asks_request_alone: bool = False
 
     def check(self, trace: Trace) -> Iterator[Finding]:
         """Report what is wrong, in the order in which it was found."""

@@ -51,4 +51,5 @@ RULE: Rule = TraceRule(
     severity=Severity.NOTE,
     stage=Stage.REQUEST,
     find=find,
+    asks_request_alone=True,
 )

@@ -53,4 +53,5 @@ RULE: Rule = TraceRule(
     stage=Stage.REQUEST,
     find=find,
     threads=("vllm-project/vllm#54616", "ggml-org/llama.cpp#27129"),
+    asks_request_alone=True,
 )

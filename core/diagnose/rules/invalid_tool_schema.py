@@ -64,4 +64,5 @@ RULE: Rule = TraceRule(
     find=find,
     threads=("ggml-org/llama.cpp#25923", "mlc-ai/xgrammar#192"),
     explains=("PD502",),
+    asks_request_alone=True,
 )

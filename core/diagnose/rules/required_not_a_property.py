@@ -81,4 +81,5 @@ RULE: Rule = TraceRule(
     find=find,
     threads=("ggml-org/llama.cpp#25923",),
     explains=("PD502",),
+    asks_request_alone=True,
 )

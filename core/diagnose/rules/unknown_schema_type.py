@@ -95,4 +95,5 @@ RULE: Rule = TraceRule(
     find=find,
     threads=("ggml-org/llama.cpp#25923", "dottxt-ai/outlines#882"),
     explains=("PD108", "PD502"),
+    asks_request_alone=True,
 )

@@ -73,4 +73,5 @@ RULE: Rule = TraceRule(
     stage=Stage.REQUEST,
     find=find,
     threads=("JustVugg/colibri#118", "openai/harmony#63"),
+    asks_request_alone=True,
 )

@@ -12,7 +12,7 @@ needs is left out of `--json` (`whole=False`).
 
 from prompt_debugger.core.report.wire.damage import DamageError
 from prompt_debugger.core.report.wire.documents import ErrorDocument, ParseDocument, RenderDocument, RunDocument
-from prompt_debugger.core.report.wire.form import dump_document, load_document, write_json
+from prompt_debugger.core.report.wire.form import dump_document, load_document, write_json, write_line
 from prompt_debugger.core.report.wire.traces import parse_to_json, prompt_to_json, trace_from_json, trace_to_json
 
 __all__ = [
@@ -28,4 +28,5 @@ __all__ = [
     "trace_from_json",
     "trace_to_json",
     "write_json",
+    "write_line",
 ]

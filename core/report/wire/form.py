@@ -18,7 +18,7 @@ from functools import cache
 from typing import TypeVar, cast
 
 from pydantic import TypeAdapter
-from pydantic_core import CoreSchema, SchemaSerializer, SchemaValidator, ValidationError, core_schema
+from pydantic_core import CoreSchema, SchemaSerializer, SchemaValidator, ValidationError, core_schema, to_json
 
 from prompt_debugger.core.report.wire.damage import damage_of
 from prompt_debugger.core.types import JSON, JSONObject
@@ -52,6 +52,16 @@ def write_json(document: JSON, *, is_dense: bool = False, is_sorted: bool = Fals
         return json.dumps(document, separators=separators, sort_keys=is_sorted, allow_nan=False)
     except ValueError:
         return json.dumps(_named(document), separators=separators, sort_keys=is_sorted, allow_nan=False)
+
+
+def write_line(document: JSON) -> str:
+    """Return a JSON value as `write_json` does, dense and quick: for files with a document a line."""
+    try:
+        text = to_json(document).decode()
+    except ValueError:  # half a surrogate pair, or very deep
+        return write_json(document, is_dense=True)
+    is_plain = text.isascii() and "NaN" not in text and "Infinity" not in text
+    return text if is_plain else write_json(document, is_dense=True)
 
 
 @cache
