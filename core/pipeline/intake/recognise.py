@@ -22,7 +22,11 @@ _CURL = re.compile(r"(?:^|[\s;&|(`])curl(?:\.exe)?[ \t\\^]", re.IGNORECASE)
 _CODE = re.compile(
     r"(?m)^[ \t]*(?:import |from [\w.]+ import |const |let |var )|\.create\(|\.parse\(|\.invoke\(|^\w+ *="
 )
-_ANSWER_START = re.compile(r"(?m)^[ \t]*(?=\{|data:|HTTP/|< HTTP)")
+_ANSWER_START = re.compile(r"(?m)^[ \t]*(?=\{\s*+[\"}]|data:|HTTP/|< HTTP)")
+_BLANK_LINE = re.compile(r"\r?\n\r?\n")
+_DECODER = json.JSONDecoder()
+_MOST_READ = 16  # times the text: objects that are never closed are each read to its end
+_COUNTED = 16  # so many characters before an error cost what one costs that is read: their lines are counted
 
 
 def recognise(text: str) -> Form:
@@ -104,15 +108,58 @@ def answer_in(value: JSONObject) -> JSON:
 
 def answer_after_command(text: str) -> int | None:
     """Return where the answer below a pasted command begins; `None` if none is there."""
+    objects = _LastObject(text)
+    head_may_follow = True
     for found in _ANSWER_START.finditer(text):
-        rest = text[found.start() :].strip()
-        if rest.startswith("data:") or (rest.startswith("{") and is_answer(json_of(rest))):
+        at = found.end()
+        if text.startswith("data:", at):
             return found.start()
-        if found.start() > 0 and rest.startswith(("HTTP/", "< HTTP")):
-            parts = re.split(r"\r?\n\r?\n", rest, maxsplit=1)
-            if len(parts) == 2 and parts[1].strip():
-                return text.index(parts[1], found.start())
+        if text[at] == "{":
+            if is_answer(objects.value(at)):
+                return found.start()
+        elif head_may_follow and found.start() > 0:
+            blank = _BLANK_LINE.search(text, at)
+            if blank is not None and blank.end() < objects.end:
+                return blank.end()
+            head_may_follow = False  # nothing stands behind a blank line: so it is for every later head, too
     return None
+
+
+class _LastObject:
+    """Reads the JSON objects that reach to the end of a text, and reads no stretch of it again and again.
+
+    Where an object ends or breaks off before the end, all that began within it ends or breaks off there, too.
+
+    Attributes:
+        end: Where the text ends, but for white space.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.end = len(text.rstrip())
+        self._text = text
+        self._known = 0  # what begins before does not reach the end
+        self._left = _MOST_READ * len(text)
+
+    def value(self, at: int) -> JSON:
+        """Return the value that begins at a place, if it is the last thing of the text; else `None`."""
+        if at < self._known or self._left <= 0:
+            return None
+        try:
+            value, stop = self._read(at)
+        except json.JSONDecodeError as error:
+            value, stop = None, error.pos
+            self._left -= stop // _COUNTED
+        except (ValueError, RecursionError):
+            value, stop = None, self.end
+        self._left -= stop - at
+        if stop < self.end:
+            self._known = stop
+            return None
+        return value
+
+    def _read(self, at: int) -> tuple[JSON, int]:
+        value, stop = _DECODER.raw_decode(self._text, at)
+        return value, stop
 
 
 def json_of(text: str) -> JSON:

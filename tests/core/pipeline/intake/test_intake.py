@@ -7,8 +7,10 @@ import pytest
 
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.pipeline.intake import Form, read_intake, show_evidence
+from prompt_debugger.core.pipeline.intake.recognise import answer_after_command
 from prompt_debugger.core.report import write_bundle
 from prompt_debugger.core.types import Completeness, Conclusion
+from tests.attacks.growth import grows_linearly
 from tests.ui.present.traces import dropped_call_trace
 
 BODY = {"model": "m", "messages": [{"role": "user", "content": "Weather in Paris?"}]}
@@ -186,3 +188,30 @@ async def test_a_saved_run_is_shown_as_it_was():
 
     assert intake.form is Form.RUN
     assert (await show_evidence(intake)).verdict == trace.verdict
+
+
+def test_the_answer_below_a_command_is_the_object_that_ends_the_text():
+    pretty = json.dumps(BODY, indent=1).replace("[\n", "[").replace("{", "\n{\n")
+    command = f"curl http://localhost:8000/v1/chat/completions -d '{pretty}'\n"
+    answer = json.dumps(ANSWER, indent=1)
+
+    assert answer_after_command(command) is None
+    assert answer_after_command(command + answer) == len(command)
+    assert answer_after_command(command + answer + "\n$ exit") is None
+    assert answer_after_command(f'{command}{{"a": \n{{"b"\n{answer}') is not None
+
+
+def test_the_answer_below_a_head_begins_behind_its_blank_line_whatever_the_head_holds():
+    head = "curl http://localhost:8000\nHTTP/1.1 200 OK\nx-odd: {}\n"
+
+    assert answer_after_command(f"{head}\n{{}}") == len(head) + 1
+    assert answer_after_command(f"{head}\n  \n") is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", ["{", "HTTP/1.1", '{"a":', '{"a": "x', '{"a": [1, 2, 3,'])
+def test_whether_an_answer_stands_below_a_command_is_seen_in_linear_time(line):
+    """9,000 lines of `{`, or of heads, took most of a minute."""
+    command = "curl http://localhost:8000\n" + '{"a": [' * 100 + "\n"
+
+    assert grows_linearly(lambda size: answer_after_command(command + f"{line}\n" * size), first=4_000, doublings=5)
