@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from prompt_debugger.core.diagnose.fields import CallField, returned_calls
-from prompt_debugger.core.types import JSON, CallOutcome, SegmentKind, Span, Trace
+from prompt_debugger.core.types import JSON, CallOutcome, Segment, SegmentKind, Span, Trace
 
 _TEXT = (SegmentKind.CONTENT, SegmentKind.REASONING)
 _BEHIND_NAME = re.compile(r"[\"']\s*[,}]|\s*[({\[<]|:\d+\s*<|\s*\n\s*[{<]")  # no prose goes on like this
 _MARGIN = 160  # markup around name and arguments
-_MOST_PLACES = 32
+_WORD = re.compile(r"[\w\-]+")
+_MOST_PLACES = 32  # at which the arguments of a call are looked for
+_MOST_MENTIONS = 256  # of a word of its name
+_MOST_LEAVES = 64  # so many keys and values that stand there are no accident
 
 
 class CallAsText(NamedTuple):
@@ -23,11 +27,13 @@ class CallAsText(NamedTuple):
         call: The call as returned.
         name_span: Its name where the raw output holds the call as text; `None` if no text explains it.
         kind: The kind of that text.
+        text: That text.
     """
 
     call: CallField
-    name_span: Span | None
-    kind: SegmentKind | None
+    name_span: Span | None = None
+    kind: SegmentKind | None = None
+    text: Span | None = None
 
 
 def invented_calls(trace: Trace) -> Iterator[CallAsText]:
@@ -36,34 +42,52 @@ def invented_calls(trace: Trace) -> Iterator[CallAsText]:
         return
     invented = {m.message_index for m in trace.parse.ledger.matches if m.outcome is CallOutcome.INVENTED}
     fields = {f"tool_calls[{index}]" for index in invented}
-    for call in returned_calls(trace):
-        if call.field in fields:
-            yield _located(trace, call)
+    calls = [call for call in returned_calls(trace) if call.field in fields]
+    texts = _Texts(trace.parse.raw, trace.parse.parsed.segments, {call.name for call in calls if call.name})
+    yield from (texts.locate(call) for call in calls)
 
 
-def _located(trace: Trace, call: CallField) -> CallAsText:
-    assert trace.parse is not None
-    raw, leaves = trace.parse.raw, _leaves(call.arguments)
-    if call.name:
-        pattern = re.compile(rf"(?<![\w\-]){re.escape(call.name)}(?![\w\-])")
-        for segment in trace.parse.parsed.segments:
+class _Texts:
+    """The texts of a raw output, by the words of the names that are looked for in them: read once for all calls."""
+
+    def __init__(self, raw: str, segments: Iterable[Segment], names: Iterable[str]) -> None:
+        self._raw = raw
+        self._words = {name: max(words, key=len) for name in names if (words := _WORD.findall(name))}
+        self._places: dict[str, list[tuple[int, Segment]]] = {word: [] for word in self._words.values()}
+        self._known: dict[str, list[tuple[Span, Segment]]] = {}
+        for segment in segments if self._places else ():
             if segment.kind in _TEXT:
-                span = _find(raw, segment.char_span, pattern, leaves)
-                if span is not None:
-                    return CallAsText(call, span, segment.kind)
-    return CallAsText(call, None, None)
+                for word in _WORD.finditer(raw, *segment.char_span):
+                    places = self._places.get(word[0])
+                    if places is not None and len(places) < _MOST_MENTIONS:
+                        places.append((word.start(), segment))
 
+    def locate(self, call: CallField) -> CallAsText:
+        """Return the text that holds a name as a call's name, with all of its arguments around it, if one does."""
+        raw, name = self._raw, call.name or ""
+        if name not in self._known:
+            self._known[name] = list(islice(self._named(name), _MOST_PLACES))
+        leaves = _leaves(call.arguments) if self._known[name] else ()
+        width = 2 * sum(map(len, leaves)) + 16 * len(leaves) + _MARGIN
+        looked_for = list(dict.fromkeys(leaves))[:_MOST_LEAVES]
+        for span, segment in self._known[name]:
+            start, stop = segment.char_span
+            around = raw[max(start, span.start - width) : min(stop, span.stop + width)]
+            if all(leaf in around for leaf in looked_for):
+                return CallAsText(call, span, segment.kind, segment.char_span)
+        return CallAsText(call)
 
-def _find(raw: str, text: Span, pattern: re.Pattern[str], leaves: tuple[str, ...]) -> Span | None:
-    """Return where a name stands in a text as a call's name, with all of its arguments around it."""
-    width = 2 * sum(map(len, leaves)) + 16 * len(leaves) + _MARGIN
-    for count, match in enumerate(pattern.finditer(raw, text.start, text.stop)):
-        if count == _MOST_PLACES:
-            return None
-        around = raw[max(text.start, match.start() - width) : min(text.stop, match.end() + width)]
-        if _BEHIND_NAME.match(raw, match.end(), text.stop) and all(leaf in around for leaf in leaves):
-            return Span(*match.span())
-    return None
+    def _named(self, name: str) -> Iterator[tuple[Span, Segment]]:
+        """Yield where a name stands as no prose has it: by itself, and something behind it that opens or closes."""
+        word = self._words.get(name)
+        for at, segment in self._places[word] if word is not None else ():
+            start = at - name.index(word or "")
+            stop = start + len(name)
+            is_inside = segment.char_span.start <= start and stop <= segment.char_span.stop
+            if not is_inside or not self._raw.startswith(name, start) or _WORD.match(self._raw[start - 1 : start]):
+                continue
+            if _BEHIND_NAME.match(self._raw, stop, segment.char_span.stop) and not _WORD.match(self._raw, stop):
+                yield Span(start, stop), segment
 
 
 def _leaves(arguments: JSON) -> tuple[str, ...]:

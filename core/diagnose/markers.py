@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from prompt_debugger.core.formats import TABLES
@@ -59,8 +60,10 @@ def find_unquoted_markers(text: str) -> Iterator[Span]:
     ['<tool_call>']
     """
     code = [Span(*match.span()) for match in _CODE.finditer(text)]
+    stops = [block.stop for block in code]
     for span in find_markers(text):
-        if any(block.start <= span.start and span.stop <= block.stop for block in code):
+        block = bisect_left(stops, span.stop)
+        if block < len(code) and code[block].start <= span.start:
             continue
         before, after = text[span.start - 1 : span.start], text[span.stop : span.stop + 1]
         if before and _QUOTES.get(before) == after:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from prompt_debugger.core.diagnose.fields import (
+    CallField,
     as_object,
     as_text,
     body_of,
@@ -19,7 +20,8 @@ from prompt_debugger.core.diagnose.fields import (
     returned_calls,
 )
 from prompt_debugger.core.diagnose.schemas import walk_schema
-from prompt_debugger.core.types import JSON, JSONObject, Trace
+from prompt_debugger.core.diagnose.sight import written_as
+from prompt_debugger.core.types import JSON, JSONObject, ToolCallAttempt, Trace
 
 _MAX_NAMED = 3
 _MAX_PATTERN_CHARS = 80
@@ -45,11 +47,16 @@ class SchemaUse:
 def schema_uses(trace: Trace) -> Iterator[SchemaUse]:
     """Yield every schema of a run that some value is held against: those of tools that were called, or the answer's."""
     calls = returned_calls(trace)
+    indices_of: dict[str | None, list[int]] = {}
+    for index, call in enumerate(calls):
+        indices_of.setdefault(call.name, []).append(index)
+    origins = written_as(trace)
     tools = {tool.name: tool for tool in request_tools(trace.request)}
     for name, tool in tools.items():
-        indices = [index for index, call in enumerate(calls) if call.name == name]
+        indices = indices_of.get(name)
         if indices and isinstance(tool.parameters, dict):
-            values = tuple(value for index in indices for value in _arguments(trace, index) if value is not None)
+            held = (value for index in indices for value in _arguments(calls[index], origins.get(index)))
+            values = tuple(value for value in held if value is not None)
             yield SchemaUse(
                 f"{tool.field}.parameters", f"the arguments of the call to `{name}`", tool.parameters, values
             )
@@ -60,13 +67,11 @@ def schema_uses(trace: Trace) -> Iterator[SchemaUse]:
         yield SchemaUse("response_format.json_schema.schema", "the answer", schema, (content,))
 
 
-def _arguments(trace: Trace, index: int) -> Iterator[JSON]:
+def _arguments(call: CallField, written: ToolCallAttempt | None) -> Iterator[JSON]:
     """Yield the arguments of a returned call: as they arrived, and as the model wrote them."""
-    yield decode_json(as_text(returned_calls(trace)[index].arguments) or "")
-    if trace.parse is not None:
-        for match in trace.parse.ledger.matches:
-            if match.message_index == index and match.raw_index is not None:
-                yield trace.parse.parsed.calls[match.raw_index].arguments_json
+    yield decode_json(as_text(call.arguments) or "")
+    if written is not None:
+        yield written.arguments_json
 
 
 def left_out_note(use: SchemaUse, reason: str) -> str:

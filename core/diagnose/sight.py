@@ -143,12 +143,22 @@ def body_calls(trace: Trace) -> tuple[tuple[int, ToolCallAttempt], ...]:
     )
 
 
-def message_index_of(trace: Trace, raw_index: int) -> int | None:
-    """Return the message's tool call that answers to a raw one; `None` if there is none."""
-    if trace.parse is None:
-        return None
-    found = [match.message_index for match in trace.parse.ledger.matches if match.raw_index == raw_index]
-    return next((index for index in found if index is not None), None)
+def message_indices(trace: Trace) -> dict[int, int]:
+    """Return the message's tool call that answers to a raw one, by the raw one's index."""
+    found: dict[int, int] = {}
+    for match in () if trace.parse is None else trace.parse.ledger.matches:
+        if match.raw_index is not None and match.message_index is not None:
+            found.setdefault(match.raw_index, match.message_index)
+    return found
+
+
+def written_as(trace: Trace) -> dict[int, ToolCallAttempt]:
+    """Return the call that the model wrote for each tool call of the message that has one, by the latter's index."""
+    found: dict[int, ToolCallAttempt] = {}
+    for match in () if trace.parse is None else trace.parse.ledger.matches:
+        if trace.parse is not None and match.raw_index is not None and match.message_index is not None:
+            found.setdefault(match.message_index, trace.parse.parsed.calls[match.raw_index])
+    return found
 
 
 def calls_with(trace: Trace, *outcomes: CallOutcome) -> tuple[tuple[int, ToolCallAttempt], ...]:
@@ -185,11 +195,15 @@ def fates_within(trace: Trace, segment: Segment) -> Iterator[tuple[Span, Fate]]:
     """Yield what became of the parts of a segment."""
     if trace.parse is None:
         return
-    for entry in trace.parse.ledger.entries:
+    entries = trace.parse.ledger.entries  # they tile the output, in its order
+    first = bisect_right(entries, segment.char_span.start, key=lambda entry: entry.char_span.stop)
+    for index in range(first, len(entries)):
+        entry = entries[index]
         start = max(entry.char_span.start, segment.char_span.start)
         stop = min(entry.char_span.stop, segment.char_span.stop)
-        if start < stop:
-            yield Span(start, stop), entry.fate
+        if start >= stop:
+            return
+        yield Span(start, stop), entry.fate
 
 
 def max_tokens_of(trace: Trace) -> int | None:

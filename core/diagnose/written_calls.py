@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
@@ -11,6 +12,7 @@ from prompt_debugger.core.formats import pick_format
 from prompt_debugger.core.protocols import ReadContext
 from prompt_debugger.core.types import CallStatus, Segment, SegmentKind, Span, ToolCallAttempt, Trace
 
+_MOST_DIFFERENT = 500  # calls that are looked for in the request, each in all of it
 _OF_CALLS = (SegmentKind.MARKUP, SegmentKind.CALL_NAME, SegmentKind.CALL_ID, SegmentKind.CALL_ARGUMENTS)
 
 
@@ -24,11 +26,20 @@ def written_calls(trace: Trace, text: str) -> Iterator[ToolCallAttempt]:
     context = ReadContext(tools=trace.request.tools)
     parsed = pick_format(text, context).read(text, context)
     marked = list(_marked_sections(parsed.segments, markers))
+    starts = [section.start for section in marked]
+    is_asked: dict[str, bool] = {}
     for call in parsed.calls:
-        span = call.char_span
-        has_markup = any(section.start <= span.start < section.stop for section in marked)
+        within = bisect_right(starts, call.char_span.start) - 1
+        has_markup = within >= 0 and call.char_span.start < marked[within].stop
         is_whole = call.status is CallStatus.COMPLETE and call.arguments_json is not None and call.name in offered
-        if has_markup and is_whole and text[slice(*span)] not in asked:
+        if not has_markup or not is_whole:
+            continue
+        written = text[slice(*call.char_span)]
+        if written not in is_asked:
+            if len(is_asked) == _MOST_DIFFERENT:
+                return
+            is_asked[written] = written in asked
+        if not is_asked[written]:
             yield call
 
 
@@ -54,8 +65,9 @@ def bare_calls(trace: Trace, text: str) -> tuple[ToolCallAttempt, ...]:
 
 def _marked_sections(segments: Sequence[Segment], markers: Sequence[Span]) -> Iterator[Span]:
     """Yield the stretches of calls without text between them whose markup, around or inside a call, has a marker."""
+    starts = [marker.start for marker in markers]
     for is_section, group in groupby(segments, key=lambda segment: segment.kind in _OF_CALLS):
         parts = list(group)
         markup = [part.char_span for part in parts if part.kind is SegmentKind.MARKUP]
-        if is_section and any(a <= marker.start < b for a, b in markup for marker in markers):
+        if is_section and any(bisect_left(starts, a) < bisect_left(starts, b) for a, b in markup):
             yield Span(parts[0].char_span.start, parts[-1].char_span.stop)

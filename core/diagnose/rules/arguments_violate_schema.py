@@ -29,7 +29,7 @@ from prompt_debugger.core.diagnose.advice import Step, strict_tools
 from prompt_debugger.core.diagnose.fields import as_text, decode_json, request_tools, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.schemas import violations
-from prompt_debugger.core.diagnose.sight import Sight, in_message, in_raw
+from prompt_debugger.core.diagnose.sight import Sight, in_message, in_raw, written_as
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import JSON, CallStatus, FindingEvidence, Severity, Stage, ToolCallAttempt, Trace
 
@@ -37,10 +37,11 @@ from prompt_debugger.core.types import JSON, CallStatus, FindingEvidence, Severi
 def find(trace: Trace) -> Iterator[Report]:
     """Validate every returned call of a known tool."""
     schemas = {tool.name: (tool.field, tool.parameters) for tool in request_tools(trace.request)}
+    origins = written_as(trace)
     for index, call in enumerate(returned_calls(trace)):
         field, schema = schemas.get(call.name or "", ("", None))
         arguments = decode_json(as_text(call.arguments) or "")
-        written = _written(trace, index)
+        written = origins.get(index)
         if not isinstance(arguments, dict) or (written is not None and written.status is CallStatus.TRUNCATED):
             continue
         broken = violations(arguments, schema)
@@ -60,15 +61,6 @@ def find(trace: Trace) -> Iterator[Report]:
                 Step("Name required properties first, and describe them better."),
             ),
         )
-
-
-def _written(trace: Trace, message_index: int) -> ToolCallAttempt | None:
-    if trace.parse is None:
-        return None
-    for match in trace.parse.ledger.matches:
-        if match.message_index == message_index and match.raw_index is not None:
-            return trace.parse.parsed.calls[match.raw_index]
-    return None
 
 
 def _blame(written: ToolCallAttempt | None, schema: JSON) -> str:

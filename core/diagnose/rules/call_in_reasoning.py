@@ -32,7 +32,7 @@ from prompt_debugger.core.diagnose.sight import (
     comparison,
     in_message,
     in_raw,
-    message_index_of,
+    message_indices,
     open_think_tail,
     opens_with_thought,
 )
@@ -49,12 +49,14 @@ def find(trace: Trace) -> Iterator[Report]:
     certainty = comparison(trace)
     if certainty is None or trace.parse is None:
         return
-    raw = trace.parse.raw
+    raw, numbers = trace.parse.raw, message_indices(trace)
+    last_closer, open_from = last_closer_in(raw), _opened_at(trace, raw)
+    closed_from = min((at + len(closer) for closer, at in _first_closers(raw)), default=len(raw) + 1)
     for index, call in enumerate(trace.parse.parsed.calls):
         if call.status is CallStatus.TRUNCATED:
             continue
-        returned = message_index_of(trace, index)
-        is_draft = call.place is Place.REASONING and _closes(raw[call.char_span.stop :])
+        returned = numbers.get(index)
+        is_draft = call.place is Place.REASONING and call.char_span.stop <= last_closer
         if is_draft and returned is not None:
             yield Report(
                 title=f"A draft of a call to `{call.name}` inside reasoning was returned as a call.",
@@ -63,7 +65,7 @@ def find(trace: Trace) -> Iterator[Report]:
                 fix=_LEAVE_ALONE,
                 certainty=certainty,
             )
-        elif not is_draft and returned is None and _is_reasoning_open(trace, raw[: call.char_span.start]):
+        elif not is_draft and returned is None and open_from <= call.char_span.start < closed_from:
             yield Report(
                 title=f"The call to `{call.name}` lies inside unfinished reasoning, and the server did not return it.",
                 detail=f"{_where(call, raw)}; the reasoning block never closes before it.",
@@ -75,7 +77,7 @@ def find(trace: Trace) -> Iterator[Report]:
                 certainty=certainty,
             )
     for found in invented_calls(trace):
-        if found.name_span is not None and is_draft_as_text(trace, found):
+        if found.name_span is not None and is_draft_as_text(found, last_closer):
             yield Report(
                 title=f"A call to `{found.call.name}` that reasoning quotes was returned as a call.",
                 detail=f"Its name stands at character {found.name_span.start} of {len(raw)}, as text; "
@@ -86,28 +88,34 @@ def find(trace: Trace) -> Iterator[Report]:
             )
 
 
-def is_draft_as_text(trace: Trace, found: CallAsText) -> bool:
+def is_draft_as_text(found: CallAsText, last_closer: int) -> bool:
     """Tell whether a returned call stands as text inside reasoning that closes behind it."""
-    if trace.parse is None or found.name_span is None or found.kind is not SegmentKind.REASONING:
-        return False
-    inside = next(
-        s for s in trace.parse.parsed.segments if s.char_span.start <= found.name_span.start < s.char_span.stop
-    )
-    return _closes(trace.parse.raw[inside.char_span.stop :])
+    return found.text is not None and found.kind is SegmentKind.REASONING and found.text.stop <= last_closer
+
+
+def last_closer_in(raw: str) -> int:
+    """Return where the last tag that closes reasoning begins; -1 if there is none."""
+    return max(raw.rfind(pair.closer) for pair in TABLES.reasoning_pairs)
 
 
 def _where(call: ToolCallAttempt, raw: str) -> str:
     return f"Characters {call.char_span.start} to {call.char_span.stop} of {len(raw)}"
 
 
-def _closes(text: str) -> bool:
-    return any(pair.closer in text for pair in TABLES.reasoning_pairs)
+def _first_closers(raw: str) -> Iterator[tuple[str, int]]:
+    """Yield the tags that close reasoning with the first place of each."""
+    for pair in TABLES.reasoning_pairs:
+        at = raw.find(pair.closer)
+        if at != -1:
+            yield pair.closer, at
 
 
-def _is_reasoning_open(trace: Trace, before: str) -> bool:
-    """Tell whether the text in front of a call opened reasoning and did not close it."""
-    opened = (open_think_tail(trace) or opens_with_thought(before)) is not None
-    return opened and not _closes(before)
+def _opened_at(trace: Trace, raw: str) -> int:
+    """Return from where on reasoning has been opened, by the prompt or by what the output begins with."""
+    if open_think_tail(trace) is not None:
+        return 0
+    pair = opens_with_thought(raw)
+    return len(raw) + 1 if pair is None else len(raw) - len(raw.lstrip()) + len(pair.opener)
 
 
 RULE: Rule = TraceRule(

@@ -76,8 +76,14 @@ def _is_left_as_asked(trace: Trace) -> bool:
     """Say whether no parser was asked, and every call stands whole in the text."""
     if offline_method(trace) is None or trace.chat is None or trace.parse is None:
         return False
-    content, raw = content_of(trace.chat.message) or "", trace.parse.raw
-    return all(raw[call.char_span.start : call.char_span.stop] in content for _, call in dropped_calls(trace))
+    content, raw, position = content_of(trace.chat.message) or "", trace.parse.raw, 0
+    for _, call in dropped_calls(trace):
+        written = raw[call.char_span.start : call.char_span.stop]
+        found = content.find(written, position)
+        if found == -1:
+            return False
+        position = found + len(written)
+    return True
 
 
 def _fix(trace: Trace) -> tuple[Step, ...]:

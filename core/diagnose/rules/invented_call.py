@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.calls_as_text import CallAsText, invented_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.rules.call_in_reasoning import is_draft_as_text
+from prompt_debugger.core.diagnose.rules.call_in_reasoning import is_draft_as_text, last_closer_in
 from prompt_debugger.core.diagnose.sight import Sight, comparison, in_message, in_raw
 from prompt_debugger.core.diagnose.words import counted, listed
 from prompt_debugger.core.protocols import Rule
@@ -40,7 +40,8 @@ def find(trace: Trace) -> Iterator[Report]:
     certainty = comparison(trace)
     if certainty is None or trace.parse is None:
         return
-    calls = [found for found in invented_calls(trace) if not is_draft_as_text(trace, found)]
+    last_closer = last_closer_in(trace.parse.raw)
+    calls = [found for found in invented_calls(trace) if not is_draft_as_text(found, last_closer)]
     unexplained = [found for found in calls if found.name_span is None]
     if unexplained:
         yield Report(

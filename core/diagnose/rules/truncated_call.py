@@ -34,7 +34,7 @@ from prompt_debugger.core.diagnose.sight import (
     in_raw,
     in_request,
     max_tokens_of,
-    message_index_of,
+    message_indices,
     why_cut,
 )
 from prompt_debugger.core.protocols import Rule
@@ -46,9 +46,10 @@ def find(trace: Trace) -> Iterator[Report]:
     reason = why_cut(trace)
     if trace.parse is None:
         return
+    numbers = message_indices(trace)
     for raw_index, call in enumerate(trace.parse.parsed.calls):
         if call.status is CallStatus.TRUNCATED and (reason is not None or _says_complete(trace)):
-            yield _report(trace, raw_index, call, reason)
+            yield _report(trace, numbers.get(raw_index), call, reason)
 
 
 def _says_complete(trace: Trace) -> bool:
@@ -57,9 +58,8 @@ def _says_complete(trace: Trace) -> bool:
     return is_same and trace.chat is not None and trace.chat.finish_reason in ("tool_calls", "stop")
 
 
-def _report(trace: Trace, raw_index: int, call: ToolCallAttempt, reason: str | None) -> Report:
+def _report(trace: Trace, index: int | None, call: ToolCallAttempt, reason: str | None) -> Report:
     chat = trace.chat
-    index = message_index_of(trace, raw_index)
     hidden = _says_complete(trace)
     written = call.arguments or "no arguments yet"
     limit = output_limit(trace)

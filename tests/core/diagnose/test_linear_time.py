@@ -1,0 +1,50 @@
+"""Checking a run takes time in proportion to it, however many calls were written, lost, returned or made up."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from prompt_debugger.core.pipeline.reading import read_run
+from prompt_debugger.core.types import JSON, ChatResult, Completion, JSONObject, Request, Trace
+from tests.attacks.growth import grows_linearly
+
+pytestmark = pytest.mark.slow
+
+BODY: JSONObject = {
+    "messages": [{"role": "user", "content": "hi"}],
+    "tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}],
+}
+FLOODS = ("<function=f>", "<|tool_calls_section_begin|>", '<tool_call>{"name": "f", "arguments": {}}</tool_call>')
+
+
+def call(name: str) -> JSON:
+    """Return a tool call of a message."""
+    return {"id": "c", "type": "function", "function": {"name": name, "arguments": "{}"}}
+
+
+def check(raw: str, message: JSONObject) -> None:
+    """Read and check a run."""
+    trace = Trace(Request(BODY, json.dumps(BODY)), raw=Completion(raw, None, "stop"), chat=ChatResult(message, "stop"))
+    for _ in read_run(trace, frozenset()):
+        pass
+
+
+@pytest.mark.parametrize("flood", FLOODS)
+def test_lost_calls_are_told_in_linear_time(flood: str) -> None:
+    """Each of them was looked for in the whole account."""
+    assert grows_linearly(
+        lambda size: check(flood * size, {"role": "assistant", "content": None}), first=500, tries=2, doublings=4
+    )
+
+
+@pytest.mark.parametrize("name", ["f", "other", "made_up_{}"])
+def test_returned_calls_are_told_in_linear_time(name: str) -> None:
+    """Each of them was looked for among all the others, and its name in the whole output."""
+
+    def work(size: int) -> None:
+        calls = [call(name.format(number)) for number in range(size)]
+        check("<function=" * size + " other( " * size, {"role": "assistant", "content": "", "tool_calls": calls})
+
+    assert grows_linearly(work, first=500, tries=2, doublings=4)
