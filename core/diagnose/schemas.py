@@ -12,12 +12,12 @@ from itertools import islice
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
-from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError, UnknownType
 from jsonschema_specifications import REGISTRY as SPECIFICATIONS
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
+from prompt_debugger.core.diagnose.schema_validator import SchemaValidator
 from prompt_debugger.core.types import JSON, JSONObject
 
 KNOWN_TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
@@ -95,7 +95,7 @@ def _remembered_faults(text: str) -> tuple[Violation, ...]:
 
 
 def _find_faults(schema: JSON) -> tuple[Violation, ...]:
-    validator = Draft202012Validator(Draft202012Validator.META_SCHEMA, registry=SPECIFICATIONS)
+    validator = SchemaValidator(SchemaValidator.META_SCHEMA, registry=SPECIFICATIONS)
     try:
         return tuple(Violation(error.json_path, error.message) for error in validator.iter_errors(schema))
     except _UNREADABLE:
@@ -117,7 +117,7 @@ def find_violations(instance: JSON, schema: JSONObject) -> tuple[Violation, ...]
     """Return what `violations` does, whatever is known of it."""
     if any(set(types_of(inner.schema)) - KNOWN_TYPES for inner in walk_schema(schema, "$")) or schema_faults(schema):
         return None
-    validator = Draft202012Validator(schema, registry=Registry())
+    validator = SchemaValidator(schema, registry=Registry())
     try:
         broken = islice(validator.iter_errors(instance), _MAX_VIOLATIONS)
         return tuple(Violation(error.json_path, error.message) for error in broken)

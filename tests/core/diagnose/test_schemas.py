@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from prompt_debugger.core.diagnose.schemas import schema_faults, violations, walk_schema
-from prompt_debugger.core.types import JSON
+import pytest
+from jsonschema import Draft202012Validator
+
+from prompt_debugger.core.diagnose.schemas import find_violations, schema_faults, violations, walk_schema
+from prompt_debugger.core.types import JSON, JSONObject
+from tests.attacks.growth import grows_linearly
 
 
 def nested(depth: int) -> JSON:
@@ -35,3 +39,34 @@ def test_a_bottomless_schema_is_walked_so_far_and_no_further() -> None:
 
     assert len(list(walk_schema(deep, "$"))) < 100
     assert schema_faults(deep) == ()
+
+
+@pytest.mark.parametrize(
+    ("items", "are_unique"),
+    [
+        ([{"a": 1, "b": [True]}, {"b": [True], "a": 1.0}], False),
+        ([{"a": 1}, {"a": True}, {"a": "1"}, {"a": [1]}, {"a": {}}, {"a": []}, {}, []], True),
+        ([0, False, "0", "", None, [], [0], [False], "false", "true", True, 1, "list", [[]]], True),
+        ([[{"a": 1}], [{"a": 2}], [{"a": 1}]], False),
+        ([None, 1, None], False),
+    ],
+)
+def test_items_are_unique_by_what_json_schema_calls_equal(items: list[JSON], *, are_unique: bool) -> None:
+    ours = violations({"a": items}, {"type": "object", "properties": {"a": {"uniqueItems": True}}})
+
+    assert (ours == ()) is are_unique
+    assert Draft202012Validator({"uniqueItems": True}).is_valid(items) is are_unique
+    assert violations({"a": items}, {"type": "object", "properties": {"a": {"uniqueItems": False}}}) == ()
+
+
+@pytest.mark.slow
+def test_unique_items_that_cannot_be_sorted_are_checked_in_linear_time() -> None:
+    """6,000 of them took seconds, each held against all the others."""
+    schema: JSONObject = {"type": "object", "properties": {"a": {"type": "array", "uniqueItems": True}}}
+
+    assert grows_linearly(lambda size: find_violations({"a": [{"n": n} for n in range(size)]}, schema), first=2_000)
+
+
+@pytest.mark.slow
+def test_the_items_of_a_schema_that_have_to_be_unique_are_checked_in_linear_time() -> None:
+    assert grows_linearly(lambda size: schema_faults({"required": [[n] for n in range(size)]}), first=1_000)
