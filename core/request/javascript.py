@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from prompt_debugger.core.errors import RequestError, shorten
+from prompt_debugger.core.request.javascript_names import Names
 from prompt_debugger.core.request.places import Draft, Path, Place, show_path
 from prompt_debugger.core.request.servers import base_of_url
 from prompt_debugger.core.text import line_column
@@ -21,11 +22,11 @@ from prompt_debugger.core.types import JSON, JSONObject, Notice
 MAX_CHARS = 500_000
 MAX_DEPTH = 100
 MAX_VALUES = 200_000
+MAX_REREAD = 2_000_000  # characters of values that stand where they have a name
 
 _CALL = re.compile(r"\b(?:chat\.completions|responses|messages)\.(?:create|parse|stream|runTools)\(\s*(?=\{)")
 _FETCH = re.compile(r"\b(?:fetch|axios\.post)\(\s*")
 _BASE_URL = re.compile(r"\bbaseURL\s*:\s*([\"'`])([^\"'`\n]{1,500})\1")
-_GIVEN = r"\b(?:const|let|var)\s+{}\s*(?::[^=\n]{{1,200}})?=(?!=)\s*"
 _BLANK = re.compile(r"(?:\s|\ufeff|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _NUMBER = re.compile(r"-?(?:\d[\d_]*\.?[\d_]*|\.\d+)(?:[eE][+-]?\d+)?(?![\w$])")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
@@ -119,6 +120,8 @@ class _Reader:
     notices: list[Notice] = field(default_factory=list)
     _open: list[str] = field(default_factory=list)
     _count: int = 0
+    _reread: int = 0
+    _names: Names | None = None
 
     def value(self, at: int, path: Path, depth: int = 0, *, is_body: bool = False) -> tuple[JSON, int]:
         """Return the value of the expression at a position, and where it ends."""
@@ -286,18 +289,21 @@ class _Reader:
         """Return the value that a name was given last, above the place where it stands."""
         if name in self._open:
             raise self.error(at, f"`{name}` is given by itself.", path)
-        given = [*re.compile(_GIVEN.format(re.escape(name))).finditer(self.text, 0, at)]
-        if not given:
-            raise self.error(at, f"The snippet gives `{name}` no value that can be read.", path)
-        if changed := re.compile(rf"\b{re.escape(name)}\s*(?:\.(?:push|unshift|splice|concat)\(|\+?=(?!=|>))").search(
-            self.text, given[-1].end(), at
-        ):
-            raise self.error(changed.start(), f"`{name}` is changed here; what it is then is not followed.", path)
+        self._names = self._names or Names(self.text)
+        start = self._names.given(name, at)
+        if start is None:
+            raise self.error(at, f"The snippet gives `{shorten(name, 80)}` no value that can be read.", path)
+        if (changed := self._names.changed(name, start, at)) is not None:
+            raise self.error(changed, f"`{name}` is changed here; what it is then is not followed.", path)
         self._open.append(name)
         try:
-            return self._expression(given[-1].end(), path, depth + 1)[0]
+            value, end = self._expression(start, path, depth + 1)
         finally:
             self._open.pop()
+        self._reread += end - start
+        if self._reread > MAX_REREAD:
+            raise self.error(at, "The snippet's values grow too large.", path)
+        return value
 
     def _stringified(self, at: int, path: Path, depth: int, *, is_body: bool) -> tuple[object, int]:
         value, end = self._expression(at + len("JSON.stringify("), path, depth + 1)

@@ -4,6 +4,7 @@ import pytest
 
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.request import read_request
+from tests.attacks.growth import grows_linearly
 
 BODY = {"model": "m", "messages": [{"role": "user", "content": 'say "hi"'}], "temperature": 0}
 NODE = """import OpenAI from "openai";
@@ -124,3 +125,26 @@ def test_what_would_have_to_be_run_is_refused_with_a_place(given, words):
         read_request(given + "\nopenai.chat.completions.create({ messages })")
 
     assert caught.value.line is not None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("before", ["const a = 1;\n", "let a = 1;\nlet b = 2;\n" * 100], ids=["one", "many"])
+def test_names_are_read_in_linear_time(before):
+    """Each use of a name looked for it in all of the snippet."""
+    call = f"{before}client.chat.completions.create({{messages: [], a: ["
+
+    assert grows_linearly(lambda size: read_request(f"{call}{'a,' * size}]}})"), first=2_000, doublings=6)
+
+
+def test_a_long_value_cannot_be_used_for_ever():
+    text = f"const a = `{'x' * 50_000}`;\nclient.chat.completions.create({{messages: [], a: [{'a,' * 100}]}})"
+
+    with pytest.raises(RequestError, match="grow too large"):
+        read_request(text)
+
+
+def test_a_change_of_another_name_is_none():
+    text = """let a = 1; const $a = 2; $a += 1; let ba = 3; ba = 4;
+client.chat.completions.create({messages: [], model: "m", n: a})"""
+
+    assert read_request(text).body["n"] == 1
