@@ -39,7 +39,11 @@ def mark_followers(findings: Sequence[Finding], explains: Mapping[str, Sequence[
         The same findings. A named explanation wins, and of several the one
         that explains the others; else an error of an earlier stage explains errors and warnings of later ones.
     """
-    return tuple(replace(finding, follows=_cause(finding, findings, explains)) for finding in findings)
+    kinds: dict[tuple[str, Severity, Stage], list[Finding]] = {}
+    for finding in findings:
+        kinds.setdefault((finding.code, finding.severity, finding.stage), []).append(finding)
+    telling = [finding for alike in kinds.values() for finding in alike[:2]]  # one besides the one that is asked about
+    return tuple(replace(finding, follows=_cause(finding, telling, explains)) for finding in findings)
 
 
 def borrow_fixes(findings: Sequence[Finding], borrowers: Collection[str]) -> tuple[Finding, ...]:

@@ -48,3 +48,13 @@ def test_returned_calls_are_told_in_linear_time(name: str) -> None:
         check("<function=" * size + " other( " * size, {"role": "assistant", "content": "", "tool_calls": calls})
 
     assert grows_linearly(work, first=500, tries=2, doublings=4)
+
+
+def test_calls_that_each_have_a_finding_are_told_in_linear_time() -> None:
+    """Each finding was held against every other one for what it follows from."""
+    assert grows_linearly(
+        lambda size: check("<|tool_call_begin|>" * size, {"role": "assistant", "content": None}),
+        first=200,
+        tries=2,
+        doublings=4,
+    )
