@@ -80,11 +80,16 @@ def is_done(trace: Trace, step: Step) -> bool:
 
 
 def _is_set(trace: Trace, path: str, value: JSON) -> bool:
-    found = list(_values(body_of(trace), path.split(".")))
     kwarg = path.removeprefix("chat_template_kwargs.")
-    if found == [_MISSING] and kwarg != path and trace.server is not None:
-        found = [trace.server.default_template_kwargs.get(kwarg, _MISSING)]
-    return bool(found) and all(type(one) is type(value) and one == value for one in found)
+    is_any = False
+    for found in _values(body_of(trace), path.split(".")):  # up to the first one that is another: there may be many
+        one = found
+        if one is _MISSING and kwarg != path and trace.server is not None:
+            one = trace.server.default_template_kwargs.get(kwarg, _MISSING)
+        if type(one) is not type(value) or one != value:
+            return False
+        is_any = True
+    return is_any
 
 
 def _values(value: JSON, steps: Sequence[str]) -> Iterator[object]:

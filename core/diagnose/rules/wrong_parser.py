@@ -102,7 +102,7 @@ def _cause(trace: Trace, name: str, calls: list[ToolCallAttempt]) -> _Cause | No
             Certainty.OBSERVED,
         )
     content = "" if trace.chat is None else content_of(trace.chat.message) or ""
-    if all(_written(trace, call) in content for call in calls):
+    if _stand_in_order(content, [_written(trace, call) for call in calls]):
         return _Cause(
             f"No parser took the `{name}` calls: their markup stands in content.",
             "The server's tool parser is not known; the whole markup of the calls is in content.",
@@ -130,6 +130,16 @@ def _names(outcome: ParserOutcome) -> list[str]:
         name = function.get("name") if isinstance(function, dict) else None
         found.append(name if isinstance(name, str) else "")
     return found
+
+
+def _stand_in_order(content: str, written: list[str]) -> bool:
+    position = 0
+    for text in written:
+        found = content.find(text, position)
+        if found == -1:
+            return False
+        position = found + len(text)
+    return True
 
 
 def _written(trace: Trace, call: ToolCallAttempt) -> str:
