@@ -9,7 +9,7 @@ any run inside. Secrets are taken out of each text before it is written.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from prompt_debugger.core.report.redact import redact_text
 from prompt_debugger.core.text import printable
@@ -22,7 +22,7 @@ _ACTIVE = re.compile(
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 _RUNS = re.compile("`+")
 _SPAN = re.compile(r"`[^`]+`")  # as our sentences name things; whatever stands in it is written anew
-_BARS = re.compile(r"(\\*)\|")
+_BARS = re.compile(r"(?<!\\)(\\*+)\|")
 
 
 def prose(text: str, most: int | None = None) -> str:
@@ -33,17 +33,23 @@ def prose(text: str, most: int | None = None) -> str:
         most: Its length is cut to this, with the number of characters left out.
     """
     shown = " ".join(redact_text(_cut(text, most)).split())
-    written, end = "", 0
+    pieces: list[str] = []
+    end = 0
     for span in _SPAN.finditer(shown):
-        written = _joined(written, _words(shown[end : span.start()], is_first=end == 0))
-        written = _joined(written, code(span.group()[1:-1]))
+        pieces += (_words(shown[end : span.start()], is_first=end == 0), code(span.group()[1:-1]))
         end = span.end()
-    return _joined(written, _words(shown[end:], is_first=end == 0))
+    pieces.append(_words(shown[end:], is_first=end == 0))
+    return "".join(_apart(filter(None, pieces)))
 
 
-def _joined(left: str, right: str) -> str:
-    """Return two pieces as one; a space keeps backticks that meet from becoming one longer mark."""
-    return f"{left} {right}" if left.endswith("`") and right.startswith("`") else left + right
+def _apart(pieces: Iterable[str]) -> Iterator[str]:
+    """Yield pieces with a space where backticks would meet and become one longer mark."""
+    before = ""
+    for piece in pieces:
+        if before.endswith("`") and piece.startswith("`"):
+            yield " "
+        yield piece
+        before = piece
 
 
 def _words(text: str, *, is_first: bool) -> str:

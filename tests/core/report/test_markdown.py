@@ -9,7 +9,9 @@ import pytest
 from markdown_it import MarkdownIt
 
 from prompt_debugger.core.report import redact_json, trace_to_markdown
+from prompt_debugger.core.report.markup import cell
 from prompt_debugger.core.types import CallOutcome, Refusal, Request, Trace
+from tests.attacks.growth import grows_linearly
 from tests.ui.present.strategies import HOSTILE
 from tests.ui.present.traces import TEMPLATE, dropped_call_trace
 
@@ -186,3 +188,13 @@ def test_the_parsers_reading_is_repeated_offline_and_never_with_a_secret():
     for text in ("sk-abcdefghijklmnop1234", "\x1b[2J", ""):
         assert "```bash" not in trace_to_markdown(replace(trace, raw=replace(trace.raw, text=text)))
     assert "```bash" not in trace_to_markdown(replace(trace, server=replace(trace.server, kind="sglang")))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", ["\\", "`a`"], ids=["backslashes", "code"])
+def test_a_cell_is_written_in_linear_time(part):
+    assert grows_linearly(lambda size: cell(part * size), first=4_000, doublings=6)
+
+
+def test_a_bar_of_a_cell_has_an_odd_number_of_backslashes_before_it():
+    assert [cell(text) for text in ("|", "\\|", "||")] == ["\\|", "\\\\\\|", "\\|\\|"]
