@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 from itertools import islice
-from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
+from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError, UnknownType
+from jsonschema.protocols import Validator
 from jsonschema_specifications import REGISTRY as SPECIFICATIONS
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
-from prompt_debugger.core.diagnose.schema_validator import SchemaValidator
+from prompt_debugger.core.schema_validator import build_validator
 from prompt_debugger.core.types import JSON, JSONObject
 
 KNOWN_TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
@@ -47,8 +48,6 @@ class Violation(NamedTuple):
 
 
 _Outcomes: TypeAlias = Mapping[CheckKey, tuple[Violation, ...] | None]
-_NONE: _Outcomes = MappingProxyType({})
-_KNOWN: ContextVar[_Outcomes] = ContextVar("checks made before", default=_NONE)
 
 
 def walk_schema(schema: JSON, path: str, depth: int = 0) -> Iterator[Subschema]:
@@ -95,8 +94,8 @@ def _remembered_faults(text: str) -> tuple[Violation, ...]:
 
 
 def _find_faults(schema: JSON) -> tuple[Violation, ...]:
-    validator = SchemaValidator(SchemaValidator.META_SCHEMA, registry=SPECIFICATIONS)
     try:
+        validator = build_validator(Draft202012Validator.META_SCHEMA, registry=SPECIFICATIONS)
         return tuple(Violation(error.json_path, error.message) for error in validator.iter_errors(schema))
     except _UNREADABLE:
         return ()
@@ -109,35 +108,74 @@ def violations(instance: JSON, schema: JSON) -> tuple[Violation, ...] | None:
     """
     if not isinstance(schema, dict):
         return None
-    known, key = _KNOWN.get(), check_key(instance, schema)
-    return known[key] if key in known else find_violations(instance, schema)
+    known = _KNOWN.get()
+    key = ("", "") if known is None else known.key(instance, schema)
+    return (
+        SchemaCheck(schema).violations(instance) if known is None or key not in known.outcomes else known.outcomes[key]
+    )
 
 
-def find_violations(instance: JSON, schema: JSONObject) -> tuple[Violation, ...] | None:
-    """Return what `violations` does, whatever is known of it."""
-    if any(set(types_of(inner.schema)) - KNOWN_TYPES for inner in walk_schema(schema, "$")) or schema_faults(schema):
-        return None
-    validator = SchemaValidator(schema, registry=Registry())
+class SchemaCheck:
+    """What is held against one schema, which is looked at once for all of it."""
+
+    def __init__(self, schema: JSONObject) -> None:
+        self._schema = schema
+        self._validator: Validator | None = None
+        self._is_usable: bool | None = None  # nobody asked yet
+
+    def violations(self, instance: JSON) -> tuple[Violation, ...] | None:
+        """Return what `violations` does, whatever is known of it."""
+        if self._is_usable is None:
+            self._is_usable = _is_usable(self._schema)
+            self._validator = build_validator(self._schema, registry=Registry()) if self._is_usable else None
+        if self._validator is None:
+            return None
+        try:
+            broken = islice(self._validator.iter_errors(instance), _MAX_VIOLATIONS)
+            return tuple(Violation(error.json_path, error.message) for error in broken)
+        except _UNREADABLE:
+            return None
+
+
+def _is_usable(schema: JSONObject) -> bool:
+    is_typed = all(KNOWN_TYPES.issuperset(types_of(inner.schema)) for inner in walk_schema(schema, "$"))
+    return is_typed and not schema_faults(schema)
+
+
+def check_keys(instances: Iterable[JSON], schema: JSON) -> tuple[CheckKey, ...]:
+    """Return what tells the checks of instances from others."""
+    text = _as_text(schema)
+    return tuple((_as_text(instance), text) for instance in instances)
+
+
+def _as_text(value: JSON) -> str:
     try:
-        broken = islice(validator.iter_errors(instance), _MAX_VIOLATIONS)
-        return tuple(Violation(error.json_path, error.message) for error in broken)
-    except _UNREADABLE:
-        return None
-
-
-def check_key(instance: JSON, schema: JSON) -> CheckKey:
-    """Return what tells one check from others."""
-    try:
-        return json.dumps(instance), json.dumps(schema)
+        return json.dumps(value)
     except RecursionError:
-        return "", ""
+        return ""
 
 
 @contextmanager
 def knowing(outcomes: _Outcomes) -> Iterator[None]:
     """Let `violations` answer with what was found before, `None` for a check that was left out."""
-    token = _KNOWN.set(outcomes)
+    token = _KNOWN.set(_Known(outcomes))
     try:
         yield
     finally:
         _KNOWN.reset(token)
+
+
+class _Known:
+    """Checks made before; a schema is written as text once, however many calls are held against it."""
+
+    def __init__(self, outcomes: _Outcomes) -> None:
+        self.outcomes = outcomes
+        self._texts: dict[int, tuple[JSON, str]] = {}
+
+    def key(self, instance: JSON, schema: JSON) -> CheckKey:
+        if id(schema) not in self._texts:
+            self._texts[id(schema)] = schema, _as_text(schema)  # kept, so that no other gets its number
+        return _as_text(instance), self._texts[id(schema)][1]
+
+
+_KNOWN: ContextVar[_Known | None] = ContextVar("checks made before", default=None)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.diagnose import diagnose_trace, reach_verdict
 from prompt_debugger.core.diagnose.schema_uses import SchemaUse, left_out_note, schema_uses
-from prompt_debugger.core.diagnose.schemas import CheckKey, Violation, check_key, find_violations, knowing
+from prompt_debugger.core.diagnose.schemas import CheckKey, SchemaCheck, Violation, check_keys, knowing
 from prompt_debugger.core.parse import TOGETHER, build_ledger
 from prompt_debugger.core.pipeline.accounts import with_accounts
 from prompt_debugger.core.pipeline.census import take_census
@@ -132,17 +132,18 @@ def _check(trace: Trace, left_out: Mapping[str, str] = _NONE) -> Iterator[Checki
     notes: list[str] = []
     began_s = time.process_time()
     for use in schema_uses(trace):
-        reason = left_out.get(use.field)
+        reason, keys = left_out.get(use.field), check_keys(use.values, use.schema)
         if reason is None and (len(left_out) >= MOST_LEFT_OUT or time.process_time() - began_s > _ALL_CHECKS_S):
             reason = "the checks before took all the time there is for them"
         if reason is None:
             checking = Checking(use.field, _seconds_for(use))
             yield checking
             limit_cpu(checking.cpu_s)
-            found = {check_key(value, use.schema): find_violations(value, use.schema) for value in use.values}
+            check = SchemaCheck(use.schema)
+            found = {key: check.violations(value) for key, value in zip(keys, use.values, strict=True)}
         else:
             notes.append(left_out_note(use, reason))
-            found = {check_key(value, use.schema): None for value in use.values}
+            found = dict.fromkeys(keys)
         outcomes.update(found)
     limit_cpu(_LIMITS.cpu_s)
     with knowing(outcomes):

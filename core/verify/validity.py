@@ -16,6 +16,7 @@ from jsonschema_specifications import REGISTRY as SPECIFICATIONS
 
 from prompt_debugger.core.room import Limits, job
 from prompt_debugger.core.room.values import admit
+from prompt_debugger.core.schema_validator import build_validator, is_schema
 from prompt_debugger.core.types import JSON, JSONObject
 
 
@@ -35,43 +36,56 @@ class Validity(NamedTuple):
 def check_calls(tools: list[JSON], calls: list[JSON]) -> Validity:
     """Return whether all calls are valid."""
     if not calls:
-        return Validity(default=False, draft_2020=False)
-    checked = [_check(tools, call) for call in calls]
+        return _NEITHER
+    schemas = _Schemas(tools)
+    checked = [_check(schemas, call) for call in calls]
     return Validity(all(one.default for one in checked), all(one.draft_2020 for one in checked))
 
 
 admit(Validity)
+_NEITHER = Validity(default=False, draft_2020=False)
 
 
-def _check(tools: list[JSON], call: JSON) -> Validity:
+def _check(schemas: _Schemas, call: JSON) -> Validity:
     function = call.get("function") if isinstance(call, dict) else None
     if not isinstance(function, dict):
-        return Validity(default=False, draft_2020=False)
-    schema = _schema_of(tools, function.get("name"))
+        return _NEITHER
     try:
         arguments = function.get("arguments")
         value: JSON = json.loads(arguments) if isinstance(arguments, str) else arguments
     except (ValueError, RecursionError):
-        return Validity(default=False, draft_2020=False)
-    if not schema or arguments is None:
-        return Validity(default=False, draft_2020=False)
-    own = validator_for(schema, default=Draft202012Validator)
-    newest = _passes(Draft202012Validator, schema, value)
-    return Validity(newest if own is Draft202012Validator else _passes(own, schema, value), newest)
+        return _NEITHER
+    return _NEITHER if arguments is None else schemas.judge(function.get("name"), value)
 
 
-def _schema_of(tools: list[JSON], name: JSON) -> JSONObject | None:
-    for tool in tools:
-        function = tool.get("function") if isinstance(tool, dict) else None
-        if isinstance(function, dict) and function.get("name") == name:
-            parameters = function.get("parameters")
-            return parameters if isinstance(parameters, dict) else None
-    return None
+class _Schemas:
+    """The tools' parameters, each looked at once however many calls it has."""
 
+    def __init__(self, tools: list[JSON]) -> None:
+        self._schemas: dict[str, JSON] = {}
+        self._validators: dict[tuple[str, type[Validator]], Validator | None] = {}
+        for tool in tools:
+            function = tool.get("function") if isinstance(tool, dict) else None
+            if isinstance(function, dict):
+                self._schemas.setdefault(repr(function.get("name")), function.get("parameters"))
 
-def _passes(cls: type[Validator], schema: JSONObject, value: JSON) -> bool:
-    try:
-        cls.check_schema(schema)
-        return bool(cls(schema, registry=SPECIFICATIONS).is_valid(value))
-    except Exception:  # noqa: BLE001  # a schema that cannot be used makes the call invalid, whatever it raises
-        return False
+    def judge(self, name: JSON, value: JSON) -> Validity:
+        """Return whether arguments pass the first tool of this name."""
+        key = repr(name)
+        schema = self._schemas.get(key)
+        if not schema or not isinstance(schema, dict):
+            return _NEITHER
+        own = validator_for(schema, default=Draft202012Validator)
+        newest = self._passes(key, schema, Draft202012Validator, value)
+        return Validity(newest if own is Draft202012Validator else self._passes(key, schema, own, value), newest)
+
+    def _passes(self, key: str, schema: JSONObject, cls: type[Validator], value: JSON) -> bool:
+        try:
+            if (key, cls) not in self._validators:
+                self._validators[key, cls] = None  # if what comes raises
+                if is_schema(schema, cls):
+                    self._validators[key, cls] = build_validator(schema, cls, registry=SPECIFICATIONS)
+            validator = self._validators[key, cls]
+            return validator is not None and bool(validator.is_valid(value))
+        except Exception:  # noqa: BLE001  # a schema that cannot be used makes the call invalid, whatever it raises
+            return False

@@ -7,9 +7,9 @@ import importlib.util
 import json
 from itertools import islice
 
-from jsonschema import Draft202012Validator
 from referencing import Registry
 
+from prompt_debugger.core.schema_validator import build_validator
 from prompt_debugger.core.types import JSON, JSONObject
 
 _MAX_ERRORS = 5
@@ -33,7 +33,7 @@ def _json_schema(schema: JSON, arguments: str) -> JSONObject:
         return {"is_json": False, "schema_errors": []}
     try:
         usable = schema if isinstance(schema, (dict, bool)) else True
-        found = islice(Draft202012Validator(usable, registry=Registry()).iter_errors(instance), _MAX_ERRORS)
+        found = islice(build_validator(usable, registry=Registry()).iter_errors(instance), _MAX_ERRORS)
         errors: list[JSON] = [f"{error.json_path}: {error.message[:_MAX_MESSAGE]}" for error in found]
     except Exception as error:  # noqa: BLE001 - a pasted schema may fail in any way
         errors = [f"the schema itself cannot be used: {type(error).__name__}"]

@@ -24,9 +24,9 @@ def call(name: str) -> JSON:
     return {"id": "c", "type": "function", "function": {"name": name, "arguments": "{}"}}
 
 
-def check(raw: str, message: JSONObject) -> None:
+def check(raw: str, message: JSONObject, body: JSONObject = BODY) -> None:
     """Read and check a run."""
-    trace = Trace(Request(BODY, json.dumps(BODY)), raw=Completion(raw, None, "stop"), chat=ChatResult(message, "stop"))
+    trace = Trace(Request(body, json.dumps(body)), raw=Completion(raw, None, "stop"), chat=ChatResult(message, "stop"))
     for _ in read_run(trace, frozenset()):
         pass
 
@@ -58,3 +58,19 @@ def test_calls_that_each_have_a_finding_are_told_in_linear_time() -> None:
         tries=2,
         doublings=4,
     )
+
+
+def test_many_calls_are_held_against_a_long_schema_in_linear_time() -> None:
+    """The schema was looked at, and written as text, for each of them."""
+
+    def work(size: int) -> None:
+        parameters: JSON = {"type": "object", "properties": {f"p{n}": {"type": "integer"} for n in range(size)}}
+        function: JSON = {"name": "f", "parameters": parameters}
+        body: JSONObject = {**BODY, "tools": [{"type": "function", "function": function}]}
+        calls: JSON = [
+            {"id": "c", "type": "function", "function": {"name": "f", "arguments": f'{{"p{n}": {n}}}'}}
+            for n in range(size)
+        ]
+        check("", {"role": "assistant", "content": None, "tool_calls": calls}, body)
+
+    assert grows_linearly(work, first=1_000, tries=2, doublings=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from jsonschema import Draft202012Validator
 
-from prompt_debugger.core.diagnose.schemas import find_violations, schema_faults, violations, walk_schema
+from prompt_debugger.core.diagnose.schemas import SchemaCheck, schema_faults, violations, walk_schema
 from prompt_debugger.core.types import JSON, JSONObject
 from tests.attacks.growth import grows_linearly
 
@@ -59,12 +59,33 @@ def test_items_are_unique_by_what_json_schema_calls_equal(items: list[JSON], *, 
     assert violations({"a": items}, {"type": "object", "properties": {"a": {"uniqueItems": False}}}) == ()
 
 
+@pytest.mark.parametrize("value", [{"n": 3}, {"n": 3.0}, {"n": True}, {"n": "3"}, 99, "99", None, True, 1, [1], [True]])
+def test_a_value_is_one_of_many_as_it_is_one_of_few(value: JSON) -> None:
+    objects: list[JSON] = [{"n": n} for n in range(60)]
+    allowed: JSON = [*objects, 99, None, [1], "true", 0.5, False]
+    ours = violations({"a": value}, {"type": "object", "properties": {"a": {"enum": allowed}}})
+
+    assert (ours == ()) is Draft202012Validator({"enum": allowed}).is_valid(value)
+
+
+@pytest.mark.slow
+def test_values_are_looked_for_among_many_in_linear_time() -> None:
+    def work(size: int) -> object:
+        items: JSON = {"enum": [f"value {n}" for n in range(size)]}
+        schema: JSONObject = {"type": "object", "properties": {"a": {"items": items, "contains": items}}}
+        return SchemaCheck(schema).violations({"a": [f"value {size - n}" for n in range(size)]})
+
+    assert grows_linearly(work, first=1_000)
+
+
 @pytest.mark.slow
 def test_unique_items_that_cannot_be_sorted_are_checked_in_linear_time() -> None:
     """6,000 of them took seconds, each held against all the others."""
     schema: JSONObject = {"type": "object", "properties": {"a": {"type": "array", "uniqueItems": True}}}
 
-    assert grows_linearly(lambda size: find_violations({"a": [{"n": n} for n in range(size)]}, schema), first=2_000)
+    assert grows_linearly(
+        lambda size: SchemaCheck(schema).violations({"a": [{"n": n} for n in range(size)]}), first=2_000
+    )
 
 
 @pytest.mark.slow
