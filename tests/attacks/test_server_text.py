@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from prompt_debugger.core.errors import BackendError
 from prompt_debugger.core.report import (
     parse_to_terminal,
     prompt_to_terminal,
@@ -25,6 +26,7 @@ from prompt_debugger.core.report import (
 from prompt_debugger.core.report.markup import cell, code, fenced, prose
 from prompt_debugger.core.text import printable
 from prompt_debugger.core.types import JSONObject, Refusal, Trace
+from prompt_debugger.ui.cli.output import log, print_text, report_error
 from prompt_debugger.ui.report import SharedRun
 from tests.attacks.growth import grows_linearly
 from tests.core.complete.faulty_server import answer, faulty_server
@@ -131,6 +133,18 @@ def test_no_text_of_a_run_drives_the_terminal(name: str) -> None:
     ):
         assert drives_a_terminal(said) == []
         assert not re.search(r"^error\[PD999", said.replace(CONTROLS[name], ""), re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", CONTROLS)
+def test_all_that_the_command_line_prints_is_escaped(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    print_text(CONTROLS[name])
+    log(CONTROLS[name])
+    report_error(BackendError(CONTROLS[name], CONTROLS[name]), as_json=True)
+
+    said = capsys.readouterr()
+    assert drives_a_terminal(said.out) == []
+    assert drives_a_terminal(said.err) == []
+    assert len(said.err.splitlines()) == 1 + len(CONTROLS[name].split("\n"))  # the words of an error keep to their line
 
 
 async def test_what_a_server_says_reaches_the_terminal_escaped(tmp_path: Path) -> None:

@@ -83,13 +83,22 @@ def allowed_hosts(host: str, further: tuple[str, ...] = (), *, is_public: bool =
 
 def is_answered(host_header: str, names: frozenset[str]) -> bool:
     """Say whether a Host header names this page."""
-    name = urlsplit(f"//{host_header}").hostname or "" if _HOST.fullmatch(host_header) else ""
-    if name in names or any(name.endswith(known[1:]) for known in names if known.startswith("*.")):
+    if is_named(host_header, names):
         return True
     try:
-        return bool(ipaddress.ip_address(name))
+        return bool(ipaddress.ip_address(_name_in(host_header)))
     except ValueError:
         return False
+
+
+def is_named(host_header: str, names: frozenset[str]) -> bool:
+    """Say whether a header holds one of the names under which this page is reached."""
+    name = _name_in(host_header)
+    return name in names or any(name.endswith(known[1:]) for known in names if known.startswith("*."))
+
+
+def _name_in(host_header: str) -> str:
+    return urlsplit(f"//{host_header}").hostname or "" if _HOST.fullmatch(host_header) else ""
 
 
 def is_own_origin(origin: str, host_header: str, names: frozenset[str]) -> bool:
@@ -192,10 +201,22 @@ class DoorMiddleware:
         """Pass the request on, or refuse it."""
         if scope["type"] == "http":
             refusal = self._refusal_of(scope)
-            await (refusal or self.app)(scope, receive, send)
+            await (refusal or self.app)(self._with_own_name(scope), receive, send)
         elif scope["type"] == "lifespan":
             await self.app(scope, receive, send)
         # Anything else is a websocket, of which the page has none: returning closes it.
+
+    def _with_own_name(self, scope: Message) -> Message:
+        """Return a request without the headers by which anybody could tell gradio where this page is.
+
+        Gradio writes that into the page, as the address which its script asks. A proxy may name one of our own.
+        """
+        kept = [
+            (name, value)
+            for name, value in scope["headers"]
+            if name not in _NAMING or (name == _FORWARDED_HOST and is_named(value.decode("latin-1"), self.names))
+        ]
+        return {**scope, "headers": kept}
 
     def _refusal_of(self, scope: Message) -> JSONResponse | None:
         headers = Headers(scope=scope)
@@ -215,4 +236,7 @@ def _refusal(status: int, text: str) -> JSONResponse:
 
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:\d{1,5})?")
+# By these gradio lets whoever asks name the page.
+_FORWARDED_HOST = b"x-forwarded-host"
+_NAMING = frozenset({_FORWARDED_HOST, b"x-gradio-server"})
 _PORTS = {"http": ":80", "https": ":443"}

@@ -209,6 +209,21 @@ def test_a_name_that_somebody_else_pointed_here_is_refused(url, name):
     assert httpx.get(url, timeout=PATIENCE_S, headers={"host": f"{name}:7860"}).status_code == 200
 
 
+@pytest.mark.parametrize("header", ["x-forwarded-host", "x-gradio-server"])
+@pytest.mark.parametrize("value", ["evil.example", "http://evil.example", "192.0.2.1", "localhost, evil.example"])
+def test_nobody_tells_the_page_where_it_is(url, header, value):
+    page = httpx.get(url, headers={header: value}, timeout=PATIENCE_S).text
+
+    assert "evil.example" not in page
+    assert "192.0.2.1" not in page
+
+
+def test_a_proxy_may_name_the_page_as_it_is_known(url, name):
+    page = httpx.get(url, headers={"x-forwarded-host": f"{name}:8443"}, timeout=PATIENCE_S).text
+
+    assert f'"root":"http://{name}:8443"' in page
+
+
 @pytest.mark.parametrize(
     "origin", ["https://evil.example", "http://localhost:3000", "null", "file://", "https://other.hf.space"]
 )

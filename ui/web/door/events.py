@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse
 
 from prompt_debugger.ui.web.door.bodies import BodyRoom, too_long
 from prompt_debugger.ui.web.door.counts import Counts, Use
+from prompt_debugger.ui.web.door.intake import Intake
 from prompt_debugger.ui.web.door.kinds import DoorLimits, kind_of
 from prompt_debugger.ui.web.door.lately import EVENT_COST_S, Charges, LoopLag, Metered, Pacing
 from prompt_debugger.ui.web.door.payloads import (
@@ -72,6 +73,7 @@ class EventDoor:
         self._charges = Charges()
         self._pacing = Pacing(self._charges, memory.waiting, LoopLag().late_s)
         self._bodies = BodyRoom(limits.max_bytes)
+        self._intake = Intake(limits.minute_bytes)
         self._passing: list[Use] = []
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -101,7 +103,14 @@ class EventDoor:
     async def _post(self, scope: Message, receive: Receive, send: Send, visitor: str) -> None:
         if Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             raise PayloadError("The page sends JSON.", 415)
-        raw = await self._bodies.read(receive, visitor)
+        self._intake.count(visitor)
+
+        async def counted() -> Message:
+            message = await receive()
+            self._intake.count(visitor, len(message.get("body", b"")))
+            return message
+
+        raw = await self._bodies.read(counted, visitor)
         if raw is None:
             return
         last = scope["path"].rpartition("/")[2]

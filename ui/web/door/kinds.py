@@ -47,6 +47,7 @@ class DoorLimits:
     Attributes:
         shares: By kind.
         max_bytes: Length of a body.
+        minute_bytes: Length of all bodies that one visitor may send within a minute, refused ones included.
         waiting_bytes: Length of all bodies of events that go on or wait; shared like their number.
         pages_per_visitor: Open pages that are remembered of one visitor.
         pages: Open pages that are remembered in all.
@@ -58,6 +59,7 @@ class DoorLimits:
 
     shares: Mapping[Kind, Share]
     max_bytes: int
+    minute_bytes: int | None
     waiting_bytes: int
     pages_per_visitor: int
     pages: int
@@ -78,6 +80,7 @@ PUBLIC_DOOR = DoorLimits(
         Kind.CLICK: Share(8, 192, 600, 6_000),
     },
     max_bytes=4_000_000,
+    minute_bytes=160_000_000,
     waiting_bytes=256_000_000,
     pages_per_visitor=64,
     pages=256,
@@ -90,6 +93,7 @@ PUBLIC_DOOR = DoorLimits(
 OWN_DOOR = DoorLimits(
     shares={kind: Share(16, 128) for kind in Kind},
     max_bytes=12_000_000,  # 2 M characters of request, each up to 4 bytes and escaped
+    minute_bytes=None,
     waiting_bytes=1_000_000_000,
     pages_per_visitor=128,
     pages=128,

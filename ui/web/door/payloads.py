@@ -22,6 +22,8 @@ MAX_NAME_CHARS = 40  # of a session: gradio's own have 11
 MAX_EVENT_PARTS = 100  # values in what a view tells of a click
 MAX_EVENT_CHARS = 2_000
 MAX_EVENT_DEPTH = 4
+MAX_STRINGS = 2_000  # in a body: an event has some forty values
+MAX_PLAIN_BYTES = 40_000  # of a body, what stands outside its strings
 MAX_NUMBER = 2**53
 
 # What gradio reads of an event; the front end names the last of them, if at all, without a value.
@@ -209,8 +211,9 @@ def read_object(raw: bytes) -> JSONObject:
     """Return the JSON object in a body.
 
     Raises:
-        PayloadError: There is none, it is nested beyond reading, or holds a number that is none.
+        PayloadError: There is none, it has too many parts or is nested beyond reading, or holds a number that is none.
     """
+    _check_build(raw)
     try:
         value: JSON = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
@@ -221,11 +224,29 @@ def read_object(raw: bytes) -> JSONObject:
 
 
 _ALWAYS_EMPTY = EVENT_KEYS[5:]
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_NAME_CHARS}}}")
 _KINDS: Mapping[str, FieldKind] = {
     "state": "nothing", "html": "nothing", "button": "nothing", "timer": "nothing",
     "code": "long text", "textbox": "text", "dropdown": "choice", "radio": "choice", "number": "number",
 }  # fmt: skip
+
+
+def _check_build(raw: bytes) -> None:
+    """Refuse a body of many small parts before it is read.
+
+    The page's events are few values, some of them long. Four megabytes of brackets take a second to read, in which
+    nobody else is answered.
+    """
+    at = plain = strings = 0
+    while (start := raw.find(b'"', at)) >= 0:
+        plain, strings = plain + start - at, strings + 1
+        found = _STRING.match(raw, start)
+        if found is None or plain > MAX_PLAIN_BYTES or strings > MAX_STRINGS:
+            raise PayloadError("What was sent is no JSON of this page.")
+        at = found.end()
+    if plain + len(raw) - at > MAX_PLAIN_BYTES:
+        raise PayloadError("What was sent is no JSON of this page.")
 
 
 def _targets(event: Mapping[str, Any]) -> list[tuple[int, str]]:

@@ -326,3 +326,29 @@ def test_only_the_openings_of_a_bundle_take_a_file(built):
         "add_bundle",
         "reopen_run",
     }
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"data":[' + b"{}," * 20_000 + b"{}]}",
+        b'{"data":' + b"[" * 900 + b"]" * 900 + b"," * 60_000,
+        b'{"data":[' + b'"",' * 3_000 + b'""]}',
+        b'{"data":["' + b"a" * 100_000,
+        b'{"data":["x", ' + b" " * 60_000 + b"1]}",
+        b"9" * 100_000,
+    ],
+    ids=["objects", "brackets", "strings", "no end of a string", "blanks", "digits"],
+)
+def test_a_body_of_many_small_parts_is_refused_unread(raw, monkeypatch):
+    monkeypatch.setattr("prompt_debugger.ui.web.door.payloads.json.loads", lambda *_, **__: pytest.fail("it was read"))
+
+    with pytest.raises(PayloadError):
+        judge(raw)
+
+
+@pytest.mark.parametrize(
+    "text", ["\\" * 200_000, '"' * 200_000, "{[,:]}" * 100_000, "\ud800\n" * 50_000, "é€" * 100_000]
+)
+def test_long_texts_of_any_signs_pass(text):
+    assert judge(body_of(data=[text, "y", "a"]))["data"][0] == text
