@@ -63,12 +63,29 @@ async def test_pages_that_a_script_opens_take_nobodys_run(
     assert "prompt-debugger.json" in kept
 
 
+async def test_who_sends_without_end_is_told_to_wait_and_others_are_answered(public: RunningPage) -> None:
+    """Bodies that were refused counted for nothing, and reading them held everybody up."""
+    body = b'{"data": [' + b"{}," * 1_300_000 + b"{}]}"
+    statuses = set()
+    async with Visitor(public, "127.0.8.99") as visitor, Visitor(public) as other:
+        for _ in range(42):
+            sent = await visitor.client.post(
+                "/gradio_api/queue/join", content=body, headers={"content-type": "application/json"}
+            )
+            statuses.add(sent.status_code)
+        assert "process_completed" in await other.ask("check_request", "{}")
+
+    assert statuses == {400, 429}
+    assert public.faults() == []
+
+
 async def test_names_of_sessions_hold_no_memory(running: RunningPage) -> None:
     """65 names of 3.9 MB held 257 MB."""
     async with Visitor(running, HOSTILE) as visitor:
         await visitor.ask("check_request", "{}")
-        before = running.own_rss_mb()
-        for number in range(40):
+    before = running.own_rss_mb()
+    for number in range(40):
+        async with Visitor(running, f"127.0.8.{number + 1}") as visitor:  # what one address sends is bounded, too
             visitor.session = f"{number}" + "x" * 3_500_000
             assert (await visitor.join("check_request", "{}")).status_code == 400
             assert (await visitor.click("end")).status_code == 400
