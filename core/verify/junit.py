@@ -8,6 +8,7 @@ from typing import Literal
 
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.junit import JUNIT_HEAD, JUnitCase, suite_lines
+from prompt_debugger.core.report import redact_text
 from prompt_debugger.core.text import xml_text
 from prompt_debugger.core.types import JSONObject
 
@@ -52,5 +53,5 @@ def _case_of(row: JSONObject) -> JUnitCase:
 
 
 def _failed(name: str, problem: str, kind: Literal["failure", "error"]) -> JUnitCase:
-    text = xml_text(problem)[:_LONGEST]
+    text = xml_text(redact_text(problem))[:_LONGEST]
     return JUnitCase("rows", name, text, text.splitlines()[0] if text else "", kind)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from prompt_debugger.core.errors import DebuggerError, RequestError
+from prompt_debugger.core.report import redact_body, redact_json, redact_text
 from prompt_debugger.core.report.wire import dump_document, write_json
 from prompt_debugger.core.report.wire.verification import PairedRecord, SummaryAccount, UsageRecord, VerifySummary
 from prompt_debugger.core.types import JSONObject
@@ -44,6 +45,8 @@ class About(NamedTuple):
 def write_rows(path: Path, rows: Iterable[JSONObject]) -> None:
     """Write the rows of the results; whoever reads the file meanwhile sees the old one or the new one, whole.
 
+    Results are passed on, so secrets are taken out of them; the journal has what was sent and said.
+
     Raises:
         RequestError: The file cannot be written.
     """
@@ -51,10 +54,18 @@ def write_rows(path: Path, rows: Iterable[JSONObject]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh = path.with_name(f"{path.name}.part")
         with fresh.open("w", encoding="ascii") as file:
-            file.writelines(write_json(row) + "\n" for row in rows)
+            file.writelines(write_json(_without_secrets(row)) + "\n" for row in rows)
         fresh.replace(path)
     except OSError as error:
         raise RequestError(f"cannot write {str(path)!r}: {error.strerror or error}", field="--output") from None
+
+
+def _without_secrets(row: JSONObject) -> JSONObject:
+    request = row.get("request")
+    redacted = {name: redact_json(value) for name, value in row.items() if name in ("request", "response")}
+    if isinstance(request, dict):
+        redacted["request"] = redact_body(request)
+    return {**row, **redacted}
 
 
 def merged_rows(files: Sequence[Iterable[JSONObject]]) -> Iterator[JSONObject]:
@@ -111,7 +122,7 @@ def _account(tally: Tally, about: About, baseline: PairedRecord | None, gates: M
         shard=about.shard,
         rows=about.rows,
         remaining=about.remaining,
-        stopped=about.stopped,
+        stopped=None if about.stopped is None else redact_text(about.stopped),
         evidence=dict(sorted(tally.evidence.items())),
         compared=tally.compared,
         written=tally.calls["written"],
@@ -133,8 +144,14 @@ def _account(tally: Tally, about: About, baseline: PairedRecord | None, gates: M
         not_judged=tally.labels.not_judged(),
         baseline=baseline,
         gates=gates,
-        error=None if about.error is None else about.error.to_json(),
+        error=None if about.error is None else _told(about.error),
     )
+
+
+def _told(error: DebuggerError) -> JSONObject:
+    told = redact_json(error.to_json())
+    assert isinstance(told, dict)
+    return told
 
 
 def _ranked(counts: Mapping[str, int]) -> Iterator[tuple[str, int]]:

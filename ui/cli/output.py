@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from prompt_debugger.core.errors import DebuggerError, RequestError
+from prompt_debugger.core.report import redact_json, redact_text
 from prompt_debugger.core.report.wire import write_json
 from prompt_debugger.core.text import printable
 from prompt_debugger.core.types import JSON, Finding, Severity
@@ -50,10 +51,11 @@ def log(sentence: str) -> None:
 
 
 def report_error(error: DebuggerError, *, as_json: bool) -> int:
-    """Say why a command could not run; returns its exit status."""
+    """Say why a command could not run; returns its exit status. A server's words may hold a key, and logs are kept."""
     if as_json:
-        print_json({"error": error.to_json()})
-    log(f"{type(error).__name__}: {one_line(error.message)}" + (f" {one_line(error.hint)}" if error.hint else ""))
+        print_json({"error": redact_json(error.to_json())})
+    said = f"{one_line(error.message)} {one_line(error.hint or '')}".rstrip()
+    log(f"{type(error).__name__}: {redact_text(said)}")
     return COULD_NOT_RUN
 
 
