@@ -65,7 +65,9 @@ GROUPS = {
         "diagnose/test_schemas.py diagnose/test_sight.py diagnose/test_verdict.py diagnose/test_written_calls.py",
         spared=("core/diagnose/rules/*.py",),
     ),
-    "rules": Group(("core/diagnose/rules/*.py",), "diagnose/test_diagnose.py diagnose/test_rules.py"),
+    "rules": Group(
+        ("core/diagnose/rules/*.py",), "diagnose/test_diagnose.py diagnose/test_rules.py diagnose/test_shown.py"
+    ),
 }
 NOT_HEAVY = "not lab and not vllm and not browser and not network and not servers"
 KILLED = (1, 3, 24, -24, 36, 152, 255)  # a test failed, or the change made it run for ever (mutmut's codes)
