@@ -11,15 +11,28 @@ _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\dZ")
 
 
 def calls_words(ledger: Ledger) -> str:
-    """Return how many calls were written and returned, and how many did not simply come through."""
+    """Return how many calls were written, and how many did not simply come through.
+
+    How many were returned is said only where it does not follow from the rest: no number stands there twice.
+    """
     calls = count_calls(ledger)
-    if ledger.comparability is not None and not is_compared(ledger):
-        return f"{_calls(calls.written)} in the raw text, {calls.returned:,} returned · outcome unknown"
-    told = ", ".join(f"{count} {word}" for count, word in _counted(calls) if count)
     if ledger.comparability is None:
         return f"{_calls(calls.written)} in the raw text, no message"
-    written = f"{_calls(calls.written)} written, {calls.returned:,} returned"
+    if not is_compared(ledger):
+        return f"{_calls(calls.written)} in the raw text, {calls.returned:,} returned · outcome unknown"
+    told = ", ".join(f"{count:,} {word}" for count, word in _counted(calls) if count)
+    written = f"{_calls(calls.written)} written"
+    if not _follows(calls):
+        written += f", {calls.returned:,} returned"
+    elif not told and calls.written:
+        return f"{written} and returned"
     return f"{written} · {told}" if told else written
+
+
+def _follows(calls: CallCounts) -> bool:
+    """Whether the calls returned are those written, less what was dropped or a draft, and what was invented."""
+    is_known = not calls.unknown and not calls.cut
+    return is_known and calls.returned == calls.written - calls.dropped - calls.draft + calls.invented
 
 
 def characters_words(parse: Parse, ledger: Ledger) -> str:

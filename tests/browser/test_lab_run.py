@@ -24,7 +24,7 @@ def test_the_preloaded_case_says_what_was_dropped_and_where(dropped: DebuggerPag
     assert dropped.sentence().startswith("The model wrote 1 tool call, the server returned none. Guilty stage: parse.")
     assert dropped.opened_stage() == "parse"
     assert dropped.stage_word("parse") == "the guilty stage"
-    assert dropped.figures("parse")[0] == "1 call written, 0 returned · 1 dropped"
+    assert dropped.figures("parse")[0] == "1 call written · 1 dropped"
     assert "".join(dropped.lost_text()).startswith("get_weather")
     assert '"tool_calls"' not in dropped.message_text()
     assert "same run" in dropped.page.inner_text("#pd-header")

@@ -130,7 +130,7 @@ def test_figures_carry_their_units():
     assert card(trace, "render")["figures"] == ["30 tokens · 8 special", "differs from local at token 9"]
     assert card(trace, "complete")["figures"] == ["19 tokens · stop", "412 ms"]
     assert card(trace, "parse")["figures"] == [
-        "1 call written, 0 returned · 1 dropped",
+        "1 call written · 1 dropped",
         "128 of 156 characters accounted for",
     ]
     assert card(trace, "findings")["figures"] == ["2", "1 error, 1 warning"]
@@ -149,7 +149,7 @@ def test_the_ledger_shows_every_character_once():
 def test_a_dropped_call_is_a_row_of_the_call_table():
     calls = header(ledger_payload(dropped_call_trace()))["calls"]
 
-    assert calls["caption"] == "Tool calls: 1 call written, 0 returned · 1 dropped"
+    assert calls["caption"] == "Tool calls: 1 call written · 1 dropped"
     assert calls["rows"][0]["written"] == 'get_weather({"city": "Paris"}) · id get_weather'
     assert calls["rows"][0]["returned"] == "—"
     assert calls["rows"][0]["state"] == "dropped"
