@@ -27,9 +27,9 @@ class Question:
 
     Attributes:
         ideals: What the template makes of each answer.
-        tokenizer: Folder of its tokenizer; a stand-in vocabulary serves without one.
+        tokenizer: Folder of its tokenizer; an approximate vocabulary serves without one.
         is_thorough: Whether to stream in many more chunkings.
-        markers: Texts that a stand-in vocabulary takes for one token each.
+        markers: Texts that an approximate vocabulary takes for one token each.
     """
 
     ideals: tuple[Ideal, ...]

@@ -92,10 +92,10 @@ def _from_info(place: Place, info: JSONObject, words: list[str]) -> CheckedModel
     template = info.get("chat_template")
     special = {name: text for name in _NAMED if isinstance(text := info.get(name), str)}
     if place.template_file is not None:
-        words.append("The template is your file; there is no tokenizer, so a stand-in vocabulary is used.")
+        words.append("The template is your file; without a tokenizer, the parsers get an approximate vocabulary.")
         model = load_model(place.template_file)
     elif isinstance(template, str) and template:
-        words.append("The template is the one that the server shows; no tokenizer, so a stand-in vocabulary is used.")
+        words.append("The template is the server's; without a tokenizer, the parsers get an approximate vocabulary.")
         model = CheckedModel("", template)
     else:
         return None

@@ -358,7 +358,7 @@ class Gathering:
         if isinstance(theirs, BackendError):
             return ours
         if ours not in (None, theirs):
-            self.other_decoding = "The tokenizer at hand decodes ids otherwise than the server: is it this model's?"
+            self.other_decoding = "The tokenizer here decodes ids differently from the server: is it this model's?"
         return theirs
 
     async def _prompt_text(self, token_ids: tuple[int, ...] | None) -> str | None:

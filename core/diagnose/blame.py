@@ -1,4 +1,4 @@
-"""Who is to blame first, and which finding may follow from which.
+"""Who is to blame first, and which finding is probably caused by which.
 
 The order of blame is render → complete → parse → contract, then request. A
 prompt that is wrong explains whatever comes out of it; an output that was cut

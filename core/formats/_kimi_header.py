@@ -53,7 +53,7 @@ def id_problem(call_id: str) -> str | None:
     if _BARE_INDEXED.fullmatch(call_id):
         return "it lacks the prefix `functions.`: vLLM up to 0.11 fails on it, later releases accept it"
     if re.search(r":\d+$", call_id) is None:
-        return "it has no index `:N` at its end: vLLM's `kimi_k2` drops such a call without a word"
+        return "it has no index `:N` at its end: vLLM's `kimi_k2` drops such a call silently"
     return "its name holds characters that no tool name has: parsers that match a pattern fail on it"
 
 

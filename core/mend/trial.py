@@ -105,7 +105,7 @@ def try_test(file: str | Path, package: str, python: str | Path) -> Trial:
         return Trial(version, fails=False, told="")
     if done.returncode == 0 and last.startswith("fails "):
         return Trial(version, fails=True, told=last.removeprefix("fails "))
-    why = (done.stderr.strip().splitlines() or ["it ended without a word"])[-1]
+    why = (done.stderr.strip().splitlines() or ["it ended without output"])[-1]
     return Trial(version, None, f"it could not be run: {why[:300]}")
 
 

@@ -133,7 +133,7 @@ def _answer_of(out: bytes, err: bytes) -> JSONObject:
     try:
         answer = json.loads(out)
     except ValueError:
-        last = (err.decode("utf-8", "replace").strip().splitlines() or ["it ended without a word"])[-1]
+        last = (err.decode("utf-8", "replace").strip().splitlines() or ["it ended without output"])[-1]
         raise LabError(f"vLLM ended before it answered: {last[:300]}", "Run it by itself to see more.") from None
     if not isinstance(answer, dict) or "error" in answer:
         told = answer.get("error") if isinstance(answer, dict) else answer

@@ -40,7 +40,7 @@ async def ask_parsers(trace: Trace, engine: VllmEngine, tokenizer: str | Path | 
     Args:
         trace: A complete run.
         engine: The warm helper; it is started if need be, which takes some seconds.
-        tokenizer: Folder or hub id of the model's tokenizer; without one a stand-in vocabulary serves.
+        tokenizer: Folder or hub id of the model's tokenizer; without one an approximate vocabulary serves.
 
     Returns:
         The trace with outcomes (those that read most calls first), findings and verdict; as it was if there is no

@@ -99,7 +99,7 @@ def _read_json(text: str) -> JSONObject:
         is_cut = error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated")
         where = "it ends in the middle" if is_cut else error.msg
         raise RequestError(
-            f"the bundle is no whole JSON: {where}", _AGAIN, line=error.lineno, column=error.colno
+            f"the bundle is not valid JSON: {where}", _AGAIN, line=error.lineno, column=error.colno
         ) from None
     except (ValueError, RecursionError) as error:
         raise RequestError(f"the bundle cannot be read: {error}", _AGAIN) from None

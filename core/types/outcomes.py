@@ -33,7 +33,7 @@ class VllmOutcome(ParserOutcome):
     """The outcome of one of vLLM's own parsers.
 
     Attributes:
-        stand_in: Why a stand-in vocabulary was used, `None` if the model's own was; with one, whether streaming
+        stand_in: Why an approximate vocabulary was used, `None` if the model's own was; with one, whether streaming
             agrees is a guess.
         usual_stream_equal: Whether streaming token by token, as servers mostly do, gave the same; `None` if not tried.
         smallest_split: Texts of the deltas of the smallest chunking that streams to something else; none if there is

@@ -81,7 +81,7 @@ def test_a_damaged_bundle_is_one_message_and_the_comparison_stays(compared: Debu
     path.write_text(write_bundle(changed())[:5_000])
     add(compared, path)
 
-    expect(compared.page.locator("#pd-comparison [role=status]")).to_contain_text("no whole JSON")
+    expect(compared.page.locator("#pd-comparison [role=status]")).to_contain_text("not valid JSON")
     assert "only A has PD401" in shown(compared)
 
 

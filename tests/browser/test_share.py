@@ -209,7 +209,7 @@ def test_a_pasted_bundle_opens_too(bare: DebuggerPage, bundle: Path) -> None:
     ("text", "words"),
     [
         ("", "Nothing was pasted"),
-        ("{]", "no whole JSON"),
+        ("{]", "not valid JSON"),
         (REQUEST, "this is a request"),
         ('{"bundle": {"version": 7}}', "this program reads 2"),
     ],

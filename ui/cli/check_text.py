@@ -40,7 +40,7 @@ def check_to_terminal(check: Check, changes: Sequence[Change] | None = None, *, 
 
 def _head(check: Check) -> Iterator[str]:
     chosen = check.recommendation
-    vocabulary = "its own vocabulary" if check.has_vocabulary else "a stand-in vocabulary"
+    vocabulary = "its own vocabulary" if check.has_vocabulary else "an approximate vocabulary"
     yield f"{check.model.name}: {_VERDICTS[chosen.verdict]} with vLLM {check.release} ({vocabulary})"
     commands = serve_commands(check)
     for one in commands:

@@ -96,7 +96,7 @@ def _sentence(check: Check, missing: str) -> str:
 
 
 def _source(check: Check, missing: str) -> str:
-    vocabulary = "the model's own vocabulary" if check.has_vocabulary else "a stand-in vocabulary"
+    vocabulary = "the model's own vocabulary" if check.has_vocabulary else "an approximate vocabulary"
     return joined(
         f"`{check.model.name}`",
         missing or f"vLLM {check.release}, {len(check.cells)} parsers and pairs of them",

@@ -151,7 +151,7 @@ def row_note(outcome: ParserOutcome) -> str:
 
 
 def vocabulary_note(outcome: VllmOutcome) -> str | None:
-    """Return why the parser had a stand-in vocabulary, `None` if it had the model's own."""
+    """Return why the parser had an approximate vocabulary, `None` if it had the model's own."""
     return None if outcome.stand_in is None else f"approximate vocabulary: {outcome.stand_in}"
 
 

@@ -258,7 +258,7 @@ Source:
         "PD810",
         "input-not-printed",
         (_E, _W, _N),
-        """Part of what a client sends is dropped without a word.
+        """Part of what a client sends is silently dropped.
 
 What it finds:
     A tool's result (error), a system message (warning), or texts of a list

@@ -1,4 +1,4 @@
-"""What a template does to what clients send: dropped without a word, or refused in a form that some engines hand over.
+"""What a template does to what clients send: dropped silently, or refused in a form that some engines hand over.
 
 All of it is seen by the probes already; here is what of it is a defect, and for whom.
 """

@@ -6,7 +6,7 @@
 | `POST /v1/chat/completions/render`, `…/derender` | `--enable-scale-out` (0.30 and later), or the GPU-less renderer |
 | `GET /tokenizer_info` | `--enable-tokenizer-info-endpoint` |
 
-`/tokenize` ignores `reasoning_effort`, `documents` and `tool_choice` without a word, so its ids can differ from
+`/tokenize` ignores `reasoning_effort`, `documents` and `tool_choice` silently, so its ids can differ from
 those of the chat; `render` takes the same way as the chat.
 """
 

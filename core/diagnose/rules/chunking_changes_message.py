@@ -3,7 +3,7 @@
 What it finds:
     An offline parser (the server's, where it is known, else the first that was
     asked) whose streaming result differs from its whole result for some cut of
-    the same text, with the model's own tokenizer: with a stand-in vocabulary
+    the same text, with the model's own tokenizer: with an approximate vocabulary
     the chunks would be a guess. White space alone is no difference. An id that
     streaming gives another value counts only where it was taken from the text.
 

@@ -7,7 +7,7 @@ What it finds:
 
 Why it matters:
     A backend that turns schemas into a grammar refuses the whole request, or
-    drops the constraint without a word; a client that checks arguments fails
+    drops the constraint silently; a client that checks arguments fails
     on every call.
 
 Bad:

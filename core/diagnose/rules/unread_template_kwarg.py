@@ -6,7 +6,7 @@ What it finds:
 
 Why it matters:
     A switch under a name that this template does not know does nothing:
-    thinking stays as it was. Servers drop such kwargs without a word.
+    thinking stays as it was. Servers drop such kwargs silently.
 
 Bad:
     `{"chat_template_kwargs": {"enable_thinking": false}}` for a template whose

@@ -25,11 +25,11 @@ class RawOutput:
         token_ids: Ids of `raw`, where known.
         prompt_token_ids: The prompt's ids; streaming parsers look there for an open reasoning block.
         prompt_text: The prompt, or its end, where the ids are not known.
-        tokenizer: Folder or hub id of the model's tokenizer. Without it, or if it lacks what a parser wants, a
-            stand-in vocabulary serves, and the outcome says so.
+        tokenizer: Folder or hub id of the model's tokenizer. Without it, or if it lacks what a parser wants, an
+            approximate vocabulary serves, and the outcome says so.
         template_kwargs: Effective template kwargs; by default those that follow from the request.
         finish_reason: The sampler's word, `stop` or `length`, where known.
-        markers: Texts that the stand-in vocabulary takes for one token each.
+        markers: Texts that the approximate vocabulary takes for one token each.
     """
 
     raw: str

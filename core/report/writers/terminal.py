@@ -54,7 +54,7 @@ def parse_to_terminal(parse: Parse, findings: tuple[Finding, ...] = ()) -> str:
 
 def finding_lines(finding: Finding) -> Iterator[str]:
     """Yield one finding, its place in the pipeline and its fix."""
-    follows = f" (may follow from {finding.follows})" if finding.follows else ""
+    follows = f" (probably caused by {finding.follows})" if finding.follows else ""
     head = f"{finding.severity.value}[{_line(finding.code)} {_line(finding.name)}] {finding.stage.value}"
     yield f"{head}: {_line(finding.title)}{follows}"
     if finding.detail:

@@ -59,7 +59,7 @@ def test_what_differs_is_said_as_far_as_it_does(more, count):
     ("out", "err", "words"),
     [
         (b"", b"a\nRuntimeError: no memory\n", "no memory"),
-        (b"", b"", "without a word"),
+        (b"", b"", "ended without output"),
         (json.dumps({"error": "ValueError: max_tokens"}).encode(), b"", "max_tokens"),
         (b"[1]", b"", "could not run"),
     ],

@@ -158,7 +158,7 @@ def test_a_value_that_nests_deeper_than_a_request_may_is_kept_as_its_text():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "no whole JSON"),
+        ("", "not valid JSON"),
         ("[]", "a bundle is a JSON object"),
         ('{"messages": []}', "this is a request"),
         (json.dumps(trace_to_json(dropped_call_trace())), "output of `run --json`"),

@@ -9,7 +9,7 @@ def test_the_command_the_reasons_and_the_matrix():
     text = check_to_terminal(check_of(cells={"two-calls": WRONG, "types": STREAMS_WRONG}))
 
     lines = text.splitlines()
-    assert lines[0] == "ours: WORKS, WITH LIMITS with vLLM 0.32.0 (a stand-in vocabulary)"
+    assert lines[0] == "ours: WORKS, WITH LIMITS with vLLM 0.32.0 (an approximate vocabulary)"
     assert "  vllm serve MODEL --enable-auto-tool-choice --tool-call-parser hermes" in lines
     assert "  It fails for `types`: streamed otherwise." in lines
     assert "  hermes  + + + - + ~ + + + + + + + + + + +  <- recommended" in lines

@@ -227,7 +227,7 @@ def dropped_call_finding() -> Finding:
         title="A tool call of the raw output is not in the message",
         detail=(
             "The model wrote `get_weather` with a header that has no index; "
-            "the server's kimi_k2 parser wants `functions.NAME:N` and passes over it without a word."
+            "the server's kimi_k2 parser wants `functions.NAME:N` and passes over it silently."
         ),
         evidence=(
             FindingEvidence("raw", char_span=Span(start, start + 11), quote="get_weather"),
@@ -241,7 +241,7 @@ def dropped_call_finding() -> Finding:
 
 
 def second_finding() -> Finding:
-    """Return a finding that may follow from the first."""
+    """Return a finding that is probably caused by the first."""
     return Finding(
         code="PD502",
         name="finish-reason-contradiction",

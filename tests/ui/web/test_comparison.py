@@ -71,7 +71,7 @@ def test_a_bundle_becomes_a_choice_and_is_compared_with_the_last_run(comparing):
 
 
 @pytest.mark.parametrize(
-    ("text", "words"), [("{]", "no whole JSON"), (write_bundle(Trace(Request({}, ""))), "no finished run")]
+    ("text", "words"), [("{]", "not valid JSON"), (write_bundle(Trace(Request({}, ""))), "no finished run")]
 )
 def test_what_is_no_bundle_is_a_note(comparing, text, words):
     choices, note = comparing.add_bundle((), pack(text))
