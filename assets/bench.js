@@ -15,7 +15,8 @@ builders.tabs = (root) => {
   return {
     show(decoded) {
       if (!decoded) return root.replaceChildren();
-      const { label, prefix, tabs } = decoded.header;
+      const { label, prefix, tabs, folds } = decoded.header;
+      const isFolded = folds && globalThis.matchMedia("(min-width: 901px) and (max-height: 860px)").matches;
       root.setAttribute("aria-label", label);
       const made = tabs.map(([name, title, hint]) => {
         const tab = make("button", "pd-tab", title);
@@ -24,7 +25,11 @@ builders.tabs = (root) => {
         tab.title = hint;
         tab.setAttribute("role", "tab");
         tab.setAttribute("aria-controls", prefix + name);
-        tab.addEventListener("click", () => choose(made, prefix, tabs, name));
+        tab.addEventListener("click", () => {
+          const isOpen = tab.getAttribute("aria-selected") === "true";
+          choose(made, prefix, tabs, isFolded && isOpen ? null : name); // what takes room from the panes folds again
+          tab.tabIndex = 0;
+        });
         return tab;
       });
       root.onkeydown = (event) => {
@@ -35,7 +40,8 @@ builders.tabs = (root) => {
         next.focus();
       };
       root.replaceChildren(...made);
-      choose(made, prefix, tabs, tabs[0][0]);
+      choose(made, prefix, tabs, isFolded ? null : tabs[0][0]);
+      if (isFolded) made[0].tabIndex = 0;
     },
   };
 };
@@ -48,6 +54,7 @@ function choose(made, prefix, tabs, name) {
     const place = document.getElementById(prefix + other);
     if (!place) return;
     place.classList.toggle("pd-closed", !isOpen);
+    place.parentElement.classList.toggle("pd-folded", name === null);
     place.setAttribute("role", "tabpanel");
     place.setAttribute("aria-labelledby", made[i].id);
   });

@@ -5,6 +5,7 @@ import { make } from "./dom.js";
 import { replaceRequest } from "./editor_link.js";
 import { forgetRuns, reopenKept } from "./history.js";
 import { host } from "./host.js";
+import { forgetRoom } from "./kept_room.js";
 import { editedByHand } from "./outdated.js";
 import { forgetServers } from "./servers.js";
 import { packPayload } from "./share.js";
@@ -84,6 +85,7 @@ export const setKeeping = (isOn) => {
   }
   if (!isOn) forgetRuns();
   if (!isOn) forgetServers();
+  if (!isOn) forgetRoom();
   /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll(".pd-keep-switch input")).forEach((box) => (box.checked = isOn));
 };
 

@@ -16,6 +16,10 @@ export const host = {
   keepTheme: null, // (isDark): the theme was chosen by hand
   /** @type {(() => void) | null} */
   showPromptOfRun: null, // (): the prompt that is pointed at is the run's, not the live one
+  /** @type {((name: string) => unknown) | null} */
+  readRoom: null, // (name): how the page was laid out before; null if that is not known
+  /** @type {((name: string, value: unknown) => void) | null} */
+  keepRoom: null, // (name, value): how the page is laid out, for the next time
   panelChosen: false, // somebody opened a panel by hand: the end of a run opens none
   /** @type {SharePage | null} */
   sharePage: null, // what the page takes from links

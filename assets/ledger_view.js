@@ -52,7 +52,8 @@ class LedgerView {
   }
 
   show(decoded) {
-    this.data = decoded ? /** @type {LedgerPayload} */ (decoded.header) : null;
+    const reason = decoded ? /** @type {EmptyPayload} */ (decoded.header).empty : undefined;
+    this.data = decoded && !reason ? /** @type {LedgerPayload} */ (decoded.header) : null;
     this.chosen = 0;
     offerAccount(this);
     if (!this.data) {
@@ -61,8 +62,8 @@ class LedgerView {
       this.parsers.replaceChildren();
       this.bar.replaceChildren(make("span", "pd-counts", "Raw output"));
       this.messageHead.replaceChildren(make("span", "pd-counts", "Message"));
-      this.raw.replaceChildren(make("p", "pd-empty", "The raw output, coloured by where each character went: kept, altered or lost."));
-      this.message.replaceChildren(make("p", "pd-empty", "The message as the server returned it, beside what it was made from."));
+      this.raw.replaceChildren(make("p", "pd-empty", reason || "The raw output, coloured by where each character went: kept, altered or lost."));
+      this.message.replaceChildren(make("p", "pd-empty", reason || "The message as the server returned it, beside what it was made from."));
       return;
     }
     this.calls.replaceChildren(...(this.data.calls.rows.length ? [callTable(this.data.calls)] : []));
@@ -205,6 +206,7 @@ class LedgerView {
       point(this.name, { parts: [["message", evidence.field || ""]], target: evidence.field });
       const lit = this.message.querySelector(".pd-lit") || this.message;
       lit.scrollIntoView({ block: "nearest" });
+      if (!evidence.quiet) this.message.focus({ preventScroll: true });
       return;
     }
     const segments = this.data.accounts[this.chosen].segments;
@@ -216,11 +218,14 @@ class LedgerView {
     const first = Math.max(0, segments.findIndex(segments.some(isAlarm) ? isAlarm : isHit));
     /** @type {NodeListOf<HTMLElement>} */ (this.raw.querySelectorAll("[data-segment]")).forEach((element) =>
       element.classList.toggle("pd-shown", !evidence.quiet && isHit(segments[Number(element.dataset.segment)])));
-    const element = this.raw.querySelector('[data-segment="' + first + '"]');
+    const element = /** @type {HTMLElement | null} */ (this.raw.querySelector('[data-segment="' + first + '"]'));
     if (!element) return;
     element.scrollIntoView({ block: "nearest" });
     if (evidence.quiet) point(this.name, this.facts(segments[first]));
-    else pin(this.name, this.facts(segments[first]));
+    else {
+      (element.tabIndex < 0 ? this.raw : element).focus({ preventScroll: true });
+      pin(this.name, this.facts(segments[first]));
+    }
   }
 }
 

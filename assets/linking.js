@@ -144,14 +144,31 @@ function inspect(parts) {
     return;
   }
   line.replaceChildren(
-    ...parts.map(([label, value, mark]) => {
+    ...originFirst(parts).map(([label, value, mark]) => {
       const part = make("span", "pd-fact" + (mark ? " pd-fact-" + mark : ""));
       if (label) part.append(make("span", "pd-fact-label", label), " ");
       part.append(make("span", "pd-fact-value", visibleText(String(value), mark === "text").replace(/\n/g, "")));
       part.title = part.textContent;
       return part;
     }),
+    letGo(),
   );
+}
+
+// Where a thing comes from is what one looks for, and must not be cut off at the end of a line.
+const ORIGINS = new Set(["from", "template line", "in"]);
+function originFirst(parts) {
+  const isOrigin = ([label]) => ORIGINS.has(label);
+  return [...parts.slice(0, 1), ...parts.slice(1).filter(isOrigin), ...parts.slice(1).filter((part) => !isOrigin(part))];
+}
+
+// For who has no Escape key; shown on narrow windows once something is pinned.
+function letGo() {
+  const close = make("button", "pd-let-go", "\u00d7");
+  close.type = "button";
+  close.setAttribute("aria-label", "Let go of what is pinned");
+  close.addEventListener("click", release);
+  return close;
 }
 
 // `light(source, facts, isKept)` is called for whatever is pointed at; `isKept` once it is pinned.

@@ -14,6 +14,7 @@ import "./network.js";
 import "./orders.js";
 import "./page.js";
 import "./parser_views.js";
+import "./room.js";
 import "./servers.js";
 import "./share.js";
 import "./template_editor.js";

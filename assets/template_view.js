@@ -1,14 +1,19 @@
 // @ts-check
 // Beside the prompt's tokens: the template, line by line, with what ran and what did not, and the variables it was given.
 import { builders } from "./builders.js";
-import { make, region, table } from "./dom.js";
+import { button, make, region, table } from "./dom.js";
+import { host } from "./host.js";
 import { onLight, pin, point, release } from "./linking.js";
-import { plural } from "./payload.js";
+import { cellsOf, plural, visibleText } from "./payload.js";
 import { RowWindow } from "./row_window.js";
 
 const LINE_PX = 19;
 const PRINTED_LINES = 600;
 const LONGEST_CELLS = 2000;
+const SIDE_CELLS = 14; // number, mark and scroll bar
+const LEAST_CELLS = 16;
+const WRAP = "wrap-template";
+const EMPTY = "The chat template, with the lines that wrote this prompt.";
 const READ_WORDS = new Map([[true, "read"], [false, "\u2205 never read"], [null, "not known"]]);
 
 // What became of every line: {wrote, branches: [branch, …], skippedBy: branch | null}.
@@ -49,6 +54,37 @@ function markOf(state) {
   return runs === 0 ? "\u2205" : "\u00d7" + (runs > 999 ? "999+" : runs);
 }
 
+/**
+ * Rows of `columns` cells at most: {line, from, to} for each, `line` from 0; a line breaks behind white space where it can.
+ * @param {string[]} lines
+ * @param {number} columns
+ */
+function wrapLines(lines, columns) {
+  return lines.flatMap((text, line) => {
+    const rows = [];
+    for (let from = 0; from < text.length || !from; ) {
+      const to = endOfRow(text, from, columns);
+      rows.push({ line, from, to });
+      if (to === text.length) break;
+      from = to;
+    }
+    return rows;
+  });
+}
+
+function endOfRow(text, from, columns) {
+  let behindSpace = 0;
+  let cells = 0;
+  for (let at = from; at < text.length; ) {
+    const code = text.codePointAt(at);
+    cells += cellsOf(code);
+    if (cells > columns && at > from) return behindSpace > from ? behindSpace : at;
+    at += code > 0xffff ? 2 : 1;
+    if (code === 32 && cells > columns / 2) behindSpace = at;
+  }
+  return text.length;
+}
+
 class TemplateView {
   constructor(root, name) {
     this.root = root;
@@ -56,6 +92,9 @@ class TemplateView {
     this.lines = [];
     this.lit = new Set();
     this.at = -1;
+    this.rows = []; // {line, from, to}
+    this.columns = 0;
+    this.isWrapped = host.readRoom !== null && host.readRoom(WRAP) === true;
     root.classList.add("pd-template");
     this.head = make("div", "pd-bar");
     this.variables = make("details", "pd-variables");
@@ -63,11 +102,11 @@ class TemplateView {
     this.source.tabIndex = 0;
     this.source.setAttribute("role", "region");
     this.source.setAttribute("aria-label", "Chat template");
-    this.empty = make("p", "pd-empty", "The chat template, with the lines that wrote this prompt.");
+    this.empty = make("p", "pd-empty", EMPTY);
     root.append(this.head, this.variables, this.source);
     this.window = new RowWindow(this.source, LINE_PX, (r) => this.row(r));
     this.source.append(this.empty);
-    new ResizeObserver(() => this.window.paint(false)).observe(this.source);
+    new ResizeObserver(() => this.onResize()).observe(this.source);
     this.listen();
   }
 
@@ -85,7 +124,10 @@ class TemplateView {
     globalThis.addEventListener("afterprint", () => this.layOutWhole(false));
   }
 
-  show(decoded) {
+  show(given) {
+    const reason = given ? /** @type {EmptyPayload} */ (given.header).empty : undefined;
+    const decoded = reason ? null : given;
+    this.empty.textContent = visibleText(reason || EMPTY, false);
     this.lines = decoded ? decoded.header.lines : [];
     this.states = decoded ? readLines(decoded.header) : [];
     this.at = -1;
@@ -94,27 +136,77 @@ class TemplateView {
     this.head.replaceChildren(make("span", "pd-counts", decoded ? decoded.header.caption : "Template"));
     const hasBranches = this.states.some((state) => state.branches.length);
     if (hasBranches) this.head.append(legend());
+    if (decoded) this.head.append(this.wrapSwitch());
     this.root.classList.toggle("pd-has-branches", hasBranches);
     this.showVariables((decoded && decoded.header.kwargs) || []);
-    const longest = this.lines.reduce((most, line) => Math.max(most, line.length), 0);
-    this.window.sizer.style.minWidth = Math.min(LONGEST_CELLS, longest) + 14 + "ch";
-    this.window.resize(this.lines.length);
+    this.layOut();
     this.source.scrollTop = 0;
     this.window.paint(true);
   }
 
+  wrapSwitch() {
+    const element = button("wrap", "pd-switch", () => {
+      this.isWrapped = !this.isWrapped;
+      element.setAttribute("aria-pressed", String(this.isWrapped));
+      if (host.keepRoom) host.keepRoom(WRAP, this.isWrapped);
+      this.layAgain();
+    }, "Break long lines at the width of the pane");
+    element.setAttribute("aria-pressed", String(this.isWrapped));
+    return element;
+  }
+
+  // The rows of all lines: one each, or as many as it takes to show the whole line.
+  layOut() {
+    const longest = this.lines.reduce((most, line) => Math.max(most, line.length), 0);
+    this.columns = this.isWrapped ? this.fitting() : Infinity;
+    this.rows = this.isWrapped ? wrapLines(this.lines, this.columns) : this.lines.map((text, line) => ({ line, from: 0, to: text.length }));
+    this.window.sizer.style.minWidth = this.isWrapped ? "" : Math.min(LONGEST_CELLS, longest) + SIDE_CELLS + "ch";
+    this.window.resize(this.rows.length);
+  }
+
+  // Cells of a row that can be seen; the least while the view has no size.
+  fitting() {
+    const probe = make("div", "pd-line");
+    const text = make("span", "", "x".repeat(100));
+    probe.style.cssText = "position:absolute;visibility:hidden;width:max-content";
+    probe.append(text);
+    this.window.box.append(probe);
+    const cell = text.getBoundingClientRect().width / 100;
+    probe.remove();
+    return cell ? Math.max(LEAST_CELLS, Math.floor(this.source.clientWidth / cell) - SIDE_CELLS) : LEAST_CELLS;
+  }
+
+  // Lays out again and keeps the line at the top in place.
+  layAgain() {
+    const top = this.rows[Math.floor(this.source.scrollTop / LINE_PX)];
+    this.layOut();
+    if (top) this.source.scrollTop = this.rowOf(top.line) * LINE_PX;
+    this.window.paint(true);
+  }
+
+  onResize() {
+    if (this.isWrapped && this.lines.length && !this.whole && this.fitting() !== this.columns) this.layAgain();
+    else this.window.paint(false);
+  }
+
+  // The first row of a line, counted from 0.
+  rowOf(line) {
+    return this.isWrapped ? this.rows.findIndex((row) => row.line === line) : line;
+  }
+
   row(r) {
-    const state = this.states[r];
+    const { line, from, to } = this.rows[r];
+    const state = this.states[line];
     let name = "pd-line";
     if (state.wrote) name += " pd-ran";
     if (state.skippedBy) name += " pd-skipped";
-    if (this.lit.has(r + 1)) name += " pd-lit";
-    if (this.at === r + 1) name += " pd-at";
+    if (this.lit.has(line + 1)) name += " pd-lit";
+    if (this.at === line + 1) name += " pd-at";
     const row = make("div", name);
-    row.dataset.line = r + 1;
-    row.dataset.gutter = r + 1;
-    const code = make("span", "pd-code", this.lines[r]);
-    if (markOf(state)) code.dataset.mark = markOf(state);
+    row.dataset.line = String(line + 1);
+    row.dataset.gutter = from ? "" : String(line + 1);
+    const code = make("span", "pd-code", this.lines[line].slice(from, to));
+    if (markOf(state) && !from) code.dataset.mark = markOf(state);
     row.append(code);
     return row;
   }
@@ -142,7 +234,7 @@ class TemplateView {
     if (to === undefined) return;
     event.preventDefault();
     this.at = Math.max(1, Math.min(this.lines.length, to));
-    this.window.reveal(this.at - 1);
+    this.window.reveal(this.rowOf(this.at - 1));
     release();
     this.window.paint(true);
     point(this.name, this.facts(this.at));
@@ -154,7 +246,7 @@ class TemplateView {
     const lines = source === this.name ? [] : facts.template_lines;
     this.lit = new Set(lines);
     if (!had && !lines.length) return;
-    if (lines.length && !lines.some((line) => this.window.isInSight(line - 1))) this.window.scrollTo(lines[0] - 1);
+    if (lines.length && !lines.some((line) => this.window.isInSight(this.rowOf(line - 1)))) this.window.scrollTo(this.rowOf(lines[0] - 1));
     this.window.paint(true);
   }
 
@@ -181,10 +273,10 @@ class TemplateView {
   layOutWhole(isPrinted) {
     if (!this.lines.length || isPrinted === Boolean(this.whole)) return;
     if (isPrinted) {
-      const count = Math.min(PRINTED_LINES, this.lines.length);
+      const count = Math.min(PRINTED_LINES, this.rows.length);
       this.whole = make("div", "pd-whole");
       for (let r = 0; r < count; r++) this.whole.append(this.row(r));
-      if (count < this.lines.length) this.whole.append(make("p", "pd-muted", "\u2026 " + (this.lines.length - count) + " more lines"));
+      if (count < this.rows.length) this.whole.append(make("p", "pd-muted", "\u2026 " + (this.rows.length - count) + " more lines"));
       this.window.hide(true);
       this.source.append(this.whole);
     } else {
@@ -205,5 +297,5 @@ function legend() {
   return box;
 }
 
-export { readLines, branchWords };
+export { readLines, branchWords, wrapLines };
 builders.template = (root, name) => new TemplateView(root, name);

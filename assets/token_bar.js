@@ -43,6 +43,7 @@ class TokenBar {
   switches() {
     const box = make("span", "pd-switches");
     box.append(this.choice(), this.toggle("whitespace", "\u00b7\u21b5 white space", "Show spaces, tabs and line breaks as marks"));
+    box.append(this.toggle("wrap", "wrap", "Break long lines at the width of the pane"));
     box.append(this.toggle("turns", "\u2936 turns", "Start a new line where one control token follows another"));
     this.heat = this.toggle("heat", "\u25a4 heat", "");
     this.copy = button("copy", "pd-small", (event) => copyText(this.view.copy(), event.currentTarget));

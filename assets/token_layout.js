@@ -44,7 +44,7 @@ function chipText(chip, whitespace) {
   return chip.injected ? "injected\u25b8" + flat : flat;
 }
 
-// Rows of the grid: row r starts at character `offset[r]` of chip `chip[r]`.
+// Rows of the grid: row r starts at character `offset[r]` of chip `chip[r]`; `widest` is the width of the widest.
 function layoutRows(index, display, columns, startsTurn) {
   let capacity = 1024;
   let chip = new Int32Array(capacity);
@@ -63,11 +63,13 @@ function layoutRows(index, display, columns, startsTurn) {
     chip[count] = at;
     offset[count++] = from;
   }
-  let column = 0;
+  let column = 0, widest = 0;
+  const ends = (width) => (widest = Math.max(widest, width));
   if (index.length) push(0, 0);
   for (let at = 0; at < index.length; at++) {
     const entry = index[at], width = display.cells[entry];
     if (column > 0 && startsTurn && startsTurn(at)) {
+      ends(column);
       push(at, 0);
       column = 0;
     }
@@ -76,21 +78,24 @@ function layoutRows(index, display, columns, startsTurn) {
       continue;
     }
     if (!display.breaks[entry] && width <= columns) {
+      ends(column);
       push(at, 0);
       column = width;
       continue;
     }
-    column = splitChip(display.shown[entry], at, index.length, columns, column, push);
+    column = splitChip(display.shown[entry], at, index.length, columns, column, push, ends);
   }
-  return { chip: chip.slice(0, count), offset: offset.slice(0, count), count };
+  ends(column);
+  return { chip: chip.slice(0, count), offset: offset.slice(0, count), count, widest };
 }
 
 // Breaks one long or many-line chip into rows; returns the column behind it.
-function splitChip(text, at, chipCount, columns, column, push) {
+function splitChip(text, at, chipCount, columns, column, push, ends) {
   for (let k = 0; k < text.length; ) {
     const code = text.codePointAt(k), length = code > 0xffff ? 2 : 1;
     if (code === 10) {
       k += 1;
+      ends(column);
       column = 0;
       if (k < text.length) push(at, k);
       else if (at + 1 < chipCount) push(at + 1, 0);
@@ -98,6 +103,7 @@ function splitChip(text, at, chipCount, columns, column, push) {
     }
     const width = cellsOf(code);
     if (column + width > columns && column > 0) {
+      ends(column);
       push(at, k);
       column = 0;
     }

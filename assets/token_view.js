@@ -3,6 +3,7 @@
 import { builders } from "./builders.js";
 import { make } from "./dom.js";
 import { heatLevel, heatOf, heatParts, HeatStrip } from "./heat.js";
+import { host } from "./host.js";
 import { offerOrigins, onLight, pin, point, release } from "./linking.js";
 import { hexOfText, visibleText } from "./payload.js";
 import { RowWindow } from "./row_window.js";
@@ -12,10 +13,17 @@ import { TokenMarks } from "./token_marks.js";
 
 const ROW_PX = 22;
 const GUTTER_CELLS = 7;
+const UNWRAPPED_CELLS = 1000; // a text without a line break is cut somewhere all the same
 const SIDE_PX = 24; // scroll bar and rail
 const STRIP_PX = 64;
 const HUES = 6;
 const KINDS = ["text", "special", "added", "byte"];
+
+const wrapOf = (name) => "wrap-" + name;
+
+function keptWrap(name) {
+  return host.readRoom === null || host.readRoom(wrapOf(name)) !== false;
+}
 
 class TokenView {
   constructor(root, name) {
@@ -23,7 +31,7 @@ class TokenView {
     this.name = name;
     this.where = name === "raw_tokens" ? "raw" : "prompt";
     this.data = null;
-    this.options = { show: "text", whitespace: false, turns: true, heat: false };
+    this.options = { show: "text", whitespace: false, turns: true, wrap: keptWrap(name), heat: false };
     this.forget();
     this.build();
   }
@@ -85,7 +93,8 @@ class TokenView {
   show(decoded) {
     this.forget();
     this.data = null;
-    if (!decoded) return this.showEmpty(true);
+    this.empty.textContent = decoded && decoded.header.empty ? visibleText(decoded.header.empty, false) : this.emptyText();
+    if (!decoded || decoded.header.empty) return this.showEmpty(true);
     const { header, columns } = decoded;
     const index = header.wide ? new Uint32Array(columns, 0, header.count) : new Uint16Array(columns, 0, header.count);
     this.data = { ...header, index, heat: heatOf(header, columns) };
@@ -126,10 +135,12 @@ class TokenView {
     if (!this.data || !this.scroller.clientWidth) return;
     const { table, index } = this.data;
     this.display = displayTable(table, this.options);
-    const columns = Math.max(16, Math.floor((this.scroller.clientWidth - SIDE_PX) / this.cell) - GUTTER_CELLS);
+    const fitting = Math.max(16, Math.floor((this.scroller.clientWidth - SIDE_PX) / this.cell) - GUTTER_CELLS);
+    const columns = this.options.wrap ? fitting : Math.max(fitting, UNWRAPPED_CELLS);
     const isSpecial = (at) => table[index[at]].kind === 1;
     const startsTurn = this.options.turns ? (at) => at > 0 && isSpecial(at) && isSpecial(at - 1) : null;
     this.rows = layoutRows(index, this.display, columns, startsTurn);
+    this.window.sizer.style.minWidth = this.options.wrap ? "" : (this.rows.widest + GUTTER_CELLS + 1) * this.cell + "px";
     this.window.resize(this.rows.count);
     this.paint();
     if (this.marks.injected) this.marks.draw();
@@ -153,6 +164,7 @@ class TokenView {
   change(option, value) {
     this.options[option] = value;
     if (option === "heat") this.showHeat();
+    if (option === "wrap" && host.keepRoom) host.keepRoom(wrapOf(this.name), value);
     if (!this.data || !this.rows) return;
     if (option === "heat") this.paint();
     else this.layAgain();
@@ -317,8 +329,18 @@ class TokenView {
     release();
     this.tell(this.active);
     this.paint();
+    this.showSideways();
     const facts = this.facts(this.active);
     this.live.textContent = facts.parts.map((part) => part[0] + " " + visibleText(String(part[1]), false)).join(", ");
+  }
+
+  // A row that is not wrapped may reach out of sight.
+  showSideways() {
+    const active = document.getElementById(this.activeId());
+    if (!active || this.options.wrap) return;
+    const chip = active.getBoundingClientRect(), around = this.scroller.getBoundingClientRect();
+    if (chip.left < around.left) this.scroller.scrollLeft -= around.left - chip.left + GUTTER_CELLS * this.cell;
+    else if (chip.right > around.right) this.scroller.scrollLeft += Math.min(chip.right - around.right + SIDE_PX, chip.left - around.left);
   }
 
   text() {

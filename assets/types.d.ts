@@ -51,8 +51,18 @@ interface StageCard {
   hint: string;
 }
 
+/** A request at fault, and the place to go to. */
+interface RequestCard {
+  title: string;
+  state: "guilty" | "note";
+  word: string;
+  figures: string[];
+  evidence: Evidence | null;
+}
+
 interface StagesPayload {
   cards: StageCard[];
+  request: RequestCard | null;
 }
 
 /** A change of the request that would mend a finding; the server's flags where only they would. */
@@ -130,6 +140,11 @@ interface TemplatePayload {
   caption: string;
   branches: any[];
   kwargs: any[];
+}
+
+/** In place of a view's own payload: a finished run has nothing to show there, and this is why. */
+interface EmptyPayload {
+  empty?: string;
 }
 
 /** A decoded payload: its JSON header, and the binary columns behind it. */

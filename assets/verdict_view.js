@@ -40,7 +40,9 @@ builders.header = (root) => {
         }),
       );
     },
-    jump() {
+    jump({ quiet }) {
+      target.tabIndex = -1;
+      if (!quiet) target.focus();
       target.animate([{ opacity: 0.2 }, { opacity: 1 }], 400);
     },
   };
@@ -60,17 +62,44 @@ builders.verdict = (root) => {
   root.classList.add("pd-verdict");
   root.setAttribute("aria-live", "polite");
   let shownRun = null;
+  /** @type {VerdictPayload | null} */
+  let shown = null;
+
+  /**
+   * A run that goes on with what it was doing: only its clock and its bar move, and nobody hears them.
+   * @param {VerdictPayload} verdict
+   */
+  function isTick({ state, run, sentence }) {
+    return state === "running" && shown !== null && shown.state === state && shown.run === run && shown.sentence === sentence;
+  }
+
+  /** @param {VerdictPayload} verdict */
+  function tick(verdict) {
+    root.querySelector(".pd-detail").replaceChildren(...prose("p", "", verdict.detail).childNodes);
+    const old = root.querySelector(".pd-meter");
+    if (verdict.fraction !== shown.fraction) old.replaceWith(meter(verdict.fraction, "Progress of the run"));
+    shown = verdict;
+    tellVerdict(verdict);
+  }
+
   return {
     show(decoded) {
       const verdict = decoded ? /** @type {VerdictPayload} */ (decoded.header) : null;
-      if (!verdict) return root.replaceChildren();
+      if (!verdict) {
+        shown = null;
+        return root.replaceChildren();
+      }
+      if (isTick(verdict)) return tick(verdict);
+      shown = verdict;
       root.dataset.state = verdict.state;
       if (verdict.state !== "running") settleStages();
       if (verdict.state === "idle" || verdict.state === "recorded" || verdict.run !== shownRun) release();
       root.dataset.tone = verdict.tone;
       const text = make("div", "pd-verdict-text");
-      text.append(prose("p", "pd-sentence", verdict.sentence));
-      if (verdict.detail) text.append(prose("p", "pd-detail", verdict.detail));
+      text.append(prose("h2", "pd-sentence", verdict.sentence));
+      const detail = prose("p", "pd-detail", verdict.detail);
+      if (verdict.state === "running") detail.setAttribute("aria-live", "off"); // its seconds are not read out
+      if (verdict.detail || verdict.state === "running") text.append(detail);
       if (verdict.log) text.append(logBox(verdict.log));
       root.replaceChildren(make("span", "pd-badge", verdict.badge), text, actions(verdict));
       if (verdict.state === "running") root.append(meter(verdict.fraction, "Progress of the run"));
@@ -79,7 +108,8 @@ builders.verdict = (root) => {
       if (isResult && verdict.open && !host.panelChosen) {
         open(verdict.open);
         const isNew = verdict.state === "done"; // a case that was merely chosen scrolls nothing
-        if (isNew && verdict.evidence && panelOf(verdict.evidence) === verdict.open) jump({ ...verdict.evidence, quiet: true });
+        const isWide = !globalThis.matchMedia("(max-width: 900px)").matches; // on a narrow one the page would scroll away from the verdict
+        if (isNew && isWide && verdict.evidence && panelOf(verdict.evidence) === verdict.open) jump({ ...verdict.evidence, quiet: true });
       }
       shownRun = verdict.run;
       tellVerdict(verdict);
@@ -132,8 +162,9 @@ const MARKS = { ok: "\u2713", guilty: "\u2715", follows: "~", idle: "\u25cb", ru
 
 builders.stages = (root) => {
   root.classList.add("pd-stages");
-  root.setAttribute("role", "tablist");
-  root.setAttribute("aria-label", "Stages of the run");
+  const list = make("div", "pd-stage-tabs");
+  list.setAttribute("role", "tablist");
+  list.setAttribute("aria-label", "Stages of the run");
   root.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!step) return;
@@ -144,9 +175,10 @@ builders.stages = (root) => {
   });
   return {
     show(decoded) {
-      const cards = decoded ? /** @type {StagesPayload} */ (decoded.header).cards : [];
+      const { cards, request } = decoded ? /** @type {StagesPayload} */ (decoded.header) : { cards: [], request: null };
       const focused = document.activeElement && root.contains(document.activeElement) ? document.activeElement.id : null;
-      root.replaceChildren(...cards.map(card), toolTabs());
+      list.replaceChildren(...cards.map(card), toolTabs());
+      root.replaceChildren(...(request ? [requestCard(request)] : []), list);
       open(document.documentElement.dataset.panel || (cards[0] && cards[0].opens));
       if (focused && document.getElementById(focused)) document.getElementById(focused).focus();
     },
@@ -189,9 +221,35 @@ function tabOf(opens, className) {
   return tab;
 }
 
+/**
+ * A request at fault: a card of its own, which leads to the place. What is wrong with it stands among the findings.
+ * @param {RequestCard} request
+ */
+function requestCard(request) {
+  const go = make("button", "pd-stage pd-request-card pd-stage-" + request.state);
+  go.type = "button";
+  fill(go, request);
+  go.addEventListener("click", () => {
+    if (request.evidence && controller("request")) return jump(request.evidence);
+    host.panelChosen = true;
+    open("findings");
+  });
+  return go;
+}
+
 /** @param {StageCard} stage */
 function card(stage) {
   const tab = tabOf(stage.opens, "pd-stage pd-stage-" + stage.state);
+  fill(tab, stage);
+  if (stage.hint) tab.append(make("span", "pd-hint", stage.hint));
+  return tab;
+}
+
+/**
+ * @param {HTMLElement} tab
+ * @param {StageCard | RequestCard} stage
+ */
+function fill(tab, stage) {
   const head = make("span", "pd-stage-head");
   const mark = make("span", "pd-stage-mark", MARKS[stage.state]);
   mark.title = stage.word;
@@ -200,6 +258,4 @@ function card(stage) {
   head.append(make("span", "pd-stage-title", stage.title), mark);
   tab.append(head);
   stage.figures.forEach((figure) => tab.append(make("span", "pd-figure", figure)));
-  if (stage.hint) tab.append(make("span", "pd-hint", stage.hint));
-  return tab;
 }

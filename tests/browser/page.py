@@ -28,9 +28,9 @@ class DebuggerPage:
     url: str = ""
 
     def load(self, theme: str = "light") -> None:
-        """Open the page and wait until its views are drawn."""
+        """Open the page and wait until it shows itself: all its views are drawn."""
         self.page.goto(f"{self.url}/?__theme={theme}")
-        self.page.wait_for_selector("html[data-ready=true]")
+        self.page.wait_for_selector("html[data-settled=true]")
         self.page.wait_for_selector(".pd-stage")
 
     # --- the request -----------------------------------------------------------

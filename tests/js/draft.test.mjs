@@ -15,6 +15,7 @@ const FIELDS = ["", "", "", "none", "none"];
 let editor = "a case";
 let edits = 0;
 let reopened = null;
+let forgotten = 0;
 
 // A page that was just loaded; what the browser keeps is from before.
 async function reload() {
@@ -27,6 +28,7 @@ async function reload() {
     reopenKept: (run) => (reopened = run),
     forgetRuns() {},
     forgetServers() {},
+    forgetRoom: () => (forgotten += 1),
   });
   loaded.host.sharePage = { tool_parsers: ["none", "hermes"], reasoning_parsers: ["none"], takes_model: true };
   return loaded;
@@ -111,6 +113,7 @@ test("the switch forgets what is kept and keeps nothing more", async () => {
   await after(() => pd.keepText("typed"), () => pd.setKeeping(false), () => pd.keepText("typed again"));
   assert.equal((await restore()).text, "a case");
   assert.ok(![...stored.values()].join().includes("typed"));
+  assert.equal(forgotten, 1);
   pd.setKeeping(true);
   await after(() => pd.keepText("typed"));
   assert.equal((await restore()).text, "typed");

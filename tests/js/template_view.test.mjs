@@ -34,3 +34,29 @@ test("what happened at a branch is said in words", () => {
   assert.equal(words("for", 4, 1), "went round 4 times, empty once");
   assert.equal(words("macro", 1, 0), "called once");
 });
+
+function wrapped(text, columns) {
+  const rows = pd.wrapLines([text], columns);
+  return rows.map(({ from, to }) => text.slice(from, to));
+}
+
+test("a long line breaks behind white space, or where it must", () => {
+  assert.deepEqual(wrapped("{%- if tools is defined and tools -%}", 20), ["{%- if tools is ", "defined and tools ", "-%}"]);
+  assert.deepEqual(wrapped("x".repeat(25), 10), ["x".repeat(10), "x".repeat(10), "x".repeat(5)]);
+});
+
+test("wide characters take two cells, and none is cut in two", () => {
+  assert.deepEqual(wrapped("\u4e2d\u6587\u4e2d\u6587", 5), ["\u4e2d\u6587", "\u4e2d\u6587"]);
+  assert.deepEqual(wrapped("\u{1f600}\u{1f600}", 1), ["\u{1f600}", "\u{1f600}"]);
+});
+
+test("every line keeps all its text, and an empty one a row", () => {
+  const lines = ["", "a b c", " ".repeat(40), "x".repeat(99) + " y", ""];
+  for (let columns = 1; columns < 50; columns++) {
+    const joined = lines.map(() => "");
+    const rows = pd.wrapLines(lines, columns);
+    rows.forEach(({ line, from, to }) => (joined[line] += lines[line].slice(from, to)));
+    assert.deepEqual(joined, lines);
+    assert.deepEqual([...new Set(rows.map((row) => row.line))], [0, 1, 2, 3, 4]);
+  }
+});

@@ -148,3 +148,16 @@ test("bytes are shown for every chip", () => {
 
   assert.deepEqual(shown, ["e4 b8 ad  ", "ff  "]);
 });
+
+test("the widest row is known, so that rows that are not wrapped can be scrolled to their end", () => {
+  const widest = (texts, columns, startsTurn = null) => {
+    const { table, index } = chips(texts);
+    return pd.layoutRows(index, pd.displayTable(table, PLAIN), columns, startsTurn).widest;
+  };
+
+  assert.equal(widest(["abc", "def", "ghi"], 6), 6);
+  assert.equal(widest(["abc", "def", "ghi"], 1000), 9);
+  assert.equal(widest(["ab\n", "\u4e2d\u6587c\n"], 1000), 5);
+  assert.equal(widest(["abcd", "ef"], 1000, (at) => at === 1), 4);
+  assert.equal(widest([], 1000), 0);
+});

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from prompt_debugger.core.report import calls_words, characters_words
 from prompt_debugger.core.types import JSON, Conclusion, JSONObject, Severity, Stage, TokenKind, Trace
-from prompt_debugger.ui.present.findings import summarize
+from prompt_debugger.ui.present.findings import evidence_to_json, summarize
 from prompt_debugger.ui.present.payload import pack_payload
+from prompt_debugger.ui.present.verdict import worst_severity
 from prompt_debugger.ui.present.words import count_of, joined, seconds
 
 _WORDS = {
@@ -38,7 +39,25 @@ def stages_payload(trace: Trace, *, running: bool = False) -> str:
         _card("parse", "3 Parse", Stage.PARSE, _parse_figures(trace), trace, running=running),
         _findings_card(trace),
     ]
-    return pack_payload({"cards": cards})
+    return pack_payload({"cards": cards, "request": _request_card(trace)})
+
+
+def _request_card(trace: Trace) -> JSONObject | None:
+    """Return the card of a request that is guilty or holds an error; any other has none."""
+    found = tuple(finding for finding in trace.findings if finding.stage is Stage.REQUEST)
+    if trace.verdict is None or not found:
+        return None
+    if trace.verdict.stage is not Stage.REQUEST and worst_severity(found) is not Severity.ERROR:
+        return None
+    state = "guilty" if trace.verdict.stage is Stage.REQUEST else "note"
+    place = next((evidence for finding in found for evidence in finding.evidence if evidence.where == "request"), None)
+    return {
+        "title": "Request",
+        "state": state,
+        "word": _WORDS[state],
+        "figures": [summarize(found)],
+        "evidence": None if place is None else evidence_to_json(place),
+    }
 
 
 def _card(opens: str, title: str, stage: Stage, figures: list[str], trace: Trace, *, running: bool) -> JSONObject:

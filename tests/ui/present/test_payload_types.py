@@ -5,6 +5,7 @@ import re
 import pytest
 
 from prompt_debugger.core.assets import assets_dir
+from prompt_debugger.core.pipeline.recordings import load_recording
 from prompt_debugger.ui.present import RunView, unpack_payload
 from tests.ui.present.traces import dropped_call_trace
 
@@ -37,6 +38,14 @@ def test_a_payload_has_the_fields_of_its_type(name):
         assert found, f"the run has no {place} in {name}"
         for one in found:
             assert set(one) == types[type_name], f"{type_name}, for {name} {place}"
+
+
+def test_the_card_of_a_request_at_fault_has_the_fields_of_its_type():
+    refused = load_recording("tutorial-tool-types").trace
+    card = unpack_payload(RunView().finish(refused)["stages"])[0]["request"]
+
+    assert set(card) == _interfaces()["RequestCard"]
+    assert set(card["evidence"]) <= _interfaces()["Evidence"]
 
 
 def _interfaces():

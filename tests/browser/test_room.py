@@ -1,0 +1,247 @@
+"""Room on the page: a calm load, the size of a bug report, panes that are resized, narrow windows."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from prompt_debugger.core.pipeline import find_example
+from tests.browser.axe import violations
+from tests.browser.page import DebuggerPage
+
+pytestmark = pytest.mark.browser
+
+# The sum of layout shifts as browsers measure them: a share of the window, no time.
+COUNT_SHIFTS = """globalThis.__shifts = []; new PerformanceObserver(list => list.getEntries().forEach(entry =>
+  globalThis.__shifts.push([entry.value, entry.sources.map(s => s.node && (s.node.id || s.node.className) || "")])
+)).observe({type: "layout-shift", buffered: true});"""
+# A page whose script fails shows itself after a while; a slow machine would take that for its turn.
+NO_WAY_OUT = """const sheet = new CSSStyleSheet(); sheet.replaceSync("main { animation: none !important; }");
+document.adoptedStyleSheets = [sheet];"""
+BUG_REPORT = {"width": 1200, "height": 800}
+PHONE = {"width": 400, "height": 850}
+GRADIO_RULES = frozenset({"scrollable-region-focusable"})  # of its editor, which scrolls without a tab stop of its own
+
+
+def is_whole(page: DebuggerPage, selector: str) -> bool:
+    """Return whether an element stands in the window, and in every box around it that scrolls, once all is laid out."""
+    settle_layout(page)
+    return bool(
+        page.page.evaluate(
+            """selector => { const box = document.querySelector(selector).getBoundingClientRect();
+              let [top, bottom] = [0, innerHeight];
+              for (let e = document.querySelector(selector).parentElement; e; e = e.parentElement) {
+                if (getComputedStyle(e).overflowY === "visible") continue;
+                const around = e.getBoundingClientRect();
+                top = Math.max(top, around.top); bottom = Math.min(bottom, around.bottom);
+              }
+              return box.height > 0 && box.top >= top - 1 && box.bottom <= bottom + 1; }""",
+            selector,
+        )
+    )
+
+
+def settle_layout(page: DebuggerPage) -> None:
+    """Wait until what was drawn is laid out, and what follows sizes has followed."""
+    page.page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def share(handle: Any) -> int:
+    """Return what a handle says that the pane before it has of the width."""
+    return int(handle.get_attribute("aria-valuenow"))
+
+
+@pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE], ids=["wide", "phone"])
+def test_nothing_moves_while_the_page_loads(watched: Any, bare_url: str, size: dict[str, int]) -> None:
+    watched.set_viewport_size(size)
+    watched.add_init_script(COUNT_SHIFTS + NO_WAY_OUT)
+    page = DebuggerPage(watched, bare_url)
+    page.load()
+    settle_layout(page)
+
+    shifts = watched.evaluate("globalThis.__shifts")
+
+    assert sum(value for value, _ in shifts) < 0.1, shifts
+
+
+@pytest.mark.parametrize("name", ["dropped-call", "wrong-parser"])
+def test_the_size_of_a_bug_report_shows_verdict_calls_loss_and_what_is_missing(bare: DebuggerPage, name: str) -> None:
+    bare.page.set_viewport_size(BUG_REPORT)
+    bare.load()
+    bare.choose(find_example(name).title)
+    expect(bare.page.locator("#pd-tab-parse")).to_have_attribute("aria-selected", "true")
+    expect(bare.page.locator(".pd-missing")).to_be_attached()
+
+    for part in (".pd-sentence", ".pd-calls .pd-table", ".pd-raw .pd-fate-lost", ".pd-missing"):
+        assert is_whole(bare, part), part
+
+
+def test_a_verdict_of_two_lines_is_as_tall_as_one_of_one(bare: DebuggerPage) -> None:
+    bare.page.set_viewport_size(BUG_REPORT)
+    heights = []
+    for name in ("healthy-call", "dropped-call"):
+        bare.choose(find_example(name).title)
+        settle_layout(bare)
+        heights.append(bare.page.evaluate("document.querySelector('#pd-verdict').getBoundingClientRect().height"))
+
+    assert heights[0] == pytest.approx(heights[1], abs=1)
+    bare.page.click(".pd-detail-more")
+    expect(bare.page.locator(".pd-detail-more")).to_have_text("less")
+    assert is_whole(bare, ".pd-detail")
+
+
+def test_panes_are_resized_by_keys_and_mouse_and_remembered(bare: DebuggerPage) -> None:
+    name = "Width of the raw output"
+    handle = bare.page.locator(f"[role=separator][aria-label='{name}']")
+    bare.open_stage("parse")
+    expect(handle).to_be_visible()
+    settle_layout(bare)
+    before = share(handle)
+
+    handle.focus()
+    bare.page.keyboard.press("ArrowLeft")
+    bare.page.keyboard.press("ArrowLeft")
+    expect(handle).not_to_have_attribute("aria-valuenow", str(before))
+    by_keys = share(handle)
+    box = handle.bounding_box()
+    bare.page.mouse.move(box["x"] + 5, box["y"] + 40)
+    bare.page.mouse.down()
+    bare.page.mouse.move(box["x"] - 120, box["y"] + 40)
+    bare.page.mouse.up()
+    expect(handle).not_to_have_attribute("aria-valuenow", str(by_keys))
+    settle_layout(bare)
+    by_mouse = share(handle)
+
+    assert by_mouse < by_keys < before
+    bare.load()
+    bare.open_stage("parse")
+    expect(handle).to_have_attribute("aria-valuenow", str(by_mouse))
+    handle.dblclick()
+    expect(handle).to_have_attribute("aria-valuenow", str(before))
+
+
+def test_the_template_wraps_on_demand_and_stays_so(bare: DebuggerPage) -> None:
+    wrap = bare.page.locator("#pd-template").get_by_role("button", name="wrap", exact=True)
+    source = "document.querySelector('#pd-template .pd-source')"
+    is_wide = f"{source}.scrollWidth > {source}.clientWidth"
+    bare.open_stage("render")
+    expect(bare.page.locator("#pd-template [data-line]").first).to_be_visible()
+    assert bare.page.evaluate(is_wide)
+
+    wrap.click()
+    settle_layout(bare)
+    assert not bare.page.evaluate(is_wide)
+    bare.load()
+    bare.open_stage("render")
+    expect(wrap).to_have_attribute("aria-pressed", "true")
+
+
+def test_tokens_do_not_wrap_on_demand(bare: DebuggerPage) -> None:
+    bare.open_stage("render")
+    wrap = bare.page.locator("#pd-prompt-tokens").get_by_role("button", name="wrap", exact=True)
+    expect(wrap).to_have_attribute("aria-pressed", "true")
+    grid = "document.querySelector('#pd-prompt-tokens .pd-grid')"
+    assert bare.page.evaluate(f"{grid}.scrollWidth <= {grid}.clientWidth")
+
+    wrap.click()
+    settle_layout(bare)
+    assert bare.page.evaluate(f"{grid}.scrollWidth > {grid}.clientWidth")
+    bare.page.locator("#pd-prompt-tokens .pd-grid").focus()
+    for key in ("Home", "ArrowDown", "ArrowLeft"):  # the end of the first line
+        bare.page.keyboard.press(key)
+    expect(bare.page.locator("#pd-active-prompt_tokens")).to_be_in_viewport()
+
+
+def test_a_request_at_fault_has_a_card_that_leads_to_the_place_and_panes_say_why_they_are_empty(
+    bare: DebuggerPage,
+) -> None:
+    bare.choose(find_example("tutorial-tool-types").title)
+    expect(bare.page.locator("#pd-ledger .pd-raw .pd-empty")).to_contain_text("refused the request, HTTP 400")
+    expect(bare.page.locator("#pd-raw-tokens .pd-empty")).to_contain_text("refused the request, HTTP 400")
+
+    bare.page.locator(".pd-request-card").click()
+    bare.wait_for_selection()
+
+
+def test_on_a_phone_the_end_of_a_run_brings_the_verdict_into_view(bare: DebuggerPage) -> None:
+    bare.page.set_viewport_size(PHONE)
+    bare.page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    bare.run()
+
+    expect(bare.page.locator(".pd-sentence")).to_be_in_viewport()
+    expect(bare.page.locator("#pd-inspector")).to_be_hidden()
+
+
+def test_on_a_phone_a_tap_on_a_token_opens_the_inspector_and_a_button_closes_it(bare: DebuggerPage) -> None:
+    bare.page.set_viewport_size(PHONE)
+    bare.open_stage("complete")
+    bare.page.locator("#pd-raw-tokens [data-at]").nth(3).click()
+
+    expect(bare.page.locator("#pd-inspector")).to_be_in_viewport()
+    assert is_whole(bare, "#pd-inspector")
+    bare.page.get_by_role("button", name="Let go of what is pinned").click()
+    expect(bare.page.locator("#pd-inspector")).to_be_hidden()
+
+
+def test_show_evidence_takes_the_focus_along(bare: DebuggerPage) -> None:
+    bare.page.get_by_role("button", name="Show evidence").click()
+
+    expect(bare.page.locator("#pd-ledger :focus")).to_be_visible()
+    assert bare.page.evaluate("document.activeElement.closest('.pd-raw') !== null")
+
+
+def test_the_verdict_reads_as_a_sentence(bare: DebuggerPage) -> None:
+    snapshot = bare.page.locator("#pd-verdict").aria_snapshot()
+
+    heading = next(line for line in snapshot.splitlines() if "heading" in line)
+    assert "The model wrote 1 tool call, the server returned none. Guilty stage: parse." in heading
+    assert "[level=2]" in heading
+
+
+def test_headings_go_down_one_step_at_a_time(bare: DebuggerPage) -> None:
+    for panel in ("render", "complete", "parse", "findings", "what-if", "template", "mend", "compare", "check"):
+        bare.open_stage(panel)
+        levels = bare.page.evaluate(
+            """() => [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")]
+                 .filter(e => e.offsetParent).map(e => Number(e.tagName[1]))"""
+        )
+        assert levels.count(1) == 1
+        assert levels[0] == 1
+        assert all(later - earlier <= 1 for earlier, later in pairwise(levels)), (panel, levels)
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 400), ("dark", 1200)])
+def test_the_whole_page_breaks_no_rule(bare: DebuggerPage, theme: str, width: int) -> None:
+    bare.page.set_viewport_size({"width": width, "height": 850})
+    bare.load(theme)
+    found = []
+    for panel in ("parse", "findings", "mend", "check", "verify"):
+        bare.open_stage(panel)
+        found += violations(bare.page, "body", GRADIO_RULES)
+
+    assert found == []
+
+
+@pytest.mark.parametrize("width", [400, 800, 1200, 1440])
+def test_nothing_is_wider_than_the_window(bare: DebuggerPage, width: int) -> None:
+    bare.page.set_viewport_size({"width": width, "height": 850})
+    for panel in ("render", "complete", "parse", "findings", "what-if", "template", "mend", "check", "verify"):
+        bare.open_stage(panel)
+        settle_layout(bare)
+        assert bare.page.evaluate("document.documentElement.scrollWidth") <= width, panel
+
+
+def test_nothing_to_press_is_smaller_than_24_pixels_on_a_phone(bare: DebuggerPage) -> None:
+    bare.page.set_viewport_size(PHONE)
+    for panel in ("render", "complete", "parse", "findings", "mend", "check"):
+        bare.open_stage(panel)
+        small = bare.page.evaluate(
+            """() => [...document.querySelectorAll("button, a[href], summary, input, [role=tab]")]
+                 .filter(e => e.offsetParent && !e.closest("label"))
+                 .map(e => [e.outerHTML.slice(0, 80), e.getBoundingClientRect()])
+                 .filter(([, r]) => r.width > 1 && (r.width < 24 || r.height < 23.5)).map(([html]) => html)"""
+        )
+        assert small == [], panel
