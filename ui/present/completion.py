@@ -8,6 +8,7 @@ from collections.abc import Collection
 from prompt_debugger.core.types import JSON, ChatResult, Completion, JSONObject, Trace
 from prompt_debugger.ui.present.json_text import json_segments, segments_to_json
 from prompt_debugger.ui.present.payload import pack_payload
+from prompt_debugger.ui.present.reasons import why_no_answer
 from prompt_debugger.ui.present.words import count_of, joined, seconds, shortened
 
 MAX_SHOWN_CHARS = 200_000
@@ -24,7 +25,7 @@ def completion_payload(trace: Trace, *, raw_text: str = "", chat_text: str = "",
         streaming: Whether more is to come.
     """
     special = () if trace.vocabulary is None else trace.vocabulary.special.values()
-    why = _why_empty(trace)
+    why = why_no_answer(trace)
     return pack_payload(
         {
             "raw": _raw(trace.raw, raw_text, special, why, streaming=streaming),
@@ -32,15 +33,6 @@ def completion_payload(trace: Trace, *, raw_text: str = "", chat_text: str = "",
             "message": _message(trace.chat, why),
         }
     )
-
-
-def _why_empty(trace: Trace) -> str:
-    """Return why a finished run has nothing to show here; "" where something came or may still come."""
-    if trace.refusal is not None:
-        return f"Nothing came back: the server refused the request, HTTP {trace.refusal.status}. Findings say why."
-    if trace.verdict is not None:
-        return "This run did not ask for it, or nothing came back."
-    return ""
 
 
 def mark_special(text: str, special: Collection[str]) -> list[JSON]:

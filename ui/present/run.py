@@ -16,6 +16,7 @@ from prompt_debugger.ui.present.heat import prompt_heat, raw_heat
 from prompt_debugger.ui.present.ledger import ledger_payload
 from prompt_debugger.ui.present.parsers import matrix_payload
 from prompt_debugger.ui.present.prompt import difference_payload, template_payload
+from prompt_debugger.ui.present.reasons import EXPLAINED, empty_payload
 from prompt_debugger.ui.present.stages import stages_payload
 from prompt_debugger.ui.present.tokens import tokens_payload
 from prompt_debugger.ui.present.verdict import idle_payload, running_payload, stopped_payload, verdict_payload
@@ -45,6 +46,7 @@ class RunView:
         trace: What is known so far.
         texts: Raw and chat text that has streamed so far.
         exchanges: What goes over the wire for it; empty where nobody is to see it.
+        explains: Whether views of a finished run that have nothing to show say why; a report has words of its own.
     """
 
     run: int = 0
@@ -52,7 +54,9 @@ class RunView:
     trace: Trace | None = None
     texts: tuple[str, str] = ("", "")
     exchanges: ExchangeLog = field(default_factory=ExchangeLog)
+    explains: bool = True
     _keys: dict[str, object] = field(default_factory=dict)
+    _empty: set[str] = field(default_factory=set)
 
     def update(
         self,
@@ -76,6 +80,9 @@ class RunView:
         self.trace = trace
         changed = self._stage_views(trace, "", "", running=False)
         changed["verdict"] = verdict_payload(trace, run=self.run)
+        for view in EXPLAINED if self.explains else ():
+            if view in self._empty:
+                changed[view] = empty_payload(trace, view)
         return changed
 
     def fail(self, error: DebuggerError) -> dict[str, str | None]:
@@ -146,6 +153,7 @@ class RunView:
         if self._keys.get(name, _NEVER) != key:
             self._keys[name] = key
             changed[name] = build()
+            (self._empty.add if changed[name] is None else self._empty.discard)(name)
 
 
 def _has_found(trace: Trace) -> bool:

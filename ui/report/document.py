@@ -40,7 +40,7 @@ def trace_to_html(trace: Trace, place: str = "") -> str:
         place: Where it opens, such as `prompt.t87`; "" for its beginning. An address that ends in `#at=…` wins.
     """
     shown = mask_trace(trace)
-    payloads: dict[str, str | None] = {**RunView().finish(shown)}
+    payloads: dict[str, str | None] = {**RunView(explains=False).finish(shown)}
     del payloads["parser_matrix"]  # a report has it as a table of the ledger
     if shown.raw is None and shown.chat is None and shown.chat_stream is None:
         payloads["completion"] = None  # its empty panes say what is to come, and here nothing is

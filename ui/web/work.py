@@ -231,7 +231,7 @@ def _bundle(run: SharedRun) -> tuple[JSONObject, bytes]:
 
 
 def _picture(run: SharedRun) -> tuple[JSONObject, bytes]:
-    payloads = RunView().finish(run.trace)
+    payloads = RunView(explains=False).finish(run.trace)
     parts: JSONObject = {
         name: unpack_payload(payload)[0] if (payload := payloads.get(name)) else None for name in _PICTURE_VIEWS
     }

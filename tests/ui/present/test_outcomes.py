@@ -1,4 +1,4 @@
-"""The badge says what came out, the panes say why they are empty: refused, cut and lost runs."""
+"""The badge says what came out, the cards say where: refused, cut and lost runs, and a request at fault."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from prompt_debugger.core.types import (
     Trace,
     Verdict,
 )
-from prompt_debugger.ui.present import unpack_payload
+from prompt_debugger.ui.present import RunView, unpack_payload
 from prompt_debugger.ui.present.completion import completion_payload
 from prompt_debugger.ui.present.stages import stages_payload
 from prompt_debugger.ui.present.verdict import verdict_payload
@@ -69,6 +69,14 @@ def test_a_fault_without_a_lost_character_is_no_loss() -> None:
         assert badge == "FAULT FOUND"
 
 
+def test_a_request_at_fault_has_a_card_that_leads_to_the_place() -> None:
+    card = header(stages_payload(refused()))["request"]
+
+    assert (card["title"], card["state"], card["figures"]) == ("Request", "guilty", ["1 error"])
+    assert card["evidence"]["field"] == "tools[0].function.parameters"
+    assert header(stages_payload(dropped_call_trace()))["request"] is None
+
+
 def test_after_a_refusal_every_pane_gives_the_reason() -> None:
     panes = header(completion_payload(refused()))
     cards = {card["opens"]: card for card in header(stages_payload(refused()))["cards"]}
@@ -76,6 +84,41 @@ def test_after_a_refusal_every_pane_gives_the_reason() -> None:
     assert all("refused the request, HTTP 400" in panes[name]["empty"] for name in ("raw", "stream", "message"))
     assert cards["complete"]["figures"] == ["no output", "refused, HTTP 400"]
     assert cards["parse"]["hint"] == "there was no answer to parse"
+
+
+def test_after_a_refusal_account_tokens_and_template_give_the_reason() -> None:
+    trace = replace(refused(), prompt=None, local_prompt=None)
+    views = RunView().finish(trace)
+
+    for name, what in (
+        ("ledger", "no raw output to account for"),
+        ("raw_tokens", "no raw output"),
+        ("prompt_tokens", "tokens of the prompt"),
+        ("template", "chat template"),
+    ):
+        empty = header(str(views[name]))["empty"]
+        assert what in empty
+        assert "The server refused the request, HTTP 400." in empty
+
+
+def test_a_view_that_has_something_to_show_gives_no_reason() -> None:
+    views = RunView().finish(dropped_call_trace())
+
+    for name in ("ledger", "raw_tokens", "prompt_tokens", "template"):
+        assert "empty" not in header(str(views[name]))
+
+
+def test_a_run_that_is_not_over_gives_no_reason_yet() -> None:
+    trace = replace(dropped_call_trace(), raw=None, chat=None, chat_stream=None, parse=None, verdict=None)
+    view = RunView()
+    changed = view.update(trace, "Asking the model")
+
+    assert changed["ledger"] is changed["raw_tokens"] is None
+    assert header(str(view.finish(refused())["ledger"]))["empty"]
+
+
+def test_a_report_leaves_what_is_empty_to_its_own_words() -> None:
+    assert RunView(explains=False).finish(refused())["ledger"] is None
 
 
 def test_before_a_run_the_panes_say_what_they_will_show() -> None:

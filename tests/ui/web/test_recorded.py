@@ -42,7 +42,9 @@ def test_a_worked_case_opens_as_recorded_and_says_so(name, public):
     assert "2026" in strip["detail"]
     assert "nothing was run now" in strip["detail"]
     assert unpack_payload(case.payloads["header"])[0]["facts"][0][1] == "recorded"
-    assert bool(case.payloads["ledger"]) == (name != "tutorial-tool-types")  # which the server refused
+    ledger = unpack_payload(case.payloads["ledger"])[0]
+    assert ("accounts" in ledger) == (name != "tutorial-tool-types")  # which the server refused
+    assert ("HTTP 400" in ledger.get("empty", "")) == (name == "tutorial-tool-types")
     assert case.payloads["prompt_tokens"]
 
 

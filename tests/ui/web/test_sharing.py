@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from prompt_debugger.core.pipeline.recordings import load_recording
 from prompt_debugger.core.report import read_bundle, write_bundle
 from prompt_debugger.ui.present import VIEWS, unpack_payload
 from prompt_debugger.ui.web.handlers import TargetFields
@@ -117,6 +118,15 @@ def test_each_form_holds_the_run(sharing):
     assert b"PD401 dropped-call" in asked(sharing, "markdown", trace)[1]
     assert read_bundle(asked(sharing, "bundle", trace)[1].decode()).trace == trace
     assert asked(sharing, "picture", trace)[0]["parts"]["verdict"]["badge"] == "DROPPED"
+
+
+def test_a_picture_of_a_refused_run_has_no_ledger_to_draw(sharing):
+    refused = load_recording("tutorial-tool-types").trace
+
+    parts = asked(sharing, "picture", refused)[0]["parts"]
+
+    assert parts["ledger"] is None
+    assert parts["verdict"]["badge"] == "REFUSED"
 
 
 def test_the_same_question_twice_gives_two_different_answers(sharing):

@@ -1,0 +1,42 @@
+"""Why a pane of a run is empty: a finished run says so there, where one that has not begun says what will come."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.types import Trace
+from prompt_debugger.ui.present.payload import pack_payload
+
+EXPLAINED = ("prompt_tokens", "template", "raw_tokens", "ledger")
+_UNKNOWN = {
+    "prompt_tokens": "The tokens of the prompt are not known.",
+    "template": "The chat template is not known.",
+    "raw_tokens": "The tokens of the raw output are not known.",
+    "ledger": "The account of this run is not known.",
+}
+_NOT_THERE = {
+    "raw_tokens": "There is no raw output.",
+    "ledger": "There is no raw output to account for.",
+}
+
+
+def why_no_answer(trace: Trace) -> str:
+    """Return why a finished run has no answer to show; "" where one came or may still come."""
+    if trace.refusal is not None:
+        return f"Nothing came back: the server refused the request, HTTP {trace.refusal.status}. Findings say why."
+    return "" if trace.verdict is None else "This run did not ask for it, or nothing came back."
+
+
+def empty_payload(trace: Trace, view: str) -> str:
+    """Return the payload of a view that a finished run has nothing to show in but the reason.
+
+    Args:
+        trace: The run.
+        view: One of `EXPLAINED`.
+    """
+    return pack_payload({"empty": _why_empty(trace, view)})
+
+
+def _why_empty(trace: Trace, view: str) -> str:
+    known = _UNKNOWN[view] if trace.raw is not None else _NOT_THERE.get(view, _UNKNOWN[view])
+    if trace.refusal is None or trace.raw is not None:
+        return known
+    return f"{known} The server refused the request, HTTP {trace.refusal.status}. Findings say why."
