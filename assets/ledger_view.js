@@ -80,7 +80,7 @@ class LedgerView {
     walkJson(this.message, this.name, "message", (path) => ({ target: path }));
     this.drawDifferences(account.differences);
     if (account.note) this.message.append(prose("p", "pd-account-note", account.note));
-    if (account.missing) this.message.append(make("p", "pd-missing", account.missing));
+    if (account.missing) this.message.prepend(make("p", "pd-missing", account.missing)); // above all: never out of sight
     requestAnimationFrame(() => this.drawRail());
   }
 
