@@ -71,7 +71,7 @@ const figures = (found) => "\u2212" + found.removed + " +" + found.added + " " +
 // --- switches -----------------------------------------------------------------------------
 
 builders.switches = (root, name) =>
-  bench(root, name, "Each switch set otherwise, one at a time: the generation prompt, thinking, tools, content, arguments, ids, what vLLM does to a request. You see which tokens go and come.", (header) => [
+  bench(root, name, "Each switch changed, one at a time: the generation prompt, thinking, tools, content, arguments, ids, what vLLM does to a request. You see which tokens appear or disappear.", (header) => [
     header.failure && failureBox("As pasted", header.failure),
     ...header.mends.map((one) => entry(one, "mends", make("p", "", "The request renders with this switch; as pasted it does not."))),
     ...header.changes.map(change),

@@ -24,8 +24,8 @@ def check_to_terminal(check: Check, changes: Sequence[Change] | None = None, *, 
 
     Args:
         check: The check.
-        changes: What changed; `None` if it was held against nothing.
-        since: The model it was held against; "" for a lock.
+        changes: What changed; `None` if it was compared with nothing.
+        since: The model it was compared with; "" for a lock.
     """
     parts = (
         _head(check),
@@ -166,7 +166,7 @@ def _engines(check: Check) -> Iterator[str]:
 def _changes(changes: Sequence[Change] | None, since: str) -> Iterator[str]:
     if changes is None:
         return
-    words = f"held against {since}" if since else "since the lock"
+    words = f"compared with {since}" if since else "since the lock"
     yield f"\n{words}:" if changes else f"\n{words} nothing has changed"
     for one in changes:
         yield f"  {'worse  ' if one.is_worse else '       '} {one.sentence}"

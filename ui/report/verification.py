@@ -83,7 +83,7 @@ def _header(summary: JSONObject, own: JSONObject) -> Iterator[str]:
     yield f'<section class="tiles">{cells}</section>'
     evidence = ", ".join(f"{name} {count}" for name, count in _object(own["evidence"]).items())
     yield (
-        f"<p>Calls are counted in {own['compared']} rows whose raw output could be held against the answer. "
+        f"<p>Calls are counted in {own['compared']} rows whose raw output could be compared with the answer. "
         f"Evidence: {_text(evidence)}.</p>"
     )
 

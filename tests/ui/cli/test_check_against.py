@@ -33,8 +33,8 @@ def test_a_folder_a_template_and_a_hub_id_are_models_and_a_json_file_is_a_lock(t
 def test_against_a_model_the_report_names_it():
     text = check_to_terminal(check_of(), [Change("It broke.", True)], since="org/model@v1.0")
 
-    assert "\nheld against org/model@v1.0:\n  worse   It broke." in text
-    assert "held against org/model@v1.0 nothing has changed" in check_to_terminal(
+    assert "\ncompared with org/model@v1.0:\n  worse   It broke." in text
+    assert "compared with org/model@v1.0 nothing has changed" in check_to_terminal(
         check_of(), (), since="org/model@v1.0"
     )
 
