@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -221,8 +221,3 @@ def _lost(name: str, want: str) -> str:
 
 def _count(calls: int) -> str:
     return f"{calls} call{'' if calls == 1 else 's'}"
-
-
-def problems_of(cells: Sequence[Cell]) -> tuple[str, ...]:
-    """Return what went wrong in some cells, each only once."""
-    return tuple(dict.fromkeys(cell.problem for cell in cells if cell.problem is not None))

@@ -184,7 +184,6 @@ class _Search:
     failed: list[str] = field(default_factory=list)
     rendered_count: int = 0
     costly_count: int = 0
-    base_text: str | None = None
 
     @property
     def has_exact(self) -> bool:

@@ -19,14 +19,12 @@ class WrittenCall:
 
     Attributes:
         name: Its name, as far as written.
-        name_start: Where the name begins, from 0.
-        name_stop: Where it ends.
+        name_stop: Where the name ends, from 0.
         arguments_start: Where its JSON arguments begin; `None` if there are none, or they are no JSON.
         arguments: Those arguments, as far as written.
     """
 
     name: str
-    name_start: int
     name_stop: int
     arguments_start: int | None
     arguments: str
@@ -50,10 +48,10 @@ def find_call(text: str, place: int, forms: Sequence[CallForm]) -> WrittenCall |
     stop = closing.start() if closing else len(text)
     brace = text.find("{", stop, stop + _FAR_CHARS)
     if brace < 0:
-        return WrittenCall(text[start:stop], start, stop, None, "")
+        return WrittenCall(text[start:stop], stop, None, "")
     scan = scan_json(text, brace, len(text))
     end = scan.span.stop if scan.status is CallStatus.COMPLETE else len(text)
-    return WrittenCall(text[start:stop], start, stop, brace, text[brace:end])
+    return WrittenCall(text[start:stop], stop, brace, text[brace:end])
 
 
 def has_call(text: str, forms: Sequence[CallForm]) -> bool:

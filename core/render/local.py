@@ -83,16 +83,16 @@ def generation_prompt(
         RenderError: The template failed.
     """
     plain_body = {key: value for key, value in body.items() if key != "continue_final_message"}
-    texts: list[str] = []
-    for wanted in (False, True):
-        variables = read_variables(
-            plain_body,
-            special_tokens={**special_tokens_of(tokenizer), **special_tokens},
-            template_kwargs=template_kwargs,
-            add_generation_prompt=wanted,
-        )
-        texts.append(run(RenderJob(template, variables.variables, is_traced=False), renderer).text)
-    without, with_it = texts
+    variables = read_variables(
+        plain_body,
+        special_tokens={**special_tokens_of(tokenizer), **special_tokens},
+        template_kwargs=template_kwargs,
+        add_generation_prompt=False,
+    )
+    without, with_it = (
+        run(RenderJob(template, one.variables, is_traced=False), renderer).text
+        for one in (variables, variables.generating())
+    )
     return with_it[len(without) :] if with_it.startswith(without) else ""
 
 

@@ -9,6 +9,7 @@ stay exactly as they were pasted.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from prompt_debugger.core.errors import RenderError
@@ -52,6 +53,11 @@ class Variables(NamedTuple):
         if shown.get("documents", 0) is None:
             del shown["documents"]
         return shown
+
+    def generating(self) -> Variables:
+        """Return the same with the assistant turn opened at the end."""
+        switched = (replace(one, value=True) if one.name == "add_generation_prompt" else one for one in self.variables)
+        return self._replace(variables=tuple(switched))
 
 
 def read_variables(

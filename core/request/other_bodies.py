@@ -22,12 +22,10 @@ class Converted(NamedTuple):
     """A body of another API as one of chat completions.
 
     Attributes:
-        api: Its name.
         body: The chat completion body.
         notices: What was changed or left out.
     """
 
-    api: str
     body: JSONObject
     notices: tuple[Notice, ...]
 
@@ -96,7 +94,7 @@ def _converted(api: str, value: JSONObject, convert: Callable[[JSONObject, _Work
     body = {**body, "messages": work.messages, **work.body}
     lost = "nothing was left out" if not work.lost else "what it has no place for is named below"
     said = Notice("", f"This is a body of {api}; it was read as a chat completion: {lost}.")
-    return Converted(api, body, (said, *work.lost))
+    return Converted(body, (said, *work.lost))
 
 
 def _object(value: JSON) -> JSONObject:

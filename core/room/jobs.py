@@ -37,7 +37,6 @@ class Job(Generic[P, T]):
         function: Defined at the top of a module; its arguments and results are values that `core.room.values` knows.
         what: What it does, as in "reading the output took more than 5 s".
         limits: What it may use.
-        room: Name of the room that runs it.
         rehearse: Run once in each process before its door is locked: imports that a job would do late.
         hint: What to look for if a limit was hit.
     """
@@ -45,7 +44,6 @@ class Job(Generic[P, T]):
     function: Callable[P, T]
     what: str
     limits: Limits
-    room: str = COMMON
     rehearse: Callable[[], None] | None = None
     hint: str = ""
 
@@ -75,7 +73,7 @@ def job(
 
     def mark(function: Callable[P, T]) -> Job[P, T]:
         _MODULES.setdefault(room, {})[function.__module__] = None
-        return Job(function, what, limits or Limits(), room, rehearse, hint)
+        return Job(function, what, limits or Limits(), rehearse, hint)
 
     return mark
 

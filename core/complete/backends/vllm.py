@@ -36,7 +36,6 @@ class RenderAnswer:
         sampling: Sampling parameters after defaults and the parser's adjustments.
         constraint: Grammar that chat puts on the output, in the shape of `structured_outputs`; `None` for none.
         template_kwargs: Effective template kwargs; `None` unless a reasoning parser is configured.
-        token_offsets: Character span of each token in the prompt text, where asked for and known.
         body: The answer as received.
     """
 
@@ -44,7 +43,6 @@ class RenderAnswer:
     sampling: JSONObject
     constraint: JSONObject | None = None
     template_kwargs: JSONObject | None = None
-    token_offsets: tuple[tuple[int, int], ...] | None = None
     body: str = ""
 
     @property
@@ -61,7 +59,7 @@ async def request_render(connection: HttpConnection, body: JSONObject) -> Render
     """
     path = "/v1/chat/completions/render"
     sent: JSONObject = {key: value for key, value in body.items() if key not in ("stream", "stream_options")}
-    answer = await connection.post(path, {**sent, "return_token_offsets": True})
+    answer = await connection.post(path, sent)
     fields = object_of(connection.read_json("POST", path, answer))
     ids = ids_of(fields.get("token_ids"))
     if ids is None:
@@ -73,7 +71,6 @@ async def request_render(connection: HttpConnection, body: JSONObject) -> Render
         sampling=sampling,
         constraint=_constraint_of(sampling.get("structured_outputs")),
         template_kwargs=kwargs if isinstance(kwargs, dict) else None,
-        token_offsets=_offsets_of(fields.get("token_offsets"), len(ids)),
         body=answer.text,
     )
 
@@ -157,12 +154,6 @@ def _constraint_of(value: JSON) -> JSONObject | None:
         key: item for key, item in fields.items() if item not in _UNSET and not key.startswith("_")
     }
     return constraint or None
-
-
-def _offsets_of(value: JSON, count: int) -> tuple[tuple[int, int], ...] | None:
-    pairs = [ids_of(item) for item in value] if isinstance(value, list) else []
-    spans = tuple((pair[0], pair[1]) for pair in pairs if pair is not None and len(pair) == 2)
-    return spans if spans and len(spans) == count else None
 
 
 def _odd(path: str, fields: JSONObject) -> BackendError:

@@ -212,11 +212,8 @@ async def test_an_unknown_model_is_a_refusal(client: ServerClient) -> None:
 @pytest.mark.lab
 async def test_vllm_renders_tokenizes_and_parses_on_request(client: ServerClient) -> None:
     rendered = await client.render({**BODY, "stream": True})
-    text = await client.detokenize(rendered.token_ids)
 
     assert rendered.token_ids == await client.tokenize_chat(BODY)
-    assert rendered.token_offsets is not None
-    assert rendered.token_offsets[-1][1] == len(text)
     assert rendered.max_tokens == BODY["max_tokens"]
     assert "chat_template" in await client.tokenizer_info()
 

@@ -29,13 +29,12 @@ async def test_an_answer_in_another_shape_is_told(path: str, body: JSON) -> None
     assert path in caught.value.message
 
 
-@pytest.mark.parametrize("offsets", [None, [[0, 1]], [[0, 1], None], [[0, 1], [1]]])
-async def test_offsets_that_do_not_fit_the_ids_are_none(offsets: JSON) -> None:
-    body: JSON = {"token_ids": [1, 2], "token_offsets": offsets, "sampling_params": {"structured_outputs": None}}
+async def test_a_grammar_without_anything_in_it_is_none() -> None:
+    body: JSON = {"token_ids": [1, 2], "sampling_params": {"structured_outputs": None}}
     async with faulty_server(answer(200, body)) as server, ServerClient(server.base_url) as client:
         found = await client.render({})
 
-    assert (found.token_ids, found.token_offsets, found.constraint, found.max_tokens) == ((1, 2), None, None, None)
+    assert (found.token_ids, found.constraint, found.max_tokens) == ((1, 2), None, None)
 
 
 async def test_what_vllm_keeps_private_of_a_grammar_is_not_sent_back() -> None:
