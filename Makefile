@@ -10,7 +10,7 @@ TORCH := $(shell grep '^torch==' requirements.lock)
 # PyTorch's CPU build is on no general package index: pip as configured is asked first, then PyTorch's own.
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 # Tests that boot a server share it, and so do those that open the page in a browser: each of the two parts runs one by
-# one, the two beside each other. All others use every core.
+# one. They wait for servers and pages half of the time, so all parts run beside each other; the others use every core.
 SERVERS := (lab or vllm) and not browser
 BROWSER := browser
 HEAVY := lab or vllm or browser
@@ -30,16 +30,18 @@ lab: setup ## serve the lab model on a real vLLM and print its base URL
 	$(PY) app.py lab $(ARGS)
 
 test: setup browser .venv-litellm/.ready .venv-ray/.ready ## set up, then the whole suite: style, types, imports, tests with real vLLM and browser
-	$(MAKE) --no-print-directory lint
 ifdef ARGS
+	$(MAKE) --no-print-directory lint
 	$(PY) -m pytest $(ARGS)
 else
-	$(PY) -m pytest -n logical --dist loadfile -m "not ($(HEAVY))"
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-servers test-browser
+	$(MAKE) --no-print-directory --jobs=4 --output-sync=target test-browser test-servers test-others lint
 endif
 
-.PHONY: test-servers test-browser
-test-servers: ## part of `make test`, which sets up what it needs: the tests that boot a server
+.PHONY: test-others test-servers test-browser
+test-others: ## part of `make test`, which sets up what it needs: the tests that need neither of the following, on every core
+	$(PY) -m pytest -n logical --dist loadfile -m "not ($(HEAVY))"
+
+test-servers: ## likewise: the tests that boot a server, which split off from one process that has imported vLLM
 	$(PY) -m pytest -m "$(SERVERS)"
 
 test-browser: ## likewise: the tests that open the page in a browser

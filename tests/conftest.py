@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, settings
 
 from prompt_debugger.core.lab import LabPool, LabSpec
 from tests.examples import ASKED, examples
+from tests.warm.labs import ADDRESS, warm_labs
+from tests.warm.parsers import warm_parsers
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
@@ -72,6 +74,22 @@ def lab_url(labs: LabPool) -> str:
 def reasoning_lab_url(labs: LabPool) -> str:
     """The same with a reasoning parser."""
     return asyncio.run(labs.get(LabSpec(reasoning_parser="kimi_k2"))).base_url
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _warm_vllm() -> Iterator[None]:
+    """Labs and parser helpers of the whole run split off from few processes that have imported vLLM."""
+    with warm_labs(), warm_parsers():
+        yield
+
+
+@pytest.fixture(scope="module")
+def cold_labs() -> Iterator[None]:
+    """Servers that are started as users' are, imports and all."""
+    address = os.environ.pop(ADDRESS, None)
+    yield
+    if address is not None:
+        os.environ[ADDRESS] = address
 
 
 @pytest.fixture(scope="session", autouse=True)

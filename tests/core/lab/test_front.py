@@ -19,6 +19,8 @@ from tests.patience import PATIENCE_S
 
 WaitGone = Callable[[Iterable[int]], set[int]]
 
+pytestmark = pytest.mark.usefixtures("cold_labs")
+
 ROOT = Path(__file__).resolve().parents[3]
 FRONT = """
 import sys

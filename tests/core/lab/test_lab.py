@@ -15,7 +15,7 @@ from prompt_debugger.core.lab.failures import find_known_failure
 from prompt_debugger.core.lab.progress import ENGINE_MILESTONES
 from tests.patience import PATIENCE_S
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(900), pytest.mark.usefixtures("cold_labs")]
 
 _BYTES_ALLOWED = 1_300_000_000
 

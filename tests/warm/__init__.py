@@ -1,0 +1,11 @@
+"""vLLM imported once for many servers and helpers of the tests.
+
+Imports are most of what a lab server costs: eight seconds of processor time in each of its two processes. Here one
+process imports vLLM, and every lab of the run splits off from it, with the command line, the environment and the files
+that the program gave it. What is left out is the import alone; that it works is what `tests/core/lab` proves, whose
+servers are started as users' are.
+
+    pytest ── starts, when the first lab asks ──▶ `stem.py`, which imports vLLM
+      └ program ── supervisor ── `python -m vllm…` ── `path/sitecustomize.py`: hands its files over, and waits
+                                                          └▶ stem ── keeper ── the server
+"""

@@ -1,0 +1,154 @@
+"""The process that has imported vLLM: servers split off from it, each with a keeper that ends it when it must.
+
+Started with one open socket that listens. Standard input is its leash.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import gc
+import importlib
+import json
+import multiprocessing
+import multiprocessing.util
+import os
+import runpy
+import select
+import signal
+import socket
+import sys
+import tempfile
+import traceback
+from contextlib import suppress
+from typing import Any, NoReturn
+
+_PR_SET_CHILD_SUBREAPER = 36
+# What both processes of a server import, be it late: each server would do so by itself.
+_IMPORTED = (
+    "uvloop",
+    "vllm.entrypoints.launchers.api_server.entry",
+    "vllm.entrypoints.launchers.render.entry",
+    "vllm.entrypoints.openai.api_server",
+    "vllm.v1.engine.async_llm",
+    "vllm.v1.engine.core",
+    "vllm.v1.engine.utils",
+    "vllm.v1.executor.uniproc_executor",
+    "vllm.v1.worker.cpu_worker",
+    "vllm.v1.worker.cpu_model_runner",
+    "vllm.v1.attention.backends.cpu_attn",
+    "vllm.model_executor.models.llama",
+    "vllm.model_executor.model_loader.default_loader",
+    "vllm.tokenizers.hf",
+    "vllm.renderers.hf",
+    "xgrammar",
+    "torch._inductor.config",
+)
+
+
+def main(listening: socket.socket) -> None:
+    """Split servers off until the leash is cut."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the keepers
+    for name in _IMPORTED:
+        with suppress(ImportError):  # a release that has it elsewhere imports it when it is needed
+            importlib.import_module(name)
+    gc.collect()
+    gc.freeze()
+    while True:
+        ready, _, _ = select.select([listening.fileno(), 0], [], [])
+        if 0 in ready and not os.read(0, 1):
+            return
+        if listening.fileno() in ready:
+            asking, _ = listening.accept()
+            if os.fork() == 0:
+                listening.close()
+                _keep(asking)
+            asking.close()
+
+
+def _keep(asking: socket.socket) -> NoReturn:
+    """Start the server that is asked for, and end it when whoever asked is gone."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    _, files, _, _ = socket.recv_fds(asking, 1, 3)
+    line = b""
+    while not line.endswith(b"\n"):
+        if not (part := asking.recv(65_536)):
+            os._exit(0)
+        line += part
+    order = json.loads(line)
+    server = os.fork()
+    if server == 0:
+        asking.close()
+        _serve(order, files)
+    for number in files:
+        os.close(number)
+    os._exit(_watch(asking, server))
+
+
+def _watch(asking: socket.socket, server: int) -> int:
+    """Pass signals on until the server has ended, and say how; return our own status."""
+    end = os.pidfd_open(server)
+    while True:
+        ready, _, _ = select.select([asking.fileno(), end], [], [])
+        if asking.fileno() in ready:
+            heard = asking.recv(1)
+            _signal(server, heard[0] if heard else signal.SIGKILL)
+        if end in ready:
+            break
+    _signal(server, signal.SIGKILL)  # what is left of its group; its number is not free yet
+    _, status = os.waitpid(server, 0)
+    with suppress(OSError):
+        asking.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
+    return 0
+
+
+def _signal(group: int, number: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+    with suppress(ProcessLookupError):  # its group may not be there yet
+        os.kill(group, number)
+
+
+def _serve(order: dict[str, Any], files: list[int]) -> NoReturn:
+    """Be the server, as its command line says."""
+    status = 1
+    try:
+        os.setsid()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for place, number in enumerate(files):
+            os.dup2(number, place)
+            os.close(number)
+        os.environ.clear()
+        os.environ.update(order["environment"])
+        os.chdir(order["folder"])
+        tempfile.tempdir = None  # decided by the environment
+        sys.argv = [order["module"], *order["arguments"]]
+        _split_off_engines()
+        sys.modules.pop(order["module"], None)  # it is to run, as `python -m` does
+        runpy.run_module(order["module"], run_name="__main__", alter_sys=True)
+        status = 0
+    except SystemExit as left:
+        status = left.code if isinstance(left.code, int) else int(left.code is not None)
+        if isinstance(left.code, str):
+            sys.stderr.write(f"{left.code}\n")
+    except BaseException:  # noqa: BLE001  # as the interpreter does at the end of a program
+        traceback.print_exc()
+    finally:
+        with suppress(Exception):
+            multiprocessing.util._exit_function()  # type: ignore[attr-defined]
+            atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def _split_off_engines() -> None:
+    """Have the engine's process split off, too; by itself vLLM starts it anew on a CPU, with imports of its own."""
+    for name in ("vllm.utils.system_utils", "vllm.v1.engine.utils", "vllm.v1.engine.coordinator"):
+        importlib.import_module(name).get_mp_context = lambda: multiprocessing.get_context("fork")  # type: ignore[attr-defined]
+
+
+if __name__ == "__main__":
+    main(socket.socket(fileno=int(sys.argv[1])))
