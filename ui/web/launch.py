@@ -7,6 +7,7 @@ import socket
 import sys
 import threading
 from contextlib import suppress
+from functools import partial
 
 from prompt_debugger.ui.web.settings import PageSettings, launch_arguments, prepare_environment
 from prompt_debugger.ui.web.start_gradio import start_gradio
@@ -110,7 +111,7 @@ def launch_app(
     room_of().warm_up()  # it starts while the page is built
     labs = labs_of(settings)
     app = build_app(settings, labs)
-    stop_signals = StopSignals()
+    stop_signals = StopSignals(partial(_end_within, _PATIENCE_S))
     try:
         room_of().call(check_pasted, "{}", is_public=public)  # a page without its room could do nothing
         _, url, _ = serve_app(app, settings)

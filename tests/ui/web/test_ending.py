@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import textwrap
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -87,6 +88,29 @@ def test_a_signal_that_another_thread_is_woken_for_ends_the_page():
 
         assert any(heard)
         assert page.wait(60) == 0
+
+
+def test_a_signal_ends_the_program_in_the_midst_of_its_start():
+    code = """
+    import threading
+    from prompt_debugger.ui.web import launch
+    def starts_for_ever(*_):
+        print("starting", flush=True)
+        threading.Event().wait()
+    launch.serve_app = starts_for_ever
+    launch.launch_app(port=0, lab=False)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as starting:
+        try:
+            assert starting.stdout is not None
+            assert starting.stdout.readline() == "starting\n"
+
+            starting.send_signal(signal.SIGTERM)
+
+            assert starting.wait(60) == 0
+        finally:
+            starting.kill()
 
 
 def address_of(page: subprocess.Popen[str]) -> str:
