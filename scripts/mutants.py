@@ -53,7 +53,7 @@ GROUPS = {
     ),
     "reading": Group(
         ("core/parse/reading.py", "core/parse/mentions.py"),
-        "formats/test_goldens.py formats/test_kimi_k2.py formats/test_readings.py",
+        "formats/test_goldens.py formats/test_kimi_k2.py formats/test_readings.py parse/test_ledger.py",
     ),
     "evidence": Group(
         ("core/complete/evidence.py", "core/complete/completeness.py"),
