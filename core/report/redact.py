@@ -18,6 +18,8 @@ import re
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from prompt_debugger.core.report.secret_manifests import cover_manifests
+from prompt_debugger.core.report.secret_places import PLACES, holds_login
 from prompt_debugger.core.report.secret_shapes import SHAPES
 from prompt_debugger.core.types import JSON, JSONObject
 
@@ -53,10 +55,10 @@ def redact_text(text: str) -> str:
 def replace_secrets(text: str, cover: Callable[[str], str]) -> str:
     """Return `text` with everything that looks like a secret replaced by what `cover` makes of it."""
     small = text.lower()
-    for shape in SHAPES:
+    for shape in (*PLACES, *SHAPES):  # a place may say more than a shape, which would take a part of it
         if any(word in small for word in shape.words):
-            text = shape.pattern.sub(partial(_replaced, cover), text)
-    return text
+            text = shape.pattern.sub(partial(_replaced, cover, shape.is_secret), text)
+    return cover_manifests(text, cover)
 
 
 def redact_json(value: JSON) -> JSON:
@@ -93,12 +95,15 @@ def is_secret_field(name: str) -> bool:
 
 def is_secret_value(name: str, value: object) -> bool:
     """Say whether what stands under this name is a secret; in a schema, `password` may be described."""
+    if name == "auth" and isinstance(value, str):  # of a container registry
+        return holds_login(value)
     return is_secret_field(name) and not (isinstance(value, Mapping) and not _SCHEMA_WORDS.isdisjoint(value))
 
 
-def _replaced(cover: Callable[[str], str], match: re.Match[str]) -> str:
+def _replaced(cover: Callable[[str], str], is_secret: Callable[[str], bool], match: re.Match[str]) -> str:
     kept = match[1] if match.re.groups else ""
-    return kept + cover(match[0][len(kept) :])
+    found = match[0][len(kept) :]
+    return kept + cover(found) if is_secret(found) else match[0]
 
 
 def _blanked(value: JSON) -> JSON:

@@ -8,6 +8,7 @@ A key without a shape is known by its name alone, and then only if it holds a di
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 _VALUE = r"(?=[^\s\"'\\,;&<>{}()\[\]\u2022\d]{0,128}\d)[^\s\"'\\,;&<>{}()\[\]\u2022$`]{8,}"
@@ -31,6 +32,19 @@ _BY_PREFIX = (
     r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
     r"pypi-AgE[A-Za-z0-9_-]{32,}",
     r"AGE-SECRET-KEY-1[0-9A-Z]{20,}",
+    r"hv[sbr]\.(?=[A-Za-z_-]{0,128}\d)[A-Za-z0-9_-]{20,}",
+    r"(?:whsec|dckr_pat|lin_api|glsa|rubygems|sntry[su]|rnd|figd)_(?=[A-Za-z_-]{0,128}\d)[A-Za-z0-9_+/=-]{20,}",
+    r"(?:tskey-[a-z]{3,10}|sq0[a-z]{3}|PMAK|xkeysib)-(?=[A-Za-z_-]{0,128}\d)[A-Za-z0-9_-]{16,}",
+    r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[A-Za-z0-9_-]{1,40}\.)?(?=[A-Za-z]{0,128}\d)[A-Za-z0-9]{20,}",
+    r"ATATT3[A-Za-z0-9_=-]{20,}",
+    r"sbp_[0-9a-f]{40}",
+    r"ntn_\d{6,20}[A-Za-z0-9]{20,}",
+    r"LTAI[A-Za-z0-9]{16,}",
+    r"key-[0-9a-f]{32}\b",
+    r"[ps]k\.eyJ[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{8,}",
+    r"eyJ(?:hdXRocyI6|rIjoi)[A-Za-z0-9+/=_-]{16,}",  # a file of logins to registries, in base64; Grafana
+    r"LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0EgUFJJVkFUR|BFQyBQUklWQVRF|BPUEVOU1NIIFBSSVZBVE|BFTkNSWVBURUQgUFJJVkFUR)"
+    r"[A-Za-z0-9+/=]{8,}",  # a private key in base64
 )
 _NAMES = (
     r"(?:api|access|account|secret|private|subscription|signing|encryption|shared[-_]?access)[-_ ]?key"
@@ -39,87 +53,91 @@ _NAMES = (
 )
 
 _QUERY_NAMES = "key|token|auth|sig|signature|code|pwd|x-amz-(?:signature|credential|security-token)"
-_WORDS_OF_PREFIXES = ("dapi", "sk", "akia", "asia", "absk", "aiza")
+_WORDS_OF_PREFIXES = (
+    "dapi", "sk", "akia", "asia", "absk", "aiza", "atatt3", "eyjhdxrocyi6", "eyjrijoi", "ltai", "ls0tls1crudjti",
+)  # fmt: skip
 
 
 class Shape(NamedTuple):
-    """A pattern, and the words without one of which, in small letters, no text can match it."""
+    """A pattern, the words without one of which, in small letters, no text can match it, and what else has to hold."""
 
     pattern: re.Pattern[str]
     words: tuple[str, ...]
+    is_secret: Callable[[str], bool] = bool
 
 
-def _shape(pattern: str, *words: str) -> Shape:
+def shape(pattern: str, *words: str) -> Shape:
+    """Return a shape of this pattern."""
     return Shape(re.compile(pattern), words)
 
 
 SHAPES = (
-    _shape(rf"\b(?:{'|'.join(_BY_PREFIX)})", *"-_.", *_WORDS_OF_PREFIXES),
-    _shape(r"(?<!\d)\d{8,10}:AA[A-Za-z0-9_-]{30,}", ":aa"),  # Telegram
+    shape(rf"\b(?:{'|'.join(_BY_PREFIX)})", *"-_.", *_WORDS_OF_PREFIXES),
+    shape(r"(?<!\d)\d{8,10}:AA[A-Za-z0-9_-]{30,}", ":aa"),  # Telegram
     # Keys of Azure have their mark in the middle.
-    _shape(r"(?<![A-Za-z0-9])[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{8,40}", "jqqj99"),
+    shape(r"(?<![A-Za-z0-9])[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{8,40}", "jqqj99"),
+    shape(r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~.-])", "q~"),  # Azure, too
     # A token that signs or encrypts JSON: three parts, the last of which may be empty, or five.
-    _shape(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*){1,3}", "eyj"),
+    shape(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*){1,3}", "eyj"),
     # A private key: its lines, and the short ones before its end.
-    _shape(
+    shape(
         r"(-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----)"
-        rf"(?:{_BREAK}++(?:[A-Za-z0-9+/=]{{16,}}+|[A-Za-z][A-Za-z-]{{2,20}}: [^\n\\\"'\u2022]{{1,100}}+))++"
+        rf"(?:{_BREAK}*+(?:[A-Za-z0-9+/=]{{16,}}+|[A-Za-z][A-Za-z-]{{2,20}}: [^\n\\\"'\u2022]{{1,100}}+))++"
         rf"(?:{_BREAK}*+[A-Za-z0-9+/=]{{1,80}}+(?={_BREAK}*+(?:-----END|=[A-Za-z0-9+/]{{4}})))?"
         rf"(?:{_BREAK}*+=[A-Za-z0-9+/]{{4}}(?={_BREAK}*+-----END))?",
         "private key",
     ),
-    _shape(r"((?i:\bbearer) )[A-Za-z0-9._~+/=-]{8,}", "bearer "),
+    shape(r"((?i:\bbearer) )[A-Za-z0-9._~+/=-]{8,}", "bearer "),
     # A password in an address, or a token that stands there alone.
-    _shape(r"(?<=://)(?!\u2022)(?:[^/@\s:\"'\\]*:[^/@\s\"'\\]+|[^/@\s:\"'\\]{16,})(?=@)", "://"),
+    shape(r"(?<=://)(?!\u2022)(?:[^/@\s:\"'\\]*:[^/@\s\"'\\]+|[^/@\s:\"'\\]{16,})(?=@)", "://"),
     # A part of an address that nobody would write by hand.
-    _shape(
+    shape(
         r"(https?://[^\s\"'<>\\]{1,200}?/)(?=[a-zA-Z]{0,64}\d)(?=[a-z0-9]{0,64}[A-Z])(?=[A-Z0-9]{0,64}[a-z])"
         r"[A-Za-z0-9]{24,}(?![A-Za-z0-9._-])",
         "://",
     ),
-    _shape(rf"(?i)([?&;](?:{_NAMES}|{_QUERY_NAMES})=){_VALUE}", "="),
-    _shape(r"(\bhooks\.slack\.com/services/|/api/webhooks/\d{10,24}/)[A-Za-z0-9/_-]{16,}", "hooks"),
+    shape(rf"(?i)([?&;](?:{_NAMES}|{_QUERY_NAMES})=){_VALUE}", "="),
+    shape(r"(\bhooks\.slack\.com/services/|/api/webhooks/\d{10,24}/)[A-Za-z0-9/_-]{16,}", "hooks"),
     # A shell variable that is set to a key, not one that takes it from another variable or command, nor one covered.
-    _shape(
+    shape(
         r"((?<![A-Za-z0-9_])(?!(?:BOS|EOS|PAD|UNK|SEP|CLS|MASK|STOP|IMAGE)_TOKEN)(?:[A-Z0-9]+_)*"
         r"(?:API_?KEY|ACCESS_KEY|SECRET_KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)=\\?[\"']?)(?![$<{`\[*\u2022])"
         r"(?:(?<=\")[^\"\\\n]{4,}|(?<=')[^'\\\n]{4,}|(?<==)[^\s\"'\\]{4,})",
         "key=", "token=", "secret=", "passw", "credential",
     ),
-    _shape(
+    shape(
         r"(\b(?:setx|setenv|set -[A-Za-z]{1,3}) [A-Z0-9_]{0,64}(?:KEY|TOKEN|SECRET|PASSWORD)[A-Z0-9_]{0,16} \\?[\"']?)"
         + _VALUE,
         "set",
     ),
     # A header, a field or an assignment, whatever the language: `api-key: 0123456789abcdef`.
-    _shape(
+    shape(
         rf"(?i)((?:{_NAMES})(?:[-_]?\d)?\\?[\"']?\]? ?(?:=>|:=|[:=]) ?\\?[\"']?){_VALUE}",
         "key", "secret", "passw", "passphrase", "token",
     ),
-    _shape(
+    shape(
         rf"((?<![\w-])--(?:[a-z]{{1,20}}-){{0,3}}(?:api-?key|token|password|secret)[ =]\\?[\"']?){_VALUE}", "--"
     ),
     # The scheme of an `Authorization` is a word; what comes after it is base64, in which letters mix, or holds a digit.
-    _shape(
+    shape(
         r"(?i)(\bauthorization\\?[\"']?\]?[:=] ?\\?[\"']?(?:[a-z][a-z-]{2,19} )?)"
         r"(?=[A-Za-z._~+/-]{0,128}[\d=])[A-Za-z0-9._~+/=-]{8,}",
         "authorization",
     ),
-    _shape(
+    shape(
         r"((?i:\bauthorization)\\?[\"']?\]?[:=] ?\\?[\"']?[Bb]asic )(?=[a-z]{0,128}[A-Z])(?=[A-Z]{0,128}[a-z])"
         r"[A-Za-z0-9+/=]{8,}",
         "authorization",
     ),
-    _shape(
+    shape(
         r"((?i:\b(?:set-)?cookie)\\?[\"']?: ?\\?[\"']?)(?=[^;]{8})"
         rf"{_COOKIE}=[^\s;\"'\\\u2022]+(?:; ?{_COOKIE}(?:=[^\s;\"'\\\u2022]*)?)*",
         "cookie",
     ),
     # User and password as commands are told them; two numbers are user and group.
-    _shape(
+    shape(
         r"((?<!\w)(?:-u|--user|-U|--proxy-user)[ =]?[\"']?[^\s:\"'\\\u2022-][^\s:\"'\\\u2022]{0,99}:)(?!\d+(?!\S))"
         r"[^\s\"'\\\u2022$\[]{4,}",
         "-u", "-user",
     ),
-    _shape(r"(\blogin [^\s\u2022]{1,100} password )[^\s\"'\\\u2022\[]{4,}", "login "),
 )  # fmt: skip
