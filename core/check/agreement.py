@@ -18,7 +18,7 @@ from prompt_debugger.core.check.model import CheckedModel
 from prompt_debugger.core.check.template.finding import found, shown
 from prompt_debugger.core.errors import EngineError, RenderError
 from prompt_debugger.core.parse.engines.rendered import EnginePrompt
-from prompt_debugger.core.render import explain_server_prompt
+from prompt_debugger.core.render import ToldPrompt, explain_server_prompt
 from prompt_debugger.core.render.local import Renderer
 from prompt_debugger.core.render.server import template_facts
 from prompt_debugger.core.text import excerpt, first_divergence
@@ -214,11 +214,9 @@ class _Comparison:
         """Yield what the engine does to a request, if that gives its prompt."""
         prompt = explain_server_prompt(
             asked.body,
-            token_ids=None,
-            text=text,
+            ToldPrompt(text=text, kind=self.kind),
             template=self.model.template,
             tokenizer=None,
-            server_kind=self.kind,
             special_tokens=self.model.special_tokens,
             renderer=self.renderer,
         )

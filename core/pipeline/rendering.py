@@ -18,6 +18,7 @@ from prompt_debugger.core.pipeline.target import Target
 from prompt_debugger.core.protocols import Tokenizer
 from prompt_debugger.core.render import (
     Remembered,
+    ToldPrompt,
     compare_prompts,
     explain_server_prompt,
     generation_prompt,
@@ -108,12 +109,14 @@ class Renderer:
             return None
         return explain_server_prompt(
             body,
-            token_ids=gathered.prompt_token_ids,
-            text=gathered.prompt_text,
-            pieces=_pieces(gathered.prompt_pieces, gathered.prompt_text),
+            ToldPrompt(
+                gathered.prompt_token_ids,
+                gathered.prompt_text,
+                _pieces(gathered.prompt_pieces, gathered.prompt_text),
+                self.server_template,
+                "vllm" if gathered.server is None else gathered.server.kind,
+            ),
             template=self.template,
-            server_template=self.server_template,
-            server_kind="vllm" if gathered.server is None else gathered.server.kind,
             tokenizer=self.tokenizer,
             remembered=self.remembered,
         )

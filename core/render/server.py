@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from prompt_debugger.core.errors import RenderError
 from prompt_debugger.core.protocols import Tokenizer
@@ -33,16 +34,30 @@ _AS_PASTED = "Equal to our own render of the request as pasted."
 _SHOWN = 60  # characters of a template line that a sentence quotes
 
 
+class ToldPrompt(NamedTuple):
+    """What a server told of the prompt that it used.
+
+    Attributes:
+        token_ids: Its ids, if known; they win over `text`.
+        text: Its text, if known.
+        pieces: Bytes of each id, where the server tells them.
+        template: The template that the server says it uses, if known.
+        kind: Which server software it is; its habits are tried first.
+    """
+
+    token_ids: Sequence[int] | None = None
+    text: str | None = None
+    pieces: Sequence[bytes] | None = None
+    template: str | None = None
+    kind: str = "vllm"
+
+
 def explain_server_prompt(
     body: JSONObject,
+    told: ToldPrompt,
     *,
-    token_ids: Sequence[int] | None,
-    text: str | None,
     template: str | None,
     tokenizer: Tokenizer | None,
-    pieces: Sequence[bytes] | None = None,
-    server_template: str | None = None,
-    server_kind: str = "vllm",
     template_kwargs: Mapping[str, JSON] | None = None,
     special_tokens: Mapping[str, str] | None = None,
     renderer: Renderer | None = None,
@@ -52,13 +67,9 @@ def explain_server_prompt(
 
     Args:
         body: The request as pasted.
-        token_ids: Ids that the server used, if known; they win over `text`.
-        text: Its text, if known.
+        told: What is known of it.
         template: Template of the model as we have it, if known.
         tokenizer: Tokenizer of the model, if known.
-        pieces: Bytes of each id, where the server tells them.
-        server_template: The template that the server says it uses, if known.
-        server_kind: Which server software it is; its habits are tried first.
         template_kwargs: Defaults the server was started with.
         special_tokens: Named special tokens, where they are known without the tokenizer.
         renderer: Runs the jobs in this process; the shared worker process does if not given.
@@ -70,12 +81,12 @@ def explain_server_prompt(
     Raises:
         RenderError: Neither the text nor a way to it is known.
     """
-    shown, tokens = _server_text(token_ids, text, tokenizer, pieces)
+    shown, tokens = _server_text(told, tokenizer)
     prompt = Prompt("server", shown, _unknown(shown), tokens, identical=False)
-    named_tokens = special_tokens_of(tokenizer) if tokenizer is not None else told_special_tokens(pieces)
+    named_tokens = special_tokens_of(tokenizer) if tokenizer is not None else told_special_tokens(told.pieces)
     named_tokens = {**named_tokens, **(special_tokens or {})}
-    context = _Context(body, named_tokens, template_kwargs or {}, renderer, remembered, server_kind)
-    templates = [one for one in dict.fromkeys((template, server_template)) if one is not None]
+    context = _Context(body, named_tokens, template_kwargs or {}, renderer, remembered, told.kind)
+    templates = [one for one in dict.fromkeys((template, told.template)) if one is not None]
     made = replace(prompt, spans=find_fields(shown, body), note=_NOT_PROVED) if not templates else prompt
     for one in templates:
         assumed = () if one == templates[0] else (_other_template(templates[0], one),)
@@ -90,9 +101,8 @@ def explain_server_prompt(
 _NOT_PROVED = "No template at hand: request texts were looked up in the prompt, not proved."
 
 
-def _server_text(
-    token_ids: Sequence[int] | None, text: str | None, tokenizer: Tokenizer | None, pieces: Sequence[bytes] | None
-) -> tuple[str, tuple[Token, ...] | None]:
+def _server_text(told: ToldPrompt, tokenizer: Tokenizer | None) -> tuple[str, tuple[Token, ...] | None]:
+    token_ids, text, pieces = told.token_ids, told.text, told.pieces
     if token_ids is not None and tokenizer is not None:
         made = tokenizer.tokens_of_ids(token_ids)
         if pieces is None or made[0].encode("utf-8", "replace") == b"".join(pieces):

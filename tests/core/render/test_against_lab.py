@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from prompt_debugger.core.render import (
+    ToldPrompt,
     compare_prompts,
     explain_server_prompt,
     load_template,
@@ -42,8 +43,7 @@ def test_every_prompt_of_the_lab_server_is_proved(name: str, lab_url: str, lab_m
 
     server = explain_server_prompt(
         body,
-        token_ids=answer["prompt_token_ids"],
-        text=answer["prompt_text"],
+        ToldPrompt(answer["prompt_token_ids"], answer["prompt_text"]),
         template=template,
         tokenizer=tokenizer,
     )

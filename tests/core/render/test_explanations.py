@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from prompt_debugger.core.render import explain_server_prompt
+from prompt_debugger.core.render import ToldPrompt, explain_server_prompt
 from prompt_debugger.core.render.engine import run_job
 from prompt_debugger.core.render.job import RenderJob
 from prompt_debugger.core.render.request_variables import read_variables
@@ -41,12 +41,13 @@ def explain(body: JSONObject, text: str, lab: str, **known: str) -> Prompt:
     template = known.pop("template", TEMPLATE)
     return explain_server_prompt(
         body,
-        token_ids=tokenizer.encode(text),
-        text=None,
+        ToldPrompt(
+            tokenizer.encode(text),
+            template=known.get("server_template"),
+            kind=known.get("server_kind", "vllm"),
+        ),
         template=template,
         tokenizer=tokenizer,
-        server_template=known.get("server_template"),
-        server_kind=known.get("server_kind", "vllm"),
         renderer=run_job,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prompt_debugger.core.pipeline.rendering import Renderer
-from prompt_debugger.core.render import Remembered, explain_server_prompt, generation_prompt, render_local
+from prompt_debugger.core.render import Remembered, ToldPrompt, explain_server_prompt, generation_prompt, render_local
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome, Variable
 from prompt_debugger.core.render.worker import RenderWorker
 from prompt_debugger.core.types import JSON, JSONObject, Prompt
@@ -38,7 +38,7 @@ def steps(remembered: Remembered | None, server_text: str) -> tuple[Prompt, str,
     opened = generation_prompt(TEMPLATE, BODY, renderer=remembered)
     sent = {**BODY, "model": "lab"}
     server = explain_server_prompt(
-        sent, token_ids=None, text=server_text, template=TEMPLATE, tokenizer=None, remembered=remembered
+        sent, ToldPrompt(text=server_text), template=TEMPLATE, tokenizer=None, remembered=remembered
     )
     return local, opened, server
 
