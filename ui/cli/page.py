@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import ipaddress
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from prompt_debugger.core.complete import guard_of
 from prompt_debugger.core.errors import RequestError
@@ -77,21 +74,11 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-@contextmanager
-def _kept_for_good() -> Iterator[None]:
-    """Look for garbage in nothing that is made inside: of imports, that is a ninth of the time, and finds none."""
-    gc.disable()
-    try:
-        yield
-        gc.freeze()
-    finally:
-        gc.enable()
-
-
 def _run(options: argparse.Namespace) -> int:
     from prompt_debugger.ui.web.door.visitors import SPACE_PROXIES, read_networks
+    from prompt_debugger.ui.web.keeping import kept_for_good
 
-    with _kept_for_good():
+    with kept_for_good():
         from prompt_debugger.ui.web.launch import launch_app  # gradio takes seconds to import: only this command pays
 
     proxies = tuple(options.trusted_proxy or (SPACE_PROXIES if is_on_space() else ()))

@@ -28,6 +28,7 @@ from prompt_debugger.ui.web.discretion import keep_words_out_of_log  # noqa: E40
 from prompt_debugger.ui.web.door.connections import Connections, guard_connections  # noqa: E402
 from prompt_debugger.ui.web.door.visitors import read_networks  # noqa: E402
 from prompt_debugger.ui.web.head import page_head  # noqa: E402
+from prompt_debugger.ui.web.keeping import kept_for_good  # noqa: E402
 from prompt_debugger.ui.web.lab_install import LabInstall  # noqa: E402
 from prompt_debugger.ui.web.labs import PageLabs  # noqa: E402
 from prompt_debugger.ui.web.layout import place_panels  # noqa: E402
@@ -110,11 +111,13 @@ def launch_app(
         lock(HUB_DOOR)
     room_of().warm_up()  # it starts while the page is built
     labs = labs_of(settings)
-    app = build_app(settings, labs)
+    with kept_for_good():
+        app = build_app(settings, labs)
     stop_signals = StopSignals(partial(_end_within, _PATIENCE_S))
     try:
         room_of().call(check_pasted, "{}", is_public=public)  # a page without its room could do nothing
-        _, url, _ = serve_app(app, settings)
+        with kept_for_good():
+            _, url, _ = serve_app(app, settings)
         print(f"Prompt Debugger is at {url}", file=sys.stderr, flush=True)  # noqa: T201  # the address is the product of this command
         if public:
             keep_words_out_of_log()
