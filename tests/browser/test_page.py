@@ -210,13 +210,13 @@ def test_five_megabytes_of_garbage_are_one_message(bare: DebuggerPage) -> None:
     assert len(bare.request_text()) == 5_000_000
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_a_hostile_request_does_nothing(bare: DebuggerPage, text: str) -> None:
-    bare.paste(text)
-    bare.run()
+def test_a_hostile_request_does_nothing(bare: DebuggerPage) -> None:
+    for text in HOSTILE:
+        bare.paste(text)
+        bare.run()
 
-    assert bare.page.evaluate("globalThis.__ran") is None
-    assert bare.state() in ("done", "error")  # there is no server: what can be read is rendered
+        assert bare.page.evaluate("globalThis.__ran") is None, text
+        assert bare.state() in ("done", "error"), text  # there is no server: what can be read is rendered
 
 
 def test_dark_and_light_change_at_a_click(bare: DebuggerPage) -> None:
