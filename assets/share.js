@@ -13,7 +13,7 @@ const EASY_CHARS = 8_000; // every chat program and tracker passes on that much
 const MOST_CHARS = 32_000;
 const MOST_PACKED = 400_000; // of a link that is read
 const MOST_REQUEST_CHARS = 2_000_000;
-const HUB_ID = /^[\w.-]{1,96}\/[\w.-]{1,96}$/;
+const HUB_ID = /^(?!\.)[\w.-]{1,96}\/(?!\.)[\w.-]{1,96}$/; // a link must not lead out of a folder
 
 // --- links: pure, tried under node ---------------------------------------------
 

@@ -9,7 +9,11 @@ from prompt_debugger.core.types import JSON
 
 # What Python 3.11 decodes at all. Later ones decode deeper values, on which all that walks through them would fail.
 _MOST_NESTED = 900
-_BRACKET_OR_TEXT = re.compile(r'[{}\[\]]|"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_TEXT = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_RUN = re.compile(rb"(\[*)(\]*)")
+_AS_SQUARE = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
+_MOST_PEELED = 16
 
 
 def same_json(left: JSON, right: JSON) -> bool:
@@ -53,12 +57,23 @@ def is_too_deep(text: str) -> bool:
     """
     if text.count("{") + text.count("[") <= _MOST_NESTED:
         return False
+    brackets = _TEXT.sub("", text).encode("ascii", "replace").translate(_AS_SQUARE, _NO_BRACKETS)
     depth = 0
-    for step in _BRACKET_OR_TEXT.finditer(text):
-        if step[0] in ("{", "["):
-            depth += 1
-            if depth > _MOST_NESTED:
-                return True
-        elif step[0] in ("}", "]"):
-            depth -= 1
+    if brackets.count(b"[") * 2 == len(brackets):
+        depth, brackets = _peeled(brackets)
+    for run in _RUN.finditer(brackets):
+        depth += len(run[1])
+        if depth > _MOST_NESTED:
+            return True
+        depth -= len(run[2])
     return False
+
+
+def _peeled(brackets: bytes) -> tuple[int, bytes]:
+    """Return brackets without their innermost levels, and how many those were: millions of them are mostly flat."""
+    for level in range(_MOST_PEELED):
+        left = brackets.replace(b"[]", b"")
+        if len(left) == len(brackets):
+            return level, brackets
+        brackets = left
+    return _MOST_PEELED, brackets

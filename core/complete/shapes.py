@@ -7,6 +7,8 @@ import json
 from prompt_debugger.core.json_values import is_too_deep
 from prompt_debugger.core.types import JSON, JSONObject
 
+MOST_PARTS = 1_000_000  # log-probabilities of 20,000 tokens have fewer; in each of ten million a second is lost
+
 
 def object_of(value: JSON) -> JSONObject:
     """Return `value` if it is an object, else an empty one."""
@@ -45,8 +47,10 @@ def parse_json(text: str) -> JSON:
     """Parse a JSON text from outside.
 
     Raises:
-        ValueError: It is no JSON, or nested or long beyond what Python reads.
+        ValueError: It is no JSON, has too many parts, or is nested or long beyond what Python reads.
     """
+    if text.count("{") + text.count("[") > MOST_PARTS:
+        raise ValueError(f"more than {MOST_PARTS:,} objects and lists")
     try:
         value: JSON = json.loads(text)
     except RecursionError:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from prompt_debugger.core.json_values import is_too_deep, same_json_text
 from prompt_debugger.core.types import JSON
@@ -42,3 +44,23 @@ def test_values_count_and_spacing_does_not(left: JSON, right: JSON, expected: bo
 )
 def test_only_nesting_outside_texts_is_depth(text, expected):
     assert is_too_deep(text) is expected
+
+
+def depth_of(value: JSON) -> int:
+    if isinstance(value, dict):
+        value = [*value.values()]
+    return 1 + max(map(depth_of, value), default=0) if isinstance(value, list) else 0
+
+
+NESTED = st.recursive(
+    st.sampled_from([None, 1, "", '"[', "]}\\"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("a["), inner, max_size=2),
+    max_leaves=12,
+)
+
+
+@given(NESTED, st.integers(860, 905), st.integers(1, 300))
+def test_a_text_is_too_deep_where_its_value_is(value: JSON, around: int, beside: int) -> None:
+    text = "[" * around + ",".join([json.dumps(value)] * beside) + "]" * around
+
+    assert is_too_deep(text) is (around + depth_of(value) > 900)

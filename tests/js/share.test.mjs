@@ -58,6 +58,14 @@ test("choices that the page does not offer are left out by name", () => {
   assert.deepEqual(left, ["tool parser rm", "tokenizer /etc/passwd"]);
 });
 
+test("a link names no folder outside of the one the program runs in", () => {
+  for (const tokenizer of ["../x", "./x", "x/..", "..\/..", ".cache/x"]) {
+    const { values, left } = pd.settleLink({ tokenizer }, page);
+
+    assert.deepEqual([values, left], [{}, ["tokenizer " + tokenizer]]);
+  }
+});
+
 test("a public page takes no model and no tokenizer from a link", () => {
   const { values, left } = pd.settleLink({ model: "m", tokenizer: "a/b" }, { ...page, takes_model: false });
 

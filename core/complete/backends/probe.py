@@ -37,6 +37,7 @@ _KIND_BY_OWNER: dict[str, Kind] = {
 }
 _ABSENT = frozenset({403, 404, 405, 501})
 _NAMES = 8
+_MOST_MODELS = 5_000  # that a server is believed to serve
 # Counted up by vLLM 0.26 and later if and only if a tool parser is configured.
 _TOOL_PARSER_METRIC = "vllm:tool_call_parser_invocations_total"
 
@@ -72,7 +73,7 @@ async def probe_server(connection: HttpConnection, model: str | None = None) -> 
     models, version, metrics, openapi = await asyncio.gather(*(_look(connection, path) for path in paths))
     if isinstance(models, BackendError) and not any(_is_answer(item) for item in (models, version, metrics, openapi)):
         raise models
-    entries = objects_of(parse_object(_text(models)).get("data"))
+    entries = objects_of(parse_object(_text(models)).get("data"))[:_MOST_MODELS]
     entry = _entry_of(entries, model)
     kind = _kind_of(entry or (entries[0] if entries else {}), models, metrics)
     is_sure = kind == "sglang" or (kind == "vllm" and isinstance(version, Answer))  # a list of models may be anybody's

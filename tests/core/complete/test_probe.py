@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from prompt_debugger.core.complete import ServerClient, Timeouts
+from prompt_debugger.core.complete.shapes import MOST_PARTS
 from prompt_debugger.core.errors import BackendError
 from prompt_debugger.core.types import JSON
 from tests.core.complete.faulty_server import Behaviour, answer, faulty_server, hang, raw
@@ -222,3 +223,24 @@ async def test_llama_cpp_is_known_behind_a_list_of_models_that_says_vllm() -> No
     behaviours = {"*": answer(404), "/v1/models": answer(200, TWO), "/props": answer(200, props)}
     async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
         assert (await client.probe("large")).kind == "llama.cpp"
+
+
+async def test_of_endless_models_the_first_are_read() -> None:
+    listed: JSON = [{"id": f"m{number}"} for number in range(6_000)]
+    behaviours = {"*": answer(404), "/v1/models": answer(200, {"data": listed})}
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
+        found = await client.probe()
+
+    assert (found.model, len(found.served_models)) == ("m0", 5_000)
+
+
+async def test_an_answer_of_more_parts_than_any_has_is_refused_unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten million empty objects fit into 32 MB; looking at each held a page up for half a minute."""
+    many = b'{"data": [' + b"{}," * MOST_PARTS + b"{}]}"
+    monkeypatch.setattr("prompt_debugger.core.complete.shapes.json.loads", lambda *_: pytest.fail("it was read"))
+    async with faulty_server(answer(200, many)) as server, ServerClient(server.base_url) as client:
+        found = await client.probe()
+        with pytest.raises(BackendError, match="more than 1,000,000 objects and lists"):
+            await client.chat({"messages": []})
+
+    assert found.model is None
