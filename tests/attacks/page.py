@@ -115,7 +115,7 @@ class RunningPage:
 
     def rss_mb(self) -> float:
         """Return the memory of the process and its helpers."""
-        return sum(map(_rss_mb, _with_children(self.process.pid)))
+        return sum(map(_rss_mb, with_children(self.process.pid)))
 
     def own_rss_mb(self) -> float:
         """Return the memory of the process that answers."""
@@ -213,13 +213,14 @@ def _rss_mb(process_id: int) -> float:
     return 0.0 if found is None else int(found[1]) / 1000
 
 
-def _with_children(process_id: int) -> list[int]:
+def with_children(process_id: int) -> list[int]:
+    """Return a process and all that it started."""
     try:
         tasks = [*Path(f"/proc/{process_id}/task").iterdir()]
         own = [int(one) for task in tasks for one in (task / "children").read_text(encoding="utf-8").split()]
     except OSError:
         own = []
-    return [process_id, *(deeper for one in own for deeper in _with_children(one))]
+    return [process_id, *(deeper for one in own for deeper in with_children(one))]
 
 
 def drawn(received: str) -> str:

@@ -27,6 +27,7 @@ from prompt_debugger.core.room import close_rooms, room_of  # noqa: E402
 from prompt_debugger.ui.web.discretion import keep_words_out_of_log  # noqa: E402
 from prompt_debugger.ui.web.door.connections import Connections, guard_connections  # noqa: E402
 from prompt_debugger.ui.web.door.visitors import read_networks  # noqa: E402
+from prompt_debugger.ui.web.freed import keep_little  # noqa: E402
 from prompt_debugger.ui.web.head import page_head  # noqa: E402
 from prompt_debugger.ui.web.keeping import kept_for_good  # noqa: E402
 from prompt_debugger.ui.web.lab_install import LabInstall  # noqa: E402
@@ -109,6 +110,7 @@ def launch_app(
     )
     if public:
         lock(HUB_DOOR)
+    keep_little()
     room_of().warm_up()  # it starts while the page is built
     labs = labs_of(settings)
     with kept_for_good():

@@ -19,10 +19,11 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 
 from prompt_debugger.ui.rule_pages import RULES_PATH
-from prompt_debugger.ui.web.door.events import App, EventDoor, Message, Receive, Send
+from prompt_debugger.ui.web.door.events import App, EventDoor, KeptByServer, Message, Receive, Send
 from prompt_debugger.ui.web.door.kinds import OWN_DOOR, PUBLIC_DOOR
 from prompt_debugger.ui.web.door.payloads import read_table
 from prompt_debugger.ui.web.door.visitors import Network
+from prompt_debugger.ui.web.freed import Freed
 from prompt_debugger.ui.web.rule_route import RuleRoute
 from prompt_debugger.ui.web.script_route import SCRIPTS_PATH, ScriptRoute
 
@@ -154,18 +155,20 @@ def close_doors(
         events = EventDoor(inner, table, memory, PUBLIC_DOOR if is_public else OWN_DOOR, proxies)
         door = DoorMiddleware(ScriptRoute(RuleRoute(events)), names)
         app.middleware_stack = HeadersMiddleware(door, security_headers(is_public=is_public))
-        forgetting = asyncio.create_task(_forget_closed_pages(events))
+        forgetting = asyncio.create_task(_forget_closed_pages(events, memory))
         yield
         forgetting.cancel()
 
     return lifespan
 
 
-async def _forget_closed_pages(events: EventDoor) -> None:
+async def _forget_closed_pages(events: EventDoor, memory: KeptByServer) -> None:
+    freed = Freed()
     while True:
         await asyncio.sleep(FORGET_EVERY_S)
         events.sessions.end_unheard()
         events.sessions.forget_closed()
+        await freed.look((events.count, len(events.sessions)), is_busy=bool(memory.in_use()))
 
 
 class HeadersMiddleware:

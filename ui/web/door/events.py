@@ -58,6 +58,10 @@ class EventDoor:
         memory: What the server keeps of pages.
         limits: What a visitor may use.
         proxies: Who is believed about whom they speak for.
+
+    Attributes:
+        sessions: The pages that are remembered.
+        count: How many bodies came, refused ones too.
     """
 
     def __init__(
@@ -75,6 +79,7 @@ class EventDoor:
         self._bodies = BodyRoom(limits.max_bytes)
         self._intake = Intake(limits.minute_bytes)
         self._passing: list[Use] = []
+        self.count = 0
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Pass the request on, or refuse it."""
@@ -103,6 +108,7 @@ class EventDoor:
     async def _post(self, scope: Message, receive: Receive, send: Send, visitor: str) -> None:
         if Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             raise PayloadError("The page sends JSON.", 415)
+        self.count += 1
         self._intake.count(visitor)
 
         async def counted() -> Message:
@@ -133,6 +139,7 @@ class EventDoor:
         self._counts.check(use, (*self._memory.in_use(), *self._passing))
         self.sessions.use(event.session, visitor)
         self._passing.append(use)
+        self.count += 1
         try:
             await self._pass_on(event.body, scope, receive, send)
         finally:
