@@ -5,11 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
-from prompt_debugger.core.parse.engines import pool
+from prompt_debugger.core.parse.engines import pool, vllm_worker
 from prompt_debugger.core.room.stem import Offshoot, Stem
+
+VLLM_WORKER = Path(vllm_worker.__file__).parent
 
 _Key = tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
 
@@ -21,7 +24,9 @@ class _Stems:
         self._by_key: dict[_Key, Stem] = {}
         self._splitting = threading.RLock()
 
-    def share(self, command: Sequence[str], environment: Mapping[str, str]) -> SharedStem:
+    def share(self, command: Sequence[str], environment: Mapping[str, str]) -> Stem | SharedStem:
+        if str(command[-1]) != str(VLLM_WORKER):
+            return Stem(command, environment)
         key = (tuple(command), tuple(sorted(environment.items())))
         with self._splitting:
             stem = self._by_key.get(key)
