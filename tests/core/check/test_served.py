@@ -80,7 +80,7 @@ async def test_the_template_that_a_server_shows_is_checked_with_a_stand_in_vocab
 
     assert model.tokenizer is None
     assert "tool_declare" in model.template
-    assert model.evidence[1].startswith("The template is the one that the server shows")
+    assert model.evidence[1].startswith("The template is the server's;")
     assert ServerRenderer(model).asked == "apply_template"
 
 
