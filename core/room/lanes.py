@@ -58,7 +58,8 @@ class Lanes(Generic[AnyProcess]):
         self._waiting: list[_Waiter[AnyProcess]] = []
         self._lock = threading.Lock()
         self._is_closed = False
-        self._is_watching = False
+        self._timer: threading.Timer | None = None
+        self._timer_s = 0.0
         self._share = max(1, most // 2)
         self._fairness = fairness or Fairness()
         self._served_s = 0.0  # when a visitor who used little was given a lane
@@ -103,6 +104,8 @@ class Lanes(Generic[AnyProcess]):
         """End all processes; whoever waits hears that the room is closed."""
         with self._lock:
             self._is_closed = True
+            if self._timer is not None:
+                self._timer.cancel()
             waiting, self._waiting = self._waiting, []
             idle, self._idle = self._idle, []
         for waiter in waiting:
@@ -182,20 +185,26 @@ class Lanes(Generic[AnyProcess]):
 
     def _watch(self) -> None:
         """Look in a moment whether a visitor still waits, or a job still goes on; called with the lock held."""
-        if self._is_watching or self._is_closed:
+        if self._is_closed:
             return
         is_waited = any(waiter.owner for waiter in self._waiting)
         if not is_waited and not (self._fairness.is_shared() and any(self._held())):
             return
-        self._is_watching = True
-        timer = threading.Timer(_PATIENCE_S if is_waited else LONG_S, self._look_again)
-        timer.daemon = True
-        timer.start()
+        wait_s = _PATIENCE_S if is_waited else LONG_S
+        if self._timer is not None:
+            if self._timer_s <= wait_s:
+                return
+            self._timer.cancel()  # somebody waits now: look sooner
+        self._timer, self._timer_s = threading.Timer(wait_s, self._look_again), wait_s
+        self._timer.daemon = True
+        self._timer.start()
 
     def _look_again(self) -> None:
         """Let long jobs give way; add a lane if a visitor has none and has waited long enough, if there is memory."""
         with self._lock:
-            self._is_watching = False
+            if isinstance(timer := threading.current_thread(), threading.Timer) and timer is not self._timer:
+                return  # it was called off as it began
+            self._timer = None
             self._waiting = [waiter for waiter in self._waiting if not waiter.future.cancelled()]
             if self._fairness.is_shared():
                 for lane in self.all:

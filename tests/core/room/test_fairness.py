@@ -7,6 +7,7 @@ import pytest
 from prompt_debugger.core.room import VISITOR
 from prompt_debugger.core.room.fairness import MUCH_AT_ONE_ADDRESS_S, MUCH_S, NEW_PAGE_S, Fairness
 from prompt_debugger.core.room.lanes import Lanes
+from tests.patience import PATIENCE_S
 
 
 class Clock:
@@ -129,6 +130,20 @@ def test_only_who_holds_no_lane_is_worth_a_further_one(fairness):
     assert wait_long(lanes, "c/1")
     assert not wait_long(lanes, "a/1")
     assert not wait_long(lanes, "")
+
+
+def test_who_begins_to_wait_is_seen_at_once_where_the_next_look_is_far(shared, monkeypatch):
+    """Else they wait until it is time to look for long jobs."""
+    monkeypatch.setattr("prompt_debugger.core.room.lanes.LONG_S", 3_600.0)
+    monkeypatch.setattr("prompt_debugger.core.room.lanes.has_memory_for_another", lambda: True)
+    lanes = lanes_of(2, shared)
+    held = [take(lanes, "a/1"), take(lanes, "b/1")]
+
+    lane = take(lanes, "c/1").result(PATIENCE_S)
+
+    assert [one.done() for one in held] == [True, True]
+    assert lane.owner == "c/1"
+    lanes.close()
 
 
 def test_an_address_gets_few_further_lanes(fairness):
