@@ -11,6 +11,7 @@ from prompt_debugger.core.complete.shapes import ids_of, integer_of, number_of, 
 from prompt_debugger.core.errors import shorten
 from prompt_debugger.core.types import JSON, ChatResult, JSONObject, TokenLogprob, Usage
 
+MOST_LOGPROBS = 131_072  # of one answer: no context is longer where all of it is told
 _ID = re.compile(r"[0-9]{1,18}")  # more digits than Python reads into a number are no id
 _TOKEN_ID = re.compile(r"token_id:([0-9]{1,18})")
 
@@ -71,9 +72,9 @@ def stop_reason_of(value: JSON) -> str | int | None:
 
 
 def chat_logprobs_of(value: JSON) -> tuple[TokenLogprob, ...] | None:
-    """Read `logprobs` of a chat choice; `None` unless every token has one."""
+    """Read `logprobs` of a chat choice; `None` unless every token has one, and for more than any answer has."""
     content = object_of(value).get("content")
-    if not isinstance(content, list):
+    if not isinstance(content, list) or len(content) > MOST_LOGPROBS:
         return None
     read = [_logprob_of(object_of(item)) for item in content]
     complete = tuple(item for item in read if item is not None)

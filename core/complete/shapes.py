@@ -7,6 +7,7 @@ import json
 from prompt_debugger.core.json_values import is_too_deep
 from prompt_debugger.core.types import JSON, JSONObject
 
+MOST_LOOK_PARTS = 100_000  # of what a server says of itself
 MOST_PARTS = 1_000_000  # log-probabilities of 20,000 tokens have fewer; in each of ten million a second is lost
 
 
@@ -66,3 +67,8 @@ def parse_object(text: str) -> JSONObject:
         return object_of(parse_json(text))
     except ValueError:
         return {}
+
+
+def parse_look(text: str) -> JSONObject:
+    """Parse what a server says of itself; an empty object if it is none, or has more parts than any has."""
+    return {} if text.count("{") + text.count("[") > MOST_LOOK_PARTS else parse_object(text)

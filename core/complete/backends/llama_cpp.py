@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from prompt_debugger.core.complete.backends.http import HttpConnection
-from prompt_debugger.core.complete.shapes import object_of, parse_object, text_of
+from prompt_debugger.core.complete.shapes import object_of, parse_look, text_of
 from prompt_debugger.core.errors import BackendError, shorten
 from prompt_debugger.core.types import JSON, JSONObject
 
@@ -61,7 +61,7 @@ async def request_props(connection: HttpConnection) -> JSONObject:
     Raises:
         BackendError: The server does not show them.
     """
-    return parse_object((await connection.get("/props")).text)
+    return parse_look((await connection.get("/props")).text)
 
 
 async def request_pieces(connection: HttpConnection, text: str) -> dict[int, bytes]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from prompt_debugger.core.complete.backends.http import Answer, HttpConnection
-from prompt_debugger.core.complete.shapes import integer_of, object_of, objects_of, parse_object, text_of
+from prompt_debugger.core.complete.shapes import integer_of, object_of, objects_of, parse_look, text_of
 from prompt_debugger.core.errors import BackendError
 from prompt_debugger.core.types import JSONObject, Server
 
@@ -73,7 +73,7 @@ async def probe_server(connection: HttpConnection, model: str | None = None) -> 
     models, version, metrics, openapi = await asyncio.gather(*(_look(connection, path) for path in paths))
     if isinstance(models, BackendError) and not any(_is_answer(item) for item in (models, version, metrics, openapi)):
         raise models
-    entries = objects_of(parse_object(_text(models)).get("data"))[:_MOST_MODELS]
+    entries = objects_of(parse_look(_text(models)).get("data"))[:_MOST_MODELS]
     entry = _entry_of(entries, model)
     kind = _kind_of(entry or (entries[0] if entries else {}), models, metrics)
     is_sure = kind == "sglang" or (kind == "vllm" and isinstance(version, Answer))  # a list of models may be anybody's
@@ -91,7 +91,7 @@ async def probe_server(connection: HttpConnection, model: str | None = None) -> 
     server = Server(
         base_url=connection.address.base_url,
         kind=kind,
-        version=text_of(parse_object(_text(version)).get("version")),
+        version=text_of(parse_look(_text(version)).get("version")),
         model=model or text_of(entry.get("id")),
         max_model_len=integer_of(entry.get("max_model_len")),
         model_root=text_of(entry.get("root")),
@@ -146,7 +146,7 @@ def _kind_of(entry: JSONObject, models: Answer | BackendError, metrics: Answer |
 async def _features_of(connection: HttpConnection, kind: Kind, openapi: Answer | BackendError) -> frozenset[str]:
     """Return which optional endpoints there are; other servers' endpoints of the same names differ from vLLM's."""
     by_path = {"vllm": _FEATURE_BY_PATH, "sglang": _SGLANG_FEATURE_BY_PATH}.get(kind, {})
-    listed = object_of(parse_object(_text(openapi)).get("paths"))
+    listed = object_of(parse_look(_text(openapi)).get("paths"))
     if listed:
         return frozenset(feature for path, feature in by_path.items() if path in listed)
     found = await asyncio.gather(*(_answers(connection, path) for path in by_path))
@@ -178,7 +178,7 @@ async def _with_details(connection: HttpConnection, server: Server) -> Server:
 def _with_vllm_details(server: Server, look: Answer | BackendError) -> Server:
     if not isinstance(look, Answer):
         return server
-    config = object_of(parse_object(look.text).get("vllm_config"))
+    config = object_of(parse_look(look.text).get("vllm_config"))
     name = text_of(object_of(config.get("structured_outputs_config")).get("reasoning_parser"))
     return replace(server, reasoning_parser=name or None, has_reasoning_parser=bool(name) if config else None)
 
@@ -186,12 +186,12 @@ def _with_vllm_details(server: Server, look: Answer | BackendError) -> Server:
 async def _is_ollama(connection: HttpConnection) -> bool:
     """Tell whether an address is Ollama's: it has both a version and a list of tags of its own."""
     looks = await asyncio.gather(*(_look(connection, path) for path in ("/api/version", "/api/tags")))
-    version, tags = (parse_object(_text(look)) for look in looks)
+    version, tags = (parse_look(_text(look)) for look in looks)
     return isinstance(version.get("version"), str) and isinstance(tags.get("models"), list)
 
 
 def _is_llama_cpp(props: Answer) -> bool:
-    fields = parse_object(props.text)
+    fields = parse_look(props.text)
     return "default_generation_settings" in fields and "total_slots" in fields
 
 
@@ -199,7 +199,7 @@ async def _with_llama_cpp_details(
     connection: HttpConnection, server: Server, props: Answer | BackendError | None
 ) -> Server:
     """Add what `/props` says, and whether the server tells its prompt (`apply_template`)."""
-    fields = parse_object(props.text) if isinstance(props, Answer) else {}
+    fields = parse_look(props.text) if isinstance(props, Answer) else {}
     length = integer_of(object_of(fields.get("default_generation_settings")).get("n_ctx"))
     features: set[str] = {"tokenizer_info"} if text_of(fields.get("chat_template")) else set()
     if await _answers(connection, "/apply-template"):
@@ -215,7 +215,7 @@ async def _with_llama_cpp_details(
 
 
 def _with_sglang_details(server: Server, look: Answer | BackendError) -> Server:
-    fields = parse_object(_text(look))
+    fields = parse_look(_text(look))
     reasoning = text_of(fields.get("reasoning_parser"))
     return replace(
         server,

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from prompt_debugger.core.complete.backends.http import HttpConnection
-from prompt_debugger.core.complete.shapes import ids_of, integer_of, object_of, parse_object, text_of
+from prompt_debugger.core.complete.shapes import ids_of, integer_of, object_of, parse_look, text_of
 from prompt_debugger.core.errors import BackendError, shorten
 from prompt_debugger.core.types import JSON, JSONObject
 
@@ -144,7 +144,7 @@ async def request_tokenizer_info(connection: HttpConnection) -> JSONObject:
     Raises:
         BackendError: The server does not show them.
     """
-    return parse_object((await connection.get("/tokenizer_info")).text)
+    return parse_look((await connection.get("/tokenizer_info")).text)
 
 
 def _constraint_of(value: JSON) -> JSONObject | None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from prompt_debugger.core.complete import ServerClient, Timeouts
-from prompt_debugger.core.complete.shapes import MOST_PARTS
+from prompt_debugger.core.complete.answers import MOST_LOGPROBS, chat_logprobs_of
+from prompt_debugger.core.complete.shapes import MOST_LOOK_PARTS, MOST_PARTS
 from prompt_debugger.core.errors import BackendError
 from prompt_debugger.core.types import JSON
 from tests.core.complete.faulty_server import Behaviour, answer, faulty_server, hang, raw
@@ -244,3 +245,19 @@ async def test_an_answer_of_more_parts_than_any_has_is_refused_unread(monkeypatc
             await client.chat({"messages": []})
 
     assert found.model is None
+
+
+async def test_a_server_that_says_endless_things_of_itself_says_nothing() -> None:
+    many = b'{"data": [' + b'{"id": "m"},' * MOST_LOOK_PARTS + b'{"id": "m"}]}'
+    behaviours = {"*": answer(404), "/v1/models": answer(200, many)}
+    async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
+        found = await client.probe()
+
+    assert (found.model, found.served_models) == (None, ())
+
+
+def test_endless_log_probabilities_are_not_read() -> None:
+    one: JSON = {"token": "a", "logprob": -1.0}
+
+    assert chat_logprobs_of({"content": [one] * (MOST_LOGPROBS + 1)}) is None
+    assert len(chat_logprobs_of({"content": [one]}) or ()) == 1
