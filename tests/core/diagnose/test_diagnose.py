@@ -66,6 +66,19 @@ def test_an_error_of_an_earlier_stage_may_explain_later_findings() -> None:
     assert follows == {"PD203": None, "PD303": "PD203", "PD401": "PD203", "PD309": None, "PD101": None}
 
 
+def test_of_several_earlier_errors_the_one_to_blame_first_explains_a_later_one() -> None:
+    found = [
+        finding("PD305", Severity.ERROR, Stage.COMPLETE),
+        finding("PD203", Severity.ERROR, Stage.RENDER),
+        finding("PD202", Severity.ERROR, Stage.RENDER),
+        finding("PD501", Severity.ERROR, Stage.CONTRACT),
+    ]
+
+    follows = {item.code: item.follows for item in mark_followers(found, {})}
+
+    assert follows == {"PD305": "PD202", "PD203": None, "PD202": None, "PD501": "PD202"}
+
+
 def test_a_named_explanation_wins_over_the_order_of_stages() -> None:
     found = [
         finding("PD203", Severity.ERROR, Stage.RENDER),
