@@ -29,7 +29,7 @@ run: setup ## set up, then open the page with a real vLLM serving the lab model 
 lab: setup ## serve the lab model on a real vLLM and print its base URL
 	$(PY) app.py lab $(ARGS)
 
-test: setup browser .venv-litellm/.ready .venv-ray/.ready ## set up, then the whole suite: style, types, imports, tests with real vLLM and browser
+test: setup browser .venv-litellm/.ready .venv-ray/.ready .venv-js/.ready ## set up, then the whole suite: style, types, imports, tests with real vLLM and browser
 ifdef ARGS
 	$(MAKE) --no-print-directory lint
 	$(PY) -m pytest $(ARGS)
