@@ -31,8 +31,24 @@ builders.findings = (root) => {
       root.replaceChildren(make("p", "pd-counts", summary), list);
       if (unchecked.length) root.append(aside(unchecked));
     },
+    jump: ({ finding }) => mark(root, finding),
   };
 };
+
+/**
+ * Brings the card of a finding into sight and says which it is.
+ * @param {HTMLElement} root
+ * @param {string} name
+ */
+function mark(root, name) {
+  const card = /** @type {HTMLElement | null} */ (root.querySelector('[data-place="' + name + '"]'));
+  if (!card) return;
+  root.querySelectorAll(".pd-finding.pd-shown").forEach((other) => other.classList.remove("pd-shown"));
+  card.classList.add("pd-shown");
+  card.tabIndex = -1;
+  card.scrollIntoView({ block: "start" });
+  card.focus({ preventScroll: true });
+}
 
 /**
  * @param {FindingCard} finding

@@ -57,6 +57,7 @@ const PLACES = {
   prompt: ["render", "prompt_tokens"],
   raw: ["parse", "ledger"],
   message: ["parse", "ledger"],
+  finding: ["findings", "findings"],
   request: [null, "request"],
   server: [null, "header"],
 };

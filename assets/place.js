@@ -2,7 +2,7 @@
 // Names of places in a run, as links and reports carry them: `prompt.t87` a token, `raw.c12-40` characters,
 // `message.tool_calls[0]` a field, `finding.PD401.1` a finding by its number.
 import { host } from "./host.js";
-import { jump, open } from "./linking.js";
+import { jump } from "./linking.js";
 
 const TOKEN = /^(prompt|raw)\.t(\d{1,9})$/;
 const CHARACTERS = /^(prompt|raw)\.c(\d{1,9})-(\d{1,9})$/;
@@ -18,7 +18,7 @@ export function readPlace(name) {
   if (characters) return { in: characters[1], char_span: [Number(characters[2]), Number(characters[3])] };
   const field = FIELD.exec(name);
   if (field) return { in: field[1], field: field[2] };
-  return FINDING.test(name) ? { finding: name } : null;
+  return FINDING.test(name) ? { in: "finding", finding: name } : null;
 }
 
 // Goes to a place, scrolls there and marks it. Returns whether it names one.
@@ -26,20 +26,6 @@ export function goToPlace(name) {
   const evidence = readPlace(name);
   if (!evidence) return false;
   host.panelChosen = true; // the end of drawing opens no other panel
-  if (evidence.finding) showFinding(evidence.finding);
-  else jump(evidence);
+  jump(evidence);
   return true;
-}
-
-function showFinding(name) {
-  open("findings");
-  requestAnimationFrame(() => {
-    const card = /** @type {HTMLElement | null} */ (document.querySelector('[data-place="' + name + '"]'));
-    if (!card) return;
-    document.querySelectorAll(".pd-finding.pd-shown").forEach((other) => other.classList.remove("pd-shown"));
-    card.classList.add("pd-shown");
-    card.tabIndex = -1;
-    card.scrollIntoView({ block: "start" });
-    card.focus({ preventScroll: true });
-  });
 }

@@ -3,9 +3,10 @@
 import { builders } from "./builders.js";
 import { button, make, prose } from "./dom.js";
 import { nameCurrentRun, sharedRunWords } from "./history.js";
-import { host } from "./host.js";
+import { host, onVerdict } from "./host.js";
 import { plural } from "./payload.js";
 import { savePicture } from "./picture.js";
+import { goToPlace, readPlace } from "./place.js";
 
 export let openPacked = null; // as long as its view is there
 const PREFIX = "#pd=1.";
@@ -86,6 +87,8 @@ async function readFragment(fragment) {
   for (const name of ["tool_parser", "reasoning_parser", "model", "tokenizer"]) {
     if (typeof state[name] === "string" && state[name].length <= 200) kept[name] = state[name];
   }
+  if (typeof state.run === "string") kept.run = state.run; // the bundle of a run: opened by a press, never before
+  if (readPlace(state.at)) kept.at = state.at;
   return kept;
 }
 
@@ -169,14 +172,24 @@ async function packPayload(header) {
 
 // --- what a link changes on the page --------------------------------------------
 
-function strip(badge, sentence, detail, tone) {
+function strip(badge, sentence, detail, tone, held = false) {
   return packPayload({
     state: "idle", badge, sentence, detail, tone, log: "", place: null, evidence: null, open: null, fraction: null,
-    quotable: false, run: 0,
+    quotable: false, run: 0, held,
   });
 }
 
 // The new values of [editor, tool parser, reasoning parser, model, tokenizer, case, notices, verdict].
+let held = null; // state of the link that the page was opened with, if it brings a run
+let wanted = ""; // the place that is to be shown once a run is drawn
+
+onVerdict((verdict) => {
+  if (verdict.state !== "done" || !wanted) return;
+  const place = wanted;
+  wanted = "";
+  goToPlace(place);
+});
+
 async function applyLink(...current) {
   const values = [...current];
   const verdict = values.length - 1;
@@ -195,7 +208,9 @@ async function applyLink(...current) {
     const from = state.from ? "This came with a link of the chat template playground." : "This request came with a link.";
     const detail = [taken.length ? "Taken: " + taken.join(", ") + "." : "", left.length ? "Left out: " + left.join(", ") + "." : ""];
     if (found.tokenizer) detail.push("The tokenizer is used once you name an endpoint under Target.");
-    values[verdict] = await strip("FROM A LINK", from + " Nothing was run or sent: read it, then press Run.", detail.filter(Boolean).join(" "), "warning");
+    held = state.run ? state : null;
+    const next = held ? " Nothing was run or sent: show the run that came with it, or run the request yourself." : " Nothing was run or sent: read it, then press Run.";
+    values[verdict] = await strip("FROM A LINK", from + next, detail.filter(Boolean).join(" "), "warning", held !== null);
   } catch (error) {
     values[verdict] = await strip("BAD LINK", "This link cannot be read: " + error.message + ".", "Ask for it again, or for a JSON bundle.", "error");
   }
@@ -210,6 +225,7 @@ const FORMS = [
   ["picture", "Picture", "verdict and evidence as a PNG"],
   ["markdown", "Markdown for an issue", "with versions, template hash, and a curl"],
   ["bundle", "JSON bundle", "the whole run; it opens again here"],
+  ["run_link", "Link to this run", "request and run inside the link; it opens with one more click"],
 ];
 
 builders.share = (root) => {
@@ -237,6 +253,21 @@ builders.share = (root) => {
     if (isOpen) which.textContent = sharedRunWords();
     if (isOpen) menu.querySelector("button").focus();
   }
+
+  host.openHeld = async () => {
+    const packed = await packText(held.run);
+    if (packed === null) {
+      show(true);
+      return say(TOO_LONG, "error");
+    }
+    wanted = held.at || "";
+    root.pdAsk("submit", { packed });
+  };
+  host.linkTo = (at) => {
+    show(true);
+    say("Making the link \u2026");
+    root.pdAsk("select", { index: 0, value: { form: "run_link", title: title.value, at } });
+  };
 
   openPacked = (packed) => root.pdAsk("submit", { packed });
 
@@ -319,8 +350,13 @@ builders.share = (root) => {
 
   async function showLink(header) {
     const { origin, pathname } = globalThis.location;
-    const url = (header.base || origin + pathname) + (await makeFragment(header.state));
+    const url = (header.base || origin + pathname) + (await makeFragment(header.at ? { ...header.state, at: header.at } : header.state));
     const size = url.length.toLocaleString("en") + " characters";
+    if (url.length > MOST_CHARS && header.state.run) {
+      say("This run is too long for a link: it would have " + size + ", and many programs cut links at " + MOST_CHARS.toLocaleString("en") + ".", "error");
+      const save = () => root.pdAsk("select", { index: 0, value: { form: "html", title: title.value, at: header.at } });
+      return status.append(button("Save the report that opens at this place", "pd-small", save));
+    }
     if (url.length > MOST_CHARS) {
       return say("The request is too long for a link: it would have " + size + ", and many programs cut links at " + MOST_CHARS.toLocaleString("en") + ". Send the JSON bundle instead.", "error");
     }

@@ -278,3 +278,47 @@ def test_the_open_menu_breaks_no_accessibility_rule_and_fits(bare: DebuggerPage,
     assert box["x"] + box["width"] <= width
     assert bare.page.evaluate("document.documentElement.scrollWidth") <= width
     assert violations(bare.page, "body", GRADIO_RULES) == []
+
+
+def test_a_link_to_a_token_opens_the_run_there_by_one_press(opened: DebuggerPage) -> None:
+    page = opened.page
+    page.locator("#pd-tab-render").click()
+    chip = page.locator("#pd-prompt-tokens .pd-chip", has_text="Paris")
+    chip.click()
+    page.get_by_role("button", name="Copy link to this token").click()
+    field = page.get_by_label("Link", exact=True)
+    expect(field).to_be_visible()
+    link = field.input_value()
+    assert page.evaluate("navigator.clipboard.readText()") == link
+
+    page.goto("about:blank")
+    page.goto(link)
+
+    expect(page.locator(".pd-badge").first).to_have_text("FROM A LINK")
+    expect(page.locator("#pd-prompt-tokens .pd-chip")).to_have_count(0)  # nothing is opened before somebody says so
+    page.get_by_role("button", name="Show the run it holds").click()
+    expect(page.locator(".pd-sentence")).to_have_text(SENTENCE)
+    shown = page.locator("#pd-prompt-tokens .pd-chip.pd-shown")
+    expect(shown).to_have_text("Paris", use_inner_text=False)
+    expect(shown).to_be_in_viewport()
+
+
+def test_a_link_to_a_finding_is_on_its_card(opened: DebuggerPage) -> None:
+    page = opened.page
+    page.locator("#pd-tab-findings").click()
+    page.locator(".pd-finding").first.get_by_role("button", name="Link to this finding").click()
+    link = page.get_by_label("Link", exact=True).input_value()
+
+    page.goto("about:blank")
+    page.goto(link)
+    page.get_by_role("button", name="Show the run it holds").click()
+
+    expect(page.locator(".pd-finding.pd-shown")).to_be_focused()
+
+
+def test_a_title_is_in_the_report_and_in_the_history(opened: DebuggerPage, tmp_path: Path) -> None:
+    menu(opened).get_by_label("Title of the report").fill("Paris vanishes")
+
+    report = download(opened, "HTML report", tmp_path)
+
+    assert "<title>Paris vanishes · Prompt Debugger</title>" in report.read_text()

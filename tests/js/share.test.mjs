@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { load } from "./load.mjs";
 
 globalThis.document = { addEventListener() {} };
-const pd = await load(["payload.js", "dom.js", "linking.js", "share.js"]);
+const pd = await load(["payload.js", "dom.js", "linking.js", "place.js", "share.js"]);
 pd.host.sharePage = { most_packed: 50 };
 const page = { tool_parsers: ["kimi_k2", "none"], reasoning_parsers: ["none"], takes_model: true };
 
@@ -100,4 +100,18 @@ test("a payload made here is read like one of the server", async () => {
 test("a bundle that the server would not take is not sent", async () => {
   assert.equal(await pd.packText("x".repeat(100)), await pd.packText("x".repeat(100)));
   assert.equal(await pd.packText(Array.from({ length: 99 }, (_, i) => i * 7919).join(" ")), null);
+});
+
+test("a link of a run brings the run and the place, and a place that is none is dropped", async () => {
+  const run = { request: "{}", run: '{"bundle":{}}', at: "prompt.t87" };
+  assert.deepEqual(await pd.readFragment(await pd.makeFragment(run)), run);
+  assert.deepEqual(await pd.readFragment(await pd.makeFragment({ ...run, at: "<img>" })), { request: "{}", run: run.run });
+});
+
+test("a place is read as the evidence that it names", () => {
+  assert.deepEqual(pd.readPlace("raw.t3"), { in: "raw", token_span: [3, 4] });
+  assert.deepEqual(pd.readPlace("raw.c3-9"), { in: "raw", char_span: [3, 9] });
+  assert.deepEqual(pd.readPlace("message.tool_calls[0]"), { in: "message", field: "tool_calls[0]" });
+  assert.deepEqual(pd.readPlace("finding.PD401.1"), { in: "finding", finding: "finding.PD401.1" });
+  for (const name of ["", "prompt.x", "finding.PD1", "raw.c3", 'request."', null, 5]) assert.equal(pd.readPlace(name), null);
 });
