@@ -125,4 +125,4 @@ function watchEditor() {
   onLight(light);
 }
 
-export { editorView, watchEditor, replaceRequest };
+export { editorView, watchEditor, replaceRequest, rangeOf };

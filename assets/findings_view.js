@@ -23,6 +23,7 @@ builders.findings = (root) => {
   root.classList.add("pd-findings");
   return {
     show(decoded) {
+      if (host.markFindings) host.markFindings(decoded ? decoded.header.findings : []);
       if (!decoded) return root.replaceChildren(make("p", "pd-empty", "What is wrong, worst first, each with its evidence and its fix."));
       const { findings, summary, unchecked, key } = /** @type {FindingsPayload} */ (decoded.header);
       cureOf(key);

@@ -21,6 +21,8 @@ const KEYS = [
   ["Ctrl + Enter", "run the request (\u2318 + Enter on a Mac)"],
   ["?", "this help, when no field has the focus"],
   ["Tab", "next control; also leaves the editors"],
+  ["Ctrl + ]", "indent the line or the selection in an editor; Ctrl + [ takes it back (\u2318 on a Mac)"],
+  ["Shift + Alt + F", "format the request, with the focus in its column: numbers, texts and the order of keys stay as they are"],
   ["\u2190 \u2192 \u2191 \u2193", "walk tokens, characters, fields; between the stage cards"],
   ["Enter", "keep the token under the cursor in view, and what belongs to it"],
   ["Escape", "let go of it"],

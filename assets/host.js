@@ -12,6 +12,8 @@ export const host = {
   openHeld: null, // (): the run that came with the link
   /** @type {((place: Place) => HTMLElement | null) | null} */
   placeButton: null, // (place): the way to a line or field of the request, or a line of the template
+  /** @type {((findings: FindingCard[]) => void) | null} */
+  markFindings: null, // (findings): the places of the request that they blame
   /** @type {((isDark: boolean) => void) | null} */
   keepTheme: null, // (isDark): the theme was chosen by hand
   /** @type {(() => void) | null} */

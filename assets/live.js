@@ -3,6 +3,7 @@
 import { placeButton } from "./bench.js";
 import { builders } from "./builders.js";
 import { button, make, prose } from "./dom.js";
+import { REQUEST, faultsOf, markWrong } from "./editor_marks.js";
 import { ruleName } from "./findings_view.js";
 import { host, onVerdict } from "./host.js";
 import { controller, jump } from "./linking.js";
@@ -72,6 +73,7 @@ builders.live_status = (box) => {
   function show(decoded) {
     const { state: how, sentence, hint, place, findings, more, text: plain } = decoded.header;
     box.dataset.state = how;
+    markWrong("live", REQUEST, place ? [place] : faultsOf(findings.map((one) => ({ ...one, evidence: [one.evidence] }))));
     line.replaceChildren(make("span", "pd-live-tag", "local \u00b7 live"), prose("strong", "", sentence));
     const go = place && placeButton(place);
     if (go) line.append(go);

@@ -3,6 +3,7 @@
 import { make } from "./dom.js";
 import { editorView } from "./editor_link.js";
 import { onVerdict } from "./host.js";
+import { isSameJson } from "./json_format.js";
 
 const listeners = [];
 const WORDS = "This is the result of the request before your edits. Press Run for the new one.";
@@ -11,6 +12,9 @@ let ranText = null;
 let pressedText = null; // what stood in the editor when Run was pressed, until that run is heard of
 let textToRun = null; // the same, until the next press
 let knownDoc = null;
+let laidOut = null; // the text as Format left it: no edit
+let compared = { ran: null, now: null, isSame: false };
+const MOST_COMPARED = 400_000; // characters of a text that is looked through at each key
 let isRecorded = false; // what is shown is no run of this page
 let isEditedRecording = false; // such a run is shown, and the request beside it was edited by hand
 
@@ -20,7 +24,20 @@ function currentText() {
 }
 
 function isOutdated() {
-  return isEditedRecording || (ranText !== null && currentText() !== ranText);
+  return isEditedRecording || (ranText !== null && !isSameRequest(ranText, currentText()));
+}
+
+// Space between the parts of JSON is no edit.
+function isSameRequest(ran, now) {
+  if (ran === now || now === null) return ran === now;
+  if (ran.length > MOST_COMPARED || now.length > MOST_COMPARED) return now === laidOut;
+  if (compared.ran !== ran || compared.now !== now) compared = { ran, now, isSame: isSameJson(ran, now) };
+  return compared.isSame;
+}
+
+// `text` is what the editor will hold, laid out anew: the same request.
+export function relaid(text) {
+  laidOut = isOutdated() ? null : text;
 }
 
 export { isOutdated };
@@ -66,7 +83,7 @@ onVerdict((verdict) => {
 });
 
 export const editedByHand = () => {
-  isEditedRecording = isRecorded;
+  if (laidOut === null || currentText() !== laidOut) isEditedRecording = isRecorded;
   draw();
 };
 

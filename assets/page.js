@@ -4,6 +4,7 @@ import { builders } from "./builders.js";
 import { button, make, press, prose, under } from "./dom.js";
 import { isKeeping } from "./draft.js";
 import { editorView, watchEditor } from "./editor_link.js";
+import { markNotices } from "./editor_tools.js";
 import { locateField } from "./field_paths.js";
 import { helpButton } from "./help.js";
 import { host } from "./host.js";
@@ -53,6 +54,7 @@ builders.notices = (root, name) => {
       root.replaceChildren();
       if (summary) root.append(make("p", "pd-counts", summary));
       items.forEach((item) => root.append(notice(item)));
+      markNotices(state, items);
     },
   };
 };

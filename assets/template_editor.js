@@ -4,6 +4,7 @@ import { lineButton, markStale, placeButton } from "./bench.js";
 import { builders } from "./builders.js";
 import { make, press, prose, region, table, under } from "./dom.js";
 import { editorView } from "./editor_link.js";
+import { TEMPLATE, markWrong } from "./editor_marks.js";
 import { host } from "./host.js";
 import { offerPlace, onLight, open, point } from "./linking.js";
 import { visibleText } from "./payload.js";
@@ -50,6 +51,7 @@ builders.edited_status = (root) => {
       if (!decoded) return empty();
       const { state, sentence, notes, hint, place, text } = decoded.header;
       root.dataset.state = state;
+      markWrong("edited", TEMPLATE, place && place.template_line ? [place] : []);
       const line = make("p", "pd-edited-line");
       line.append(prose("strong", "", sentence));
       const go = place && placeButton(place);

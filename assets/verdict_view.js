@@ -131,7 +131,7 @@ function actions(verdict) {
     const go = () => controller("request") && controller("request").jump({ line, column });
     box.append(button("Go to line " + line, "", go));
   }
-  if (verdict.held && host.openHeld) box.append(button("Show the run it holds", "", () => host.openHeld()));
+  if ("held" in verdict && verdict.held && host.openHeld) box.append(button("Show the run it holds", "", () => host.openHeld()));
   if (verdict.evidence) box.append(button("Show evidence", "", () => jump(verdict.evidence)));
   if (verdict.asks_margin && host.order) box.append(...marginButton()); // a report has nothing to ask
   if (verdict.quotable) {

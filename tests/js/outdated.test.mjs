@@ -16,7 +16,7 @@ globalThis.document = {
   querySelector: () => null,
   addEventListener: (_, listener) => (press = () => listener({ target: new Element() })),
 };
-const pd = await load(["outdated.js"], { editorView: () => ({ state: { doc: { toString: () => typed } } }) });
+const pd = await load(["outdated.js", "json_format.js"], { editorView: () => ({ state: { doc: { toString: () => typed } } }) });
 
 function tell(run, state) {
   pd.tellVerdict({ run, state });
@@ -66,4 +66,24 @@ test("a case that is chosen before the run is heard of takes the run's place", (
   assert.equal(tell(0, "recorded"), false);
   typed = "bc";
   assert.equal(tell(0, "recorded"), false);
+});
+
+test("space between the parts of JSON is no edit, a changed digit is", () => {
+  run(11, '{"a": 1, "b": [2]}', "running", "done");
+  typed = '{\n  "a": 1,\n  "b": [\n    2\n  ]\n}';
+  assert.equal(tell(11, "done"), false);
+  typed = typed.replace("2", "3");
+  assert.equal(tell(11, "done"), true);
+});
+
+test("to lay out the request beside a recorded run is no edit, to type in it is", () => {
+  typed = '{"a":1}';
+  tell(12, "recorded");
+  pd.relaid('{\n  "a": 1\n}');
+  typed = '{\n  "a": 1\n}';
+  pd.editedByHand();
+  assert.equal(isMarked, false);
+  typed += " ";
+  pd.editedByHand();
+  assert.equal(isMarked, true);
 });

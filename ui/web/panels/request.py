@@ -71,6 +71,7 @@ def build_request_panel(settings: PageSettings, examples: Sequence[Example], not
     with gr.Row(elem_id="pd-reading"):
         read_as = gr.Dropdown(list(READINGS), value=FIND_OUT, label="Read as", elem_id="pd-read-as", filterable=False)
         row = gr.Number(1, label="Number", minimum=1, maximum=1_000_000, precision=0, elem_id="pd-row")
+        build_view("format", "format")
     with gr.Row(elem_id="pd-buttons"):
         run = gr.Button("Run  Ctrl+↵", variant="primary", elem_id="pd-run", min_width=80)
         stop = gr.Button("Stop", elem_id="pd-stop", interactive=False, min_width=60)

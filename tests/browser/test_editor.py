@@ -1,0 +1,133 @@
+"""The request's editor: JSON laid out, faults marked at their place, a word where it is empty."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.axe import violations
+from tests.browser.page import DebuggerPage
+
+pytestmark = pytest.mark.browser
+
+# What no decoder keeps: digits, an exponent, an escape, the order of keys.
+WRITTEN = (
+    '{"messages":[{"role":"user","content":"caf\\u00e9"}],"seed":12345678901234567890,"temperature":1E-1,"a":1,"A":[]}'
+)
+LAID_OUT = """{
+  "messages": [
+    {
+      "role": "user",
+      "content": "caf\\u00e9"
+    }
+  ],
+  "seed": 12345678901234567890,
+  "temperature": 1E-1,
+  "a": 1,
+  "A": []
+}"""
+RESPONSE = {"choices": [{"message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}]}
+HELD = "() => document.querySelector('#pd-request .cm-content').cmTile.view.state.doc.toString()"
+# The stretches under a wavy line, in the order of the page.
+WRONG = "() => [...(CSS.highlights.get('pd-wrong') || [])].map(range => range.toString())"
+
+
+def wait_for_text(page: DebuggerPage, text: str) -> None:
+    page.page.wait_for_function(f"text => ({HELD})() === text", arg=text)
+
+
+def wait_for_wrong(page: DebuggerPage, *words: str) -> None:
+    page.page.wait_for_function(
+        f"words => JSON.stringify(({WRONG})()) === words", arg=json.dumps(words, separators=(",", ":"))
+    )
+
+
+def status(page: DebuggerPage) -> Any:
+    return page.page.locator("#pd-format [role=status]")
+
+
+def test_format_by_key_changes_nothing_but_space_and_can_be_undone(bare: DebuggerPage) -> None:
+    bare.paste(WRITTEN)
+    wait_for_text(bare, WRITTEN)
+
+    bare.page.keyboard.press("Shift+Alt+F")
+    wait_for_text(bare, LAID_OUT)
+    expect(status(bare)).to_contain_text("Formatted")
+    expect(bare.page.locator("#pd-notices")).to_contain_text("1 message")
+
+    bare.page.keyboard.press("ControlOrMeta+z")
+    wait_for_text(bare, WRITTEN)
+    expect(status(bare)).to_be_empty()
+
+
+def test_what_is_no_json_is_left_as_it_is_in_one_sentence(bare: DebuggerPage) -> None:
+    written = "curl http://127.0.0.1:9/v1/chat/completions -d '{\"messages\":[]}'"
+    bare.paste(written)
+    wait_for_text(bare, written)
+
+    bare.page.get_by_role("button", name="Format", exact=True).click()
+
+    expect(status(bare)).to_have_text("This is no JSON, so it is left as it is.")
+    assert bare.request_text() == written
+    assert violations(bare.page, "#pd-reading") == []
+
+
+def test_a_result_is_not_outdated_by_format_but_by_the_next_key(bare: DebuggerPage) -> None:
+    bare.paste(json.dumps(RESPONSE))
+    bare.run()
+
+    bare.page.get_by_role("button", name="Format", exact=True).click()
+    wait_for_text(bare, json.dumps(RESPONSE, indent=2))
+    expect(status(bare)).to_contain_text("Formatted")
+    expect(bare.page.locator(".pd-outdated")).to_have_count(0)
+
+    bare.page.locator("#pd-request .cm-content").press("End")
+    bare.page.keyboard.type(" x")
+    expect(bare.page.locator(".pd-outdated")).to_be_visible()
+
+
+def test_an_error_of_json_is_marked_until_it_is_mended(bare: DebuggerPage) -> None:
+    editor = bare.page.locator("#pd-request .cm-content")
+    bare.paste('{"messages": nul}')
+    wait_for_wrong(bare, "nul")
+    expect(editor).to_have_attribute("aria-invalid", "true")
+
+    bare.paste('{"messages": [{"role": "user", "content": "Hi"}]}')
+    expect(editor).to_have_attribute("aria-invalid", "false")
+    wait_for_wrong(bare)
+
+
+def test_an_unknown_role_and_a_filter_that_jinja_lacks_are_marked(bare: DebuggerPage) -> None:
+    bare.open_stage("render")
+    bare.paste('{"messages": [{"role": "usr", "content": "Hi"}]}')
+    wait_for_wrong(bare, '"usr"')
+    expect(bare.page.locator("#pd-live-status")).to_contain_text("PD109")
+
+    template = "{{ messages }}\n{{ messages | to_yaml }}"
+    bare.paste(json.dumps({"messages": [{"role": "user", "content": "Hi"}], "chat_template": template}))
+    wait_for_wrong(bare, "to_yaml")
+    expect(bare.page.locator("#pd-live-status")).to_contain_text("to_yaml")
+
+
+def test_an_empty_editor_says_what_to_paste_and_brackets_indent(bare: DebuggerPage) -> None:
+    shown = "getComputedStyle(document.querySelector('#pd-request .cm-content'), '::before').content"
+    bare.paste("")
+    bare.page.wait_for_function(f"{shown}.includes('Paste a request')")
+
+    bare.paste('"x"')
+    wait_for_text(bare, '"x"')
+    bare.page.wait_for_function(f"!{shown}.includes('Paste a request')")
+    bare.page.keyboard.press("ControlOrMeta+]")
+    wait_for_text(bare, '  "x"')
+    bare.page.keyboard.press("ControlOrMeta+[")
+    wait_for_text(bare, '"x"')
+
+
+def test_the_help_names_the_keys_of_the_editor(bare: DebuggerPage) -> None:
+    bare.page.get_by_role("button", name="Help and keys").click()
+
+    expect(bare.page.get_by_role("dialog")).to_contain_text("Shift + Alt + F")
+    expect(bare.page.get_by_role("dialog")).to_contain_text("Ctrl + ]")
