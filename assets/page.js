@@ -10,6 +10,7 @@ import { helpButton } from "./help.js";
 import { host } from "./host.js";
 import { inspect, offerPlace, open, release } from "./linking.js";
 import { watchForEdits } from "./outdated.js";
+import { takeServer } from "./servers.js";
 import { themeButton } from "./verdict_view.js";
 
 function select(view, from, to) {
@@ -63,6 +64,7 @@ function notice(item) {
   const row = make("p", "pd-notice");
   const place = item.line ? "line " + item.line + (item.column ? ", column " + item.column : "") : item.field;
   if (place) row.append(button(place, "pd-jump", () => jumpToRequest(item), "Show it in the request"));
+  if (item.server) row.append(button("Use as target", "pd-jump", () => takeServer(item.server), "Put address and model under Target; nothing is sent"));
   row.append(prose("span", "", (item.line && item.field ? item.field + ": " : "") + item.message));
   return row;
 }

@@ -1,24 +1,32 @@
 // @ts-check
-// The servers that somebody saved under Target: in this browser alone, each one click away, never with a key.
+// The fields under Target, filled by one press: from a server that was saved in this browser, from a pasted call, or with
+// a model that the server lists. Never with a key; one that was typed for another address is taken out of its field.
 import { builders } from "./builders.js";
-import { button, make } from "./dom.js";
+import { button, make, prose } from "./dom.js";
 import { isKeeping, keepTarget, mayKeep } from "./draft.js";
 
 const SERVERS = "pd-servers";
 const MOST = 20;
+const MOST_NAME = 60;
+const FIELDS = 5;
 const SAME = { __type__: "update" }; // gradio leaves such a field as it is
 let view = null;
-let wanted = null; // the server that is to be used; null while one is to be saved
+let wanted = null; // what the fields are to become: a function of what they are; null while a server is to be saved
 
+// {name, fields: [endpoint, model, tokenizer, tool parser, reasoning parser]}, newest first.
 export const savedServers = () => {
   try {
     const kept = JSON.parse(globalThis.localStorage.getItem(SERVERS));
-    const isServer = (one) => Array.isArray(one) && one.length === 5 && one.every((value) => typeof value === "string");
     return Array.isArray(kept) ? kept.filter(isServer).slice(0, MOST) : [];
   } catch {
     return [];
   }
 };
+
+function isServer(one) {
+  const isText = (value) => typeof value === "string";
+  return Boolean(one) && isText(one.name) && Array.isArray(one.fields) && one.fields.length === FIELDS && one.fields.every(isText);
+}
 
 function write(servers) {
   try {
@@ -38,24 +46,65 @@ export const forgetServers = () => {
   if (view) view.draw();
 };
 
-// The new values of the five fields of the target: those of the server that was chosen, or as they are, to be saved.
+const isSameAddress = (one, other) => String(one || "").trim().replace(/\/+$/, "") === String(other || "").trim().replace(/\/+$/, "");
+const isSameServer = (one, [url, model]) => isSameAddress(one.fields[0], url) && one.fields[1] === model;
+
+// The new values of the five fields of the target and of the key: as is wanted, or as they are, to be saved.
 export const applyServer = (...fields) => {
   if (wanted) {
-    const chosen = wanted;
+    const chosen = wanted(fields);
     wanted = null;
+    if (!chosen) return [...fields, SAME].map(() => SAME);
     keepTarget(...chosen);
-    return chosen;
+    return [...chosen, isSameAddress(chosen[0], fields[0]) ? SAME : ""];
   }
-  const values = fields.map((value) => String(value || "").trim());
+  save(fields.map((value) => String(value || "").trim()));
+  return [...fields, SAME].map(() => SAME);
+};
+
+function save(values) {
+  const name = view.name();
   if (!values[0]) view.say("Name an endpoint first.");
   else if (!isKeeping()) view.say("Nothing is kept: the switch in History is off.");
-  else if (!values.every((value) => mayKeep(value))) view.say("Not saved: it seems to hold a key.");
+  else if (![name, ...values].every((value) => mayKeep(value))) view.say("Not saved: it seems to hold a key.");
   else {
-    write([values, ...savedServers().filter((one) => one[0] !== values[0] || one[1] !== values[1])]);
+    write([{ name, fields: values }, ...savedServers().filter((one) => !isSameServer(one, values))]);
     view.say("Saved in this browser, without the key.");
   }
-  return fields.map(() => SAME);
-};
+}
+
+// Asks for the fields to be changed. The list is drawn when Target is opened for the first time, and then asks itself.
+function fill(change) {
+  wanted = change;
+  openTarget();
+  if (view && view.isThere()) view.ask();
+}
+
+function openTarget() {
+  const list = document.getElementById("pd-servers");
+  if (list && list.offsetParent !== null) return;
+  const opener = /** @type {HTMLElement | null} */ (document.querySelector("#pd-target button"));
+  if (opener) opener.click();
+}
+
+// The server that a pasted call names: its address and model. The tokenizer of another server is not its.
+export function takeServer({ url, model }) {
+  fill((fields) => {
+    const isSame = isSameAddress(url, fields[0]);
+    view.name("");
+    view.say("Taken from the call, without its key: give it below if the server wants one.");
+    view.wantKey();
+    return [url, model, isSame ? fields[2] : "", fields[3], fields[4]];
+  });
+}
+
+function takeModel(model, url) {
+  fill((fields) => {
+    if (isSameAddress(url, fields[0])) return [fields[0], model, ...fields.slice(2)];
+    view.say("That list is of another server: test this one.");
+    return null;
+  });
+}
 
 builders.servers = (root) => {
   root.classList.add("pd-servers");
@@ -63,14 +112,23 @@ builders.servers = (root) => {
   const words = make("span", "pd-muted");
   words.setAttribute("role", "status");
   const bar = make("p", "pd-servers-bar");
-  const save = button("Save this server", "pd-small", () => {
+  const name = make("input", "pd-servers-name");
+  name.placeholder = "A name (optional)";
+  name.maxLength = MOST_NAME;
+  name.setAttribute("aria-label", "Name of this server");
+  const keep = button("Save this server", "pd-small", () => {
     wanted = null;
     root.pdAsk("change");
   });
-  bar.append(save, words);
+  bar.append(name, keep, words);
   root.append(list, bar);
-  view = { draw, say: (text) => (words.textContent = text) };
+  view = {
+    draw, say: (text) => (words.textContent = text), ask: () => root.pdAsk("change"), isThere: () => root.isConnected,
+    name: (text) => (text === undefined ? name.value.trim() : (name.value = text)),
+    wantKey: () => setTimeout(focusKey, 0), // once gradio has filled the fields
+  };
   draw();
+  if (wanted) view.ask();
 
   function draw() {
     list.replaceChildren(...savedServers().map(row));
@@ -78,17 +136,52 @@ builders.servers = (root) => {
 
   function row(server) {
     const item = make("li", "");
-    const [url, model] = server;
-    const use = button(url.replace(/^https?:\/\//, "") + (model ? " \u00b7 " + model : ""), "pd-small pd-servers-use", () => {
-      wanted = server;
-      root.pdAsk("change");
+    const [url, model] = server.fields;
+    const address = url.replace(/^https?:\/\//, "") + (model ? " \u00b7 " + model : "");
+    const use = button(server.name || address, "pd-small pd-servers-use", () => {
+      name.value = server.name;
       words.textContent = "";
-    }, "Use this server");
-    const forget = button("\u00d7", "pd-small", () => write(savedServers().filter((one) => one[0] !== url || one[1] !== model)), "Forget this server");
-    forget.setAttribute("aria-label", "Forget " + url);
+      fill(() => server.fields);
+    }, "Use this server: " + address);
+    if (server.name) use.append(" ", make("span", "pd-muted", address));
+    const forget = button("\u00d7", "pd-small", () => write(savedServers().filter((one) => !isSameServer(one, server.fields))), "Forget this server");
+    forget.setAttribute("aria-label", "Forget " + (server.name || url));
     item.append(use, forget);
     return item;
   }
 
   return { show() {} };
 };
+
+function focusKey() {
+  const key = /** @type {HTMLInputElement | null} */ (document.querySelector("#pd-key input"));
+  if (key) key.focus();
+}
+
+// What Test found: {text, models, url}; of more than one model one can be chosen.
+builders.server_look = (root) => {
+  root.classList.add("pd-words", "pd-server-look");
+  return {
+    show(decoded) {
+      root.replaceChildren();
+      if (!decoded) return;
+      const { text, models, url } = decoded.header;
+      root.append(prose("p", "", text));
+      if (models.length > 1) root.append(modelList(models, url));
+    },
+  };
+};
+
+function modelList(models, url) {
+  const list = make("select", "pd-server-models");
+  list.setAttribute("aria-label", "Model of this server");
+  const first = make("option", "", "Choose one of its " + models.length.toLocaleString("en") + " models");
+  first.value = "";
+  list.append(first, ...models.map((model) => {
+    const option = make("option", "", model);
+    option.value = model;
+    return option;
+  }));
+  list.addEventListener("change", () => list.value && takeModel(list.value, url));
+  return list;
+}

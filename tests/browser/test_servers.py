@@ -1,12 +1,15 @@
-"""Saved servers: in the browser alone, one click away, never with a key."""
+"""Servers under Target: saved by name, taken from a pasted call, their models to choose from; never with a key."""
 
 from __future__ import annotations
 
 import pytest
 from playwright.sync_api import expect
 
+from prompt_debugger.core.types import JSON
 from tests.browser.axe import violations
 from tests.browser.page import DebuggerPage
+from tests.browser.servers import serving
+from tests.core.complete.faulty_server import answer
 
 pytestmark = pytest.mark.browser
 
@@ -35,3 +38,58 @@ def test_a_saved_server_fills_the_fields_after_a_reload_and_knows_no_key(bare: D
     assert violations(page, "#pd-servers") == []
     page.get_by_role("button", name=f"Forget {URL}").click()
     expect(page.locator(".pd-servers-use")).to_have_count(0)
+
+
+def fields(page: DebuggerPage) -> tuple[str, str]:
+    target = page.page.locator("#pd-target")
+    endpoint = target.get_by_label("Endpoint", exact=True).input_value()
+    return endpoint, target.get_by_label("Model", exact=True).input_value()
+
+
+def test_a_server_is_saved_under_a_name_of_ones_own(bare: DebuggerPage) -> None:
+    page = bare.page
+    bare.aim_at(URL)
+    page.get_by_label("Name of this server").fill("the big one")
+    page.get_by_role("button", name="Save this server").click()
+    expect(page.locator("#pd-servers")).to_contain_text("Saved in this browser, without the key.")
+
+    bare.load()
+    page.locator("#pd-target button").first.click()
+    page.get_by_label("Endpoint", exact=True).fill("http://127.0.0.1:10/v1")
+    page.locator("#pd-key input").fill(KEY)
+    page.get_by_role("button", name="the big one").first.click()
+
+    expect(page.get_by_label("Endpoint", exact=True)).to_have_value(URL)
+    expect(page.get_by_label("Name of this server")).to_have_value("the big one")
+    expect(page.locator("#pd-key input")).to_have_value("")  # it was typed for another address
+
+
+def test_one_press_takes_address_and_model_of_a_pasted_call(bare: DebuggerPage) -> None:
+    page = bare.page
+    body = '{"model": "qwen", "messages": [{"role": "user", "content": "Hi"}]}'
+    bare.paste(f"curl {URL}/chat/completions -H 'Authorization: Bearer {KEY}' -d '{body}'")
+
+    page.get_by_role("button", name="Use as target").click()
+
+    expect(page.get_by_label("Endpoint", exact=True)).to_have_value(URL)
+    assert fields(bare) == (URL, "qwen")
+    expect(page.locator("#pd-key input")).to_be_focused()
+    expect(page.locator("#pd-key input")).to_have_value("")
+    expect(page.locator("#pd-servers")).to_contain_text("without its key")
+    assert KEY not in page.evaluate("JSON.stringify({...localStorage})")
+
+
+def test_a_model_is_chosen_from_those_the_server_lists(bare: DebuggerPage) -> None:
+    page = bare.page
+    listed: JSON = {"object": "list", "data": [{"id": "qwen"}, {"id": "kimi"}]}
+    with serving({"/v1/models": answer(200, listed), "*": answer(404)}) as url:
+        bare.aim_at(url)
+        page.get_by_role("button", name="Test this server").click()
+        models = page.get_by_label("Model of this server")
+        expect(models.locator("option")).to_have_text(["Choose one of its 2 models", "qwen", "kimi"])
+        assert violations(page, "#pd-look-words") == []
+
+        models.select_option("kimi")
+
+        expect(page.locator("#pd-target").get_by_label("Model", exact=True)).to_have_value("kimi")
+        assert fields(bare) == (url, "kimi")

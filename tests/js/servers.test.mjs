@@ -11,14 +11,20 @@ globalThis.localStorage = {
 
 // An element as far as the list of servers needs one.
 function element(tag, text) {
-  const node = { tag, textContent: text || "", children: [], classList: { add() {} }, setAttribute() {} };
+  const node = { tag, textContent: text || "", value: "", children: [], attributes: {}, isConnected: true, classList: { add() {} } };
+  node.setAttribute = (name, value) => (node.attributes[name] = value);
+  node.addEventListener = (_, listener) => (node.listener = listener);
   node.append = (...more) => node.children.push(...more);
   node.replaceChildren = (...more) => (node.children = more);
   return node;
 }
+globalThis.document = { getElementById: () => ({ offsetParent: {} }), querySelector: () => ({ focus: () => (focused += 1) }) };
+globalThis.setTimeout = (work) => work();
+let focused = 0;
 const kept = [];
 const pd = await load(["servers.js"], {
   make: (tag, _, text) => element(tag, text),
+  prose: (tag, _, text) => element(tag, text),
   button: (label, _, onClick) => Object.assign(element("button", label), { click: onClick }),
   keepTarget: (...fields) => kept.push(fields),
   isKeeping: () => true,
@@ -26,10 +32,15 @@ const pd = await load(["servers.js"], {
 });
 const root = element("div");
 let fields = ["http://x:8000/v1", "m", "", "hermes", "none"];
-root.pdAsk = () => (fields = pd.applyServer(...fields).map((value, at) => (value && value.__type__ ? fields[at] : value)));
+let key = "sk-of-x";
+root.pdAsk = () => {
+  const values = pd.applyServer(...fields).map((value, at) => (value && value.__type__ ? [...fields, key][at] : value));
+  key = values.pop();
+  fields = values;
+};
 pd.builders.servers(root);
 const [list, bar] = root.children;
-const [save, words] = bar.children;
+const [name, save, words] = bar.children;
 const buttons = () => list.children.map((item) => item.children);
 
 test("a server is saved, and a click on it fills the fields again", () => {
@@ -43,23 +54,92 @@ test("a server is saved, and a click on it fills the fields again", () => {
   assert.deepEqual(kept.at(-1), fields);
 });
 
-test("the same server is saved once, and forgotten by a click", () => {
+test("a name of one's own stands on it, comes back with it, and can be changed", () => {
+  name.value = " the big one ";
   save.click();
+  const [[use, forget]] = buttons();
   assert.equal(buttons().length, 1);
-  buttons()[0][1].click();
-  assert.equal(buttons().length, 0);
+  assert.equal(use.textContent, "the big one");
+  assert.equal(use.children.at(-1).textContent, "x:8000/v1 \u00b7 m");
+  assert.equal(forget.attributes["aria-label"], "Forget the big one");
+  name.value = "";
+  use.click();
+  assert.equal(name.value, "the big one");
+  name.value = "me@home";
+  save.click();
+  assert.match(words.textContent, /seems to hold a key/);
+  assert.equal(pd.savedServers()[0].name, "the big one");
 });
 
-test("an address that holds a key is not saved, nor one that is missing", () => {
+test("the key that was typed for one address does not go on to another", () => {
+  key = "sk-of-x";
+  buttons()[0][0].click();
+  assert.equal(key, "sk-of-x");
+  fields = ["http://y:8000/v1", "", "", "none", "none"];
+  key = "sk-of-y";
+  buttons()[0][0].click();
+  assert.equal(key, "");
+  assert.ok(![...stored.values()].join().includes("sk-of"));
+});
+
+test("the server of a pasted call takes address and model, not the tokenizer or key of another", () => {
+  fields = ["http://x:8000/v1", "m", "me/tokenizer", "hermes", "none"];
+  key = "sk-of-x";
+  focused = 0;
+  pd.takeServer({ url: "http://z:8000/v1", model: "big" });
+  assert.deepEqual(fields, ["http://z:8000/v1", "big", "", "hermes", "none"]);
+  assert.equal(key, "");
+  assert.match(words.textContent, /without its key/);
+  assert.equal(focused, 1);
+  fields[2] = "me/tokenizer";
+  key = "sk-of-z";
+  pd.takeServer({ url: "http://z:8000/v1/", model: "small" });
+  assert.deepEqual(fields.slice(1, 3), ["small", "me/tokenizer"]);
+  assert.equal(key, "sk-of-z");
+});
+
+test("a model is chosen from those that a server lists, for that server alone", () => {
+  const look = element("div");
+  const view = pd.builders.server_look(look);
+  view.show({ header: { text: "It answers.", models: ["a"], url: "http://z:8000/v1" } });
+  assert.equal(look.children.length, 1); // nothing to choose
+  view.show({ header: { text: "It answers.", models: ["a", "b"], url: "http://z:8000/v1" } });
+  const [, choice] = look.children;
+  assert.deepEqual(choice.children.map((option) => option.value), ["", "a", "b"]);
+  fields = ["http://z:8000/v1", "", "t", "none", "none"];
+  choice.value = "b";
+  choice.listener();
+  assert.deepEqual(fields, ["http://z:8000/v1", "b", "t", "none", "none"]);
+  fields = ["http://other/v1", "c", "", "none", "none"];
+  choice.listener();
+  assert.equal(fields[1], "c");
+  assert.match(words.textContent, /another server/);
+});
+
+test("a list that was not drawn yet asks once it is", () => {
+  root.isConnected = false;
+  fields = ["", "", "", "none", "none"];
+  pd.takeServer({ url: "http://z:8000/v1", model: "" });
+  assert.equal(fields[0], "");
+  const again = element("div");
+  again.pdAsk = root.pdAsk;
+  pd.builders.servers(again);
+  assert.equal(fields[0], "http://z:8000/v1");
+  root.isConnected = true;
+});
+
+test("an address that holds a key is not saved, nor one that is missing; one is forgotten by a click", () => {
   for (const address of ["http://me:pw@host/v1", ""]) {
     fields = [address, "", "", "none", "none"];
     save.click();
   }
-  assert.equal(pd.savedServers().length, 0);
+  assert.equal(pd.savedServers().length, 1);
   assert.ok(![...stored.values()].join().includes("pw@"));
+  pd.forgetServers();
+  assert.equal(pd.savedServers().length, 0);
 });
 
 test("what is no list of servers is none", () => {
-  stored.set("pd-servers", '[["http://x"], 3, {"a": 1}]');
+  stored.set("pd-servers", '[["http://x"], 3, {"a": 1}, {"name": "n", "fields": ["x"]}, null]');
   assert.deepEqual(pd.savedServers(), []);
 });

@@ -26,9 +26,19 @@ def notices_payload(outcome: Request | RequestError, *, is_public: bool = False)
             f", read from a {outcome.source} call" if outcome.source == "python" else ", read from a curl command"
         )
     if outcome.base_url is not None:
-        said = "this public page sends nothing there." if is_public else "put that under Target to run against it."
-        items.append(_item(f"It names the server {outcome.base_url}: {said}", "", None, None))
+        items.append(_named_server(outcome.base_url, outcome.body.get("model"), is_public=is_public))
     return pack_payload({"state": "ok", "summary": summary, "items": items})
+
+
+def _named_server(url: str, model: JSON, *, is_public: bool) -> JSONObject:
+    """Return the line about the server of a pasted call, which a press takes over where a server may be named."""
+    if is_public:
+        return _item(f"It names the server {url}: this public page sends nothing there.", "", None, None)
+    server: JSONObject = {"url": url, "model": model if isinstance(model, str) else ""}
+    return {
+        **_item(f"It names the server {url}: put that under Target to run against it.", "", None, None),
+        "server": server,
+    }
 
 
 def _error(error: RequestError) -> JSONObject:

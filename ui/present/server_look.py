@@ -5,33 +5,41 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.errors import DebuggerError
-from prompt_debugger.core.types import Server
+from prompt_debugger.core.types import JSON, Server
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import as_sentence
 
 _NAMED = 6
+_LISTED = 500  # models to choose from
+_MOST_NAME = 300  # characters of one
 _KINDS = {"vllm": "vLLM", "sglang": "SGLang", "llama.cpp": "llama.cpp's server", "ollama": "Ollama"}
 
 
-def server_look_payload(server: Server, notes: tuple[str, ...], model: str | None) -> str:
-    """Return the lines about a server that answered.
+def server_look_payload(server: Server, notes: tuple[str, ...], model: str | None, endpoint: str = "") -> str:
+    """Return the lines about a server that answered, and the models to choose from.
 
     Args:
         server: What it is.
         notes: What could not be seen.
         model: The name under Target; `None` if it was left empty.
+        endpoint: The address under Target, whose models they are.
     """
-    return pack_payload({"text": " ".join([*_sentences(server, model), *notes]), "fraction": None})
+    models: list[JSON] = [name for name in server.served_models[:_LISTED] if len(name) <= _MOST_NAME]
+    return _payload(" ".join([*_sentences(server, model), *notes]), models, endpoint)
 
 
 def look_failed_payload(error: DebuggerError) -> str:
     """Return the lines about a server that did not answer, or may not be asked."""
-    return pack_payload({"text": f"✕ {as_sentence(error.message)} {error.hint}".strip(), "fraction": None})
+    return _payload(f"✕ {as_sentence(error.message)} {error.hint}".strip())
 
 
 def no_server_payload(sentence: str) -> str:
     """Return the line where there is nothing to look at."""
-    return pack_payload({"text": sentence, "fraction": None})
+    return _payload(sentence)
+
+
+def _payload(text: str, models: list[JSON] | None = None, endpoint: str = "") -> str:
+    return pack_payload({"text": text, "models": models or [], "url": endpoint})
 
 
 def _sentences(server: Server, model: str | None) -> Iterator[str]:

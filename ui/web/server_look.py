@@ -29,6 +29,6 @@ async def look_at_server(settings: PageSettings, labs: PageLabs, fields: TargetF
         assert target.base_url is not None, "an endpoint was named"
         async with ServerClient(target.base_url, api_key=target.api_key, guard=target.guard) as client:
             server = await client.probe(target.model)
-            return server_look_payload(server, client.notes, target.model)
+            return server_look_payload(server, client.notes, target.model, fields.endpoint.strip())
     except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
         return look_failed_payload(as_told(error))

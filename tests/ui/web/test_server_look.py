@@ -58,3 +58,20 @@ async def test_a_model_that_is_not_served_is_said():
 )
 async def test_where_nothing_answers_that_is_said(endpoint, said):
     assert said in await look(endpoint)
+
+
+async def test_all_models_can_be_chosen_for_the_address_that_was_tested():
+    paths = {"/v1/models": answer(200, json.dumps(LISTED).encode(), "application/json"), "*": answer(404)}
+    labs = PageLabs(LabPool(), enabled=False)
+    async with faulty_server(paths) as server:
+        fields = TargetFields(f" {server.base_url}/ ", "", "", "none", "none")
+        header = unpack_payload(await look_at_server(SETTINGS, labs, fields, ""))[0]
+
+    assert (header["models"], header["url"]) == (["qwen", "kimi"], f"{server.base_url}/")
+
+
+async def test_where_nothing_answers_there_is_no_model_to_choose():
+    labs = PageLabs(LabPool(), enabled=False)
+    payload = await look_at_server(SETTINGS, labs, TargetFields("http://127.0.0.1:9/v1", "", "", "none", "none"), "")
+
+    assert unpack_payload(payload)[0]["models"] == []

@@ -128,7 +128,7 @@ def build_look(*, shown: bool) -> LookPanel:
     button = gr.Button(
         "Test this server", elem_id="pd-look", size="sm", elem_classes=["pd-bench-button"], visible=shown
     )
-    return LookPanel(button, build_view("words", "look_words"))
+    return LookPanel(button, build_view("server_look", "look_words"))
 
 
 def _choices(known: Sequence[str], own: str | None) -> list[str]:

@@ -13,4 +13,4 @@ def wire_servers(page: Page, view: gr.HTML | None) -> None:
         return
     fields = page.request.target_fields
     use = "(...fields) => PromptDebugger.applyServer(...fields)"
-    view.change(None, fields, fields, js=use, api_name="use_server", **quiet())
+    view.change(None, fields, [*fields, page.request.key], js=use, api_name="use_server", **quiet())
