@@ -2,10 +2,11 @@
 // What was typed and which server is meant survive a reload: kept in this browser alone, never a key, and only if wanted.
 import { builders } from "./builders.js";
 import { make } from "./dom.js";
-import { replaceRequest } from "./editor_link.js";
-import { forgetRuns, reopenKept } from "./history.js";
+import { editorView, replaceRequest } from "./editor_link.js";
+import { compareKept, forgetRuns, reopenKept } from "./history.js";
 import { host } from "./host.js";
 import { forgetRoom } from "./kept_room.js";
+import { open as openPanel } from "./linking.js";
 import { editedByHand } from "./outdated.js";
 import { forgetServers } from "./servers.js";
 import { packPayload } from "./share.js";
@@ -18,7 +19,10 @@ const SAME = { __type__: "update" }; // gradio leaves such a field as it is
 // What may hold a key is not kept at all: a part of it that was missed would lie there in clear.
 const KEY = /authorization|bearer\s|api[-_]?key|secret|password|\bsk-[\w-]{6}|\bhf_\w{8}|:\/\/[^\s/"'@]+@/i;
 const WORDS = "Keep my text, target, servers and runs in this browser. Keys, and texts that seem to hold one, are never kept; unticking forgets what is kept.";
+const KEPT_WORDS = "Your last text, kept in this browser. Press Run, or choose a worked case.";
+const LEFT_WORDS = "This request was running when the page was left, which ended the run. Press Run to ask again.";
 let timer = 0;
+let pending = null; // what was typed and is not kept yet
 let defaults = null; // the fields as the page came
 let isTouched = false; // somebody typed, or chose a case, since the page came
 
@@ -44,23 +48,52 @@ export const mayKeep = (text) => text.length <= MOST_CHARS && !KEY.test(text);
 export const keepText = (text) => {
   isTouched = true;
   clearTimeout(timer);
-  timer = setTimeout(() => write({ text: mayKeep(text || "") ? text : null }), PAUSE_MS);
+  pending = text || "";
+  timer = setTimeout(flush, PAUSE_MS);
 };
+
+function flush() {
+  if (pending !== null) write({ text: mayKeep(pending) ? pending : null, isRunning: false });
+  pending = null;
+}
+
+globalThis.addEventListener("pagehide", flush); // who reloads at once loses no letter
+
+// Run was pressed: what runs is the text to come back to, and no run before it.
+export const keepRunning = (text) => {
+  isTouched = true;
+  clearTimeout(timer);
+  pending = null;
+  write({ text: mayKeep(text || "") ? text : null, run: null, isRunning: true });
+};
+
+export const runIsOver = () => write({ isRunning: false });
 
 // A worked case is one choice away: nothing to keep of it, nor of the parsers that came before it.
 export const dropText = () => {
   isTouched = true;
   clearTimeout(timer);
+  pending = null;
   const { fields } = read();
   const kept = Array.isArray(fields) && defaults ? [...fields.slice(0, 3), ...defaults.slice(3)] : null;
-  write({ text: null, run: null, fields: kept });
+  write({ text: null, run: null, isRunning: false, fields: kept });
 };
 
 // The run that a reload brings back; what was run is the text that stands there.
 export const keepCurrentRun = (run) => write({ run });
 
+// The two runs that stand side by side, by their ids.
+export const keepCompared = (compared) => write({ compared });
+
+// Which panel is open, from the time on that what was kept is back.
+function watchPanel() {
+  const root = document.documentElement;
+  const keep = () => write({ panel: root.dataset.panel });
+  new MutationObserver(keep).observe(root, { attributes: true, attributeFilter: ["data-panel"] });
+}
+
 // A run that was opened from the history, with the text that was run.
-export const keepOpened = ({ id, ran }) => write({ run: id, text: ran });
+export const keepOpened = ({ id, ran }) => write({ run: id, text: ran, isRunning: false });
 
 export const keepTarget = (...fields) => {
   const isKept = fields.every((field) => mayKeep(String(field || "")));
@@ -112,6 +145,14 @@ function isOffered(at, value) {
 export const restoreDraft = async (notices, ...fields) => {
   defaults = fields;
   const kept = isKeeping() ? read() : {};
+  try {
+    return await restored(kept, fields);
+  } finally {
+    watchPanel();
+  }
+};
+
+async function restored(kept, fields) {
   /** @type {any[]} */
   const values = [SAME, ...fields.map(() => SAME)];
   const isSamePage = JSON.stringify(kept.defaults) === JSON.stringify(fields); // not started with another server since
@@ -122,13 +163,25 @@ export const restoreDraft = async (notices, ...fields) => {
   }
   const hasText = typeof kept.text === "string" && kept.text.trim() !== "";
   if (hasText) {
-    values[0] = await packPayload({ state: "ok", summary: "Your last text, kept in this browser. Press Run, or choose a worked case.", items: [] });
-    if (isTouched || !replaceRequest(kept.text)) return values.map((value, at) => (at ? value : SAME));
-    editedByHand();
+    values[0] = await packPayload({ state: "ok", summary: kept.isRunning ? LEFT_WORDS : KEPT_WORDS, items: [] });
+    const view = editorView();
+    const isThere = Boolean(view) && view.state.doc.toString() === kept.text; // the case that the page begins with
+    if (isTouched || (!isThere && !replaceRequest(kept.text))) return values.map((value, at) => (at ? value : SAME));
+    if (!isThere) editedByHand();
   }
-  if (kept.run && !isTouched) reopenKept(kept.run, hasText ? kept.text : null, () => !isTouched);
+  if ((hasText || kept.run) && !isTouched) reopen(kept, hasText);
   return values;
-};
+}
+
+// The run, the panel that was open, and the two runs in it that were compared.
+async function reopen(kept, hasText) {
+  const isFree = () => !isTouched;
+  if (kept.run) await reopenKept(kept.run, hasText ? kept.text : null, isFree);
+  if (!kept.panel || !isFree() || !document.getElementById("pd-panel-" + kept.panel)) return;
+  host.panelChosen = true; // the end of drawing opens no other
+  openPanel(kept.panel);
+  if (kept.panel === "compare" && Array.isArray(kept.compared)) compareKept(kept.compared);
+}
 
 builders.draft = (root) => {
   const { hash, search } = globalThis.location;

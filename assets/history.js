@@ -3,11 +3,11 @@
 import { builders } from "./builders.js";
 import { askComparison } from "./comparison_view.js";
 import { button, make, prose } from "./dom.js";
-import { isKeeping, keepCurrentRun, keepOpened, keepSwitch, keepTarget, mayKeep } from "./draft.js";
+import { isKeeping, keepCompared, keepCurrentRun, keepOpened, keepRunning, keepSwitch, keepTarget, mayKeep, runIsOver } from "./draft.js";
 import { editorView, replaceRequest } from "./editor_link.js";
 import { host, onVerdict } from "./host.js";
 import { open as openPanel } from "./linking.js";
-import { isOutdated } from "./outdated.js";
+import { isOutdated, openedRun } from "./outdated.js";
 import { openPacked, packText, saveFile, unpackText } from "./share.js";
 
 const STORE = "runs";
@@ -17,6 +17,7 @@ const MOST_TITLE = 120;
 let pressedText = null; // what stood in the editor when Run was pressed
 let last = { state: "idle" }; // what the verdict strip shows, and since when
 let awaited = null; // id of the kept run that is about to be shown
+let recent = []; // ids of the last two runs of this page: what Compare shows by itself
 let view = null; // of the menu
 
 // --- the database: one record a run, its file packed as an event carries it --------------
@@ -67,6 +68,7 @@ document.addEventListener(
     if (!(event.target instanceof Element) || !event.target.closest("#pd-run")) return;
     const editor = editorView();
     pressedText = editor ? editor.state.doc.toString() : null;
+    keepRunning(pressedText);
   },
   true,
 );
@@ -81,6 +83,7 @@ onVerdict((verdict) => {
 
 // At the end of each run of this page.
 export const runEnded = (...fields) => {
+  runIsOver();
   if (!isKeeping() || !view) return;
   keepTarget(...fields);
   view.ask("select", { index: 0, value: "keep" });
@@ -91,25 +94,46 @@ async function keep({ header, columns }) {
   const packed = await packText(text);
   if (packed === null || !isKeeping()) return; // too long for an event: it could not be opened again
   const isWhole = last.state === "done";
+  const words = isWhole || !mayKeep(last.sentence || "") ? header.sentence : last.sentence; // a server may repeat a key in its error
   const record = {
-    at: Date.now(), title: header.title, badge: isWhole ? header.badge : last.badge, tone: header.tone, sentence: header.sentence,
-    target: header.target, ran: pressedText !== null && mayKeep(pressedText) ? pressedText : null, packed,
+    at: Date.now(), title: header.title, badge: isWhole ? header.badge : last.badge, tone: header.tone, sentence: words,
+    ended: isWhole ? "" : last.state, target: header.target, ran: pressedText !== null && mayKeep(pressedText) ? pressedText : null, packed,
   };
   const id = await put(record);
   keepCurrentRun(id);
   last.kept = id;
+  recent = [...recent, id].slice(-2);
+  if (recent.length === 2) keepCompared(recent);
   await makeRoom();
   await redraw();
 }
 
-// Brings the last run back after a reload; the text that was run goes where nobody has typed meanwhile.
+// What the page's server needs to draw a kept run; how one ended that has no verdict, its file does not say.
+function asked(run, isEdited) {
+  const ended = run.ended ? { badge: run.badge, sentence: run.sentence } : null;
+  return { packed: run.packed, ended, is_edited: isEdited };
+}
+
+// Brings the last run back after a reload; the text that was run goes where nobody has typed meanwhile. Where it was
+// edited since, the edited one stays, and the result is marked as one of the text before.
 export const reopenKept = async (id, text, isFree) => {
   try {
     const run = await settled((await store("readonly")).get(id));
-    if (!run || run.ran === null || (text !== null && text !== run.ran) || !isFree()) return;
+    if (!run || run.ran === null || !isFree()) return;
     if (text === null && !replaceRequest(run.ran)) return;
     awaited = id;
-    view.ask("submit", { packed: run.packed });
+    openedRun(run.ran);
+    view.ask("submit", asked(run, text !== null && text !== run.ran));
+  } catch {
+    // a browser that keeps nothing
+  }
+};
+
+// Puts the runs side by side again that were so before a reload.
+export const compareKept = async (ids) => {
+  try {
+    const runs = (await allRuns()).filter((run) => ids.includes(run.id));
+    if (runs.length === 2) await compare(runs);
   } catch {
     // a browser that keeps nothing
   }
@@ -125,8 +149,10 @@ export const nameCurrentRun = async (title) => {
 
 function reopen(run) {
   awaited = run.id;
-  if (run.ran !== null && replaceRequest(run.ran)) view.ask("submit", { packed: run.packed });
-  else openPacked(run.packed); // its text held a key: the masked one of the file takes its place
+  if (run.ran !== null && replaceRequest(run.ran)) {
+    openedRun(run.ran);
+    view.ask("submit", asked(run, false));
+  } else openPacked(run.packed); // its text held a key: the masked one of the file takes its place
   keepOpened(run);
   view.show(false);
 }
@@ -137,6 +163,7 @@ async function compare(runs) {
   host.panelChosen = true;
   openPanel("compare");
   view.show(false);
+  keepCompared(runs.map((run) => run.id));
   for (const run of [...runs].sort((a, b) => a.at - b.at)) await ask(run.packed);
 }
 

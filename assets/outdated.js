@@ -11,6 +11,7 @@ let ranRun = null; // number of the run whose request is known
 let ranText = null;
 let pressedText = null; // what stood in the editor when Run was pressed, until that run is heard of
 let textToRun = null; // the same, until the next press
+let openedText = null; // what an opened run was made of, until that run is drawn
 let knownDoc = null;
 let laidOut = null; // the text as Format left it: no edit
 let compared = { ran: null, now: null, isSame: false };
@@ -69,13 +70,21 @@ document.addEventListener(
 // The inputs of a run: what stood in the editor then, as gradio may not have heard of it yet.
 export const withTextToRun = (text, ...rest) => [textToRun === null ? text : textToRun, ...rest];
 
-// The verdict strip tells of each of its states; a result that no run of this page made has no request to differ from.
+// A run of the history is about to be drawn: it was made of this text.
+export function openedRun(text) {
+  openedText = text;
+}
+
+// The verdict strip tells of each of its states; a result that no run of this page made has no request to differ from,
+// unless the history knows it. Opened runs have no number of their own.
 onVerdict((verdict) => {
-  if (verdict.run !== ranRun) {
-    const isRun = pressedText !== null && verdict.state !== "idle" && verdict.state !== "recorded";
-    ranRun = isRun ? verdict.run : null;
-    ranText = isRun ? pressedText : null;
+  if (verdict.run !== ranRun || !verdict.run) {
+    const isRun = verdict.state !== "idle" && verdict.state !== "recorded";
+    const text = isRun ? (pressedText ?? openedText) : null;
+    ranRun = text === null ? null : verdict.run;
+    ranText = text;
     pressedText = null;
+    if (isRun) openedText = null;
   }
   isRecorded = verdict.state === "recorded" || (verdict.state === "done" && ranRun === null); // or a run that was opened
   isEditedRecording = false;

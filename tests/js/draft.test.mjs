@@ -8,24 +8,44 @@ globalThis.localStorage = {
   setItem: (name, value) => stored.set(name, value),
   removeItem: (name) => stored.delete(name),
 };
-globalThis.document = { querySelectorAll: () => [] };
+const panels = ["render", "parse", "compare"];
+globalThis.document = {
+  querySelectorAll: () => [],
+  documentElement: { dataset: { panel: "render" } },
+  getElementById: (id) => (panels.includes(id.replace("pd-panel-", "")) ? {} : null),
+};
+let panelChanged = () => {};
+globalThis.MutationObserver = class {
+  constructor(listener) {
+    panelChanged = listener;
+  }
+  observe() {}
+};
+let leave = () => {};
+globalThis.addEventListener = (name, listener) => name === "pagehide" && (leave = listener);
+let runTimer = (work) => work();
 globalThis.location = { hash: "", search: "" };
-globalThis.setTimeout = (work) => work();
+globalThis.setTimeout = (work) => runTimer(work);
 const FIELDS = ["", "", "", "none", "none"];
 let editor = "a case";
 let edits = 0;
 let reopened = null;
 let forgotten = 0;
+let comparedAgain = null;
+let shownPanel = null;
 
 // A page that was just loaded; what the browser keeps is from before.
 async function reload() {
   editor = "a case";
-  reopened = null;
+  reopened = comparedAgain = shownPanel = null;
   const loaded = await load(["draft.js"], {
     packPayload: async (header) => JSON.stringify(header),
     editedByHand: () => (edits += 1),
     replaceRequest: (text) => ((editor = text), true),
-    reopenKept: (run) => (reopened = run),
+    editorView: () => ({ state: { doc: { toString: () => editor } } }),
+    reopenKept: async (run) => (reopened = run),
+    compareKept: (ids) => (comparedAgain = ids),
+    open: (panel) => (shownPanel = panel),
     forgetRuns() {},
     forgetServers() {},
     forgetRoom: () => (forgotten += 1),
@@ -117,6 +137,64 @@ test("the switch forgets what is kept and keeps nothing more", async () => {
   pd.setKeeping(true);
   await after(() => pd.keepText("typed"));
   assert.equal((await restore()).text, "typed");
+});
+
+test("the last letters are kept, too, where the page is left at once", async () => {
+  pd = await reload();
+  await restore();
+  runTimer = () => 0;
+  pd.keepText("typed and left");
+  leave();
+  runTimer = (work) => work();
+  pd = await reload();
+  assert.equal((await restore()).text, "typed and left");
+});
+
+test("a run that the page was left in is told of, its text comes back, the run before it does not", async () => {
+  await after(() => pd.keepCurrentRun(7), () => pd.keepRunning("what runs"));
+  const { text, notices } = await restore();
+  assert.equal(text, "what runs");
+  assert.match(notices, /left, which ended the run/);
+  assert.equal(reopened, null);
+  await after(() => pd.keepRunning("what ran"), () => pd.keepText("another"));
+  assert.doesNotMatch((await restore()).notices, /left/);
+  await after(() => pd.keepRunning("what runs"), () => pd.runIsOver(), () => pd.keepCurrentRun(8));
+  assert.doesNotMatch((await restore()).notices, /left/);
+  assert.equal(reopened, 8);
+});
+
+test("a key is not kept because it runs", async () => {
+  await after(() => pd.keepRunning("curl -H 'Authorization: Bearer x'"));
+  assert.equal((await restore()).text, "a case");
+});
+
+test("the case that the page begins with is no edit when it comes back", async () => {
+  await after(() => pd.keepRunning("a case"));
+  edits = 0;
+  await restore();
+  assert.equal(edits, 0);
+});
+
+test("the panel that was open is open again, with the two runs that were compared in it", async () => {
+  const show = (panel) => {
+    document.documentElement.dataset.panel = panel;
+    panelChanged();
+  };
+  await after(() => pd.keepText("typed"), () => pd.keepCurrentRun(7), () => pd.keepCompared([3, 7]), () => show("compare"));
+  await restore();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(shownPanel, "compare");
+  assert.deepEqual(comparedAgain, [3, 7]);
+  assert.equal(pd.host.panelChosen, true);
+  await after(() => show("parse"));
+  await restore();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(shownPanel, "parse");
+  assert.equal(comparedAgain, null);
+  await after(() => show("gone"));
+  await restore();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(shownPanel, null);
 });
 
 test("a browser that keeps nothing breaks nothing", async () => {

@@ -87,3 +87,25 @@ test("to lay out the request beside a recorded run is no edit, to type in it is"
   pd.editedByHand();
   assert.equal(isMarked, true);
 });
+
+test("a run of the history is outdated by another text than its own, and undoing takes that back", () => {
+  typed = "edited since";
+  pd.openedRun("as run");
+  assert.equal(tell(0, "done"), true);
+  typed = "as run";
+  pd.editedByHand();
+  assert.equal(isMarked, false);
+});
+
+test("what is opened after it, or a case that is chosen, has no text to differ from", () => {
+  pd.openedRun("as run");
+  typed = "as run";
+  tell(0, "done");
+  typed = "a bundle";
+  assert.equal(tell(0, "done"), false);
+  pd.openedRun("as run");
+  typed = "as run";
+  tell(0, "done");
+  typed = "a case";
+  assert.equal(tell(0, "recorded"), false);
+});

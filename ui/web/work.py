@@ -33,6 +33,7 @@ from prompt_debugger.ui.web.limits import LimitError, Limits, check_length, chec
 Payloads = dict[str, str | None]
 
 MAX_TITLE = 200  # characters
+_MOST_WORDS = 2_000  # characters of how a run ended
 
 _PICTURE_VIEWS = ("header", "verdict", "ledger", "findings")
 
@@ -215,6 +216,21 @@ def marked_payloads(trace: Trace, mark: str, origin: str, *, state: str = "done"
     payloads["notices"] = notices_payload(trace.request)
     payloads["verdict"] = pack_payload({**verdict, "state": state, "detail": f"{origin} {verdict['detail']}".rstrip()})
     return payloads
+
+
+def as_it_ended(payloads: Payloads, trace: Trace, ended: object) -> Payloads:
+    """Return the views of a run without verdict with the words that it ended with: stopped, or an error.
+
+    Args:
+        payloads: The views.
+        trace: The run; with a verdict, that stands.
+        ended: Badge and sentence, as the browser kept them; anything else changes nothing.
+    """
+    if trace.verdict is not None or not isinstance(ended, dict):
+        return payloads
+    words = {name: str(ended[name])[:_MOST_WORDS] for name in ("badge", "sentence") if ended.get(name)}
+    verdict, _ = unpack_payload(payloads["verdict"] or "")
+    return {**payloads, "verdict": pack_payload({**verdict, **words})}
 
 
 def _html(run: SharedRun) -> tuple[JSONObject, bytes]:

@@ -12,7 +12,15 @@ from prompt_debugger.core.report import write_bundle
 from prompt_debugger.core.room import room_of
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.limits import PUBLIC_LIMITS, LimitError, Limits
-from prompt_debugger.ui.web.work import check_pasted, compare_runs, read_packed, read_pasted, reopen, share_as
+from prompt_debugger.ui.web.work import (
+    as_it_ended,
+    check_pasted,
+    compare_runs,
+    read_packed,
+    read_pasted,
+    reopen,
+    share_as,
+)
 from tests.ui.present.traces import dropped_call_trace
 from tests.ui.web.test_sharing import pack
 
@@ -89,3 +97,28 @@ def test_work_that_takes_too_long_is_ended_and_the_next_is_done(job, args):
 
 def test_every_job_of_the_page_has_a_limit_that_a_visitor_can_wait_for():
     assert max(one.limits.cpu_s for one in (check_pasted, read_pasted, share_as, read_packed, compare_runs)) <= 20
+
+
+STOPPED = {"badge": "STOPPED", "sentence": "Stopped before the end.", "state": "error", "tone": "x"}
+
+
+@pytest.mark.parametrize(
+    ("has_verdict", "ended", "badge"),
+    [
+        (False, STOPPED, "STOPPED"),
+        (True, STOPPED, "DROPPED"),
+        (False, None, "NO VERDICT"),
+        (False, "STOPPED", "NO VERDICT"),
+        (False, {}, "NO VERDICT"),
+    ],
+)
+def test_a_run_that_comes_back_without_verdict_says_how_it_ended(has_verdict, ended, badge):
+    trace = dropped_call_trace()
+    trace = trace if has_verdict else replace(trace, verdict=None)
+    opened = room_of().call(reopen, pack(write_bundle(trace, "0.1.0")), 1_000_000)
+
+    verdict = unpack_payload(as_it_ended(opened.payloads, opened.trace, ended)["verdict"])[0]
+
+    assert (verdict["badge"], verdict["state"]) == (badge, "done")
+    assert (verdict["sentence"] == STOPPED["sentence"]) is (badge == "STOPPED")
+    assert verdict["tone"] != "x"

@@ -8,6 +8,7 @@ from gradio.events import Dependency
 from prompt_debugger.core.types import Trace
 from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.sharing import Sharing
+from prompt_debugger.ui.web.work import as_it_ended
 
 HISTORY_LIMIT = 4
 
@@ -29,7 +30,10 @@ def wire_history(page: Page, view: gr.HTML, sharing: Sharing, *, ended: Dependen
         opened = sharing.open(str(event.packed))
         if opened.trace is None:
             return {page.views["header"]: gr.skip()}
-        return {page.trace: opened.trace, **page.changes(opened.payloads)}
+        payloads = as_it_ended(opened.payloads, opened.trace, getattr(event, "ended", None))
+        if getattr(event, "is_edited", False):  # what stands in the editor is another request
+            payloads = {name: payload for name, payload in payloads.items() if name != "notices"}
+        return {page.trace: opened.trace, **page.changes(payloads)}
 
     fields = page.request.target_fields
     tell = "(...fields) => PromptDebugger.runEnded(...fields)"

@@ -1,0 +1,196 @@
+"""Nothing is lost: the page is reloaded in every state it can be in, and goes on from there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from prompt_debugger.core.pipeline import Target
+from prompt_debugger.core.types import JSON
+from tests.browser.page import DebuggerPage
+from tests.browser.test_history import CALL, menu, run_output
+from tests.core.complete.faulty_server import FaultyServer, answer, hang
+from tests.threads import in_thread
+
+pytestmark = pytest.mark.browser
+
+REQUEST = '{"messages": [{"role": "user", "content": "TYPED BY ME"}]}'
+SAID: JSON = {
+    "choices": [{"index": 0, "message": {"role": "assistant", "content": "Good day."}, "finish_reason": "stop"}]
+}
+HELD = "() => document.querySelector('#pd-request .cm-content').cmTile.view.state.doc.toString()"
+
+
+@pytest.fixture
+def silent_server() -> Iterator[str]:
+    with in_thread(FaultyServer("", {"*": hang()})) as url:
+        yield url
+
+
+@pytest.fixture
+def failing_server() -> Iterator[str]:
+    with in_thread(FaultyServer("", {"*": answer(500, {"error": {"message": "engine died"}})})) as url:
+        yield url
+
+
+@pytest.fixture
+def public_page(watched: Any) -> Iterator[DebuggerPage]:
+    """A public page, whose operator's server answers every request with the same words."""
+    from prompt_debugger.ui.web.launch import build_app, serve_app
+    from prompt_debugger.ui.web.settings import PageSettings
+
+    paths = {"/v1/models": answer(200, {"data": [{"id": "m"}]}), "/v1/chat/completions": answer(200, SAID)}
+    with in_thread(FaultyServer("", {**paths, "*": answer(404)})) as endpoint:
+        settings = PageSettings(target=Target(base_url=endpoint), port=0, lab=False, public=True)
+        app = build_app(settings)
+        page = DebuggerPage(watched, serve_app(app, settings)[1].rstrip("/"))
+        page.load()
+        yield page
+        app.close(verbose=False)
+
+
+def wait_for_text(page: DebuggerPage, text: str) -> None:
+    page.page.wait_for_function(f"text => ({HELD})() === text", arg=text)
+
+
+def wait_for_badge(page: DebuggerPage, badge: str) -> None:
+    expect(page.page.locator("#pd-verdict .pd-badge")).to_have_text(badge)
+
+
+def start(page: DebuggerPage, endpoint: str) -> None:
+    page.paste(REQUEST)
+    page.aim_at(endpoint)
+    page.page.click("#pd-run")
+    expect(page.page.locator(".pd-verdict")).to_have_attribute("data-state", "running")
+
+
+def test_while_something_is_typed(bare: DebuggerPage) -> None:
+    bare.paste(REQUEST)
+    expect(bare.page.locator("#pd-notices")).to_contain_text("1 message")  # it was heard of; kept a moment later
+
+    bare.load()
+
+    wait_for_text(bare, REQUEST)
+    expect(bare.page.locator("#pd-notices")).to_contain_text("kept in this browser")
+
+
+def test_while_a_run_goes_on(bare: DebuggerPage, silent_server: str) -> None:
+    run_output(bare, "Paris", 1)
+    start(bare, silent_server)
+
+    bare.load()
+
+    wait_for_text(bare, REQUEST)
+    expect(bare.page.locator("#pd-notices")).to_contain_text("was running when the page was left")
+    expect(bare.page.locator("#pd-run")).to_be_enabled()
+    # An older run is not this request's result: the page shows what it begins with.
+    expect(bare.page.locator(".pd-verdict")).to_have_attribute("data-state", "recorded")
+    bare.page.locator("#pd-target button").first.click()
+    expect(bare.page.get_by_label("Endpoint", exact=True)).to_have_value(silent_server)
+    expect(menu(bare).locator(".pd-history-run")).to_have_count(1)
+
+
+def test_after_a_run_with_the_panel_that_was_open(bare: DebuggerPage) -> None:
+    run_output(bare, "Paris", 1)
+    badge = bare.badge()
+    bare.open_stage("complete")
+
+    bare.load()
+
+    wait_for_badge(bare, badge)
+    wait_for_text(bare, CALL.format("Paris"))
+    expect(bare.page.locator("#pd-tab-complete")).to_have_attribute("aria-selected", "true")
+    expect(bare.page.locator("#pd-completion")).to_contain_text("Paris")
+
+
+def test_after_a_run_whose_request_was_edited_since(bare: DebuggerPage) -> None:
+    text = CALL.format("Paris")
+    run_output(bare, "Paris", 1)
+    sentence = bare.sentence()
+    bare.page.locator("#pd-request .cm-content").press("ControlOrMeta+End")
+    bare.page.keyboard.type("x")
+    expect(bare.page.locator(".pd-outdated")).to_be_visible()
+    bare.page.wait_for_function("text => JSON.parse(localStorage.getItem('pd-draft')).text === text", arg=text + "x")
+
+    bare.load()
+
+    wait_for_text(bare, text + "x")
+    expect(bare.page.locator(".pd-sentence")).to_have_text(sentence)
+    expect(bare.page.locator(".pd-outdated")).to_be_visible()
+    bare.page.locator("#pd-request .cm-content").press("ControlOrMeta+End")
+    bare.page.keyboard.press("Backspace")
+    expect(bare.page.locator(".pd-outdated")).to_have_count(0)
+
+
+def test_after_an_error(bare: DebuggerPage, failing_server: str) -> None:
+    start_and_end(bare, failing_server)
+    badge, sentence = bare.badge(), bare.sentence()
+    assert badge not in ("NO VERDICT", "RUNNING")
+
+    bare.load()
+
+    wait_for_badge(bare, badge)
+    expect(bare.page.locator(".pd-sentence")).to_have_text(sentence)
+    wait_for_text(bare, REQUEST)
+
+
+def start_and_end(page: DebuggerPage, endpoint: str) -> None:
+    page.paste(REQUEST)
+    page.aim_at(endpoint)
+    page.run()
+    expect(menu(page).locator(".pd-history-run")).to_have_count(1)
+    page.page.keyboard.press("Escape")
+
+
+def test_after_stop(bare: DebuggerPage, silent_server: str) -> None:
+    start(bare, silent_server)
+    bare.page.click("#pd-stop")
+    expect(bare.page.locator(".pd-verdict")).to_have_attribute("data-state", "stopped")
+    expect(menu(bare).locator(".pd-history-run")).to_have_count(1)
+    sentence = bare.sentence()
+
+    bare.load()
+
+    wait_for_badge(bare, "STOPPED")
+    expect(bare.page.locator(".pd-sentence")).to_have_text(sentence)
+    wait_for_text(bare, REQUEST)
+    expect(bare.page.locator("#pd-run")).to_be_enabled()
+
+
+def test_while_two_runs_stand_side_by_side(bare: DebuggerPage) -> None:
+    run_output(bare, "Paris", 1)
+    run_output(bare, "Oslo", 2)
+    for row in menu(bare).get_by_role("checkbox", name="Compare").all():
+        row.check()
+    bare.page.get_by_role("button", name="Compare the two ticked").click()
+    expect(bare.page.locator(".pd-comparison-side")).to_have_count(2)
+
+    bare.load()
+
+    expect(bare.page.locator("#pd-panel-compare")).to_be_visible()
+    expect(bare.page.locator(".pd-comparison-side")).to_have_count(2)
+    expect(bare.page.locator("#pd-comparison")).to_contain_text("Oslo")
+    expect(bare.page.locator("#pd-comparison")).to_contain_text("Paris")
+    wait_for_text(bare, CALL.format("Oslo"))
+
+
+def test_on_a_public_page(public_page: DebuggerPage) -> None:
+    start_on_public(public_page)
+    badge = public_page.badge()
+
+    public_page.load()
+
+    wait_for_badge(public_page, badge)
+    wait_for_text(public_page, REQUEST)
+    public_page.open_stage("complete")
+    expect(public_page.page.locator("#pd-completion")).to_contain_text("Good day.")
+
+
+def start_on_public(page: DebuggerPage) -> None:
+    page.paste(REQUEST)
+    page.run()
+    expect(menu(page).locator(".pd-history-run")).to_have_count(1)
+    page.page.keyboard.press("Escape")
