@@ -11,7 +11,11 @@ const STAGES = [
   ["Findings", "What is wrong, worst first, each with its evidence and a fix. A code such as `PD401` leads to its page."],
 ];
 const TASKS = [
-  ["My tool call vanished", "Paste the request, open Target, name your server (and its key), press Run."],
+  ["My tool call vanished", "Paste your `curl` and press Use as target, or paste the request and name your server under Target; give its key, press Run."],
+  ["What did it write?", "Paste the raw output of a model and press Run: Parse shows its calls. No server is asked."],
+  ["Does the fix help?", "In Findings press Apply and run: Compare opens with before and after."],
+  ["Which token?", "Click it and press Copy link to this token: the link holds the run and opens there."],
+  ["Yesterday's run", "History, at the top, keeps the runs of this browser."],
   ["Only the prompt", "Paste the request: it stands in the Render pane, no run needed. Name the model's tokenizer under Target."],
   ["Which parser?", "Check, beside the stage cards: every parser of vLLM on this model's template, with the command to start a server."],
   ["A thousand requests", "`verify` asks them; Verify, beside the stage cards, shows what it left, each row as a run."],

@@ -57,6 +57,7 @@ class ServerClient:
         base_url: Up to and including `/v1`.
         server: What `probe` found; `None` before.
         notes: What `probe` could not see, one sentence each.
+        wants_key: Whether `probe` was refused for want of a key, or of another one.
     """
 
     def __init__(
@@ -87,6 +88,7 @@ class ServerClient:
         self.base_url = address.base_url
         self.server: Server | None = None
         self.notes: tuple[str, ...] = ()
+        self.wants_key = False
 
     async def __aenter__(self) -> Self:
         return self
@@ -106,7 +108,7 @@ class ServerClient:
             BackendError: It answers nothing at all.
         """
         found = await probe_server(self._connection, model)
-        self.server, self.notes = found.server, found.notes
+        self.server, self.notes, self.wants_key = found.server, found.notes, found.wants_key
         return found.server
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -16,6 +16,9 @@ from prompt_debugger.core.types import Trace
 from tests.browser.page import DebuggerPage
 from tests.browser.static_page import build_static_page
 from tests.patience import PATIENCE_MS
+
+if TYPE_CHECKING:
+    from prompt_debugger.ui.web.labs import PageLabs
 
 _VIEWS_URL = "http://localhost/views"  # never asked for: the test answers itself
 expect.set_options(timeout=PATIENCE_MS)
@@ -104,20 +107,27 @@ def unrun_url() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def lab_url() -> Iterator[str]:
-    """The program's page with its lab, which boots at the first run; stopped at the end."""
+def page_labs() -> Iterator[PageLabs]:
+    """The labs of the page that has any; stopped at the end."""
     from prompt_debugger.ui.web.labs import PageLabs
+
+    labs = PageLabs(LabPool(), enabled=True)
+    if not labs.enabled:
+        pytest.skip("vLLM is not installed")
+    yield labs
+    labs.close()
+
+
+@pytest.fixture(scope="session")
+def lab_url(page_labs: PageLabs) -> Iterator[str]:
+    """The program's page with its lab, which boots at the first run."""
     from prompt_debugger.ui.web.launch import build_app, serve_app
     from prompt_debugger.ui.web.settings import PageSettings
 
     settings = PageSettings(port=0)
-    labs = PageLabs(LabPool(), enabled=True)
-    if not labs.enabled:
-        pytest.skip("vLLM is not installed")
-    app = build_app(settings, labs)
+    app = build_app(settings, page_labs)
     yield serve_app(app, settings)[1].rstrip("/")
     app.close(verbose=False)
-    labs.close()
 
 
 @pytest.fixture

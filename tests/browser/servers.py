@@ -1,14 +1,18 @@
-"""A server of the browser tests: bytes that a sound server would never send, from a thread of its own."""
+"""Servers of the browser tests, from a thread of their own: bytes that a sound server would never send, and a door."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from urllib.parse import urlsplit
 
-from tests.core.complete.faulty_server import Behaviour, faulty_server
+from prompt_debugger.core.types import JSON
+from tests.core.complete.faulty_server import Behaviour, FaultyServer, answer, faulty_server
 from tests.patience import PATIENCE_S
+
+_REFUSED: JSON = {"error": {"message": "Unauthorized", "type": "auth_error"}}
 
 
 @contextmanager
@@ -33,3 +37,47 @@ def serving(behaviour_by_path: Mapping[str, Behaviour]) -> Iterator[str]:
     loop.call_soon_threadsafe(ended.set)
     thread.join(PATIENCE_S)
     loop.close()
+
+
+class KeyDoor(FaultyServer):
+    """A door before a running server, which asks for a key as vLLM's `--api-key` does: under `/v1`, nowhere else."""
+
+    def __init__(self, upstream: str, key: str) -> None:
+        """Stand before a server.
+
+        Args:
+            upstream: Its base URL.
+            key: Who has it comes in.
+        """
+        super().__init__("", {})
+        parts = urlsplit(upstream)
+        self._host, self._port = parts.hostname, parts.port
+        self._wanted = f"authorization: bearer {key}".lower().encode()
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Refuse a connection whose first request has no key; pass on the bytes of any other, both ways."""
+        with suppress(ConnectionError, asyncio.IncompleteReadError):
+            head = await reader.readuntil(b"\r\n\r\n")
+            if head.split(b" ", 2)[1].startswith(b"/v1") and self._wanted not in head.lower():
+                await answer(401, _REFUSED)(writer)
+            else:
+                await self._pass_on(head, reader, writer)
+        writer.close()
+
+    async def _pass_on(self, head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        answers, asking = await asyncio.open_connection(self._host, self._port)
+        asking.write(head)
+        ways = [asyncio.ensure_future(_carry(reader, asking)), asyncio.ensure_future(_carry(answers, writer))]
+        try:
+            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for way in ways:
+                way.cancel()
+            await asyncio.gather(*ways, return_exceptions=True)
+            asking.close()
+
+
+async def _carry(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+    while data := await source.read(65_536):
+        sink.write(data)
+        await sink.drain()

@@ -54,6 +54,7 @@ from prompt_debugger.ui.web.targets import (
     request_for,
     target_without_server,
     trusting_template,
+    with_key_field,
 )
 from prompt_debugger.ui.web.work import check_pasted
 
@@ -348,7 +349,7 @@ def _told(error: DebuggerError, settings: PageSettings) -> DebuggerError:
     if settings.public and isinstance(error, LabError):
         _log.warning("the lab failed: %s", error.message)
         return LabError("the lab of this page failed", "It is started anew with the next run: run again.")
-    return error
+    return with_key_field(error, is_public=settings.public)
 
 
 def _log_fault(error: Exception, settings: PageSettings) -> None:

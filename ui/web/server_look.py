@@ -10,6 +10,10 @@ from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import choose_target
 
+WANTS_KEY = (
+    "✕ A server answers there, with 401: it wants a key, or another one. Give it under Target, in the field Key."
+)
+
 
 async def look_at_server(settings: PageSettings, labs: PageLabs, fields: TargetFields, key: str) -> str:
     """Return the payload of the lines below the button.
@@ -29,6 +33,8 @@ async def look_at_server(settings: PageSettings, labs: PageLabs, fields: TargetF
         assert target.base_url is not None, "an endpoint was named"
         async with ServerClient(target.base_url, api_key=target.api_key, guard=target.guard) as client:
             server = await client.probe(target.model)
+            if client.wants_key and not settings.public:
+                return no_server_payload(WANTS_KEY)
             return server_look_payload(server, client.notes, target.model, fields.endpoint.strip())
     except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
         return look_failed_payload(as_told(error))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from copy import copy
 from dataclasses import replace
 
 from prompt_debugger.core.complete import guard_of, is_this_machine
@@ -14,6 +15,7 @@ from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.settings import PageSettings
 
 TOOL_PARSERS = ("kimi_k2", "hermes", "qwen3_coder", "llama3_json", "mistral", "deepseek_v3", "none")
+_NO_KEY = 401
 MAX_SERVERS = 8  # that a page remembers to have run against
 REASONING_PARSERS = ("none", "deepseek_r1", "qwen3", "kimi_k2")
 
@@ -88,6 +90,15 @@ def read_key(text: str, host: str) -> str | None:
             field="key",
         )
     return key
+
+
+def with_key_field(error: DebuggerError, *, is_public: bool) -> DebuggerError:
+    """Return an error with the way out that the page has: who names a server there gives its key beside it."""
+    if is_public or not isinstance(error, BackendError) or error.status != _NO_KEY:
+        return error
+    told = copy(error)
+    told.hint = "The server wants a key, or another one: give it under Target, in the field Key."
+    return told
 
 
 def request_for(request: Request, target: Target) -> Request:

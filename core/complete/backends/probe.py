@@ -35,6 +35,7 @@ _KIND_BY_OWNER: dict[str, Kind] = {
     "llamacpp": "llama.cpp",
     "library": "ollama",
 }
+_NO_KEY = 401
 _ABSENT = frozenset({403, 404, 405, 501})
 _NAMES = 8
 _MOST_MODELS = 5_000  # that a server is believed to serve
@@ -49,10 +50,12 @@ class ProbeResult:
     Attributes:
         server: What is known of it.
         notes: What could not be seen, one sentence each.
+        wants_key: Whether it lists its models to nobody without a key, or another one.
     """
 
     server: Server
     notes: tuple[str, ...] = ()
+    wants_key: bool = False
 
 
 async def probe_server(connection: HttpConnection, model: str | None = None) -> ProbeResult:
@@ -100,7 +103,8 @@ async def probe_server(connection: HttpConnection, model: str | None = None) -> 
     )
     detailed = _with_llama_cpp_details(connection, server, props) if kind == "llama.cpp" else None
     server = await (detailed or _with_details(connection, server))
-    return ProbeResult(server, _notes_of(models, server, model, is_listed=is_listed))
+    wants_key = isinstance(models, BackendError) and models.status == _NO_KEY
+    return ProbeResult(server, _notes_of(models, server, model, is_listed=is_listed), wants_key)
 
 
 async def _look(connection: HttpConnection, path: str) -> Answer | BackendError:

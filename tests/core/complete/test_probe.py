@@ -261,3 +261,12 @@ def test_endless_log_probabilities_are_not_read() -> None:
 
     assert chat_logprobs_of({"content": [one] * (MOST_LOGPROBS + 1)}) is None
     assert len(chat_logprobs_of({"content": [one]}) or ()) == 1
+
+
+@pytest.mark.parametrize(("status", "wants_key"), [(401, True), (404, False), (500, False)])
+async def test_a_server_that_lists_nothing_without_a_key_is_known_as_such(status, wants_key):
+    paths = {"/version": answer(200, {"version": "0.32.0"}), "*": answer(status)}
+    async with faulty_server(paths) as server, ServerClient(server.base_url) as client:
+        await client.probe()
+
+    assert client.wants_key is wants_key

@@ -75,3 +75,14 @@ async def test_where_nothing_answers_there_is_no_model_to_choose():
     payload = await look_at_server(SETTINGS, labs, TargetFields("http://127.0.0.1:9/v1", "", "", "none", "none"), "")
 
     assert unpack_payload(payload)[0]["models"] == []
+
+
+async def test_where_a_key_is_wanted_the_field_for_it_is_named():
+    paths = {"/version": answer(200, {"version": "0.32.0"}), "*": answer(401, {"error": {"message": "Unauthorized"}})}
+    async with faulty_server(paths) as server:
+        text = await look(server.base_url, key="sk-another")
+
+    assert text.startswith("✕")
+    assert "401" in text
+    assert "Give it under Target, in the field Key" in text
+    assert "--api-key-env" not in text

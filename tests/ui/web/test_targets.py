@@ -1,12 +1,18 @@
 import pytest
 
-from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.errors import BackendError, RequestError
 from prompt_debugger.core.lab import LabPool
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.types import Request, Server
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.settings import PageSettings
-from prompt_debugger.ui.web.targets import NoServerError, choose_target, request_for, target_of_server
+from prompt_debugger.ui.web.targets import (
+    NoServerError,
+    choose_target,
+    request_for,
+    target_of_server,
+    with_key_field,
+)
 
 OWN = "http://own.example/v1"
 
@@ -206,3 +212,13 @@ def test_what_is_no_web_address_is_refused(labs, endpoint):
 def test_without_lab_and_endpoint_there_is_nothing_to_run_against():
     with pytest.raises(NoServerError, match="no server"):
         choose(PageLabs(LabPool(), enabled=False))
+
+
+@pytest.mark.parametrize(("status", "is_public", "said"), [(401, False, True), (401, True, False), (403, False, False)])
+def test_a_server_that_wants_a_key_is_told_of_with_the_field_for_it(status, is_public, said):
+    error = BackendError("the server answered", "Set the variable.", status=status)
+
+    told = with_key_field(error, is_public=is_public)
+
+    assert ("in the field Key" in told.hint) is said
+    assert (error.hint, told.message) == ("Set the variable.", error.message)

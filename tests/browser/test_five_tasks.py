@@ -1,0 +1,191 @@
+"""Five tasks of a person who never saw the page, each in at most six clicks from its first load."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from prompt_debugger.core.pipeline import find_example
+from tests.browser.page import DebuggerPage
+from tests.browser.servers import KeyDoor
+from tests.browser.test_history import menu
+from tests.threads import in_thread
+
+if TYPE_CHECKING:
+    from prompt_debugger.ui.web.labs import PageLabs
+
+pytestmark = pytest.mark.browser
+
+MOST_CLICKS = 6
+KEY = "sk-of-my-vllm-0123456789"
+REQUEST = find_example("dropped-call").request_text
+RAW = 'I look.\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
+OPENER = "<|tool_call_begin|>"
+# As if the runs of this browser had been made a day earlier.
+A_DAY_EARLIER = """async () => {
+    const opening = indexedDB.open("prompt-debugger", 1);
+    const db = await new Promise(resolve => { opening.onsuccess = () => resolve(opening.result); });
+    const runs = db.transaction("runs", "readwrite").objectStore("runs");
+    const asking = runs.getAll();
+    const all = await new Promise(resolve => { asking.onsuccess = () => resolve(asking.result); });
+    const writes = all.map(run => runs.put({...run, at: run.at - 86_400_000}));
+    await Promise.all(writes.map(write => new Promise(resolve => { write.onsuccess = resolve; })));
+    db.close();
+    return all.length;
+}"""
+
+
+@dataclass
+class Person:
+    """Somebody at the page, whose clicks are counted. Keys are not: who pastes or types has a hand on them.
+
+    Attributes:
+        at: The page.
+        clicks: So far, since it was loaded.
+    """
+
+    at: DebuggerPage
+    clicks: int = 0
+
+    def click(self, what: Locator) -> None:
+        """Click once."""
+        self.clicks += 1
+        assert self.clicks <= MOST_CLICKS, "the task takes too many clicks"
+        what.click()
+
+    def button(self, name: str) -> None:
+        """Click the button of that name."""
+        self.click(self.at.page.get_by_role("button", name=name, exact=True).first)
+
+    def fill(self, what: Locator, text: str) -> None:
+        """Click into a field and type."""
+        self.click(what)
+        self.at.page.keyboard.insert_text(text)
+
+    def paste(self, text: str) -> None:
+        """Click into the editor, select all and paste."""
+        self.clicks += 1
+        self.at.paste(text)
+
+    def run(self) -> None:
+        """Click Run and wait for the end."""
+        self.clicks += 1
+        self.at.run()
+        assert self.clicks <= MOST_CLICKS
+
+
+@pytest.fixture
+def keyed_vllm(lab_page: DebuggerPage, page_labs: PageLabs) -> Iterator[str]:
+    """A real vLLM that wants a key: the lab's, behind a door. The page is as at its first load again."""
+    lab_page.run()  # boots it
+    expect(menu(lab_page).locator(".pd-history-run")).to_have_count(1)  # what is kept of it is written
+    lab = next(lab for lab in page_labs.pool.labs if lab.is_alive and lab.spec.tool_parser == "kimi_k2")
+    lab_page.page.evaluate("localStorage.clear()")
+    with in_thread(KeyDoor(lab.base_url, KEY)) as url:
+        lab_page.load()
+        yield url
+
+
+@pytest.mark.lab
+def test_why_did_my_call_vanish_on_my_vllm_with_a_key(lab_page: DebuggerPage, keyed_vllm: str) -> None:
+    person = Person(lab_page)
+    person.paste(f"curl {keyed_vllm}/chat/completions -H 'Authorization: Bearer $KEY' -d {shlex.quote(REQUEST)}")
+    person.button("Use as target")
+    expect(lab_page.page.get_by_label("Endpoint", exact=True)).to_have_value(keyed_vllm)
+    expect(lab_page.page.locator("#pd-key input")).to_be_focused()
+    lab_page.page.keyboard.insert_text(KEY)
+    person.run()
+
+    assert lab_page.badge() == "DROPPED"
+    assert "Guilty stage: parse" in lab_page.sentence()
+    assert "".join(lab_page.lost_text()).startswith("get_weather")
+    person.click(lab_page.page.locator("#pd-tab-findings"))
+    assert "PD401 dropped-call" in lab_page.finding_codes()
+    expect(lab_page.page.locator(".pd-finding .pd-fix").first).to_be_visible()
+    assert KEY not in lab_page.page.evaluate("JSON.stringify({...localStorage})")
+
+
+@pytest.mark.lab
+def test_the_same_with_the_bare_request(lab_page: DebuggerPage, keyed_vllm: str) -> None:
+    person = Person(lab_page)
+    person.paste(REQUEST)
+    person.click(lab_page.page.locator("#pd-target button").first)
+    person.fill(lab_page.page.get_by_label("Endpoint", exact=True), keyed_vllm)
+    person.fill(lab_page.page.locator("#pd-key input"), KEY)
+    person.run()
+
+    assert lab_page.badge() == "DROPPED"
+    person.click(lab_page.page.locator("#pd-tab-findings"))
+    assert "PD401 dropped-call" in lab_page.finding_codes()
+
+
+@pytest.mark.lab
+def test_without_its_key_that_server_refuses(lab_page: DebuggerPage, keyed_vllm: str) -> None:
+    lab_page.paste(REQUEST)
+    lab_page.aim_at(keyed_vllm)
+    lab_page.run()
+
+    assert "401" in lab_page.page.inner_text("#pd-verdict")
+    assert "give it under Target" in lab_page.page.inner_text("#pd-verdict")
+
+
+def test_which_calls_are_in_a_raw_output(bare: DebuggerPage) -> None:
+    person = Person(bare)
+    person.paste(RAW)
+    person.run()
+
+    assert bare.opened_stage() == "parse"
+    expect(bare.page.locator("#pd-ledger")).to_contain_text('get_weather({"city": "Paris"})')
+
+
+@pytest.mark.lab
+def test_does_the_fix_help(lab_page: DebuggerPage) -> None:
+    person = Person(lab_page)
+    person.run()
+    person.click(lab_page.page.locator("#pd-tab-findings"))
+    person.click(lab_page.page.locator(".pd-cure").first.get_by_role("button", name="Apply and run"))
+
+    expect(lab_page.page.locator("#pd-tab-compare")).to_have_attribute("aria-selected", "true")
+    expect(lab_page.page.locator(".pd-comparison-side .pd-badge")).to_contain_text(["DROPPED", "NOTHING LOST"])
+
+
+def test_a_colleague_gets_a_link_to_the_one_bad_token(bare: DebuggerPage) -> None:
+    person = Person(bare)
+    person.click(bare.page.locator("#pd-tab-complete"))
+    person.click(bare.page.locator("#pd-raw-tokens .pd-chip", has_text=OPENER).first)
+    person.button("Copy link to this token")
+    field = bare.page.get_by_label("Link", exact=True)
+    expect(field).to_be_visible()
+    link = field.input_value()
+    assert bare.page.evaluate("navigator.clipboard.readText()") == link
+
+    bare.page.goto("about:blank")
+    bare.page.goto(link)
+    colleague = Person(bare)
+    colleague.button("Show the run it holds")
+    shown = bare.page.locator("#pd-raw-tokens .pd-chip.pd-shown")
+    expect(shown).to_contain_text(OPENER)
+    expect(shown).to_be_in_viewport()
+
+
+def test_where_is_yesterdays_run(bare: DebuggerPage) -> None:
+    bare.paste(RAW)
+    bare.run()
+    expect(menu(bare).locator(".pd-history-run")).to_have_count(1)
+    assert bare.page.evaluate(A_DAY_EARLIER) == 1
+    bare.page.evaluate("localStorage.clear()")  # else the last run would be there by itself
+    bare.load()
+    person = Person(bare)
+
+    person.button("History ▾")
+    row = bare.page.locator(".pd-history-run")
+    expect(row).to_contain_text("yesterday")
+    person.click(row.locator(".pd-history-open"))
+
+    expect(bare.page.locator("#pd-ledger")).to_contain_text('get_weather({"city": "Paris"})')
+    assert bare.request_text() == RAW
