@@ -6,14 +6,12 @@ import asyncio
 import itertools
 import logging
 import time
-import traceback
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
-from pathlib import Path
 from typing import NamedTuple
 
 from prompt_debugger.core.complete.backends.exchanges import listening
-from prompt_debugger.core.errors import DebuggerError, EngineError, LabError, RequestError, RoomError
+from prompt_debugger.core.errors import DebuggerError, EngineError, RequestError, RoomError
 from prompt_debugger.core.parse.engines import EngineLimits, VllmEngine
 from prompt_debugger.core.pipeline import (
     Example,
@@ -40,6 +38,7 @@ from prompt_debugger.ui.present import (
 )
 from prompt_debugger.ui.present.intake import intake_payload
 from prompt_debugger.ui.present.network import network_payload, waiting_words
+from prompt_debugger.ui.web.failures import as_visitors_see, log_fault
 from prompt_debugger.ui.web.gate import RunGate, Turn
 from prompt_debugger.ui.web.intake import Reading, check_anything, read_anything
 from prompt_debugger.ui.web.labs import PageLabs
@@ -54,7 +53,6 @@ from prompt_debugger.ui.web.targets import (
     request_for,
     target_without_server,
     trusting_template,
-    with_key_field,
 )
 from prompt_debugger.ui.web.work import check_pasted
 
@@ -229,9 +227,9 @@ class Handlers:
         except DebuggerError as error:
             if isinstance(error, RequestError):
                 yield Update({"notices": await in_thread(notices_payload, error)})
-            yield Update(await in_thread(view.fail, _told(error, self.settings)), view.trace)
+            yield Update(await in_thread(view.fail, as_visitors_see(error, self.settings)), view.trace)
         except Exception as error:  # noqa: BLE001  # a fault of ours must reach the page as a message, too
-            _log_fault(error, self.settings)
+            log_fault(error, self.settings)
             failure = DebuggerError(f"this program failed: {type(error).__name__}: {error}", "The log has more.")
             yield Update(await in_thread(view.fail, failure), view.trace)
 
@@ -342,23 +340,6 @@ def _check_time(elapsed_s: float, limits: Limits) -> None:
             f"the run was ended after {limits.run_s:g} s, the most that this public page gives to one",
             "Ask for fewer tokens, or run the program on your own machine.",
         )
-
-
-def _told(error: DebuggerError, settings: PageSettings) -> DebuggerError:
-    """Return an error as a visitor may see it: the log of a lab can hold words of other visitors."""
-    if settings.public and isinstance(error, LabError):
-        _log.warning("the lab failed: %s", error.message)
-        return LabError("the lab of this page failed", "It is started anew with the next run: run again.")
-    return with_key_field(error, is_public=settings.public)
-
-
-def _log_fault(error: Exception, settings: PageSettings) -> None:
-    """Log a fault of ours; on a public page without its words, which may be a visitor's."""
-    if not settings.public:
-        _log.exception("a run failed in a way that nobody foresaw")
-        return
-    places = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
-    _log.error("a run failed in a way that nobody foresaw: %s at %s", type(error).__name__, " ".join(places[-6:]))
 
 
 def _has_lost_calls(trace: Trace) -> bool:
