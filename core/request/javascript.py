@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from prompt_debugger.core.errors import RequestError, shorten
 from prompt_debugger.core.request.javascript_names import Names
+from prompt_debugger.core.request.other_bodies import MODEL_LEFT_OUT, OTHER_APIS, SAME_BODY, convert_body
 from prompt_debugger.core.request.places import Draft, Path, Place, show_path
 from prompt_debugger.core.request.servers import base_of_url
 from prompt_debugger.core.text import line_column
@@ -24,7 +25,9 @@ MAX_DEPTH = 100
 MAX_VALUES = 200_000
 MAX_REREAD = 2_000_000  # characters of values that stand where they have a name
 
-_CALL = re.compile(r"\b(?:chat\.completions|responses|messages)\.(?:create|parse|stream|runTools)\(\s*(?=\{)")
+_CALL = re.compile(
+    r"\b(?:chat\s*\.\s*completions|(responses|messages))\s*\.\s*(?:create|parse|stream|runTools)\(\s*(?=\{)"
+)
 _FETCH = re.compile(r"\b(?:fetch|axios\.post)\(\s*")
 _BASE_URL = re.compile(r"\bbaseURL\s*:\s*([\"'`])([^\"'`\n]{1,500})\1")
 _BLANK = re.compile(r"(?:\s|\ufeff|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
@@ -36,6 +39,7 @@ _TEMPLATE_TEXT = re.compile(r"(?:[^`\\$]|\\.|\$(?!\{))*", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|\r?\n|(.))", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
 _MADE_SCHEMA = re.compile(r":\s*([A-Za-z_$][\w$.]*)\([^(){}\n]{0,200}\)")  # zodResponseFormat(Event, "event")
+_EXPRESSION = re.compile(r":[^,\n{}]{1,200}(?=[,\n}])")
 _WORDS: Mapping[str, JSON] = {"true": True, "false": False, "null": None}
 _UNDEFINED = object()
 
@@ -67,6 +71,8 @@ def read_javascript(text: str) -> Draft:
         address, value = _fetched(reader)
     base_url, said = (None, ()) if address is None else base_of_url(address)
     notices = (Notice("", "Read from a JavaScript call: the object that it sends."), *reader.notices)
+    if call is not None and call[1] and isinstance(value, dict) and convert_body(value) is None:
+        notices = (Notice("", f"This is a call of {OTHER_APIS[call[1]]}; {SAME_BODY}"), *notices)
     places = reader.places
     return Draft(
         value, "json", _Locator(text, places), text, base_url, (*notices, *(Notice("", words) for words in said))
@@ -207,6 +213,8 @@ class _Reader:
             words = f"What `{made[1]}` makes is not read, and left out of the body."
             self.notices.append(Notice(name, words, *line_column(self.text, after)))
             return made.end()
+        if not path and name == "model" and (left_out := self._unread_model(after)) is not None:
+            return left_out
         if self.text[after : after + 1] == ":":
             value, end = self._expression(after + 1, (*path, name), depth + 1)
         elif quoted is None:
@@ -216,6 +224,18 @@ class _Reader:
         if value is not _UNDEFINED:
             members[name] = value  # type: ignore[assignment]  # the one other value is `_UNDEFINED`
         return end
+
+    def _unread_model(self, at: int) -> int | None:
+        """Return the end of a model's name that is not written there, such as `: process.env.MODEL`; say so."""
+        unread = _EXPRESSION.match(self.text, at)
+        if unread is None:
+            return None
+        try:
+            self._expression(at + 1, ("model",), 1)
+        except RequestError:
+            self.notices.append(Notice("model", MODEL_LEFT_OUT, *line_column(self.text, at + 1)))
+            return unread.end()
+        return None
 
     def _list(self, at: int, path: Path, depth: int) -> tuple[list[JSON], int]:
         items: list[JSON] = []

@@ -16,6 +16,11 @@ from typing import NamedTuple
 from prompt_debugger.core.types import JSON, JSONObject, Notice
 
 MAX_NOTICES = 50
+OTHER_APIS = {"messages": "Anthropic Messages", "responses": "OpenAI Responses"}
+SAME_BODY = "as a chat completion its body is the same."
+MODEL_LEFT_OUT = (
+    "The model's name is known only to who runs the snippet: it is left out, and a run asks the target's model."
+)
 
 
 class Converted(NamedTuple):

@@ -10,11 +10,13 @@ or the names `messages`, `tools`, `extra_body`, … make the body.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.request.langchain import ChatModels
+from prompt_debugger.core.request.other_bodies import MODEL_LEFT_OUT, OTHER_APIS, SAME_BODY, convert_body
 from prompt_debugger.core.request.places import Draft, Path, Place, show_path
 from prompt_debugger.core.request.python_source import Source, expressions, parse_source, statements
 from prompt_debugger.core.request.python_values import (
@@ -28,12 +30,10 @@ from prompt_debugger.core.request.python_values import (
 from prompt_debugger.core.request.servers import base_of_url
 from prompt_debugger.core.types import JSON, JSONObject, Notice
 
-_CALLS = (
-    "chat.completions.create", "chat.completions.parse", "chat.completions.stream",
-    "chat.completions.with_raw_response.create", "ChatCompletion.create", "responses.create", "responses.parse",
-    "responses.stream",
-    "messages.create", "messages.stream",
-)  # fmt: skip
+_CALL = re.compile(
+    r"(?:^|\.)(?:chat\.completions|(?P<other>responses|messages))"
+    r"(?:\.with_(?:raw|streaming)_response)?\.(?:create|parse|stream)\Z|(?:^|\.)ChatCompletion\.create\Z"
+)
 _FREE_CALLS = ("litellm.completion", "litellm.acompletion", "completion", "acompletion")
 _POSTS = ("requests.post", "httpx.post", "client.post", "session.post")
 _TRANSPORT = ("extra_headers", "extra_query", "timeout")
@@ -178,7 +178,8 @@ def _learn_call(node: ast.Call, reading: _Reading) -> None:
     name = dotted_name(node.func)
     named = {keyword.arg: keyword.value for keyword in node.keywords}
     is_post = name in _POSTS and ("json" in named or "data" in named)
-    is_call = name.endswith(_CALLS) or name in _FREE_CALLS or is_post
+    method = _CALL.search(name)
+    is_call = method is not None or name in _FREE_CALLS or is_post
     address = named.get("base_url") or named.get("api_base")
     if address is not None and not is_omitted(address) and not (is_call and reading.has_call):
         reading.address = address
@@ -187,8 +188,16 @@ def _learn_call(node: ast.Call, reading: _Reading) -> None:
     elif is_call:
         reading.has_call = True
         reading.value = _body_of_post(node, named, reading) if is_post else _body_of_call(node, reading)
+        if method is not None and method["other"]:
+            _tell_api(OTHER_APIS[method["other"]], reading, node)
     elif not reading.has_call:
         _learn_chat_model(node, reading)
+
+
+def _tell_api(api: str, reading: _Reading, node: ast.Call) -> None:
+    """Name the API of a call whose body, as it stands, could as well be one of chat completions."""
+    if isinstance(reading.value, dict) and convert_body(reading.value) is None:
+        reading.tell("", f"This is a call of {api}; {SAME_BODY}", node)
 
 
 def _learn_chat_model(node: ast.Call, reading: _Reading) -> None:
@@ -215,14 +224,22 @@ def _body_of_call(node: ast.Call, reading: _Reading) -> JSONObject:
         try:
             values.merge(body, ast.copy_location(ast.Call(ast.Name("dict"), [], [keyword]), node))
         except Unreadable as unreadable:
-            if keyword.arg in ("response_format", "text_format") and isinstance(keyword.value, ast.Name):
-                words = f"`{keyword.value.id}` is a Python class: its schema is not read, and left out of the body."
-                reading.tell(keyword.arg, words, keyword.value)
-                continue
-            raise reading.source.error(unreadable, _field_of(keyword, unreadable)) from None
+            words = None if keyword in positional else _words_of_omitted(keyword.arg, keyword.value)
+            if words is None or keyword.arg is None:
+                raise reading.source.error(unreadable, _field_of(keyword, unreadable)) from None
+            reading.tell(keyword.arg, words, keyword.value)
     for option in _CLIENT_OPTIONS:
         body.pop(option, None)  # may have come through `**options`
     return _with_extra_body(body, reading)
+
+
+def _words_of_omitted(name: str | None, value: ast.expr) -> str | None:
+    """Return what is said of a field that is left out as its value cannot be read; `None` if the body needs it."""
+    if name == "model":
+        return MODEL_LEFT_OUT
+    if name in ("response_format", "text_format") and isinstance(value, ast.Name):
+        return f"`{value.id}` is a Python class: its schema is not read, and left out of the body."
+    return None
 
 
 def _with_extra_body(body: JSONObject, reading: _Reading) -> JSONObject:

@@ -34,6 +34,11 @@ _PYTHON = re.compile(
     r"|\.create\(|\w\(\s*\w+\s*="
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_JAVASCRIPT = re.compile(r"(?m)^([ \t]*)(?:import\b[^\n]{1,200}\bfrom\s*[\"']|(?:const|let|var)\s+[\w{\[])")
+_CALLS = (
+    "Read are calls of `chat.completions`, `responses` and `messages`, and a `fetch` or `axios.post` with its body. "
+    "Paste such a call, or the body as JSON."
+)
 _FORMS = (
     "Paste the JSON of a chat completion body, a curl command, or a Python or JavaScript call of a client: openai, "
     "LangChain, litellm, requests, fetch."
@@ -168,6 +173,11 @@ def _read_draft(text: str) -> Draft:
         )
     if start.startswith(("//", "/*")):
         return _read_literal(text)
+    if (script := _JAVASCRIPT.search(text)) is not None and not _is_python(text):
+        line, column = line_column(text, script.end(1))
+        raise RequestError(
+            "This is JavaScript, and none of its calls is one that is read.", _CALLS, line=line, column=column
+        )
     return _read_bounded_python(text)
 
 

@@ -148,3 +148,32 @@ def test_a_change_of_another_name_is_none():
 client.chat.completions.create({messages: [], model: "m", n: a})"""
 
     assert read_request(text).body["n"] == 1
+def test_a_call_may_be_broken_before_its_method():
+    request = read_request(
+        "const { data } = await openai.chat.completions\n  .create({ messages: [] })\n  .withResponse();"
+    )
+
+    assert request.body == {"messages": []}
+
+
+def test_a_model_that_only_a_run_would_tell_is_left_out_and_said():
+    request = read_request(
+        "await client.chat.completions.create({\n  model: process.env.MODEL ?? 'x',\n  messages: [],\n});"
+    )
+
+    assert request.body == {"messages": []}
+    assert [(notice.field, notice.line) for notice in request.notices if notice.field == "model"] == [("model", 2)]
+
+
+def test_a_call_of_another_api_is_named_also_where_its_body_is_the_same():
+    request = read_request("const m = await client.messages.create({ model: 'm', messages: [] });")
+
+    assert "a call of Anthropic Messages" in request.notices[0].message
+
+
+def test_javascript_without_a_call_that_is_read_is_said_to_be_that():
+    with pytest.raises(RequestError) as caught:
+        read_request("import { generateText } from 'ai';\nconst { text } = await generateText({ prompt: 'Hi' });")
+
+    assert "This is JavaScript" in caught.value.message
+    assert caught.value.line == 1

@@ -134,7 +134,7 @@ def test_expressions_are_read_or_refused_by_place(expression: str, value: str | 
 @pytest.mark.parametrize(
     ("snippet", "place", "field"),
     [
-        ('M = os.environ["M"]\nc.chat.completions.create(model=M, messages=[])', (1, 5), "model"),
+        ('M = os.environ["M"]\nc.chat.completions.create(model="m", messages=M)', (1, 5), "messages"),
         ('c.chat.completions.create(messages=[{"role": "é", "content": q.text}])', (1, 62), "messages[0].content"),
         (
             '  c.chat.completions.create(\n    messages=[{"role": "user", "content": q}])',
@@ -182,3 +182,37 @@ def test_an_extra_body_alone_says_what_is_missing() -> None:
     error = fail('extra_body={"chat_template_kwargs": {"thinking": False}}')
 
     assert "extra_body" in error.hint
+
+
+HI = [{"role": "user", "content": "Hi"}]
+
+
+def test_a_model_that_only_a_run_would_tell_is_left_out_and_said() -> None:
+    model = "models.data[0].id"
+    request = read_request(
+        f"models = client.models.list()\nclient.chat.completions.create(model={model}, messages={HI})"
+    )
+
+    assert request.body == {"messages": HI}
+    assert [(notice.field, notice.line) for notice in request.notices] == [("model", 2)]
+    assert "left out" in request.notices[0].message
+
+
+def test_messages_that_only_a_run_would_tell_are_refused() -> None:
+    assert fail("client.chat.completions.create(model='m', messages=history.load())").field == "messages"
+
+
+@pytest.mark.parametrize("way", ["with_raw_response.create", "with_streaming_response.create", "stream"])
+def test_the_client_s_other_ways_to_call_are_read(way: str) -> None:
+    assert read_request(f"with client.chat.completions.{way}(messages={HI}) as answer:\n    print(answer)").body == {
+        "messages": HI
+    }
+
+
+def test_a_call_of_another_api_is_named_also_where_its_body_is_the_same() -> None:
+    plain = read_request(f"client.messages.create(model='m', max_tokens=5, messages={HI})")
+    marked = read_request(f"client.messages.create(model='m', max_tokens=5, messages={HI}, system='Be brief.')")
+
+    assert [notice.message.split(";")[0] for notice in plain.notices] == ["This is a call of Anthropic Messages"]
+    assert [notice.message.split(";")[0] for notice in marked.notices] == ["This is a body of Anthropic Messages"]
+    assert read_request(f"client.chat.completions.create(model='m', messages={HI})").notices == ()
