@@ -4,6 +4,7 @@ import { builders } from "./builders.js";
 import { button, make, under } from "./dom.js";
 import { REQUEST, markWrong } from "./editor_marks.js";
 import { editorView, replaceRequest } from "./editor_link.js";
+import { fileButton } from "./file_drop.js";
 import { formatJson } from "./json_format.js";
 import { onDrawn, relaid } from "./outdated.js";
 
@@ -28,13 +29,20 @@ export function formatRequest() {
   saidOf = view.state.doc;
 }
 
+// The words about a file stay as long as its text does.
+function fromFile(words) {
+  const view = editorView();
+  saidOf = view && view.state.doc;
+  say(words);
+}
+
 builders.format = (root) => {
   const status = make("span", "pd-format-words");
   status.setAttribute("role", "status");
   say = (words) => (status.textContent = words);
   const format = button("Format", "pd-small", formatRequest, "Lay the request out as JSON (Shift + Alt + F)");
   format.setAttribute("aria-keyshortcuts", "Shift+Alt+F");
-  root.append(format, status);
+  root.append(format, ...fileButton(fromFile), status);
   return { show() {} };
 };
 

@@ -3,6 +3,7 @@
 import { button, make, prose, under } from "./dom.js";
 import { keepSwitch } from "./draft.js";
 import { host } from "./host.js";
+import { startTour } from "./tour.js";
 
 const STAGES = [
   ["1 Render", "Your request becomes one text, the prompt. You see it token by token, and which field or template line wrote each of them. It is rendered here while you type."],
@@ -49,8 +50,12 @@ function build() {
   rules.href = host.rulesAt;
   rules.target = "_blank";
   rules.rel = "noopener";
-  const links = make("p", "");
-  links.append(rules);
+  const links = make("p", "pd-help-links");
+  const tour = button("Show me around", "", () => {
+    dialog.close();
+    startTour(document.querySelector(".pd-help-button"));
+  });
+  links.append(tour, rules);
   const head = make("header", "pd-help-head");
   head.append(title, close);
   const keep = keepSwitch("pd-help-keep");

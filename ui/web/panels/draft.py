@@ -14,8 +14,9 @@ def wire_draft(page: Page) -> None:
         None, request.editor, None, js="(text) => PromptDebugger.keepText(text)", api_name="keep_text", **quiet()
     )
     request.case.input(None, None, None, js="() => PromptDebugger.dropText()", api_name="drop_text", **quiet())
+    keep = "(...fields) => PromptDebugger.keepTarget(...fields)"
+    request.run.click(None, request.target_fields, None, js=keep, api_name="keep_run_target", **quiet())
     for field in request.target_fields:
-        keep = "(...fields) => PromptDebugger.keepTarget(...fields)"
         field.input(None, request.target_fields, None, js=keep, api_name="keep_target", **quiet())  # type: ignore[attr-defined]  # text boxes and lists have it
     kept = [request.notices, *request.target_fields]
     restore = "(...values) => PromptDebugger.restoreDraft(...values)"
