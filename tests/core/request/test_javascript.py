@@ -148,6 +148,8 @@ def test_a_change_of_another_name_is_none():
 client.chat.completions.create({messages: [], model: "m", n: a})"""
 
     assert read_request(text).body["n"] == 1
+
+
 def test_a_call_may_be_broken_before_its_method():
     request = read_request(
         "const { data } = await openai.chat.completions\n  .create({ messages: [] })\n  .withResponse();"
