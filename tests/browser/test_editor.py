@@ -131,3 +131,48 @@ def test_the_help_names_the_keys_of_the_editor(bare: DebuggerPage) -> None:
 
     expect(bare.page.get_by_role("dialog")).to_contain_text("Shift + Alt + F")
     expect(bare.page.get_by_role("dialog")).to_contain_text("Ctrl + ]")
+
+
+DROP = """({name, bytes}) => {
+    const data = new DataTransfer();
+    data.items.add(new File([new Uint8Array(bytes)], name));
+    const drop = new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true});
+    document.querySelector("#pd-inspector").dispatchEvent(drop);
+    return drop.defaultPrevented;
+}"""
+
+
+def test_a_file_takes_the_place_of_the_request(bare: DebuggerPage) -> None:
+    page, words = bare.page, bare.page.locator("#pd-format .pd-format-words")
+    response = json.dumps(RESPONSE)
+    assert page.evaluate(DROP, {"name": "answer.json", "bytes": list(response.encode())})  # else the page is left
+
+    wait_for_text(bare, response)
+    expect(words).to_have_text("From answer.json.")
+    expect(page.locator("#pd-notices")).to_contain_text("chat response")
+
+    page.evaluate(DROP, {"name": "image.png", "bytes": [137, 80, 78, 71, 0, 1]})
+    expect(words).to_have_text("That file is no text.")
+    assert bare.request_text() == response
+
+    page.locator("#pd-file").set_input_files({"name": "r.json", "mimeType": "application/json", "buffer": b"[]"})
+    wait_for_text(bare, "[]")
+
+
+def test_the_tour_goes_round_and_gives_the_focus_back(bare: DebuggerPage) -> None:
+    page = bare.page
+    page.get_by_role("button", name="Help and keys").click()
+    page.get_by_role("button", name="Show me around").click()
+    tour = page.get_by_role("dialog", name="Tour: ")
+    expect(tour.get_by_role("heading")).to_have_text("The request")
+    expect(page.locator("#pd-request.pd-toured")).to_be_visible()
+    assert violations(page, ".pd-tour") == []
+    count = int(tour.locator(".pd-tour-bar .pd-muted").inner_text().split()[-1])
+    assert count >= 8
+
+    for _ in range(count):
+        page.keyboard.press("Enter")
+
+    expect(tour).to_have_count(0)
+    expect(page.locator(".pd-toured")).to_have_count(0)
+    expect(page.get_by_role("button", name="Help and keys")).to_be_focused()
