@@ -14,6 +14,7 @@ const STORE = "runs";
 const MOST_RUNS = 60;
 const MOST_PACKED = 60_000_000;
 const MOST_TITLE = 120;
+const MOST_SENTENCE = 1_900;
 let pressedText = null; // what stood in the editor when Run was pressed
 let last = { state: "idle" }; // what the verdict strip shows, and since when
 let awaited = null; // id of the kept run that is about to be shown
@@ -110,7 +111,7 @@ async function keep({ header, columns }) {
 
 // What the page's server needs to draw a kept run; how one ended that has no verdict, its file does not say.
 function asked(run, isEdited) {
-  const ended = run.ended ? { badge: run.badge, sentence: run.sentence } : null;
+  const ended = run.ended ? { badge: run.badge, sentence: run.sentence.slice(0, MOST_SENTENCE) } : null;
   return { packed: run.packed, ended, is_edited: isEdited };
 }
 

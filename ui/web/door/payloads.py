@@ -351,12 +351,27 @@ def _event_data(value: JSON, rule: EventRule) -> JSON:
     if not isinstance(value, dict):
         raise PayloadError("This event tells what was clicked.")
     if rule.takes_file:
-        if set(value) != {"packed"}:
-            raise PayloadError("This event holds a packed file.")
-        return {"packed": _text(value["packed"], None)}
+        return _packed_file(value)
     if not {"index", "value"} <= set(value):
         raise PayloadError("This event tells what was clicked.")
     return _walked(value, MAX_EVENT_DEPTH, [MAX_EVENT_PARTS])
+
+
+def _packed_file(value: JSONObject) -> JSONObject:
+    """Return a packed file, and what a browser kept beside it: how the run ended, whether its text was edited since."""
+    kept: JSONObject = {}
+    for name, part in value.items():
+        if name == "packed":
+            kept[name] = _text(part, None)
+        elif name == "is_edited" and isinstance(part, bool):
+            kept[name] = part
+        elif name == "ended" and isinstance(part, dict) and set(part) == {"badge", "sentence"}:
+            kept[name] = {word: _text(said, MAX_EVENT_CHARS) for word, said in part.items()}
+        elif name != "ended" or part is not None:
+            raise PayloadError("This event holds a packed file.")
+    if "packed" not in kept:
+        raise PayloadError("This event holds a packed file.")
+    return kept
 
 
 def _walked(value: JSON, depth: int, left: list[int]) -> JSON:

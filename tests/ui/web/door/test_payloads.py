@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prompt_debugger.core.types import JSONObject
 from prompt_debugger.ui.web.door.payloads import (
     MAX_TEXT_CHARS,
     EventTable,
@@ -216,6 +217,35 @@ def test_a_view_tells_what_was_clicked():
     assert judge(body_of(2, [None, "a", 1], event_data=told))["event_data"] == told
     assert judge(body_of(3, [], event_data={"packed": "x" * 1_000_000}))["event_data"] == {"packed": "x" * 1_000_000}
     assert judge(body_of(event_data={"value": "x"}))["event_data"] is None, "this event asks for none"
+
+
+ENDED: JSONObject = {"badge": "STOPPED", "sentence": "Stopped after 3 s."}
+
+
+def test_a_kept_run_tells_how_it_ended_beside_its_file():
+    kept: JSONObject = {"packed": "x", "ended": ENDED, "is_edited": True}
+
+    assert judge(body_of(3, [], event_data=kept))["event_data"] == kept
+    without: JSONObject = {"packed": "x", "is_edited": False}
+    assert judge(body_of(3, [], event_data={**without, "ended": None}))["event_data"] == without
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"ended": {"badge": "STOPPED"}},
+        {"ended": {**ENDED, "url": "http://169.254.169.254/"}},
+        {"ended": {**ENDED, "sentence": FILE}},
+        {"ended": {**ENDED, "sentence": "x" * 3_000}},
+        {"ended": "STOPPED"},
+        {"is_edited": "yes"},
+        {"index": 0},
+    ],
+    ids=range(7),
+)
+def test_a_kept_run_tells_nothing_else(told):
+    with pytest.raises(PayloadError):
+        judge(body_of(3, [], event_data={"packed": "x", **told}))
 
 
 @pytest.mark.parametrize(
