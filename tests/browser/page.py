@@ -89,7 +89,9 @@ class DebuggerPage:
         field = self.page.get_by_label("Endpoint", exact=True)
         if not field.is_visible():
             self.page.locator("#pd-target button").first.click()
-        field.fill(endpoint)
+        field.fill(endpoint[:-1])
+        field.press("End")  # a text that is set at once, as the fields appear, may be heard of by nobody
+        self.page.keyboard.type(endpoint[-1])
         field.blur()
 
     # --- a run -----------------------------------------------------------------
