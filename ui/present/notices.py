@@ -25,8 +25,8 @@ def notices_payload(outcome: Request | RequestError, *, is_public: bool = False)
         summary += (
             f", read from a {outcome.source} call" if outcome.source == "python" else ", read from a curl command"
         )
-    if outcome.base_url is not None:
-        items.append(_named_server(outcome.base_url, outcome.body.get("model"), is_public=is_public))
+    if outcome.base_url is not None:  # first: with many lines below it, the button would be out of sight
+        items.insert(0, _named_server(outcome.base_url, outcome.body.get("model"), is_public=is_public))
     return pack_payload({"state": "ok", "summary": summary, "items": items})
 
 
