@@ -16,7 +16,7 @@ from tests.patience import PATIENCE_S
 
 HOSTILE, HONEST = "127.0.0.68", "127.0.0.7"
 LARGE = json.dumps({"messages": [{"role": "user", "content": "large " * 600_000}]})  # near the 4 MB that come in
-BACK = 1.3  # times the memory before; without giving anything back it stays at more than twice
+BACK = 1.2  # times the memory before; it is 1.05, and 1.4 where nothing is given back
 PAGES = 4
 
 
