@@ -6,12 +6,13 @@ from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 
+from prompt_debugger.core.errors import RenderError
 from prompt_debugger.core.pipeline.diagnosis import checked_steps
 from prompt_debugger.core.pipeline.reading import Diagnosis, read_run
-from prompt_debugger.core.pipeline.rendering import load_renderer
+from prompt_debugger.core.pipeline.rendering import Renderer, load_renderer
 from prompt_debugger.core.pipeline.target import Target
 from prompt_debugger.core.room import in_thread, room_of
-from prompt_debugger.core.types import Request, Server, Trace
+from prompt_debugger.core.types import Prompt, Request, Server, Trace
 
 
 async def render_request(request: Request, target: Target) -> Trace:
@@ -28,15 +29,24 @@ async def render_request(request: Request, target: Target) -> Trace:
     named = replace(target, tokenizer=target.tokenizer or Path(target.lab.model_dir))
     found = await in_thread(load_renderer, named, Server(""))
     renderer = found.with_template_of(request.body, "vllm").for_one_run()
-    local = await in_thread(renderer.render_local, request.body)
+    local, failure = await in_thread(_render, renderer, request)
     trace = Trace(
         request,
         local_prompt=local,
         generation_prompt=await in_thread(renderer.generation_prompt, request.body),
         vocabulary=renderer.vocabulary,
-        notes=() if local is not None else (renderer.note,),
+        notes=() if local is not None else (failure or renderer.note,),
     )
     return await check_rendered(trace, renderer.special_texts)
+
+
+def _render(renderer: Renderer, request: Request) -> tuple[Prompt | None, str]:
+    """Return the local prompt, or why the template gave none."""
+    try:
+        return renderer.try_local(request.body), ""
+    except RenderError as error:
+        line = "" if error.template_line is None else f", line {error.template_line}"
+        return None, f"The chat template failed{line}: {error.message.rstrip('.')}. {error.hint}".strip()
 
 
 async def check_rendered(trace: Trace, special_texts: frozenset[str]) -> Trace:

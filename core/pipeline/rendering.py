@@ -75,18 +75,26 @@ class Renderer:
 
     def render_local(self, body: JSONObject) -> Prompt | None:
         """Render the request as pasted; `None` without a template or if the template refuses it."""
-        if self.template is None:
-            return None
         try:
-            return render_local(
-                body,
-                template=self.template,
-                tokenizer=self.tokenizer,
-                special_tokens=self.special_tokens,
-                renderer=self.remembered,
-            )
+            return self.try_local(body)
         except RenderError:
             return None
+
+    def try_local(self, body: JSONObject) -> Prompt | None:
+        """Render the request as pasted; `None` without a template.
+
+        Raises:
+            RenderError: The template failed.
+        """
+        if self.template is None:
+            return None
+        return render_local(
+            body,
+            template=self.template,
+            tokenizer=self.tokenizer,
+            special_tokens=self.special_tokens,
+            renderer=self.remembered,
+        )
 
     def generation_prompt(self, body: JSONObject) -> str | None:
         """Return the text that opens the assistant turn; `None` without a template."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import socket
 from itertools import pairwise
 from typing import Any
 
@@ -250,3 +252,64 @@ def test_nothing_to_press_is_smaller_than_24_pixels_on_a_phone(bare: DebuggerPag
                  .filter(([, r]) => r.width > 1 && (r.width < 24 || r.height < 23.5)).map(([html]) => html)"""
         )
         assert small == [], panel
+
+
+def test_no_state_of_a_run_breaks_a_rule(bare: DebuggerPage) -> None:
+    """Refused, outdated, failed and stopped, each in both themes."""
+    found: list[str] = []
+
+    def look() -> None:
+        for is_dark in (True, False):
+            bare.page.evaluate("isDark => document.body.classList.toggle('dark', isDark)", is_dark)
+            found.extend(violations(bare.page, "body", GRADIO_RULES))
+
+    bare.choose(find_example("tutorial-tool-types").title)
+    look()
+    template = "{% for m in messages %}{{ m.content | nosuch }}{% endfor %}"
+    bare.paste(json.dumps({"messages": [{"role": "user", "content": "Hi"}], "chat_template": template}))
+    expect(bare.page.locator(".pd-outdated")).to_be_visible()
+    look()
+    bare.run()
+    assert (bare.state(), bare.badge()) == ("error", "TEMPLATE")
+    assert "line 1" in bare.sentence()
+    assert "nosuch" in bare.sentence()
+    look()
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # takes a connection and never answers
+        bare.aim_at(f"http://127.0.0.1:{silent.getsockname()[1]}/v1")
+        bare.page.click("#pd-run")
+        expect(bare.page.locator(".pd-verdict")).to_have_attribute("data-state", "running")
+        bare.page.click("#pd-stop")
+        expect(bare.page.locator(".pd-verdict")).to_have_attribute("data-state", "stopped")
+        look()
+
+    assert found == []
+
+
+def test_the_list_of_cases_obeys_keys_and_menus_give_the_focus_back(bare: DebuggerPage) -> None:
+    options = bare.page.get_by_role("option")
+    case = bare.page.locator("#pd-case input")
+    case.click()
+    expect(options).to_have_count(9)
+    bare.page.keyboard.press("Escape")
+    expect(options).to_have_count(0)
+    expect(case).to_be_focused()
+
+    share = bare.page.locator(".pd-share-toggle", has_text="Share")
+    share.click()
+    expect(share).to_have_attribute("aria-expanded", "true")
+    bare.page.keyboard.press("Escape")
+    expect(share).to_have_attribute("aria-expanded", "false")
+    expect(share).to_be_focused()
+
+    case.click()
+    expect(options).to_have_count(9)
+    bare.page.keyboard.press("End")
+    bare.page.keyboard.press("Enter")
+    expect(bare.page.locator(".pd-sentence")).to_contain_text("The server refused the request")
+
+
+def test_the_header_leaves_a_narrow_window_its_room(bare: DebuggerPage) -> None:
+    bare.page.set_viewport_size({"width": 800, "height": 800})
+    settle_layout(bare)
+
+    assert bare.page.locator(".pd-header .pd-target").bounding_box()["height"] < 45

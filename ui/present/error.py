@@ -18,8 +18,18 @@ _BADGES = {
 }
 
 
-def unserved_payload(error: DebuggerError, *, is_rendered: bool, run: int = 0) -> str:
-    """Return the strip of a request that could not be run for want of a server; the error says what to do."""
+def unserved_payload(error: DebuggerError, *, is_rendered: bool, why: str = "", run: int = 0) -> str:
+    """Return the strip of a request that could not be run for want of a server; the error says what to do.
+
+    Args:
+        error: There is no server.
+        is_rendered: Whether there is a prompt to show.
+        why: Why there is none; "" where that is not known.
+        run: The number of the run.
+    """
+    if why and not is_rendered:
+        detail = f"Not run, too: {error.message}. {error.hint}"
+        return verdict_strip("error", _BADGES["RenderError"], why, tone="error", detail=detail, open="render", run=run)
     sentence = f"{'Rendered, not run' if is_rendered else 'Not run'}: {error.message}."
     return verdict_strip("done", "NO SERVER", sentence, detail=error.hint, open="render", run=run)
 

@@ -288,7 +288,8 @@ class Handlers:
         trace = await render_request(request, target)
         payloads = await in_thread(view.finish, trace)
         notices = await self._notices(request)
-        verdict = unserved_payload(error, is_rendered=trace.local_prompt is not None, run=view.run)
+        why = " ".join(trace.notes)
+        verdict = unserved_payload(error, is_rendered=trace.local_prompt is not None, why=why, run=view.run)
         return Update({**payloads, "notices": notices, "verdict": verdict}, trace)
 
     async def _follow(self, view: RunView, request: Request, target: Target) -> AsyncGenerator[Payloads, None]:

@@ -82,6 +82,21 @@ async def test_whatever_was_changed_is_not_answered_by_the_recording(change):
 
 
 @pytest.mark.parametrize(
+    ("template", "words"),
+    [("{% for m in messages %}{{ m.content }}{% endfor", "line 1"), ("{{ messages[0].content | nosuch }}", "`nosuch`")],
+)
+async def test_a_template_that_fails_is_named_where_there_is_no_server_either(template, words):
+    body = {"messages": [{"role": "user", "content": "Hi"}], "chat_template": template}
+
+    update = await run(page(), json.dumps(body))
+
+    strip = strip_of(update.payloads)
+    assert (strip["badge"], strip["state"]) == ("TEMPLATE", "error")
+    assert words in strip["sentence"]
+    assert strip["detail"].startswith("Not run, too: there is no server")
+
+
+@pytest.mark.parametrize(
     "handlers",
     [
         lambda: page(enabled=True),
