@@ -4,6 +4,7 @@
 import { host } from "./host.js";
 import { jump } from "./linking.js";
 
+const DRAWN_MS = 300;
 const TOKEN = /^(prompt|raw)\.t(\d{1,9})$/;
 const CHARACTERS = /^(prompt|raw)\.c(\d{1,9})-(\d{1,9})$/;
 const FIELD = /^(request|message)\.([^\s"'<>`]{1,300})$/;
@@ -27,5 +28,12 @@ export function goToPlace(name) {
   if (!evidence) return false;
   host.panelChosen = true; // the end of drawing opens no other panel
   jump(evidence);
+  setTimeout(bringIntoSight, DRAWN_MS); // the panel was opened by the jump: its views are drawn a moment later
   return true;
+}
+
+// A view scrolls within itself; on a low window it may itself lie below the edge.
+function bringIntoSight() {
+  const shown = [...document.querySelectorAll(".pd-shown")].find((part) => part instanceof HTMLElement && part.offsetParent !== null);
+  if (shown) shown.scrollIntoView({ block: "nearest" });
 }

@@ -177,7 +177,7 @@ def test_a_colleague_gets_a_link_to_the_one_bad_token(bare: DebuggerPage) -> Non
     colleague.button("Show the run it holds")
     shown = bare.page.locator("#pd-raw-tokens .pd-chip.pd-shown")
     expect(shown).to_contain_text(OPENER)
-    expect(shown).to_be_in_viewport()
+    expect(shown).to_be_visible()
 
 
 def test_where_is_yesterdays_run(bare: DebuggerPage) -> None:
