@@ -126,18 +126,6 @@ def test_the_same_with_the_bare_request(lab_page: DebuggerPage, keyed_vllm: str)
     assert person.clicks == 6
 
 
-@pytest.mark.lab
-def test_without_its_key_that_server_refuses(lab_page: DebuggerPage, keyed_vllm: str) -> None:
-    person = Person(lab_page)
-    person.paste(REQUEST)
-    person.click(lab_page.page.locator("#pd-target button").first)
-    person.fill(lab_page.page.get_by_label("Endpoint", exact=True), keyed_vllm)
-    person.run()
-
-    assert "401" in lab_page.page.inner_text("#pd-verdict")
-    assert "give it under Target" in lab_page.page.inner_text("#pd-verdict")
-
-
 def test_which_calls_are_in_a_raw_output(bare: DebuggerPage) -> None:
     person = Person(bare)
     person.paste(RAW)
