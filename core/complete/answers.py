@@ -7,6 +7,7 @@ import re
 
 from prompt_debugger.core.complete import run_facts
 from prompt_debugger.core.complete.backends.error_words import words_of
+from prompt_debugger.core.complete.backends.limits import MAX_CALLS
 from prompt_debugger.core.complete.shapes import ids_of, integer_of, number_of, object_of, objects_of, text_of
 from prompt_debugger.core.errors import shorten
 from prompt_debugger.core.types import JSON, ChatResult, JSONObject, TokenLogprob, Usage
@@ -34,8 +35,9 @@ def read_chat(answer: JSON, body: str, elapsed_s: float) -> ChatResult:
     problem = problem_of_error(whole) or choice_problem
     if problem is None and not isinstance(message, dict):
         problem = f"the first choice holds no message but {shorten(message)}"
+    read, too_many = bound_calls(object_of(message), "the message")
     return ChatResult(
-        message=object_of(message),
+        message=read,
         finish_reason=text_of(choice.get("finish_reason")),
         stop_reason=stop_reason if stop_reason is not None else run_facts.stop_word(whole),
         token_ids=run_facts.output_ids(whole, choice),
@@ -46,8 +48,17 @@ def read_chat(answer: JSON, body: str, elapsed_s: float) -> ChatResult:
         prompt_logprobs=prompt_logprobs_of(whole.get("prompt_logprobs")),
         body=body,
         elapsed_s=elapsed_s,
-        error=problem,
+        error=problem or too_many,
     )
+
+
+def bound_calls(holder: JSONObject, name: str) -> tuple[JSONObject, str | None]:
+    """Return a message or delta with no more tool calls than any model writes, and what was left unread, in words."""
+    calls = holder.get("tool_calls")
+    if not isinstance(calls, list) or len(calls) <= MAX_CALLS:
+        return holder, None
+    unread = f"{name} holds {len(calls):,} tool calls, of which {MAX_CALLS:,} are read"
+    return {**holder, "tool_calls": calls[:MAX_CALLS]}, unread
 
 
 def problem_of_error(answer: JSONObject) -> str | None:

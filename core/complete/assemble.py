@@ -12,6 +12,7 @@ Strings grow, lists of other things grow, objects merge; what names a thing
 
 from __future__ import annotations
 
+from prompt_debugger.core.complete.backends.limits import MAX_CALLS
 from prompt_debugger.core.complete.shapes import integer_of, object_of, objects_of, text_of
 from prompt_debugger.core.types import JSON, JSONObject
 
@@ -19,7 +20,11 @@ _NAMES = frozenset({"role", "type", "id"})
 
 
 class MessageAssembler:
-    """Grows one assistant message; takes any JSON without complaint."""
+    """Grows one assistant message; takes any JSON without complaint.
+
+    Attributes:
+        has_unread_calls: Whether more tool calls began than are read of one message.
+    """
 
     def __init__(self) -> None:
         self._fields: JSONObject = {}
@@ -27,6 +32,7 @@ class MessageAssembler:
         self._index_by_id: dict[str, int] = {}
         self._highest = -1
         self._last_index = 0
+        self.has_unread_calls = False
 
     def add(self, delta: JSONObject) -> None:
         """Take one delta."""
@@ -46,6 +52,9 @@ class MessageAssembler:
         index = integer_of(call.get("index"))
         if index is None:
             index = self._index_without(call, position)
+        if index not in self._calls and len(self._calls) >= MAX_CALLS:
+            self.has_unread_calls = True
+            return
         self._last_index = index
         part: JSONObject = {key: value for key, value in call.items() if key != "index"}
         before = self._calls.get(index, {})

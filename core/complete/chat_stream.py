@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from prompt_debugger.core.complete import run_facts
 from prompt_debugger.core.complete.answers import (
+    bound_calls,
     chat_logprobs_of,
     problem_of_error,
     read_chat,
@@ -19,7 +20,7 @@ from prompt_debugger.core.complete.answers import (
     usage_of,
 )
 from prompt_debugger.core.complete.assemble import MessageAssembler
-from prompt_debugger.core.complete.backends.limits import MAX_CHOICES
+from prompt_debugger.core.complete.backends.limits import MAX_CALLS, MAX_CHOICES
 from prompt_debugger.core.complete.backends.sse import SseEvent
 from prompt_debugger.core.complete.shapes import integer_of, object_of, objects_of, parse_json, text_of
 from prompt_debugger.core.errors import shorten
@@ -84,6 +85,8 @@ class ChatStreamReader:
             self._note(f"the stream ended without any event; it held {shorten(body)}")
         elif not self.is_done and self._finish_reason is None:
             self._note("the stream ended without a finish reason and without `[DONE]`")
+        if self._assembler.has_unread_calls:
+            self._note(f"the stream holds more than {MAX_CALLS:,} tool calls; the first {MAX_CALLS:,} are read")
         return ChatResult(
             message=self._assembler.message(),
             finish_reason=self._finish_reason,
@@ -128,7 +131,9 @@ class ChatStreamReader:
         if logprobs is not None:
             self._logprobs = self._logprobs or []
             self._logprobs += logprobs
-        delta = object_of(choice.get("delta"))
+        delta, too_many = bound_calls(object_of(choice.get("delta")), f"event {self._event_count} of the stream")
+        if too_many is not None:
+            self._note(too_many)
         self._assembler.add(delta)
         ids = run_facts.output_ids(chunk, choice)
         item = StreamDelta(delta, ids, text_of(choice.get("finish_reason")), at_s)

@@ -30,4 +30,5 @@ MAX_PIECES = 2 * MAX_EVENTS  # in which one answer comes
 MAX_LINES = 4 * MAX_EVENTS  # of one stream, comments and empty ones among them
 MAX_EVENT_BYTES = 8 * 1024 * 1024
 MAX_CHOICES = 1_024  # of one event
+MAX_CALLS = 10_000  # of one message: more than a model that loops writes into the longest contexts
 EXCERPT_CHARS = 2000

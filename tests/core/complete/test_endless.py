@@ -8,9 +8,11 @@ import json
 import pytest
 
 from prompt_debugger.core.complete import ServerClient, Timeouts
+from prompt_debugger.core.complete.answers import read_chat
 from prompt_debugger.core.complete.backends import events, http
 from prompt_debugger.core.complete.backends.exchanges import MAX_PIECES, ExchangeLog, listening
-from prompt_debugger.core.complete.backends.limits import MAX_CHOICES
+from prompt_debugger.core.complete.backends.limits import MAX_CALLS, MAX_CHOICES
+from prompt_debugger.core.complete.shapes import objects_of
 from prompt_debugger.core.errors import BackendError
 from prompt_debugger.core.pipeline import Target, run_request
 from prompt_debugger.core.request import read_request
@@ -105,6 +107,38 @@ async def test_more_choices_than_anybody_asks_for_are_not_all_read() -> None:
 
     assert result.error == "event 1 of the stream holds 1,025 choices, of which 1,024 are read"
     assert len(result.deltas) == MAX_CHOICES
+
+
+def _calls(count: int, first: int = 0) -> list[JSON]:
+    return [{"index": first + index, "id": f"c{first + index}", "function": {"name": "f"}} for index in range(count)]
+
+
+def test_more_calls_than_any_model_writes_are_not_all_read() -> None:
+    message: JSONObject = {"role": "assistant", "tool_calls": _calls(MAX_CALLS + 1)}
+    result = read_chat({"choices": [{"message": message, "finish_reason": "tool_calls"}]}, "", 0.0)
+
+    assert result.error == "the message holds 10,001 tool calls, of which 10,000 are read"
+    assert result.message == {"role": "assistant", "tool_calls": _calls(MAX_CALLS)}
+
+
+def test_as_many_calls_as_a_looping_model_writes_are_read() -> None:
+    message: JSONObject = {"role": "assistant", "tool_calls": _calls(MAX_CALLS)}
+
+    assert read_chat({"choices": [{"message": message}]}, "", 0.0).error is None
+
+
+@pytest.mark.parametrize("events_count", [1, 2])
+async def test_a_stream_of_more_calls_than_any_model_writes_is_not_all_read(events_count: int) -> None:
+    parts = [_calls(MAX_CALLS)] if events_count == 2 else []
+    parts.append(_calls(1 if parts else MAX_CALLS + 1, MAX_CALLS if parts else 0))
+    told = [json.dumps({"choices": [{"index": 0, "delta": {"tool_calls": part}}]}) for part in parts]
+    sent = [f"data: {data}\n\n".encode() for data in [*told, "[DONE]"]]
+    async with faulty_server(stream(*sent)) as server, ServerClient(server.base_url) as client:
+        result = await client.chat_stream(BODY)
+
+    assert len(objects_of(result.message["tool_calls"])) == MAX_CALLS
+    assert result.error is not None
+    assert "10,000 are read" in result.error
 
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/chat/completions#stream"])
