@@ -15,6 +15,7 @@ import "./network.js";
 import "./orders.js";
 import "./page.js";
 import "./parser_views.js";
+import "./chosen_case.js";
 import "./room.js";
 import "./servers.js";
 import "./share.js";

@@ -25,6 +25,7 @@ NO_WAY_OUT = """const sheet = new CSSStyleSheet(); sheet.replaceSync("main { ani
 document.adoptedStyleSheets = [sheet];"""
 BUG_REPORT = {"width": 1200, "height": 800}
 PHONE = {"width": 400, "height": 850}
+TYPED = '{"messages": [{"role": "user", "content": "TYPED BY ME"}]}'
 GRADIO_RULES = frozenset({"scrollable-region-focusable"})  # of its editor, which scrolls without a tab stop of its own
 
 
@@ -306,6 +307,15 @@ def test_the_list_of_cases_obeys_keys_and_menus_give_the_focus_back(bare: Debugg
     bare.page.keyboard.press("Escape")
     expect(share).to_have_attribute("aria-expanded", "false")
     expect(share).to_be_focused()
+
+    bare.paste(TYPED)
+    case.click()
+    expect(options).to_have_count(9)
+    bare.page.keyboard.press("Tab")  # whoever only passes through loses nothing
+    expect(options).to_have_count(0)
+    bare.page.locator("#pd-run").click()
+    expect(bare.page.locator("#pd-verdict .pd-badge")).to_have_text("NO SERVER")
+    assert bare.request_text() == TYPED
 
     case.click()
     expect(options).to_have_count(9)

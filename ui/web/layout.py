@@ -48,6 +48,9 @@ from prompt_debugger.ui.web.targets import with_server
 from prompt_debugger.ui.web.template_lab import TemplateLab
 from prompt_debugger.ui.web.verification import Verifications
 
+# A list box tells of an input whenever the focus leaves it, too: `assets/chosen_case.js` knows whether one was made.
+_IS_CHOSEN = "document.getElementById('pd-case').dataset.chosen"
+
 
 def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     """Place everything into the open `gr.Blocks`, then wire it."""
@@ -101,8 +104,8 @@ def _wire_cases(page: Page) -> None:
     panel = page.request
 
     async def load_case(visitor: gr.Request, name: str | None) -> Changes:
-        if name is None:  # the field was emptied: what is shown stays
-            return {panel.run: gr.Button(interactive=True)}
+        if name is None:  # nothing was chosen: what is shown stays, and so does what is running
+            return {panel.run: gr.skip()}
         # What a run would still say belongs to another request; its own end gives the buttons back.
         has_run = await page.handlers.stops.silence(visitor.session_hash or "")
         case = await asyncio.to_thread(page.handlers.load_case, name)
@@ -126,9 +129,10 @@ def _wire_cases(page: Page) -> None:
         *page.views.values(),
     ]
     # Run waits for the case: pressed before it has come, it would run the request that is about to go.
-    hold = "() => ({ __type__: 'update', interactive: false })"
-    panel.case.input(None, None, panel.run, js=hold, **quiet())
-    loaded = panel.case.input(load_case, panel.case, outputs, api_name="load_case", **quiet())
+    hold = f"(name) => ({_IS_CHOSEN} && name ? {{ __type__: 'update', interactive: false }} : {{ __type__: 'update' }})"
+    panel.case.input(None, panel.case, panel.run, js=hold, **quiet())
+    chosen = f"(name) => ({_IS_CHOSEN} ? name : null)"
+    loaded = panel.case.input(load_case, panel.case, outputs, js=chosen, api_name="load_case", **quiet())
     loaded.failure(
         lambda: gr.Button(interactive=True), None, panel.run, api_name="case_refused", queue=False, **quiet()
     )
