@@ -9,6 +9,7 @@ import { savePicture } from "./picture.js";
 import { goToPlace, readPlace } from "./place.js";
 
 export let openPacked = null; // as long as its view is there
+const SAME = { __type__: "update" }; // gradio leaves such a field as it is
 const PREFIX = "#pd=1.";
 const EASY_CHARS = 8_000; // every chat program and tracker passes on that much
 const MOST_CHARS = 32_000;
@@ -181,6 +182,7 @@ function strip(badge, sentence, detail, tone, held = false) {
 
 // The new values of [editor, tool parser, reasoning parser, model, tokenizer, case, notices, verdict].
 let held = null; // state of the link that the page was opened with, if it brings a run
+let isTaken = false; // the link; gradio tells of a change also whenever the menu answers, as it does when a run is opened
 let wanted = ""; // the place that is to be shown once a run is drawn
 
 onVerdict((verdict) => {
@@ -191,6 +193,8 @@ onVerdict((verdict) => {
 });
 
 async function applyLink(...current) {
+  if (isTaken) return current.map(() => SAME);
+  isTaken = true;
   const values = [...current];
   const verdict = values.length - 1;
   try {
