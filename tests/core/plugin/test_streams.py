@@ -18,6 +18,7 @@ IDS = [name for name, *_ in OUTPUTS]
 # Damage that only what follows betrays: half a header taken for words, or a closing tag that nobody had opened.
 STREAMED_OTHERWISE = {
     "harmony: no channel at all",
+    "kimi: tags of reasoning in arguments the wrong way round, behind prose",
     "llama: a list over several lines behind a sentence",
     "messages: GigaChat, the end of a message before the call",
     "messages: talk about a closing tag before the real one",
