@@ -132,7 +132,7 @@ class Lab:
         try:
             return self.is_alive and self._health_status() == http.client.OK
         except TimeoutError:
-            return True
+            return self.is_alive  # one that was killed may take connections until the kernel has freed its memory
         except (OSError, http.client.HTTPException):
             return False
 

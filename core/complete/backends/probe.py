@@ -72,10 +72,12 @@ async def probe_server(connection: HttpConnection, model: str | None = None) -> 
     Raises:
         BackendError: It answers nothing at all: it cannot be reached, or does not speak HTTP.
     """
-    paths = ("/v1/models", "/version", "/metrics", "/openapi.json")
-    models, version, metrics, openapi = await asyncio.gather(*(_look(connection, path) for path in paths))
-    if isinstance(models, BackendError) and not any(_is_answer(item) for item in (models, version, metrics, openapi)):
+    looks = await asyncio.gather(*(_look(connection, path) for path in ("/v1/models", "/version", "/metrics")))
+    models, version, metrics = looks
+    if isinstance(models, BackendError) and not any(_is_answer(look) for look in looks):
         raise models
+    # Not beside the others: a proxy with many routes writes it for seconds, and answers nothing else meanwhile.
+    openapi = await _look(connection, "/openapi.json")
     entries = objects_of(parse_look(_text(models)).get("data"))[:_MOST_MODELS]
     entry = _entry_of(entries, model)
     kind = _kind_of(entry or (entries[0] if entries else {}), models, metrics)

@@ -70,13 +70,16 @@ async def test_callers_share_a_boot_and_one_that_leaves_takes_nothing_along(
 
 @pytest.mark.lab
 @pytest.mark.timeout(900)
-async def test_a_dead_lab_is_started_anew_and_a_busy_one_is_waited_for(pool: LabPool, tokenizer_dir: Path) -> None:
+async def test_a_dead_lab_is_started_anew_and_a_busy_one_is_waited_for(
+    pool: LabPool, tokenizer_dir: Path, wait_gone: WaitGone
+) -> None:
     spec = LabSpec(model_dir=tokenizer_dir, kind="renderer")
     other = LabSpec(model_dir=tokenizer_dir, kind="renderer", tool_parser="hermes")
     dead = await pool.get(spec)
     assert dead.pid is not None
 
     os.kill(dead.pid, signal.SIGKILL)
+    assert wait_gone([dead.pid]) == set()
     fresh = await pool.get(spec)
 
     assert fresh is not dead
