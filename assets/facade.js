@@ -1,6 +1,6 @@
 // @ts-check
 // What Python calls by name: the `js=` of Gradio's events and the scripts of its HTML components see nothing but globals.
-// The one place that makes any: `globalThis.PromptDebugger`. A test holds this list against what Python calls.
+// The one place that makes any: `globalThis.PromptDebugger`. A test compares this list with what Python calls.
 import { settle } from "./bench.js";
 import { dropText, keepTarget, keepText, restoreDraft } from "./draft.js";
 import { runEnded } from "./history.js";

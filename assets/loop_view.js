@@ -7,7 +7,7 @@ import { drawSide } from "./experiments_view.js";
 import { order } from "./orders.js";
 import { plural, visibleText } from "./payload.js";
 
-const HINT = "After a run: answer the tool calls of its message, and the model goes on. Each prompt is held against the last prompt and what the model wrote behind it.";
+const HINT = "After a run: answer the tool calls of its message, and the model goes on. Each prompt is compared with the last prompt and what the model wrote after it.";
 
 let shown = ""; // what the fields are for
 let fields = null; // {answers: [field], stub, user, turns}

@@ -1,4 +1,4 @@
-"""Whether a raw output and a message may be held against each other: decided here, once, before the ledger.
+"""Whether a raw output and a message may be compared: decided here, once, before the ledger.
 
 Two outputs that were sampled separately may differ without any fault, and a
 text whose control tokens were taken out does not show what the model wrote. In

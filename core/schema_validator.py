@@ -1,7 +1,7 @@
 """The validator of JSON Schema that schemas are checked with: jsonschema's own, but for what takes it too long.
 
-Its `uniqueItems` holds every item against every other one where they cannot be sorted: lists of objects. Its `enum`
-holds every value against every one that is allowed, and names all of those; its `properties` looks for each property
+Its `uniqueItems` compares every item with every other one where they cannot be sorted: lists of objects. Its `enum`
+compares every value with every one that is allowed, and names all of those; its `properties` looks for each property
 that is described, however few an object has.
 """
 
@@ -31,7 +31,7 @@ def build_validator(schema: _Schema, cls: type[Validator] = Draft202012Validator
     """Return a validator of a draft that finds what that draft's own finds, in time that grows with the value.
 
     Args:
-        schema: To hold values against.
+        schema: To check values against.
         cls: jsonschema's validator of the draft.
         registry: Where references lead to.
     """

@@ -66,7 +66,7 @@ class Engines:
     """Both engines over all conversations.
 
     Attributes:
-        engine: The one that was held against transformers, such as `vLLM 0.32.0`.
+        engine: The one that was compared with transformers, such as `vLLM 0.32.0`.
         conversations: Each of them.
         skipped: Why none was compared; "" if they were.
         note: Under which condition the comparison holds; "" for none.
@@ -102,7 +102,7 @@ async def compare_engines(
     kind: str = "vllm",
     renderer: Renderer | None = None,
 ) -> Engines:
-    """Render every conversation twice and hold the two against each other; where that cannot be, say so.
+    """Render every conversation twice and compare the two; where that cannot be, say so.
 
     Args:
         engine: Renders as a server does.

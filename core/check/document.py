@@ -40,7 +40,7 @@ def check_to_json(check: Check, changes: Sequence[Change] | None = None) -> JSON
 
     Args:
         check: The check.
-        changes: What changed since a lock; `None` if it was held against none.
+        changes: What changed since a lock; `None` if it was compared with none.
     """
     chosen = check.recommendation
     document = CheckDocument(

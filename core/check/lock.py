@@ -22,7 +22,7 @@ _WORDS = {"+": "comes back", "~": "does not come back in every chunking", "-": "
 
 
 def lock_of(check: Check) -> LockDocument:
-    """Return what a later check is held against."""
+    """Return what a later check is compared with."""
     ideals = {ideal.answer.name: ideal for ideal in check.ideals if ideal.is_whole}
     prompt = ideals[SIMPLEST_CALL].prompt if SIMPLEST_CALL in ideals else next((i.prompt for i in ideals.values()), "")
     tokenizer, behaviour = check.model.tokenizer, check.template.behaviour

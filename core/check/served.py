@@ -1,7 +1,7 @@
 """A running server as the model to check: which template and tokenizer it uses, and on whose word.
 
 The person's own files come first, then the folder or hub id that the server names, then the template that it shows.
-Where it renders without running the model, its prompts are held against ours.
+Where it renders without running the model, its prompts are compared with ours.
 """
 
 from __future__ import annotations

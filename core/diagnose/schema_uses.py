@@ -1,4 +1,4 @@
-"""Which values of a run are held against which schemas, so that each check can be made, and ended, on its own.
+"""Which values of a run are checked against which schemas, so that each check can be made, and ended, on its own.
 
 A schema is a stranger's program. The rules that need its verdict find it among
 what was checked before; what had to be left out is a note, and no rule waits for it.
@@ -33,9 +33,9 @@ class SchemaUse:
 
     Attributes:
         field: Where the schema stands.
-        subject: What is held against it, as in "the arguments of the call to `f`".
+        subject: What is checked against it, as in "the arguments of the call to `f`".
         schema: The schema.
-        values: What is held against it.
+        values: What is checked against it.
     """
 
     field: str
@@ -45,7 +45,7 @@ class SchemaUse:
 
 
 def schema_uses(trace: Trace) -> Iterator[SchemaUse]:
-    """Yield every schema of a run that some value is held against: those of tools that were called, or the answer's."""
+    """Yield every schema that some value of a run is checked against: those of called tools, or the answer's."""
     calls = returned_calls(trace)
     indices_of: dict[str | None, list[int]] = {}
     for index, call in enumerate(calls):
@@ -90,6 +90,6 @@ def left_out_note(use: SchemaUse, reason: str) -> str:
     more = f" and {len(patterns) - _MAX_NAMED} more" if len(patterns) > _MAX_NAMED else ""
     look = f"its patterns: {', '.join(patterns[:_MAX_NAMED])}{more}" if patterns else "references in it that multiply"
     return (
-        f"{use.subject[:1].upper()}{use.subject[1:]} could not be held against the schema at {use.field}: {reason}. "
+        f"{use.subject[:1].upper()}{use.subject[1:]} could not be checked against the schema at {use.field}: {reason}. "
         f"Whether the schema is kept is not known; everything else was checked. Look at {look}."
     )

@@ -116,7 +116,7 @@ def violations(instance: JSON, schema: JSON) -> tuple[Violation, ...] | None:
 
 
 class SchemaCheck:
-    """What is held against one schema, which is looked at once for all of it."""
+    """What is checked against one schema, which is looked at once for all of it."""
 
     def __init__(self, schema: JSONObject) -> None:
         self._schema = schema
@@ -166,7 +166,7 @@ def knowing(outcomes: _Outcomes) -> Iterator[None]:
 
 
 class _Known:
-    """Checks made before; a schema is written as text once, however many calls are held against it."""
+    """Checks made before; a schema is written as text once, however many calls are checked against it."""
 
     def __init__(self, outcomes: _Outcomes) -> None:
         self.outcomes = outcomes

@@ -1,6 +1,6 @@
 """The ledger: where each character of a raw output ended up in a message.
 
-Without a message, or where output and message cannot be held against each
+Without a message, or where output and message cannot be compared with each
 other, it says where each character should go. With one, the order of claims is:
 
 1. matched calls claim their name, id and arguments;
@@ -56,7 +56,7 @@ def build_ledger(
         raw: The raw output.
         parsed: Our reading of it.
         message: An assistant message that somebody made of it; `None` for where everything should go.
-        comparability: Whether the two may be held against each other; if not, nothing is said of loss.
+        comparability: Whether the two may be compared; if not, nothing is said of loss.
 
     Returns:
         Entries that tile `raw`, the pairing of calls, and what the message holds beyond the raw text.

@@ -1,4 +1,4 @@
-"""What other parsers made of an output, held against the census: decided once, counted by every face."""
+"""What other parsers made of an output, compared with the census: decided once, counted by every face."""
 
 from __future__ import annotations
 

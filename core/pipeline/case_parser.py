@@ -98,7 +98,7 @@ class CaseParser:
         outcomes = self._ask_parsers(case, parse, token_ids, source)
         ledger = parse.ledger
         wanted = _parser_names(case)
-        first = outcomes.get(wanted[0]) if wanted else None  # `vllm:*` is no parser to hold the output against
+        first = outcomes.get(wanted[0]) if wanted else None  # `vllm:*` is no parser to compare the output with
         if message is None and first is not None and first.error is None:  # nor is one that could not run
             message = message_from_outcome(first)
             ledger = build_ledger(raw, parse.parsed, message)

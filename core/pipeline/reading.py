@@ -109,7 +109,7 @@ def account_outcomes(parse: Parse, outcomes: Mapping[str, ParserOutcome]) -> dic
     return with_accounts(parse, outcomes)
 
 
-@job("holding the parsers against the output", _LIMITS, hint=_HINT)
+@job("comparing the parsers with the output", _LIMITS, hint=_HINT)
 def judge_outcomes(
     trace: Trace, outcomes: Mapping[str, ParserOutcome]
 ) -> Iterator[dict[str, ParserOutcome] | Checking | Diagnosis]:

@@ -149,7 +149,7 @@ class CallOutcome(StrEnum):
     `KEPT` is returned as written, apart from its id; `ALTERED` has another name or other arguments; `DROPPED` was
     written and not returned; `DRAFT` stands inside reasoning and was not returned, which is no loss; in a `CUT` one
     the output ends, whatever a server made of it; `INVENTED` was never written; `UNKNOWN` is all that can be said
-    where output and message cannot be held against each other.
+    where output and message cannot be compared.
     """
 
     KEPT = "kept"
@@ -169,7 +169,7 @@ class CallMatch:
         raw_index: Index into `ParsedMessage.calls`; `None` for an invented call.
         message_index: Index into the message's `tool_calls`; `None` for a call that was not returned.
         altered: Fields that differ: `name`, `arguments`, `id`. An `id` alone is the server's own business.
-        outcome: What became of the call; `unknown` where output and message cannot be held against each other.
+        outcome: What became of the call; `unknown` where output and message cannot be compared.
     """
 
     raw_index: int | None
@@ -180,7 +180,7 @@ class CallMatch:
 
 @dataclass(frozen=True, slots=True)
 class Comparability:
-    """Whether a raw output and a message may be held against each other; decided once, before the ledger.
+    """Whether a raw output and a message may be compared; decided once, before the ledger.
 
     Attributes:
         certainty: How surely both belong to one generation; `None` if nothing can be said.
@@ -199,7 +199,7 @@ class Ledger:
         entries: Tile the raw text in order; none empty. Where nothing was compared, where it all should go.
         matches: Every call of either side, once.
         invented: Message fields that no raw character explains, such as `tool_calls[1]`.
-        comparability: Whether the two may be held against each other; `None` without a message.
+        comparability: Whether the two may be compared; `None` without a message.
     """
 
     entries: tuple[LedgerEntry, ...]
@@ -245,7 +245,7 @@ class ParserOutcome:
         stream_equal: Whether streaming gave the same; `None` if not tried.
         splits_tried: How many chunkings were tried.
         first_unequal: The smallest differing chunking, in plain words.
-        account: Its result held against the census; `None` if it failed or nobody compared.
+        account: Its result compared with the census; `None` if it failed or nobody compared.
     """
 
     reasoning: str | None

@@ -132,7 +132,7 @@ def serverless(endpoint: str) -> Iterator[RunningPage]:
 
 
 def packed(schema: JSONObject, arguments: JSONObject) -> str:
-    """Return a bundle of a run whose one call is to be held against a schema."""
+    """Return a bundle of a run whose one call is to be checked against a schema."""
     body: JSONObject = {"messages": [{"role": "user", "content": "hi"}], "tools": tools(schema)}
     function: JSONObject = {"name": "f", "arguments": json.dumps(arguments)}
     message: JSONObject = {"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": function}]}

@@ -1,4 +1,4 @@
-"""Whether a raw output and a message may be held against each other."""
+"""Whether a raw output and a message may be compared."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--thorough", action="store_true", help="more answers, and many more chunkings")
     parser.add_argument("--watch", action="store_true", help="check again whenever parser file or template change")
-    parser.add_argument("--lock", metavar="FILE", help="write what was found, to hold a later check against")
+    parser.add_argument("--lock", metavar="FILE", help="write what was found, to compare a later check with")
     parser.add_argument(
         "--against",
         metavar="LOCK|MODEL",

@@ -146,7 +146,7 @@ def open_parser(defaults: JSONObject, level: str | None = None, target: Target |
 
     Args:
         defaults: Fields for cases that lack them.
-        level: Enforcement to hold each output against; `None` for no such question.
+        level: Enforcement to check each output with; `None` for no such question.
         target: Server whose own parsers may be asked.
     """
     with CaseParser(target) as parser, GrammarEngine() as engine:

@@ -108,7 +108,7 @@ Good:
     Arguments printed as text where they came as text.
 
 Source:
-    derived: two renders of the same conversation, held against each other.
+    derived: two renders of the same conversation, compared with each other.
 """,
     ),
     TemplateRule(

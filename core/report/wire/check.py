@@ -262,7 +262,7 @@ class EnginesRecord:
     """Whether transformers and an engine render alike.
 
     Attributes:
-        engine: The one that was held against transformers.
+        engine: The one that was compared with transformers.
         skipped: Why none was compared; `null` if they were.
         note: Under which condition the comparison holds; `null` if it does without.
         conversations: Each conversation.

@@ -192,7 +192,7 @@ class ParseDocument:
         reasoning: Our reading of the hidden thinking; `null` if there is no block, "" if it is empty.
         content: Our reading of the visible text.
         calls: Every tool call that the text holds, whatever any parser did with it.
-        compared: Whether output and message were held against each other, and why not; `null` without a message.
+        compared: Whether output and message were compared, and why not; `null` without a message.
         characters: What became of the characters; `null` where nothing was compared.
         ledger: Tiles the raw text: where each stretch ended up.
         matches: Every call of output and message, once.

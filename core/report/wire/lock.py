@@ -1,4 +1,4 @@
-"""The file of `check --lock`: what a model did, to hold a later one against."""
+"""The file of `check --lock`: what a model did, to compare a later one with."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from prompt_debugger.core.report.wire.documents import WIRE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockDocument:
-    """What a check found, as far as a later check is held against it.
+    """What a check found, as far as a later check is compared with it.
 
     Attributes:
         lock_version: Raised if a meaning changes.

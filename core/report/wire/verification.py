@@ -195,7 +195,7 @@ class SummaryAccount:
         remaining: Those that were not answered, or not read, when it ended.
         stopped: Why it ended early; `null` if it did not.
         evidence: Rows by what their account rests on; `none` is the message alone.
-        compared: Rows whose raw output was held against the message.
+        compared: Rows whose raw output was compared with the message.
         written: Calls of the raw outputs of compared rows.
         returned: Calls of all messages.
         dropped: Written and not returned.

@@ -1,4 +1,4 @@
-"""What came back is held against what went in, and each way to differ has its words."""
+"""What came back is compared with what went in, and each way to differ has its words."""
 
 import json
 

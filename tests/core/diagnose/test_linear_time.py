@@ -51,7 +51,7 @@ def test_returned_calls_are_told_in_linear_time(name: str) -> None:
 
 
 def test_calls_that_each_have_a_finding_are_told_in_linear_time() -> None:
-    """Each finding was held against every other one for what it follows from."""
+    """Each finding was compared with every other one for what it follows from."""
     assert grows_linearly(
         lambda size: check("<|tool_call_begin|>" * size, {"role": "assistant", "content": None}),
         first=200,

@@ -1,4 +1,4 @@
-"""Which values of a run are held against which schemas, and what is said of a check that was left out."""
+"""Which values of a run are checked against which schemas, and what is said of a check that was left out."""
 
 from __future__ import annotations
 

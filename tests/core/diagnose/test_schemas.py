@@ -80,7 +80,7 @@ def test_values_are_looked_for_among_many_in_linear_time() -> None:
 
 @pytest.mark.slow
 def test_unique_items_that_cannot_be_sorted_are_checked_in_linear_time() -> None:
-    """6,000 of them took seconds, each held against all the others."""
+    """6,000 of them took seconds, each compared with all the others."""
     schema: JSONObject = {"type": "object", "properties": {"a": {"type": "array", "uniqueItems": True}}}
 
     assert grows_linearly(

@@ -1,4 +1,4 @@
-"""The reading of a run's raw output, and when it is held against the message."""
+"""The reading of a run's raw output, and when it is compared with the message."""
 
 from __future__ import annotations
 
