@@ -11,8 +11,8 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
-MUCH_S = 3.0  # of one page, used lately
-MUCH_AT_ONE_ADDRESS_S = 12.0
+MUCH_S = 1.0  # of one page, used lately
+MUCH_AT_ONE_ADDRESS_S = 4.0
 NEW_PAGE_S = 20.0  # so long a page has no better name than its address
 _HALF_S = 30.0
 _ALONE_S = 60.0  # so long after the last of the others a visitor has all for themselves

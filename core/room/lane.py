@@ -11,7 +11,8 @@ from typing import Generic, Protocol, TypeVar
 from prompt_debugger.core.errors import RoomError
 
 CLOSED = "the room was closed"
-LONG_S = 0.5  # most jobs end sooner
+LONG_S = 0.2  # of processor time; most jobs end sooner
+VERY_LONG_S = 2.0  # that a job goes on, whatever it uses: it may wait for something
 
 
 class LaneProcess(Protocol):
@@ -29,7 +30,7 @@ class LaneProcess(Protocol):
 
     @property
     def cpu_s(self) -> float:
-        """Processor time that it used, known once it was closed."""
+        """Processor time that it used so far; while it lives 0 where the system does not tell."""
         ...
 
     def give_way(self) -> bool:
@@ -54,7 +55,7 @@ class Lane(Generic[AnyProcess]):
     Attributes:
         owner: Visitor whose job holds it.
         job_number: Counts its jobs, so that nobody stops the one that came after theirs.
-        is_slow: Whether it is for visitors who used much lately: its processes give way to all others.
+        is_slow: Whether it is for visitors who used much lately: its processes have low priority.
     """
 
     def __init__(self, start: Callable[[bool], AnyProcess], *, is_slow: bool = False) -> None:
@@ -116,10 +117,15 @@ class Lane(Generic[AnyProcess]):
         if not self._changing.acquire(blocking=False):  # its process is being started
             return
         try:
-            if not self.is_slow and self._process is not None and time.monotonic() - self._begun_s >= LONG_S:
-                self._gives_way = self._gives_way or self._process.give_way()
+            if self._process is not None and not self._gives_way and self._is_long(self._process):
+                self._gives_way = self._process.give_way()
         finally:
             self._changing.release()
+
+    def _is_long(self, process: LaneProcess) -> bool:
+        """Say whether a job used much, which on a busy machine says more than how long it went on."""
+        went_on_s = time.monotonic() - self._begun_s
+        return went_on_s >= VERY_LONG_S or (went_on_s >= LONG_S and process.cpu_s - self._used_before_s >= LONG_S)
 
     def stop(self, job_number: int | None = None) -> None:
         """End the job that holds it, without waiting; the holder hears of it. Another's job is left alone."""

@@ -2,10 +2,10 @@
 
 Lanes are given to whoever holds fewest, also by address, and used least lately, then to whoever came first. No
 visitor holds more than half of them. While others are there, all who used much lately share a slow one (`fairness`),
-whose processes give way to whatever else the machine has to do. A job that goes on for long gives way, too, and stands
-aside: another lane takes its place for those who wait, and the last free one is not given to an address that has a job
-aside. A visitor who holds none, used little and has waited a moment in which nobody else was served gets a further
-lane. All that as far as there is memory; lanes beyond the usual number go when nobody needs them.
+whose processes have low priority. A job that goes on for long gives way to whatever else the machine has to do, and
+stands aside: another lane takes its place for those who wait, and the last free one is not given to an address that
+has a job aside. A visitor who holds none, used little and has waited a moment in which nobody else was served gets a
+further lane. All that as far as there is memory; lanes beyond the usual number go when nobody needs them.
 """
 
 from __future__ import annotations

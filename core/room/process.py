@@ -66,7 +66,7 @@ class RoomProcess:
 
     @property
     def cpu_s(self) -> float:
-        """Processor time that it used from its start, known once it was closed."""
+        """Processor time that it used so far; while it lives 0 where the system does not tell."""
         return self._process.cpu_s
 
     def exchange(

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 
@@ -68,11 +68,32 @@ def echoing() -> Iterator[str]:
         yield url
 
 
+class ReachedPage(NamedTuple):
+    """What a visitor knows of a page: where it is, what it is made of, and what can be asked of it by name."""
+
+    url: str
+    config: dict[str, Any]
+    events: dict[str, dict[str, Any]]
+
+    @classmethod
+    def at(cls, url: str) -> ReachedPage:
+        """Read what the page at an address tells its front end."""
+        found = re.search(
+            r"window\.gradio_config = (\{.*?\});\s*(</script>|window\.)",
+            httpx.get(url, timeout=PATIENCE_S).text,
+            re.S,
+        )
+        assert found is not None, "the page tells its front end what it is made of"
+        config: dict[str, Any] = json.loads(found[1])
+        return cls(url, config, {str(one["api_name"]): one for one in config["dependencies"]})
+
+
 class RunningPage:
     """The page as its users start it.
 
     Attributes:
         url: Where it is.
+        reached: What a visitor knows of it.
         process: The process.
         log: Lines that it wrote.
     """
@@ -89,8 +110,7 @@ class RunningPage:
         self._reader.start()
         assert self._ready.wait(PATIENCE_S), self.log
         assert self.url, self.log
-        self.config = self._read_config()
-        self.events: dict[str, dict[str, Any]] = {str(one["api_name"]): one for one in self.config["dependencies"]}
+        self.reached = ReachedPage.at(self.url)
 
     url = ""
 
@@ -103,15 +123,15 @@ class RunningPage:
                 self._ready.set()
         self._ready.set()
 
-    def _read_config(self) -> dict[str, Any]:
-        found = re.search(
-            r"window\.gradio_config = (\{.*?\});\s*(</script>|window\.)",
-            httpx.get(self.url, timeout=PATIENCE_S).text,
-            re.S,
-        )
-        assert found is not None, "the page tells its front end what it is made of"
-        config: dict[str, Any] = json.loads(found[1])
-        return config
+    @property
+    def config(self) -> dict[str, Any]:
+        """What it is made of."""
+        return self.reached.config
+
+    @property
+    def events(self) -> dict[str, dict[str, Any]]:
+        """What can be asked of it, by name."""
+        return self.reached.events
 
     def rss_mb(self) -> float:
         """Return the memory of the process and its helpers."""
@@ -141,12 +161,14 @@ class Visitor:
     """One open page, as gradio's own script talks to the server.
 
     Args:
-        page: The page.
+        page: The page, or what is known of it.
         address: Where the visitor comes from; the whole of 127.0.0.0/8 is this machine.
         forwarded: What a proxy says of where they come from.
     """
 
-    def __init__(self, page: RunningPage, address: str = "127.0.0.1", forwarded: str | None = None) -> None:
+    def __init__(
+        self, page: RunningPage | ReachedPage, address: str = "127.0.0.1", forwarded: str | None = None
+    ) -> None:
         self.page = page
         self.session = f"visitor{next(_sessions)}"
         headers = {} if forwarded is None else {"x-forwarded-for": forwarded}

@@ -60,7 +60,7 @@ class HelperProcess:
 
     @property
     def cpu_s(self) -> float:
-        """Processor time that it used, known once it was closed."""
+        """Processor time that it used so far; while it lives 0 where the system does not tell."""
         return self._offshoot.cpu_s
 
     @property

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from prompt_debugger.core.room import VISITOR
 from prompt_debugger.core.room.fairness import MUCH_AT_ONE_ADDRESS_S, MUCH_S, NEW_PAGE_S, Fairness
+from prompt_debugger.core.room.lane import LONG_S
 from prompt_debugger.core.room.lanes import Lanes
 from tests.patience import PATIENCE_S
 
@@ -249,6 +252,7 @@ class Patient:
     modules = ()
     is_running = True
     gives_way = False
+    cpu_s = 0.0
 
     def give_way(self):
         self.gives_way = True
@@ -279,9 +283,39 @@ def test_a_long_job_gives_way_where_others_are(fairness, owner, is_long, others,
     assert (process.gives_way, lane.is_aside()) == (gives_way, gives_way)
 
 
-class Gone(Patient):
-    cpu_s = 0.0
+@pytest.mark.parametrize(
+    ("went_on_s", "cpu_s", "gives_way"),
+    [(60.0, 2 * LONG_S, True), (60.0, LONG_S / 2, False), (7_200.0, 0.0, True)],
+    ids=["it used much", "the machine is busy", "it waits for something"],
+)
+def test_how_long_a_job_is_says_what_it_used(shared, monkeypatch, went_on_s, cpu_s, gives_way):
+    """On a busy machine a short job takes long, and would take for ever if it had to give way for that."""
+    monkeypatch.setattr("prompt_debugger.core.room.lane.VERY_LONG_S", 3_600.0)
+    lanes = lanes_of(2, shared)
+    lane = take(lanes, "a/1").result()
+    lane.note_use(10.0)  # an earlier job of the same process
+    lane._process = process = Patient()
+    process.cpu_s = 10.0 + cpu_s
+    lane._begun_s = time.monotonic() - went_on_s
 
+    lanes._look_again()
+
+    assert process.gives_way == gives_way
+
+
+def test_a_long_job_of_who_had_much_gives_way_too(shared):
+    shared.charge("hostile/1", 100.0)
+    lanes = lanes_of(2, shared)
+    lane = take(lanes, "hostile/1").result()
+    lane._process, lane._begun_s = Patient(), float("-inf")
+
+    lanes._look_again()
+
+    assert lane.is_slow
+    assert lane.is_aside()
+
+
+class Gone(Patient):
     def close(self):
         """Nothing is left to end."""
 

@@ -281,11 +281,13 @@ async def test_work_that_goes_on_for_long_gives_way_to_others(room):
     tasks = [asked_by("long/1", room, hostile.search_for_ever), asked_by("long/1", room, hostile.look_around)]
     await asyncio.to_thread(wait_until_nice, pid)
     niceness = os.getpriority(os.PRIO_PROCESS, pid)
+    policies = await asyncio.to_thread(wait_for_policy, pid, "SCHED_IDLE")
     await leave(*tasks)
 
     seen = await asked_by("other/1", room, hostile.look_around)
     assert isinstance(seen, dict)
     assert niceness > os.getpriority(os.PRIO_PROCESS, int(str(seen["pid"])))
+    assert policies is None or policies[0] == policies[1] != os.sched_getscheduler(int(str(seen["pid"])))
 
 
 async def test_work_of_nobody_in_particular_gets_no_further_process(room):
@@ -535,6 +537,18 @@ def wait_until_nice(pid: int) -> None:
         if os.getpriority(os.PRIO_PROCESS, pid) > os.getpriority(os.PRIO_PROCESS, 0):
             return
         threading.Event().wait(0.01)
+
+
+def wait_for_policy(pid: int, name: str) -> tuple[int, int] | None:
+    """Return which policy schedules a process and the one of this name; `None` where the system knows none."""
+    wanted = getattr(os, name, None)
+    if wanted is None:
+        return None
+    for _ in range(2000):
+        if os.sched_getscheduler(pid) == wanted:
+            break
+        threading.Event().wait(0.01)
+    return os.sched_getscheduler(pid), wanted
 
 
 def wait_until_busy(pid: int) -> None:
