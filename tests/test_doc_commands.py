@@ -77,6 +77,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).write_text(json.dumps({"id": 1, "raw": _CALL}) + "\n", encoding="utf-8")
     (tmp_path / "answers.json").write_text('{"*": "done"}', encoding="utf-8")
     (tmp_path / "my.jinja").write_text(_TEMPLATE, encoding="utf-8")
+    answer = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "No."}, "finish_reason": "stop"}]}
+    line = json.dumps({"schema_version": 1, "id": 1, "captured": {}, "request": case["request"], "response": answer})
+    (tmp_path / "captures").mkdir()
+    (tmp_path / "captures" / "0001-chat-completions.json").write_text(line + "\n", encoding="utf-8")
+    (tmp_path / "captures.jsonl").write_text(f"{line}\n{line}\n", encoding="utf-8")
     tutorial = tmp_path / "docs" / "tutorial"
     tutorial.mkdir(parents=True)
     (tutorial / "request.json").write_bytes((ROOT / "docs" / "tutorial" / "request.json").read_bytes())

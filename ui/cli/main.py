@@ -7,7 +7,20 @@ import sys
 from collections.abc import Sequence
 
 from prompt_debugger.core.errors import DebuggerError
-from prompt_debugger.ui.cli import check, inspect, lab, page, parse, plugin, render, report, run, shrink, verify
+from prompt_debugger.ui.cli import (
+    capture,
+    check,
+    inspect,
+    lab,
+    page,
+    parse,
+    plugin,
+    render,
+    report,
+    run,
+    shrink,
+    verify,
+)
 from prompt_debugger.ui.cli.output import OK, print_text, report_error
 from prompt_debugger.ui.cli.versions import versions
 
@@ -18,6 +31,7 @@ _COMMANDS = {
     "run": run,
     "inspect": inspect,
     "verify": verify,
+    "capture": capture,
     "check": check,
     "plugin": plugin,
     "report": report,

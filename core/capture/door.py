@@ -1,0 +1,63 @@
+"""Who may use the proxy: programs that call it by this machine's name, no page of some site.
+
+A page in a browser can make its visitor's browser ask this machine, by a name of its own that it points here, or
+from its own origin. Programs send no `Origin`, pages of this machine send their own.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from urllib.parse import urlsplit
+
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:\d{1,5})?")
+
+
+def refusal_of(host_header: str, origin: str | None, own_host: str) -> str | None:
+    """Return why a request is refused; `None` if it is not.
+
+    >>> refusal_of("evil.example", None, "127.0.0.1")
+    'this proxy does not go by the name in the Host header'
+
+    Args:
+        host_header: The Host header.
+        origin: The Origin header; `None` if there is none.
+        own_host: The name or address that is listened on.
+    """
+    name = _name_in(host_header)
+    if name != own_host.lower() and not _is_local_name(name) and not _is_address(name):
+        return "this proxy does not go by the name in the Host header"
+    if origin is not None and not _may_ask(origin):
+        return "a page of another site may not ask through this proxy"
+    return None
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether whoever listens on a host is heard on this machine alone."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return _is_local_name(host.lower())
+
+
+def _may_ask(origin: str) -> bool:
+    """Say whether an origin is a page of this machine, or no page of a site: an extension, an app."""
+    scheme, slashes, place = origin.lower().partition("://")
+    if scheme not in ("http", "https"):
+        return bool(slashes)  # `null` is what a site can be, too
+    return is_loopback(_name_in(place))
+
+
+def _name_in(host_header: str) -> str:
+    return (urlsplit(f"//{host_header}").hostname or "").lower() if _HOST.fullmatch(host_header) else ""
+
+
+def _is_local_name(name: str) -> bool:
+    return name == "localhost" or name.endswith(".localhost")
+
+
+def _is_address(name: str) -> bool:
+    try:
+        return bool(ipaddress.ip_address(name))
+    except ValueError:
+        return False

@@ -1,0 +1,12 @@
+"""How much of what goes through is kept. What goes through is not limited: that is between client and server."""
+
+from __future__ import annotations
+
+MAX_REQUEST_BYTES = 8_000_000  # of one body; what `inspect` reads of a text
+MAX_ANSWER_BYTES = 32 * 1024 * 1024  # of one answer, as it came
+MAX_HELD_BYTES = 256 * 1024 * 1024  # of all exchanges under way, and of those that wait to be written
+MAX_STORED_BYTES = 1024 * 1024 * 1024  # in the folder or file
+MAX_EVENTS = 2_000  # of one stream that are written besides its message
+MAX_EVENT_CHARS = 400_000  # in all of those
+MAX_EXCERPT_CHARS = 2_000  # of what is no JSON
+MAX_UNDER_WAY = 512  # exchanges at a time; more are answered with 503

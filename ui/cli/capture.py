@@ -1,0 +1,127 @@
+"""Record what a client really sends: a proxy before a server, one file per exchange."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from prompt_debugger.core.capture import Capture, Outcome, is_loopback, run_capture
+from prompt_debugger.core.complete import may_carry_key
+from prompt_debugger.core.report import redact_text
+from prompt_debugger.core.types import JSONObject
+from prompt_debugger.ui.cli.output import COULD_NOT_RUN, OK, log, one_line, print_json, print_text
+
+_PORT = 8765
+_FOLDER = "captures"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        "--upstream", required=True, metavar="URL", help="base URL of the server, such as http://localhost:8000/v1"
+    )
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
+    parser.add_argument(
+        "--port", type=int, default=_PORT, help=f"port to listen on, 0 for any free one (default: {_PORT})"
+    )
+    parser.add_argument(
+        "--out",
+        default=_FOLDER,
+        metavar="DIR_OR_FILE.jsonl",
+        help=f"a folder that gets a file per exchange, or a file that gets a line (default: {_FOLDER})",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON lines: one with base_url, then one per exchange"
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    printer = _Printer()
+
+    def ready(base_url: str, upstream: str) -> None:
+        printer.print(_ready_json(base_url, upstream, options.out) if options.json else base_url)
+        log(f"Passing everything on to {upstream}; exchanges are kept in {options.out}. Ctrl-C ends it.")
+        if not is_loopback(options.host):
+            log(
+                f"Warning: others on the network can reach {options.host}: they can use the server through it, and "
+                "what they send is kept here."
+            )
+        if not may_carry_key(upstream):
+            log(f"Warning: {upstream} is not encrypted: keys that clients send go there in clear.")
+
+    def told(outcome: Outcome) -> None:
+        if outcome.failure is not None:
+            log(redact_text(one_line(f"{outcome.failure.message} {outcome.failure.hint}")))
+        printer.print(_outcome_json(outcome) if options.json else outcome_line(outcome))
+
+    capture = Capture(options.upstream, Path(options.out), options.host, options.port)
+    n_failed = run_capture(capture, ready, told)
+    if n_failed:
+        log(f"{n_failed} exchange{'' if n_failed == 1 else 's'} could not be written.")
+    return COULD_NOT_RUN if n_failed else OK
+
+
+class _Printer:
+    """Prints lines; whoever stops reading them does not end the capture."""
+
+    def __init__(self) -> None:
+        self._is_heard = True
+
+    def print(self, line: str | JSONObject) -> None:
+        """Print, as long as there is somebody to read it."""
+        if not self._is_heard:
+            return
+        try:
+            if isinstance(line, str):
+                print_text(f"{line}\n")
+            else:
+                print_json(line)
+        except BrokenPipeError:
+            self._is_heard = False
+            sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115  # what is left in its buffer is not written
+
+
+def _ready_json(base_url: str, upstream: str, out: str) -> JSONObject:
+    return {"schema_version": 1, "base_url": base_url, "upstream": upstream, "out": out, "pid": os.getpid()}
+
+
+def outcome_line(outcome: Outcome) -> str:
+    """Return what is printed of an exchange."""
+    exchange = outcome.exchange
+    status = "no answer" if exchange.status is None else str(exchange.status)
+    parts = [f"{exchange.method} {_path_of(outcome)} {status} in {exchange.ended_s or 0.0:.2f} s"]
+    if outcome.n_calls is not None:
+        parts.append(f"{outcome.n_calls} tool call{'' if outcome.n_calls == 1 else 's'}")
+    if exchange.error:
+        parts.append(redact_text(one_line(exchange.error)))
+    if outcome.file is not None:
+        parts.append(str(outcome.file))
+    elif exchange.api is None:
+        parts.append("not kept")
+    return ", ".join(parts)
+
+
+def _outcome_json(outcome: Outcome) -> JSONObject:
+    exchange = outcome.exchange
+    return {
+        "schema_version": 1,
+        "id": exchange.number or None,
+        "method": exchange.method,
+        "path": _path_of(outcome),
+        "status": exchange.status,
+        "duration_s": round(exchange.ended_s or 0.0, 4),
+        "tool_calls": outcome.n_calls,
+        "file": None if outcome.file is None else str(outcome.file),
+        "problem": redact_text(exchange.error) or None,
+        "error": None if outcome.failure is None else outcome.failure.to_json(),
+    }
+
+
+def _path_of(outcome: Outcome) -> str:
+    path = outcome.exchange.path
+    for secret in outcome.exchange.secrets:
+        path = path.replace(secret, "[removed]")
+    return redact_text(path)
