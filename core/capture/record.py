@@ -159,12 +159,14 @@ def line_without_bodies(raw: Raw, reason: str) -> Line:
     return Line(write_line({"schema_version": SCHEMA_VERSION, "id": raw.number, "captured": facts}), None)
 
 
-def count_calls(api: str, answer: JSONObject) -> int:
-    """Return how many tool calls an answer holds.
+def count_calls(api: str, answer: JSONObject) -> int | None:
+    """Return how many tool calls an answer holds; `None` for a raw output, in which they are text.
 
     >>> count_calls("chat-completions", {"choices": [{"message": {"tool_calls": [{}, {}]}}]})
     2
     """
+    if api == Api.COMPLETIONS:
+        return None
     if api == Api.RESPONSES:
         return sum(item.get("type") == "function_call" for item in objects_of(answer.get("output")))
     if api == Api.MESSAGES:

@@ -12,6 +12,7 @@ from prompt_debugger.core.experiments import RenderSetup
 from prompt_debugger.core.lab import packaged_model_dir
 from prompt_debugger.core.protocols import Tokenizer
 from prompt_debugger.core.render import generation_prompt, load_template, load_tokenizer, render_local
+from prompt_debugger.core.request.other_bodies import convert_body
 from prompt_debugger.core.types import (
     Finding,
     JSONObject,
@@ -70,6 +71,8 @@ def case_setup(case: JSONObject) -> tuple[JSONObject, RenderSetup]:
     body = take_field(case, "request", dict, None)
     if body is None:
         raise RequestError("the case has no `request`", "Put the chat completion body there.", field="request")
+    converted = convert_body(body)
+    body = body if converted is None else converted.body
     source = take_field(case, "tokenizer", str, None)
     tokenizer = None if source is None else cached_tokenizer(source)
     template = take_field(case, "chat_template", str, None)

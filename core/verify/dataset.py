@@ -3,8 +3,9 @@
     {"messages": […], "tools": […], "temperature": 0.6, …}                         K2VV
     {"messages": […], …, "check_type": ["tool_calls"], "expected_tool_call": true}  MiniMax: labels beside the body
 
-A line that is a batch line or a case (`body` or `request` around the body) is read, too. A row's number is
-that of its line, from 1; empty lines have none to answer for.
+A line that is a batch line, a case or a captured exchange (`body` or `request` around the body) is read, too, also
+one for OpenAI's Responses or Anthropic's Messages. A row's number is that of its line, from 1; empty lines have none
+to answer for.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.request.other_bodies import convert_body
 from prompt_debugger.core.types import JSON, JSONObject
 
 LABELS = ("check_type", "expected_tool_call", "scenario_check")
@@ -186,6 +188,8 @@ def _body_of(value: JSON) -> JSONObject:
         raise ValueError(f"a request is a JSON object, not {type(value).__name__}")
     if "messages" not in value:
         inner = next((value[key] for key in ("body", "request") if isinstance(value.get(key), dict)), None)
+        converted = convert_body(inner) if isinstance(inner, dict) else None  # a log of another API's requests
+        inner = inner if converted is None else converted.body
         if not isinstance(inner, dict) or "messages" not in inner:
             raise ValueError("the object has no `messages`")
         return {**inner, **{name: value[name] for name in LABELS if name in value}}

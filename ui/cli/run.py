@@ -43,7 +43,7 @@ from prompt_debugger.ui.cli.mend import (
 )
 from prompt_debugger.ui.cli.output import OK, add_output_arguments, exit_status, log, print_json, print_text, read_input
 from prompt_debugger.ui.cli.run_cases import run_cases
-from prompt_debugger.ui.cli.sharing import comparison_to_terminal, read_bundle_file, write_trace
+from prompt_debugger.ui.cli.sharing import comparison_to_terminal, read_bundle_file, read_run_to_compare, write_trace
 from prompt_debugger.ui.cli.tool_loop import (
     add_conversation,
     add_tool_loop_arguments,
@@ -72,7 +72,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="run nothing: print the run that a bundle holds, such as trace.json of --report",
     )
-    parser.add_argument("--compare-with", metavar="FILE", help="say what differs from the run that a bundle holds")
+    parser.add_argument(
+        "--compare-with",
+        metavar="FILE",
+        help="say what differs from the run that a bundle holds, or from a captured exchange",
+    )
     parser.add_argument(
         "--title", metavar="TEXT", help="a name for the run, shown in its --report and wherever it opens"
     )
@@ -173,7 +177,7 @@ def api_key_for(endpoint: str | None, variable: str | None) -> str | None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    other = read_bundle_file(options.compare_with).trace if options.compare_with else None
+    other = read_run_to_compare(options.compare_with) if options.compare_with else None
     labs = LabPool()
     further = _Further()
     try:
@@ -189,7 +193,7 @@ def _run(options: argparse.Namespace) -> int:
             trace = _with_parsers(trace, options)
     finally:
         labs.stop_all()
-    comparison = None if other is None else compare_runs(other, trace)
+    comparison = None if other is None else compare_runs(other.trace, trace)
     if options.title:
         trace = replace(trace, title=" ".join(options.title.split()))
     if options.report:
@@ -200,7 +204,7 @@ def _run(options: argparse.Namespace) -> int:
         document = _document(trace, comparison, further)
         print_json({"id": options.example, **document} if options.example else document)
     else:
-        more = "" if comparison is None else comparison_to_terminal(comparison)
+        more = "" if comparison is None or other is None else comparison_to_terminal(comparison, other.name)
         print_text(trace_to_terminal(trace) + more + _told(trace, further))
     return exit_status(findings_of(trace, further.conversation))
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.experiments import RunComparison, sentence_of
+from prompt_debugger.core.pipeline.intake import Form, read_intake, show_evidence
+from prompt_debugger.core.pipeline.intake.recognise import recognise
 from prompt_debugger.core.report import Bundle, prompt_to_json, read_bundle, redact_json, redact_text
 from prompt_debugger.core.text import printable
 from prompt_debugger.core.types import JSON, Finding, JSONObject, Prompt, Request, Trace
@@ -16,6 +20,18 @@ from prompt_debugger.ui.report import describe_bundle, mask_trace, share_trace
 
 _SHOWN = 12  # changed fields that are listed
 _LONGEST = 160  # characters of a value
+
+
+class Run(NamedTuple):
+    """A run that another is compared with.
+
+    Attributes:
+        trace: The run.
+        name: What it is called.
+    """
+
+    trace: Trace
+    name: str
 
 
 def write_trace(folder: str, trace: Trace, name: str = "trace") -> None:
@@ -59,9 +75,24 @@ def read_bundle_file(name: str) -> Bundle:
     return bundle
 
 
-def comparison_to_terminal(comparison: RunComparison) -> str:
-    """Return what differs between two runs as text for a terminal."""
-    lines = ["", f"compared  {sentence_of(comparison, 'the bundle', 'this run')}"]
+def read_run_to_compare(name: str) -> Run:
+    """Return the run that another is compared with: that of a bundle, or as much of one as a captured exchange holds.
+
+    Raises:
+        RequestError: It is neither.
+    """
+    text = read_input(name)
+    if recognise(text) is not Form.EXCHANGE:
+        bundle = read_bundle(text)
+        log(f"Opened {name}: {describe_bundle(bundle)}")
+        return Run(bundle.trace, "the bundle")
+    log(f"Opened {name}: an exchange, of which the answer is known and not the raw output")
+    return Run(asyncio.run(show_evidence(read_intake(text, Form.EXCHANGE))), "the captured answer")
+
+
+def comparison_to_terminal(comparison: RunComparison, name: str = "the bundle") -> str:
+    """Return what differs between two runs as text for a terminal; `name` is what the first is called."""
+    lines = ["", f"compared  {sentence_of(comparison, name, 'this run')}"]
     lines += [f"  {fact.label}: {fact.left} → {fact.right}" for fact in comparison.facts if fact.differs]
     for title, changes in (("request", comparison.request), ("message", comparison.message or ())):
         lines += [
@@ -73,7 +104,7 @@ def comparison_to_terminal(comparison: RunComparison) -> str:
             lines.append(
                 f"  {title} {text.difference.unit} {text.difference.first}: {first.before!r} → {first.after!r}"
             )
-    for title, findings in (("the bundle", comparison.only_left), ("this run", comparison.only_right)):
+    for title, findings in ((name, comparison.only_left), ("this run", comparison.only_right)):
         lines += [f"  only in {title}: {finding.code} {finding.name}: {finding.title}" for finding in findings]
     return "\n".join(printable(line, on_one_line=True) for line in lines) + "\n"
 

@@ -21,6 +21,12 @@ def test_a_template_alone_gives_text_and_spans_and_no_tokens():
     assert prompt.tokens is None
 
 
+def test_a_body_of_another_api_is_rendered_as_a_chat():
+    prompt, _ = render_case({"request": {"input": "hi", "instructions": "be short"}, "chat_template": TEMPLATE})
+
+    assert prompt.text == "[system]be short[user]hi[assistant]"
+
+
 def test_add_generation_prompt_and_kwargs_of_the_case_win():
     prompt, _ = render_case(
         {

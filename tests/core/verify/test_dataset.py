@@ -90,3 +90,14 @@ def test_a_limit_counts_rows_of_the_file(tmp_path):
 def test_what_is_no_shard_is_refused(text):
     with pytest.raises(RequestError, match="names no shard"):
         read_shard(text)
+
+
+def test_a_captured_request_of_another_api_is_asked_as_a_chat(tmp_path):
+    responses = {"id": 1, "captured": {}, "request": {"model": "m", "input": "hi", "instructions": "be short"}}
+    anthropic = {"id": 2, "request": {"max_tokens": 9, "system": "be short", **BODY}}
+
+    rows = rows_of(tmp_path, responses, anthropic)
+
+    messages = [{"role": "system", "content": "be short"}, {"role": "user", "content": "hi"}]
+    assert [row.problem for row in rows] == ["", ""]
+    assert [row.body["messages"] for row in rows] == [messages, messages]
