@@ -82,7 +82,7 @@ def test_litellm(lab_url: str, tmp_path: Path) -> None:
         assert intake.form is Form.EXCHANGE
         assert intake.chat is not None
         assert intake.chat.finish_reason == "tool_calls"
-        assert read_request(text).tools == tuple(body_of("healthy")["tools"])
+        assert list(read_request(text).tools) == body_of("healthy")["tools"]
 
 
 def test_clients_of_other_apis(lab_url: str, tmp_path: Path) -> None:
