@@ -24,6 +24,7 @@ const LEFT_WORDS = "This request was running when the page was left, which ended
 let timer = 0;
 let pending = null; // what was typed and is not kept yet
 let defaults = null; // the fields as the page came
+let isAnother = false; // the text that is about to be kept is no edit of the one before
 let isTouched = false; // somebody typed, or chose a case, since the page came
 
 function read() {
@@ -45,12 +46,29 @@ function write(change) {
 
 export const mayKeep = (text) => text.length <= MOST_CHARS && !KEY.test(text);
 
+// Returns what *Worked case* is to name: no case any more, once another text has taken the place of all.
 export const keepText = (text) => {
   isTouched = true;
   clearTimeout(timer);
   pending = text || "";
   timer = setTimeout(flush, PAUSE_MS);
+  if (!isAnother) return SAME;
+  isAnother = false;
+  write({ worked: null });
+  return null;
 };
+
+// A text is about to take the place of all that stands in the editor.
+export function anotherText() {
+  isAnother = true;
+}
+
+document.addEventListener("paste", ({ target }) => {
+  const view = editorView();
+  if (!view || !(target instanceof Node) || !view.dom.contains(target)) return;
+  const { from, to } = view.state.selection.main;
+  if (from === 0 && to === view.state.doc.length) anotherText();
+}, true);
 
 function flush() {
   if (pending !== null) write({ text: mayKeep(pending) ? pending : null, isRunning: false });
@@ -70,13 +88,13 @@ export const keepRunning = (text) => {
 export const runIsOver = () => write({ isRunning: false });
 
 // A worked case is one choice away: nothing to keep of it, nor of the parsers that came before it.
-export const dropText = () => {
+export const dropText = (worked) => {
   isTouched = true;
   clearTimeout(timer);
   pending = null;
   const { fields } = read();
   const kept = Array.isArray(fields) && defaults ? [...fields.slice(0, 3), ...defaults.slice(3)] : null;
-  write({ text: null, run: null, isRunning: false, fields: kept });
+  write({ text: null, run: null, isRunning: false, fields: kept, worked });
 };
 
 // The run that a reload brings back; what was run is the text that stands there.
@@ -93,7 +111,7 @@ function watchPanel() {
 }
 
 // A run that was opened from the history, with the text that was run.
-export const keepOpened = ({ id, ran }) => write({ run: id, text: ran, isRunning: false });
+export const keepOpened = ({ id, ran }) => write({ run: id, text: ran, isRunning: false, worked: null });
 
 export const keepTarget = (...fields) => {
   const isKept = fields.every((field) => mayKeep(String(field || "")));
@@ -141,8 +159,9 @@ function isOffered(at, value) {
   return offered ? offered.includes(value) : page.takes_model !== false;
 }
 
-// The new values of [notices, the five fields of the target]; the editor's text takes its place at once, or never.
-export const restoreDraft = async (notices, ...fields) => {
+// The new values of [notices, worked case, the five fields of the target]; the editor's text takes its place at once, or
+// never.
+export const restoreDraft = async (notices, worked, ...fields) => {
   defaults = fields;
   const kept = isKeeping() ? read() : {};
   try {
@@ -154,11 +173,11 @@ export const restoreDraft = async (notices, ...fields) => {
 
 async function restored(kept, fields) {
   /** @type {any[]} */
-  const values = [SAME, ...fields.map(() => SAME)];
+  const values = [SAME, SAME, ...fields.map(() => SAME)];
   const isSamePage = JSON.stringify(kept.defaults) === JSON.stringify(fields); // not started with another server since
   if (isSamePage && Array.isArray(kept.fields)) {
     kept.fields.forEach((value, at) => {
-      if (typeof value === "string" && value !== fields[at] && isOffered(at, value)) values[1 + at] = value;
+      if (typeof value === "string" && value !== fields[at] && isOffered(at, value)) values[2 + at] = value;
     });
   }
   const hasText = typeof kept.text === "string" && kept.text.trim() !== "";
@@ -169,6 +188,7 @@ async function restored(kept, fields) {
     if (isTouched || (!isThere && !replaceRequest(kept.text))) return values.map((value, at) => (at ? value : SAME));
     if (!isThere) editedByHand();
   }
+  if (kept.worked !== undefined && (hasText || kept.run) && !isTouched) values[1] = kept.worked;
   if ((hasText || kept.run) && !isTouched) reopen(kept, hasText);
   return values;
 }

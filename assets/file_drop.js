@@ -1,6 +1,7 @@
 // @ts-check
 // A file takes the place of the request: dropped anywhere on the page, or chosen. What it holds is read like a paste.
 import { button, make } from "./dom.js";
+import { anotherText } from "./draft.js";
 import { editorView, replaceRequest } from "./editor_link.js";
 
 const MOST_BYTES = 8_000_000; // as much as is read of a HAR
@@ -23,6 +24,7 @@ async function take(file) {
   if (!file) return;
   const text = file.size > MOST_BYTES ? "" : await file.text();
   const words = refusal(file.size, text);
+  if (!words) anotherText();
   if (!words && replaceRequest(text, true)) editorView().focus();
   say(words || "From " + file.name.slice(0, 80) + ".");
 }

@@ -68,13 +68,32 @@ def start(page: DebuggerPage, endpoint: str) -> None:
 
 
 def test_while_something_is_typed(bare: DebuggerPage) -> None:
+    worked = bare.page.locator("#pd-case input")
+    expect(worked).not_to_have_value("")
     bare.paste(REQUEST)
     expect(bare.page.locator("#pd-notices")).to_contain_text("1 message")  # it was heard of; kept a moment later
+    expect(worked).to_have_value("")
 
     bare.load()
 
     wait_for_text(bare, REQUEST)
     expect(bare.page.locator("#pd-notices")).to_contain_text("kept in this browser")
+    expect(worked).to_have_value("")  # and not the case that the page begins with
+
+
+def test_while_a_worked_case_is_edited(bare: DebuggerPage) -> None:
+    title = "A healthy tool call"
+    worked = bare.page.locator("#pd-case input")
+    bare.choose(title)
+    bare.page.locator("#pd-request .cm-content").press("ControlOrMeta+End")
+    bare.page.keyboard.type(" mine")
+    bare.page.wait_for_function("(JSON.parse(localStorage.getItem('pd-draft')).text || '').endsWith(' mine')")
+    expect(worked).to_have_value(title)
+
+    bare.load()
+
+    bare.page.wait_for_function(f"({HELD})().endsWith(' mine')")
+    expect(worked).to_have_value(title)
 
 
 def test_while_a_run_goes_on(bare: DebuggerPage, silent_server: str) -> None:

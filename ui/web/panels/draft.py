@@ -10,14 +10,14 @@ def wire_draft(page: Page) -> None:
     """Place the view that brings a draft back, and tell the script of what is typed and named. Never of the key."""
     request = page.request
     draft = build_asking_view("draft")
-    request.editor.input(
-        None, request.editor, None, js="(text) => PromptDebugger.keepText(text)", api_name="keep_text", **quiet()
-    )
-    request.case.input(None, None, None, js="() => PromptDebugger.dropText()", api_name="drop_text", **quiet())
+    keep_text = "(text) => PromptDebugger.keepText(text)"
+    request.editor.input(None, request.editor, request.case, js=keep_text, api_name="keep_text", **quiet())
+    drop = "(worked) => PromptDebugger.dropText(worked)"
+    request.case.input(None, request.case, None, js=drop, api_name="drop_text", **quiet())
     keep = "(...fields) => PromptDebugger.keepTarget(...fields)"
     request.run.click(None, request.target_fields, None, js=keep, api_name="keep_run_target", **quiet())
     for field in request.target_fields:
         field.input(None, request.target_fields, None, js=keep, api_name="keep_target", **quiet())  # type: ignore[attr-defined]  # text boxes and lists have it
-    kept = [request.notices, *request.target_fields]
+    kept = [request.notices, request.case, *request.target_fields]
     restore = "(...values) => PromptDebugger.restoreDraft(...values)"
     draft.change(None, kept, kept, js=restore, api_name="restore_draft", **quiet())
