@@ -41,24 +41,33 @@ class Sight(StrEnum):
     VOCABULARY = "vocabulary"
     PROMPT = "prompt"
     RAW = "raw"
+    CUT = "cut"
+    REPEAT = "repeat"
     ANSWER = "answer"
     STREAM = "stream"
+    RESULT = "result"
     COMPARISON = "comparison"
 
 
 def sights_of(trace: Trace) -> frozenset[Sight]:
-    """Return what a trace shows: stages that have run, and whether output and answer may be compared."""
-    shown = {
-        Sight.REFUSAL: trace.refusal is not None,
-        Sight.SERVER: trace.server is not None,
-        Sight.VOCABULARY: trace.vocabulary is not None,
-        Sight.PROMPT: prompt_of(trace) is not None,
-        Sight.RAW: trace.raw is not None,
-        Sight.ANSWER: trace.chat is not None,
-        Sight.STREAM: trace.chat_stream is not None,
-        Sight.COMPARISON: comparison(trace) is not None,
-    }
-    return frozenset(sight for sight, is_shown in shown.items() if is_shown)
+    """Return what a trace shows: stages that have run, how they ended, and whether output and answer are comparable.
+
+    `CUT` is a raw output that a length limit ended, `REPEAT` a second one; a `RESULT` is an answer or a stream.
+    """
+    shown = (
+        trace.refusal is not None and Sight.REFUSAL,
+        trace.server is not None and Sight.SERVER,
+        trace.vocabulary is not None and Sight.VOCABULARY,
+        prompt_of(trace) is not None and Sight.PROMPT,
+        trace.raw is not None and Sight.RAW,
+        trace.raw is not None and why_cut(trace) is not None and Sight.CUT,
+        trace.raw_again is not None and Sight.REPEAT,
+        trace.chat is not None and Sight.ANSWER,
+        trace.chat_stream is not None and Sight.STREAM,
+        (trace.chat is not None or trace.chat_stream is not None) and Sight.RESULT,
+        comparison(trace) is not None and Sight.COMPARISON,
+    )
+    return frozenset(sight for sight in shown if sight)
 
 
 def prompt_of(trace: Trace) -> Prompt | None:

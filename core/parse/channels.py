@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from prompt_debugger.core.parse.call_segments import segments_of_call
 from prompt_debugger.core.parse.reading import (
     CallScanner,
     Conventions,
@@ -22,7 +23,6 @@ from prompt_debugger.core.parse.reading import (
     find_cut,
     find_end,
     scan_for_calls,
-    segments_of_call,
 )
 from prompt_debugger.core.parse.scan import PatternFinder
 from prompt_debugger.core.protocols import ReadContext

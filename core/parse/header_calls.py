@@ -92,6 +92,11 @@ class HeaderCalls:
         """Markers that end a call without closing it."""
         return tuple(marker for marker in (*self.markers, *_STOPS) if marker not in self.closers)
 
+    @cached_property
+    def behind_header(self) -> tuple[str, ...]:
+        """All markers there are: what may stand behind a header."""
+        return tuple(dict.fromkeys((*self.separators, *self.stops, *self.closers)))
+
     def scan(self, text: str, region: Span, context: ReadContext) -> Scan:
         """Find the calls in `text[region]`; never raises."""
         return _HeaderScan(self, text, region, context).run()
@@ -101,8 +106,10 @@ class _HeaderScan(StretchScan):
     def __init__(self, calls: HeaderCalls, text: str, region: Span, context: ReadContext) -> None:
         super().__init__(text, region, context)
         self._family = calls
-        self._markers, self._stops = self._occurring(calls.markers), self._occurring(calls.stops)
-        self._behind_header = self._occurring(dict.fromkeys((*calls.separators, *calls.stops, *calls.closers)))
+        # With the opener and the wrappers, which are stops.
+        self._behind_header = there = self._finder.occurring(calls.behind_header, region.start)
+        self._markers = [marker for marker in calls.markers if marker in there]
+        self._stops = [marker for marker in calls.stops if marker in there]
 
     def run(self) -> Scan:
         position = self._region.start

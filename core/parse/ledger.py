@@ -16,9 +16,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from prompt_debugger.core.parse.align import Match, align, gaps_between
+from prompt_debugger.core.parse.call_segments import segments_of_call
 from prompt_debugger.core.parse.claims import Claims, Pieces
 from prompt_debugger.core.parse.matching import MessageCall, match_calls, message_calls, same_arguments, unmatched_calls
-from prompt_debugger.core.parse.reading import segments_of_call
 from prompt_debugger.core.types import (
     JSON,
     CallMatch,
@@ -38,6 +38,7 @@ from prompt_debugger.core.types import (
 
 _REASONING_FIELDS = ("reasoning", "reasoning_content")
 _INTENDED = {kind: Fate(kind.value) for kind in SegmentKind}
+_FIELDS = {SegmentKind.CONTENT: "content", SegmentKind.REASONING: "reasoning"}
 _SEPARATOR = "\x00"  # between texts that are looked for together
 _MOST_WHOLE = 64  # gaps that are looked for one by one, each in the whole text
 _SHORTEST_MOVED = 4  # shorter agreements with text from elsewhere are accidents, unless they are all there is
@@ -63,14 +64,26 @@ def build_ledger(
     """
     if message is None or comparability.certainty is None:
         matches = unmatched_calls(parsed.calls, () if message is None else message_calls(message))
-        return Ledger(_merge(_intended_entries(parsed)), matches, (), None if message is None else comparability)
+        return Ledger(_intended_entries(parsed), matches, (), None if message is None else comparability)
     return replace(_Accountant(raw, parsed, message).account(), comparability=comparability)
 
 
-def _intended_entries(parsed: ParsedMessage) -> Iterable[LedgerEntry]:
-    numbers = _body_numbers(parsed)
+def _intended_entries(parsed: ParsedMessage) -> tuple[LedgerEntry, ...]:
+    """Return where each segment should go; one entry for neighbours that go the same way."""
+    numbers = _body_numbers(parsed) if parsed.calls else {}
+    entries: list[LedgerEntry] = []
+    last: tuple[SegmentKind, str | None] | None = None
     for segment in parsed.segments:
-        yield LedgerEntry(segment.char_span, _INTENDED[segment.kind], _target(segment, numbers))
+        start, stop = segment.char_span
+        way = segment.kind, _target(segment, numbers)
+        if start == stop:
+            continue
+        if way == last:
+            entries[-1] = replace(entries[-1], char_span=Span(entries[-1].char_span.start, stop))
+        else:
+            entries.append(LedgerEntry(segment.char_span, _INTENDED[segment.kind], way[1]))
+            last = way
+    return tuple(entries)
 
 
 def _body_numbers(parsed: ParsedMessage) -> dict[int, int]:
@@ -80,12 +93,11 @@ def _body_numbers(parsed: ParsedMessage) -> dict[int, int]:
 
 
 def _target(segment: Segment, numbers: dict[int, int]) -> str | None:
-    if segment.kind is SegmentKind.CONTENT:
-        return "content"
-    if segment.kind is SegmentKind.REASONING:
-        return "reasoning"
-    number = None if segment.call_index is None else numbers.get(segment.call_index)
-    return None if number is None else _call_target(segment.kind, number)
+    kind, index = segment.kind, segment.call_index
+    if kind in _FIELDS:
+        return _FIELDS[kind]
+    number = None if index is None else numbers.get(index)
+    return None if number is None else _call_target(kind, number)
 
 
 def _call_target(kind: SegmentKind, number: int) -> str | None:

@@ -19,9 +19,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
+from prompt_debugger.core.parse.call_segments import segments_of_call
 from prompt_debugger.core.parse.cut_markers import cut_marker_start, cut_structure_start
 from prompt_debugger.core.parse.mentions import without_mentions
-from prompt_debugger.core.parse.reasoning import Part, ReasoningTags, Split, split_reasoning
+from prompt_debugger.core.parse.reasoning import Part, ReasoningTags, Split, reasoning_is_open, split_reasoning
 from prompt_debugger.core.parse.scan import is_quoted_inline
 from prompt_debugger.core.protocols import ReadContext
 from prompt_debugger.core.types import CallStatus, ParsedMessage, Place, Segment, SegmentKind, Span, ToolCallAttempt
@@ -37,6 +38,7 @@ COMMON_ENDS = frozenset({
     "<|endofresponse|>", "<|assistant_end|>", "<|role_end|>", "<|hy_eos|>", "<|hy_end|>", "<|tool_response>",
 })  # fmt: skip
 _MAX_SPACE_AFTER_END = 8
+_FRAMES = True  # of a stretch that belongs to a call
 # End tokens that no family writes for another purpose: markup even in the middle of a text.
 _TURN_ENDS = frozenset({"<|im_end|>", "<|eot_id|>", "<｜end▁of▁sentence｜>", "<|endoftext|>"})
 
@@ -212,21 +214,6 @@ def find_cut(raw: str, end_start: int, context: ReadContext, conventions: Conven
     return start if pattern is None else cut_structure_start(raw, start, pattern, context.finish_reason)
 
 
-def segments_of_call(call: ToolCallAttempt, call_index: int) -> list[Segment]:
-    """Return the segments of one call: name, id, arguments, and markup between them."""
-    pieces = _named_pieces(call)
-    segments: list[Segment] = []
-    position = call.char_span.start
-    for span, kind in pieces:
-        if span.start > position:
-            segments.append(Segment(Span(position, span.start), SegmentKind.MARKUP, call_index))
-        segments.append(Segment(span, kind, call_index))
-        position = span.stop
-    if position < call.char_span.stop:
-        segments.append(Segment(Span(position, call.char_span.stop), SegmentKind.MARKUP, call_index))
-    return segments
-
-
 def scan_for_calls(scan: CallScanner, raw: str, region: Span, context: ReadContext) -> Scan:
     """Return what a family's scanner finds in a region, less the markers that a sentence only mentions."""
     found = scan(raw, region, context)
@@ -237,14 +224,21 @@ def scan_for_calls(scan: CallScanner, raw: str, region: Span, context: ReadConte
 def _split(raw: str, bounds: Span, context: ReadContext, conventions: Conventions, scan: CallScanner) -> Split:
     tags = conventions.reasoning
     if tags is None:
-        return Split((Part(bounds, "body"),) if bounds.stop else (), has_block=False, is_open_at_end=False)
+        return _all_body(bounds)
     protected: list[Span] = []
-    if any(tag in raw for tag in (*tags.openers, *tags.closers)):
+    if has_tag := any(tag in raw for tag in (*tags.openers, *tags.closers)):
         for call in scan(raw, bounds, context).calls:
             if call.status is CallStatus.COMPLETE and call.arguments_span is not None:
                 protected.append(call.arguments_span)
-    split = split_reasoning(raw, bounds, tags, context.prompt_tail, protected, conventions.turn_texts)
+    is_open = reasoning_is_open(context.prompt_tail, tags, conventions.turn_texts)
+    if not (has_tag or is_open or tags.starts_open):
+        return _all_body(bounds)
+    split = split_reasoning(raw, bounds, tags, is_open, protected)
     return _end_at_call(raw, split, context, conventions, scan) if split.is_open_at_end else split
+
+
+def _all_body(bounds: Span) -> Split:
+    return Split((Part(bounds, "body"),) if bounds.stop else (), has_block=False, is_open_at_end=False)
 
 
 def _end_at_call(raw: str, split: Split, context: ReadContext, conventions: Conventions, scan: CallScanner) -> Split:
@@ -274,27 +268,11 @@ def _scan_parts(
         if part.kind == "reasoning":
             calls += [replace(call, place=Place.REASONING) for call in found.calls]
             continue
-        marks += [Stretch(Segment(span, SegmentKind.MARKUP), frames_call=True) for span in found.markup]
+        marks += [Stretch(Segment(span, SegmentKind.MARKUP), _FRAMES) for span in found.markup]
         for call in found.calls:
-            marks += [Stretch(segment, frames_call=True) for segment in segments_of_call(call, len(calls))]
+            marks += [Stretch(segment, _FRAMES) for segment in segments_of_call(call, len(calls))]
             calls.append(call)
     return tuple(calls), marks
-
-
-def _named_pieces(call: ToolCallAttempt) -> list[tuple[Span, SegmentKind]]:
-    pieces: list[tuple[Span, SegmentKind]] = []
-    name, identifier, arguments = call.name_span, call.id_span, call.arguments_span
-    if identifier is not None:
-        if name is not None and identifier.start <= name.start and name.stop <= identifier.stop:
-            pieces.append((Span(identifier.start, name.start), SegmentKind.CALL_ID))
-            pieces.append((Span(name.stop, identifier.stop), SegmentKind.CALL_ID))
-        else:
-            pieces.append((identifier, SegmentKind.CALL_ID))
-    if name is not None:
-        pieces.append((name, SegmentKind.CALL_NAME))
-    if arguments is not None:
-        pieces.append((arguments, SegmentKind.CALL_ARGUMENTS))
-    return sorted((piece for piece in pieces if piece[0].start < piece[0].stop), key=lambda piece: piece[0])
 
 
 def _fill(raw: str, marks: list[Stretch], context: ReadContext, conventions: Conventions) -> tuple[Segment, ...]:
@@ -304,8 +282,8 @@ def _fill(raw: str, marks: list[Stretch], context: ReadContext, conventions: Con
     has_content = False
     before = Stretch(Segment(Span(0, 0), SegmentKind.END))
     at_end = Stretch(Segment(Span(len(raw), len(raw)), SegmentKind.END))
-    filled = (mark for mark in marks if mark.segment.char_span.start < mark.segment.char_span.stop)
-    for mark in (*sorted(filled, key=lambda mark: mark.segment.char_span), at_end):
+    filled = [mark for mark in marks if mark.segment.char_span.start < mark.segment.char_span.stop]
+    for mark in (*sorted(filled, key=_place_of), at_end):
         start, stop = mark.segment.char_span
         if start > position:
             span = Span(position, start)
@@ -320,6 +298,10 @@ def _fill(raw: str, marks: list[Stretch], context: ReadContext, conventions: Con
             position = stop
         before = mark
     return _merge(segments)
+
+
+def _place_of(mark: Stretch) -> Span:
+    return mark.segment.char_span
 
 
 def _content_run(
@@ -337,11 +319,12 @@ def _content_run(
         limit = max(start, stop - conventions.before_call)
         while stop > limit and raw[stop - 1] == "\n":
             stop -= 1
-    return [
-        Segment(Span(span.start, start), SegmentKind.MARKUP),
-        Segment(Span(start, stop), SegmentKind.CONTENT),
-        Segment(Span(stop, span.stop), SegmentKind.MARKUP),
-    ]
+    run = [Segment(Span(start, stop), SegmentKind.CONTENT)]
+    if span.start < start:
+        run.insert(0, Segment(Span(span.start, start), SegmentKind.MARKUP))
+    if stop < span.stop:
+        run.append(Segment(Span(stop, span.stop), SegmentKind.MARKUP))
+    return run
 
 
 def _drop_specials(raw: str, run: list[Segment], context: ReadContext, conventions: Conventions) -> list[Segment]:
@@ -379,13 +362,15 @@ def _special_pattern(special_texts: frozenset[str], ends: frozenset[str]) -> re.
 
 def _merge(segments: Iterable[Segment]) -> tuple[Segment, ...]:
     merged: list[Segment] = []
+    last: Segment | None = None
     for segment in segments:
-        if segment.char_span.start == segment.char_span.stop:
+        start, stop = segment.char_span
+        if start == stop:
             continue
-        last = merged[-1] if merged else None
-        if last is not None and (last.kind, last.call_index) == (segment.kind, segment.call_index):
-            merged[-1] = replace(last, char_span=Span(last.char_span.start, segment.char_span.stop))
+        if last is not None and last.kind is segment.kind and last.call_index == segment.call_index:
+            last = merged[-1] = Segment(Span(last.char_span.start, stop), last.kind, last.call_index)
         else:
+            last = segment
             merged.append(segment)
     return tuple(merged)
 
@@ -396,4 +381,4 @@ def _citations(raw: str, segments: Iterable[Segment], pattern: re.Pattern[str]) 
 
 
 def _join(raw: str, segments: Iterable[Segment], kind: SegmentKind, joiner: str) -> str:
-    return joiner.join(raw[s.char_span.start : s.char_span.stop] for s in segments if s.kind is kind)
+    return joiner.join([raw[s.char_span.start : s.char_span.stop] for s in segments if s.kind is kind])

@@ -84,6 +84,8 @@ def reasoning_is_open(prompt_tail: str, tags: ReasoningTags, turns: Iterable[str
         tags: The family's tags.
         turns: Texts that open or end a turn: a tag in front of one stands in an earlier turn.
     """
+    if not prompt_tail:
+        return None
     opener = max((prompt_tail.rfind(tag) + len(tag) if tag in prompt_tail else -1 for tag in tags.openers), default=-1)
     closer = max((prompt_tail.rfind(tag) + len(tag) if tag in prompt_tail else -1 for tag in tags.closers), default=-1)
     if max(opener, closer) == -1:
@@ -99,9 +101,8 @@ def split_reasoning(
     raw: str,
     bounds: Span,
     tags: ReasoningTags,
-    prompt_tail: str = "",
+    is_open: bool | None,  # noqa: FBT001  # what `reasoning_is_open` says
     protected: Sequence[Span] = (),
-    turns: Iterable[str] = (),
 ) -> Split:
     """Split `raw[bounds]` into reasoning and body.
 
@@ -109,14 +110,13 @@ def split_reasoning(
         raw: The whole raw output.
         bounds: The stretch to split.
         tags: The family's tags.
-        prompt_tail: End of the prompt.
+        is_open: Whether the prompt leaves reasoning open; `None` if nothing says so.
         protected: Spans in which tags are text, such as call arguments; in order.
-        turns: Texts that open or end a turn.
 
     Returns:
         The parts; they tile `bounds`.
     """
-    return _Splitter(raw, bounds, tags, protected).split(open_at_start=reasoning_is_open(prompt_tail, tags, turns))
+    return _Splitter(raw, bounds, tags, protected).split(open_at_start=is_open)
 
 
 class _Splitter:

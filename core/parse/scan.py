@@ -48,6 +48,17 @@ class Finder:
         self._known[marker] = (start, found)
         return found
 
+    def occurring(self, markers: Iterable[str], start: int) -> list[str]:
+        """Return those of some markers that occur at or after `start`; what is not there need not be asked again."""
+        find, known, stop = self.text.find, self._known, self.stop
+        there: list[str] = []
+        for marker in markers:
+            found = find(marker, start, stop)
+            known[marker] = (start, found)
+            if found != -1:
+                there.append(marker)
+        return there
+
     def first(self, markers: Iterable[str], start: int) -> Hit | None:
         """Return the first of several markers; the longest one where two start together."""
         known = self._known

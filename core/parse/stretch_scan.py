@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from prompt_debugger.core.parse.reading import Scan
 from prompt_debugger.core.parse.scan import Finder, QuoteGuard
 from prompt_debugger.core.parse.tools import tool_names
@@ -24,11 +22,6 @@ class StretchScan:
         self._is_cut = context.finish_reason == "length"
         self._calls: list[ToolCallAttempt] = []
         self._markup: list[Span] = []
-
-    def _occurring(self, markers: Iterable[str]) -> tuple[str, ...]:
-        """Return those of some markers that occur in the stretch: what is not there need not be asked for again."""
-        start, stop = self._region
-        return tuple(marker for marker in markers if self._text.find(marker, start, stop) != -1)
 
     def _found(self) -> Scan:
         return Scan(tuple(self._calls), tuple(self._markup))

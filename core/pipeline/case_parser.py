@@ -102,7 +102,8 @@ class CaseParser:
         if message is None and first is not None and first.error is None:  # nor is one that could not run
             message = message_from_outcome(first)
             ledger = build_ledger(raw, parse.parsed, message)
-        parse = replace(parse, ledger=ledger, parsers=with_accounts(parse, outcomes))
+        if outcomes:
+            parse = replace(parse, ledger=ledger, parsers=with_accounts(parse, outcomes))
         request, known = self._request_of(case)
         trace = _trace(case, request, parse, token_ids, message, tokenizer)
         return parse, diagnose_trace(trace, of_request=known)

@@ -11,7 +11,7 @@ from prompt_debugger.core.report.counts import calls_words, characters_words, mo
 from prompt_debugger.core.report.readers import parsers_sentence, reading_words
 from prompt_debugger.core.report.redact import redact_body, redact_json, redact_text
 from prompt_debugger.core.report.repeat import curl_of, template_sha256
-from prompt_debugger.core.report.wire import parse_to_json, prompt_to_json, trace_to_json
+from prompt_debugger.core.report.wire import parse_to_json, parse_to_line, prompt_to_json, trace_to_json
 from prompt_debugger.core.report.writers.markdown import trace_to_markdown
 from prompt_debugger.core.report.writers.terminal import parse_to_terminal, prompt_to_terminal, trace_to_terminal
 
@@ -23,6 +23,7 @@ __all__ = [
     "is_bundle",
     "moment_words",
     "parse_to_json",
+    "parse_to_line",
     "parse_to_terminal",
     "parsers_sentence",
     "prompt_to_json",

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol, TypeAlias
 
 from prompt_debugger.core.errors import DebuggerError, RequestError
 from prompt_debugger.core.report.wire import write_line
 from prompt_debugger.core.types import JSON, JSONObject
-
-Answer: TypeAlias = Callable[[JSONObject], JSONObject]
-OpenAnswer: TypeAlias = Callable[[], AbstractContextManager[Answer]]
 
 CHUNK_LINES = 64
 _READ_BYTES = 1 << 18
@@ -26,10 +23,15 @@ class Chunk(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """The documents of a chunk, one per line of text, and whether any tells of an error."""
+    """The documents of a line or a chunk, one per line of text, and whether any tells of an error."""
 
     text: str
     has_error: bool
+
+
+# What it writes for a case has the case's `id`.
+Answer: TypeAlias = Callable[[JSONObject], Answered]
+OpenAnswer: TypeAlias = Callable[[], AbstractContextManager[Answer]]
 
 
 class NeedsMoreError(Exception):
@@ -67,19 +69,23 @@ def read_chunks(source: ByteSource) -> Iterator[Chunk]:
 
 def answer_chunk(chunk: Chunk, answer: Answer) -> Answered:
     """Answer every line that is not blank."""
-    documents = [
+    return joined(
         answer_line(line, number, answer) for number, line in enumerate(chunk.lines, chunk.first_number) if line.strip()
-    ]
-    return answered(documents)
+    )
 
 
-def answered(documents: list[JSONObject]) -> Answered:
-    """Return documents as they are written."""
-    text = "".join(write_line(document) + "\n" for document in documents)
-    return Answered(text, any(_tells_of_error(document) for document in documents))
+def joined(parts: Iterable[Answered]) -> Answered:
+    """Return several answers as one."""
+    every = list(parts)
+    return Answered("".join(part.text for part in every), any(part.has_error for part in every))
 
 
-def answer_line(line: bytes, number: int, answer: Answer) -> JSONObject:
+def answered(document: JSONObject) -> Answered:
+    """Return a document as it is written."""
+    return Answered(write_line(document) + "\n", _tells_of_error(document))
+
+
+def answer_line(line: bytes, number: int, answer: Answer) -> Answered:
     """Answer one line of a case file; what is wrong with it becomes an `error` object.
 
     Raises:
@@ -89,27 +95,28 @@ def answer_line(line: bytes, number: int, answer: Answer) -> JSONObject:
     try:
         case = _read_case(line, number)
         case_id = case.get("id")
-        return {**answer(case), "id": case_id}
+        return answer(case)
     except NeedsMoreError:
         raise
     except DebuggerError as error:
-        return {"id": case_id, "error": error.to_json()}
+        return answered({"id": case_id, "error": error.to_json()})
     except Exception as error:  # noqa: BLE001 - a fault of ours costs one line, not the millions behind it
         fault = DebuggerError(f"this program failed on line {number}: {type(error).__name__}: {error}")
-        return {"id": case_id, "error": fault.to_json()}
+        return answered({"id": case_id, "error": fault.to_json()})
 
 
-def refuse_line(line: bytes, number: int, error: DebuggerError) -> JSONObject:
-    """Return the document of a line that could not be answered for a reason that is not in it."""
+def refuse_line(line: bytes, number: int, error: DebuggerError) -> Answered:
+    """Answer a line that could not be answered for a reason that is not in it."""
     try:
-        return {"id": _read_case(line, number).get("id"), "error": error.to_json()}
+        return answered({"id": _read_case(line, number).get("id"), "error": error.to_json()})
     except RequestError as cause:
-        return {"id": None, "error": cause.to_json()}
+        return answered({"id": None, "error": cause.to_json()})
 
 
 def _read_case(line: bytes, number: int) -> JSONObject:
     try:
-        case = json.loads(line)
+        # `json` finds out the encoding of bytes anew each time; so begins nothing but UTF-8.
+        case = json.loads(line.decode("utf-8", "surrogatepass") if line.startswith(b'{"') else line)
     except (ValueError, RecursionError) as error:  # a lone byte that is no UTF-8 is a ValueError, too
         raise RequestError(f"line {number} is not JSON: {error}", line=number) from None
     if not isinstance(case, dict):

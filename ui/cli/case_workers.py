@@ -37,7 +37,7 @@ from prompt_debugger.ui.cli.case_lines import (
     NeedsMoreError,
     OpenAnswer,
     answer_chunk,
-    answered,
+    joined,
     refuse_line,
 )
 
@@ -184,7 +184,7 @@ class _Lane:
         except _WorkerDiedError:
             self._drop()
         parts = [self._answer_line(number, line) for number, line in enumerate(chunk.lines, chunk.first_number)]
-        return Answered("".join(part.text for part in parts), any(part.has_error for part in parts))
+        return joined(parts)
 
     def close(self) -> None:
         """End the workers; there will be no others."""
@@ -198,7 +198,7 @@ class _Lane:
         except _WorkerDiedError as death:
             self._drop()
             error = EngineError(f"a worker process {death} while it read line {number}")
-            return answered([refuse_line(line, number, error)])
+            return refuse_line(line, number, error)
 
     def _ask(self, chunk: Chunk, limit_s: float) -> Answered:
         """Return the answer of the first kind of worker that can give one."""
@@ -319,7 +319,7 @@ def _answer(chunk: Chunk, answer: Answer) -> Answered | None:
 def _within(answer: Answer, cpu_s: float) -> Answer:
     """Return an answer that ends this process, whatever it does, once it has used so much processor time."""
 
-    def timed(case: JSONObject) -> JSONObject:
+    def timed(case: JSONObject) -> Answered:
         allow_cpu(cpu_s)
         try:
             return answer(case)

@@ -79,7 +79,7 @@ def _answers(
     """Answer here until it is worth starting workers."""
     with open_answer() as answer:
         for chunk in chunks:
-            yield answer_chunk(chunk, _within(answer, WorkerLimits().cpu_s))
+            yield _answer_here(chunk, answer, WorkerLimits().cpu_s)
             if jobs > 1 and chunk.first_number + len(chunk.lines) > LINES_ALONE:
                 break
     if (following := next(chunks, None)) is None:
@@ -92,13 +92,12 @@ class _TimeUp(BaseException):
     """A line took too long. No `Exception`, so that nothing that reads a line swallows it."""
 
 
-def _within(answer: Answer, cpu_s: float) -> Answer:
-    """Return an answer that raises an error once it has used so much processor time, where Python can tell."""
+def _answer_here(chunk: Chunk, answer: Answer, cpu_s: float) -> Answered:
+    """Answer a chunk; a line that has used so much processor time gets an error, where Python can tell."""
     if threading.current_thread() is not threading.main_thread():
-        return answer  # signals come to the main thread alone
+        return answer_chunk(chunk, answer)  # signals come to the main thread alone
 
-    def timed(case: JSONObject) -> JSONObject:
-        before = signal.signal(signal.SIGPROF, _time_is_up)
+    def timed(case: JSONObject) -> Answered:
         try:
             allow_cpu(cpu_s)
             return answer(case)
@@ -106,9 +105,12 @@ def _within(answer: Answer, cpu_s: float) -> Answer:
             raise EngineError(f"the line took more than {cpu_s:g} s of processor time and was given up") from None
         finally:
             allow_cpu(0)
-            signal.signal(signal.SIGPROF, before)
 
-    return timed
+    before = signal.signal(signal.SIGPROF, _time_is_up)
+    try:
+        return answer_chunk(chunk, timed)
+    finally:
+        signal.signal(signal.SIGPROF, before)
 
 
 def _time_is_up(*_: object) -> None:

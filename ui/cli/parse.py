@@ -12,12 +12,13 @@ from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.experiments import ReleaseTable, releases_to_json, splits_to_json
 from prompt_debugger.core.grammar import GrammarEngine
 from prompt_debugger.core.pipeline import CaseParser, Target, judge_constrained
-from prompt_debugger.core.report import parse_to_json, parse_to_terminal
-from prompt_debugger.core.types import JSONObject, VllmOutcome
-from prompt_debugger.ui.cli.case_lines import Answer, NeedsMoreError
+from prompt_debugger.core.report import parse_to_json, parse_to_line, parse_to_terminal
+from prompt_debugger.core.types import Finding, JSONObject, Parse, VllmOutcome
+from prompt_debugger.ui.cli.case_lines import Answer, Answered, NeedsMoreError, answered
 from prompt_debugger.ui.cli.cases import run_bulk
 from prompt_debugger.ui.cli.further_questions import releases_to_terminal, splits_to_terminal
 from prompt_debugger.ui.cli.output import (
+    OK,
     add_output_arguments,
     exit_status,
     print_json,
@@ -131,11 +132,10 @@ def open_reader(defaults: JSONObject) -> Iterator[Answer]:
     """
     with CaseParser() as parser:
 
-        def answer(case: JSONObject) -> JSONObject:
+        def answer(case: JSONObject) -> Answered:
             if any(case.get(field) for field in _NEEDS_MORE):
                 raise NeedsMoreError
-            parse, findings = parser.parse({**defaults, **case})
-            return parse_to_json(parse, case_id=case.get("id"), findings=findings)
+            return _answer(case, *parser.parse({**defaults, **case}))
 
         yield answer
 
@@ -151,15 +151,21 @@ def open_parser(defaults: JSONObject, level: str | None = None, target: Target |
     """
     with CaseParser(target) as parser, GrammarEngine() as engine:
 
-        def answer(case: JSONObject) -> JSONObject:
+        def answer(case: JSONObject) -> Answered:
             whole = {**defaults, **case}
             parse, findings = parser.parse(whole)
-            document = parse_to_json(parse, case_id=case.get("id"), findings=findings)
-            if level is not None:
-                document["constrained"] = judge_constrained(whole, parse, level, engine)
-            return document
+            if level is None:
+                return _answer(case, parse, findings)
+            document = {**parse_to_json(parse, findings=findings), "id": case.get("id")}
+            document["constrained"] = judge_constrained(whole, parse, level, engine)
+            return answered(document)
 
         yield answer
+
+
+def _answer(case: JSONObject, parse: Parse, findings: tuple[Finding, ...]) -> Answered:
+    line = parse_to_line(parse, case_id=case.get("id"), findings=findings)
+    return Answered(line + "\n", exit_status(findings) != OK)
 
 
 def _ask_releases(parser: CaseParser, case: JSONObject, options: argparse.Namespace) -> ReleaseTable | None:

@@ -10,6 +10,7 @@ from prompt_debugger.core.pipeline import Target, case_setup, render_case, rende
 from prompt_debugger.core.report import prompt_to_json, prompt_to_terminal
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.types import Finding, JSONObject, Prompt, Request
+from prompt_debugger.ui.cli.case_lines import answered
 from prompt_debugger.ui.cli.cases import run_cases
 from prompt_debugger.ui.cli.experiments import add_experiment_arguments, has_experiments, run_experiments, run_probe
 from prompt_debugger.ui.cli.output import (
@@ -50,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(options: argparse.Namespace) -> int:
     defaults = _defaults(options)
     if options.cases:
-        return run_cases(options.cases, lambda case: _document({**defaults, **case}))
+        return run_cases(options.cases, lambda case: answered(_document({**defaults, **case})))
     if not options.request and options.probe:
         return _probe(options, defaults)
     if not options.request:
@@ -119,4 +120,4 @@ def _document(case: JSONObject) -> JSONObject:
     prompt: Prompt
     findings: tuple[Finding, ...]
     prompt, findings = render_case(case)
-    return prompt_to_json(prompt, case_id=case.get("id"), findings=findings)
+    return {**prompt_to_json(prompt, findings=findings), "id": case.get("id")}

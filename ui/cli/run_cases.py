@@ -64,7 +64,7 @@ def _lines(chunks: Iterator[Chunk]) -> Iterator[tuple[int, bytes]]:
 
 
 def _write(document: JSONObject) -> bool:
-    done = answered([document])
+    done = answered(document)
     sys.stdout.write(done.text)
     sys.stdout.flush()
     return done.has_error

@@ -28,6 +28,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.fields import as_object, decode_json
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import Sight
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import ChatResult, FindingEvidence, Severity, Stage, Trace
 
@@ -108,6 +109,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.COMPLETE,
     find=find,
+    needs=Sight.RESULT,
     threads=("ggml-org/llama.cpp#20260",),
     explains=("PD401", "PD411", "PD412", "PD413"),
 )

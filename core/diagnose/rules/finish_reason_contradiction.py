@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.fields import body_of, calls_of_message
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import comparison, in_message, max_tokens_of, why_cut
+from prompt_debugger.core.diagnose.sight import Sight, comparison, in_message, max_tokens_of, why_cut
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import CallStatus, Certainty, ChatResult, Severity, Stage, Trace
@@ -99,5 +99,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
+    needs=Sight.RESULT,
     threads=("sgl-project/sglang#7934", "vllm-project/vllm#53255", "vllm-project/vllm#25054"),
 )

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.fields import as_list, as_object, as_text, body_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_request
+from prompt_debugger.core.diagnose.sight import Sight, in_request
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Certainty, Severity, Stage, Trace
 
@@ -68,4 +68,5 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.RENDER,
     find=find,
+    needs=Sight.PROMPT,
 )

@@ -85,7 +85,7 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.COMPLETE,
     find=find,
-    needs=Sight.RAW,
+    needs=Sight.CUT,
     threads=("mlc-ai/xgrammar#695", "mlc-ai/xgrammar#802", "vllm-project/vllm#50399"),
     explains=("PD301", "PD302"),
 )

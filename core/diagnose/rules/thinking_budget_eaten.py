@@ -61,6 +61,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.COMPLETE,
     find=find,
-    needs=Sight.RAW,
+    needs=Sight.CUT,
     threads=("vllm-project/vllm#52640", "kekzl/imp#1442"),
 )

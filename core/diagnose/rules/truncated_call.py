@@ -43,10 +43,9 @@ from prompt_debugger.core.types import CallStatus, Certainty, Severity, Stage, T
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report every call that breaks off at the end of a cut output."""
-    reason = why_cut(trace)
-    if trace.parse is None:
+    if trace.parse is None or all(call.status is not CallStatus.TRUNCATED for call in trace.parse.parsed.calls):
         return
-    numbers = message_indices(trace)
+    reason, numbers = why_cut(trace), message_indices(trace)
     for raw_index, call in enumerate(trace.parse.parsed.calls):
         if call.status is CallStatus.TRUNCATED and (reason is not None or _says_complete(trace)):
             yield _report(trace, numbers.get(raw_index), call, reason)

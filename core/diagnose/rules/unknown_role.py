@@ -28,7 +28,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.fields import as_text, numbered_messages
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import in_request
+from prompt_debugger.core.diagnose.sight import Sight, in_request
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Severity, Stage, Trace
 
@@ -74,4 +74,5 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.REQUEST,
     find=find,
+    needs=Sight.PROMPT,
 )

@@ -65,6 +65,6 @@ RULE: Rule = TraceRule(
     severity=Severity.NOTE,
     stage=Stage.COMPLETE,
     find=find,
-    needs=Sight.RAW,
+    needs=Sight.REPEAT,
     threads=("vllm-project/vllm#15241",),
 )

@@ -12,8 +12,20 @@ needs is left out of `--json` (`whole=False`).
 
 from prompt_debugger.core.report.wire.damage import DamageError
 from prompt_debugger.core.report.wire.documents import ErrorDocument, ParseDocument, RenderDocument, RunDocument
-from prompt_debugger.core.report.wire.form import dump_document, load_document, write_json, write_line
-from prompt_debugger.core.report.wire.traces import parse_to_json, prompt_to_json, trace_from_json, trace_to_json
+from prompt_debugger.core.report.wire.form import (
+    dump_document,
+    load_document,
+    write_document,
+    write_json,
+    write_line,
+)
+from prompt_debugger.core.report.wire.traces import (
+    parse_to_json,
+    parse_to_line,
+    prompt_to_json,
+    trace_from_json,
+    trace_to_json,
+)
 
 __all__ = [
     "DamageError",
@@ -24,9 +36,11 @@ __all__ = [
     "dump_document",
     "load_document",
     "parse_to_json",
+    "parse_to_line",
     "prompt_to_json",
     "trace_from_json",
     "trace_to_json",
+    "write_document",
     "write_json",
     "write_line",
 ]

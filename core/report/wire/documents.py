@@ -10,9 +10,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
-from pydantic import ConfigDict, Discriminator, Tag
+from pydantic import ConfigDict, Discriminator, GetCoreSchemaHandler, Tag
+from pydantic_core import CoreSchema
 
 from prompt_debugger.core.account import ParserTally
 from prompt_debugger.core.types import (
@@ -48,6 +49,18 @@ from prompt_debugger.core.types.base import LEFT_OUT_IF_EMPTY, LEFT_OUT_IF_NONE
 
 # A field that nobody knows is an error of whoever wrote it; bytes are hex; what is no number gets its name last.
 WIRE = ConfigDict(extra="forbid", ser_json_bytes="hex", val_json_bytes="hex", ser_json_inf_nan="constants")
+
+
+class OurKeys:
+    """Marks a mapping whose keys are names of this program: any document can say them, so nobody need look."""
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Return the mapping's own schema, marked for `form`."""
+        schema = cast("dict[str, object]", handler(source))
+        return cast("CoreSchema", {**schema, "metadata": {"has_our_keys": True}})
+
+
+OUR_KEYS = OurKeys()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,8 +228,8 @@ class ParseDocument:
     id: JSON = None
     raw: str
     format: str
-    format_scores: Mapping[str, float]
-    format_evidence: Mapping[str, str]
+    format_scores: Annotated[Mapping[str, float], OUR_KEYS]
+    format_evidence: Annotated[Mapping[str, str], OUR_KEYS]
     reasoning: str | None
     content: str | None
     calls: tuple[CallRecord, ...]

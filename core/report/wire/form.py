@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Hashable, Mapping
 from functools import cache
 from typing import TypeVar, cast
@@ -57,11 +58,33 @@ def write_json(document: JSON, *, is_dense: bool = False, is_sorted: bool = Fals
 def write_line(document: JSON) -> str:
     """Return a JSON value as `write_json` does, dense and quick: for files with a document a line."""
     try:
-        text = to_json(document).decode()
+        line = _plain_line(to_json(document))
     except ValueError:  # half a surrogate pair, or very deep
-        return write_json(document, is_dense=True)
-    is_plain = text.isascii() and "NaN" not in text and "Infinity" not in text
-    return text if is_plain else write_json(document, is_dense=True)
+        line = None
+    return write_json(document, is_dense=True) if line is None else line
+
+
+def write_document(document: Hashable) -> str:
+    """Return the line that `write_line` makes of `dump_document`, without the values between the two."""
+    try:
+        line = _plain_line(_serializer(type(document)).to_json(document, by_alias=True, warnings=False))
+    except ValueError:  # as above
+        line = None
+    return write_line(dump_document(document)) if line is None else line
+
+
+def _plain_line(data: bytes) -> str | None:
+    """Return JSON text in ASCII alone; `None` if `write_json` has other words for some number in it."""
+    text = data.decode()
+    if "NaN" in text or "Infinity" in text:
+        return None
+    if text.isascii():
+        return text
+    return None if _EXPONENT.search(text) else _BEYOND_ASCII.sub(_escape, text)
+
+
+def _escape(beyond: re.Match[str]) -> str:
+    return json.dumps(beyond[0])[1:-1]
 
 
 @cache
@@ -100,6 +123,8 @@ def _quick(node: dict[str, object]) -> object:
 
 
 def _mapping(node: dict[str, object]) -> object:
+    if cast("dict[str, object]", node.get("metadata", {})).get("has_our_keys"):
+        return node
     keys, values = (
         cast("dict[str, object]", node.get(name, {})).get("type") for name in ("keys_schema", "values_schema")
     )
@@ -125,6 +150,8 @@ def _named(value: JSON) -> JSON:
     return [_named(item) for item in value] if isinstance(value, list) else value
 
 
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7e]+")  # all that `json` writes otherwise; none of it stands outside strings
+_EXPONENT = re.compile(r"[0-9]e[-0-9]|0\.0000[0-9]")
 _NAMED = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 _RULES: Mapping[str, Callable[[dict[str, object]], object]] = {
     "str": _strict,

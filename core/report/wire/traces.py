@@ -13,7 +13,7 @@ from prompt_debugger.core.report.wire.documents import (
     RenderDocument,
     RunDocument,
 )
-from prompt_debugger.core.report.wire.form import dump_document, load_document
+from prompt_debugger.core.report.wire.form import dump_document, load_document, write_document, write_line
 from prompt_debugger.core.types import (
     JSON,
     ChatResult,
@@ -52,6 +52,13 @@ def prompt_to_json(prompt: Prompt, *, case_id: JSON = None, findings: tuple[Find
 def parse_to_json(parse: Parse, *, case_id: JSON = None, findings: tuple[Finding, ...] = ()) -> JSONObject:
     """Return the `parse` document of the contract."""
     return dump_document(_parse_document(parse, case_id, findings))
+
+
+def parse_to_line(parse: Parse, *, case_id: JSON = None, findings: tuple[Finding, ...] = ()) -> str:
+    """Return the `parse` document as one line of a file; its id is what the case has, whatever that is."""
+    if case_id is None or type(case_id) in (str, int):
+        return write_document(_parse_document(parse, case_id, findings))
+    return write_line({**parse_to_json(parse, findings=findings), "id": case_id})
 
 
 def trace_from_json(document: JSON) -> Trace:
@@ -123,14 +130,17 @@ def _parse_document(
 ) -> ParseDocument:
     parsed, ledger, stream = parse.parsed, parse.ledger, parse.stream_ledger
     characters, tally = count_characters(parse.raw, ledger), tally_parsers(parse.parsers)
+    scores, evidence = dict[str, float](), dict[str, str]()
+    for name, score in parse.format_scores.items():
+        scores[name] = score.score
+        if whole or score.score > 0:
+            evidence[name] = score.evidence
     return ParseDocument(
         id=case_id,
         raw=parse.raw,
         format=parsed.format,
-        format_scores={name: score.score for name, score in parse.format_scores.items()},
-        format_evidence={
-            name: score.evidence for name, score in parse.format_scores.items() if whole or score.score > 0
-        },
+        format_scores=scores,
+        format_evidence=evidence,
         reasoning=parsed.reasoning,
         content=parsed.content,
         calls=_calls(parse),

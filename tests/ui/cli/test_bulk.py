@@ -17,7 +17,7 @@ import pytest
 
 from prompt_debugger.core.errors import EngineError, RequestError
 from prompt_debugger.ui.cli import cases
-from prompt_debugger.ui.cli.case_lines import CHUNK_LINES, Chunk, NeedsMoreError, read_chunks
+from prompt_debugger.ui.cli.case_lines import CHUNK_LINES, Chunk, NeedsMoreError, answered, read_chunks
 from prompt_debugger.ui.cli.case_workers import CaseWorkers, WorkerLimits
 from prompt_debugger.ui.cli.cases import LINES_ALONE, run_bulk
 from tests.conftest import ROOT
@@ -49,7 +49,7 @@ def echo(marker=None):
             raise RequestError("refused", field="do")
         if case.get("do") == "stumble":
             raise ZeroDivisionError("a fault of ours")
-        return {"seen": case["n"], "pid": os.getpid(), "findings": []}
+        return answered({"id": case.get("id"), "seen": case["n"], "pid": os.getpid(), "findings": []})
 
     yield answer
 
@@ -325,9 +325,9 @@ def breaking_out():
         if case.get("do") == "work":
             sum(range(1 << 60))
         if case.get("do") == "grow":
-            return {"length": len(bytearray(1 << 33))}
+            return answered({"length": len(bytearray(1 << 33))})
         done = [name for name, attempt in ATTEMPTS.items() if succeeds(attempt)]
-        return {"done": done, "names": sorted(os.environ), "pid": os.getpid()}
+        return answered({"id": case.get("id"), "done": done, "names": sorted(os.environ), "pid": os.getpid()})
 
     yield answer
 
@@ -404,7 +404,8 @@ def test_a_line_that_is_answered_here_is_given_up_too(tmp_path, capsys, monkeypa
     file.write_bytes(b"\n".join(lines_of([{"id": 1, "a": "a" * 60 + "!"}, {"id": 2, "a": "a"}])))
 
     def answer(case):
-        return {"fits": bool(re.fullmatch("(a+)+", case["a"]))}  # for the first, longer than anybody lives
+        fits = bool(re.fullmatch("(a+)+", case["a"]))  # for the first, longer than anybody lives
+        return answered({"id": case["id"], "fits": fits})
 
     assert cases.run_cases(str(file), answer) == 1
     slow, quick = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
