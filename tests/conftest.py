@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, settings
 
 from prompt_debugger.core.lab import LabPool, LabSpec
 from tests.examples import ASKED, examples
+from tests.patience import be_patient
 from tests.warm.labs import ADDRESS, warm_labs
 from tests.warm.parsers import warm_parsers
 
@@ -80,6 +81,14 @@ def reasoning_lab_url(labs: LabPool) -> str:
 def _warm_vllm() -> Iterator[None]:
     """Labs and parser helpers of the whole run split off from few processes that have imported vLLM."""
     with warm_labs(), warm_parsers():
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _patience() -> Iterator[None]:
+    """What is slow because the machine is busy changes no answer."""
+    with pytest.MonkeyPatch.context() as patch:
+        be_patient(patch)
         yield
 
 

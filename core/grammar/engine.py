@@ -38,7 +38,7 @@ class GrammarLimits:
     """
 
     start_s: float = 60.0
-    question_s: float = 10.0
+    question_s: float = 30.0
     cpu_s: float = 8.0
     verdict_s: float = 20.0
     memory_growth_bytes: int = 1 << 30

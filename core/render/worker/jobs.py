@@ -10,7 +10,7 @@ from prompt_debugger.core.room import Limits, job
 from prompt_debugger.core.types import JSONObject
 
 ROOM = "render"
-LIMITS = Limits(cpu_s=1.0, wall_s=20.0, memory_mb=512)
+LIMITS = Limits(cpu_s=1.0, wall_s=60.0, memory_mb=512)
 
 # What the library and Jinja import only when a template asks for it.
 _LATE_IMPORTS = ("prompt_debugger.core.render.inspect", "html", "jinja2.constants", "jinja2.debug")

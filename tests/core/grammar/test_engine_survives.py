@@ -9,6 +9,7 @@ import pytest
 from prompt_debugger.core.errors import EngineError
 from prompt_debugger.core.grammar import Exhibit, GrammarEngine, GrammarLimits, GrammarStatus, first_illegal_token
 from tests.core.grammar.outputs import TOOLS, kimi, kimi_call, tool
+from tests.patience import PATIENCE_S
 
 _LEGAL = kimi(kimi_call("get_weather", {"city": "x"}))
 
@@ -47,7 +48,7 @@ _HOSTILE = {
 
 @pytest.fixture(scope="module")
 def wary_engine():
-    limits = GrammarLimits(question_s=3, verdict_s=6, memory_growth_bytes=1 << 30)
+    limits = GrammarLimits(question_s=PATIENCE_S, verdict_s=PATIENCE_S, cpu_s=2, memory_growth_bytes=1 << 30)
     with GrammarEngine(limits=limits) as running:
         yield running
 

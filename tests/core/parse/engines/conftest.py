@@ -9,6 +9,7 @@ import pytest
 
 from prompt_debugger.core.errors import EngineError
 from prompt_debugger.core.parse.engines import EngineLimits, VllmEngine, VllmReleases, fetch_release
+from tests.patience import PATIENCE_S
 
 PLUGIN = Path(__file__).parent / "plugins" / "misbehaving.py"
 
@@ -22,8 +23,8 @@ def engine() -> Iterator[VllmEngine]:
 
 @pytest.fixture(scope="session")
 def fragile_engine() -> Iterator[VllmEngine]:
-    """A helper with parsers that misbehave, and little patience."""
-    limits = EngineLimits(request_s=10.0, parser_s=1.0)
+    """A helper with parsers that misbehave, and little processor time for each."""
+    limits = EngineLimits(request_s=PATIENCE_S, parser_s=1.0)
     engine = VllmEngine(plugins=[PLUGIN], limits=limits)
     yield engine
     engine.close()

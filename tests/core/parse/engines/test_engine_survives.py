@@ -97,7 +97,6 @@ async def test_what_a_parser_prints_disturbs_nobody(fragile_engine: VllmEngine) 
 @pytest.mark.parametrize(
     ("parser", "words"),
     [
-        ("stubborn", "no answer within 10 s"),
         ("crashing", "killed by signal 11"),
         ("leaving", "ended with status 3"),
     ],
@@ -113,6 +112,18 @@ async def test_a_parser_that_takes_the_helper_down_is_one_error_and_the_next_req
 
     assert await works(fragile_engine)
     assert before != fragile_engine.pids
+
+
+async def test_a_parser_that_sleeps_and_hears_nothing_is_one_error_and_the_next_request_works() -> None:
+    async with VllmEngine(plugins=[PLUGIN], limits=EngineLimits(request_s=10.0)) as engine:
+        await engine.parsers()
+        before = engine.pids
+
+        with pytest.raises(EngineError, match="no answer within 10 s"):
+            await try_parser(engine, "stubborn")
+
+        assert await works(engine)
+        assert before != engine.pids
 
 
 async def test_a_helper_that_is_killed_between_requests_is_replaced(fragile_engine: VllmEngine) -> None:
