@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from prompt_debugger.core.lab import LabPool, LabSpec
+from tests.clock import Clock
 from tests.examples import ASKED, examples
 from tests.patience import be_patient
 from tests.warm.labs import ADDRESS, warm_labs
@@ -36,6 +37,12 @@ ROOT = Path(__file__).resolve().parents[1]
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-goldens", action="store_true", help="rewrite the golden files of tests/cases")
     parser.addoption("--update-screens", action="store_true", help="take the pictures of README and tutorial anew")
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """The time of whatever takes a clock: it stands still until the test moves it."""
+    return Clock()
 
 
 @pytest.fixture(scope="session")

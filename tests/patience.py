@@ -29,8 +29,8 @@ def set_defaults(patch: pytest.MonkeyPatch, settings: type[Any], **values: objec
 def be_patient(patch: pytest.MonkeyPatch) -> None:
     """Raise the limits of time at which the program goes on without an answer, or takes what it started for hung.
 
-    A user would not wait for as long; on a busy machine a sound server, parser or grammar would be given up, and what is
-    said of a run would be another. Limits of processor time stay as they are. A test of a limit names its own.
+    A user would not wait for as long; on a busy machine a sound server, parser or grammar would be given up, and what
+    is said of a run would be another. Limits of processor time stay as they are. A test of a limit names its own.
     """
     from prompt_debugger.core.complete import Timeouts
     from prompt_debugger.core.grammar import GrammarLimits

@@ -10,19 +10,8 @@ from prompt_debugger.core.room import VISITOR
 from prompt_debugger.core.room.fairness import MUCH_AT_ONE_ADDRESS_S, MUCH_S, NEW_PAGE_S, Fairness
 from prompt_debugger.core.room.lane import LONG_S
 from prompt_debugger.core.room.lanes import Lanes
+from tests.clock import Clock
 from tests.patience import PATIENCE_S
-
-
-class Clock:
-    now = 1_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture

@@ -11,19 +11,6 @@ from prompt_debugger.ui.web.limits import PUBLIC_LIMITS, LimitError, Limits
 from tests.patience import PATIENCE_S
 
 
-class Clock:
-    def __init__(self):
-        self.now = 1_000.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
 @pytest.fixture
 def stack():
     with ExitStack() as stack:

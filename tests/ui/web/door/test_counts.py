@@ -2,7 +2,6 @@
 
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -15,19 +14,6 @@ from prompt_debugger.ui.web.settings import PageSettings
 WITHOUT_MINUTE = {
     kind: replace(share, page_minute=None, visitor_minute=None) for kind, share in PUBLIC_DOOR.shares.items()
 }
-DOCS = (Path(__file__).resolve().parents[4] / "docs" / "public-mode.md").read_text(encoding="utf-8")
-
-
-class Clock:
-    now = 1_000.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
 
 
 def use(kind=Kind.TEMPLATE, page="p", visitor="v"):
@@ -159,9 +145,10 @@ def test_an_event_that_nobody_has_thought_of_is_limited_as_the_costly_ones():
 
 
 @pytest.mark.parametrize("kind", Kind)
-def test_the_limits_are_documented(kind):
+def test_the_limits_are_documented(kind, public_mode_page):
     share = PUBLIC_DOOR.shares[kind]
-    line = next(line for line in DOCS.partition("## What one visitor")[2].splitlines() if line.startswith(f"| {kind} "))
+    lines = public_mode_page.partition("## What one visitor")[2].splitlines()
+    line = next(line for line in lines if line.startswith(f"| {kind} "))
 
     said = [cell.strip().replace(",", "") for cell in line.strip("|").split("|")]
     assert said[1:] == [
@@ -169,12 +156,12 @@ def test_the_limits_are_documented(kind):
     ]
 
 
-def test_the_limits_of_pages_and_bytes_are_documented():
+def test_the_limits_of_pages_and_bytes_are_documented(public_mode_page):
     for number in (
         PUBLIC_DOOR.pages_per_visitor, PUBLIC_DOOR.pages, PUBLIC_DOOR.streams_per_page, PUBLIC_DOOR.streams_per_visitor,
         PUBLIC_DOOR.new_pages_minute, PUBLIC_DOOR.waiting_bytes // 1_000_000,
     ):  # fmt: skip
-        assert f" {number} " in DOCS
+        assert f" {number} " in public_mode_page
 
 
 def test_on_ones_own_machine_a_hand_meets_no_limit(clock):

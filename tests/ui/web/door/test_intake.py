@@ -6,17 +6,10 @@ import pytest
 
 from prompt_debugger.ui.web.door.intake import Intake
 from prompt_debugger.ui.web.door.payloads import PayloadError
+from tests.clock import Clock
 
 
-class Clock:
-    now = 1_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def test_who_sent_too_much_within_a_minute_is_refused_until_it_is_over():
-    clock = Clock()
+def test_who_sent_too_much_within_a_minute_is_refused_until_it_is_over(clock):
     intake = Intake(100, clock)
     intake.count("me", 60)
     clock.now += 20

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 import pytest
 
@@ -23,21 +22,8 @@ from prompt_debugger.ui.web.door.lately import (
     Metered,
     Pacing,
 )
+from tests.clock import Clock
 from tests.patience import PATIENCE_S
-
-DOCS = (Path(__file__).resolve().parents[4] / "docs" / "public-mode.md").read_text(encoding="utf-8")
-
-
-class Clock:
-    now = 1_000.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
 
 
 @pytest.fixture
@@ -294,6 +280,6 @@ async def _post(door, address, read):
     await door({**scope, "client": (address, 1)}, receive, send)
 
 
-def test_the_document_says_how_long_and_when():
+def test_the_document_says_how_long_and_when(public_mode_page):
     for words in (f"{FAR_ABOVE:g} times", f"{LATE_S:g} s late", f"{MOST_HELD_S:g} s", f"by half in {HALF_S:g} s"):
-        assert words in DOCS, words
+        assert words in public_mode_page, words
