@@ -130,6 +130,13 @@ def _rounded(seconds: float | None) -> float | None:
 @job("reading a captured exchange", Limits(cpu_s=30.0, wall_s=120.0, memory_mb=2048))
 def write_exchange(raw: Raw) -> Line:
     """Return the line of an exchange, keys taken out; never raises on what the two sides sent."""
+    try:
+        return _written(raw)
+    except RecursionError:
+        return line_without_bodies(raw, "the request or the answer is nested too deeply to be looked through for keys")
+
+
+def _written(raw: Raw) -> Line:
     sent, answer = _sent_of(raw), _answer_of(raw)
     cover = _Cover(raw.secrets)
     request = None if sent.value is None else cover.body(sent.value)

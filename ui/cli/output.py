@@ -11,8 +11,9 @@ from pathlib import Path
 from prompt_debugger.core.errors import DebuggerError, RequestError
 from prompt_debugger.core.report import redact_json, redact_text
 from prompt_debugger.core.report.wire import write_json
+from prompt_debugger.core.request import MAX_CHARS, read_request
 from prompt_debugger.core.text import printable
-from prompt_debugger.core.types import JSON, Finding, Severity
+from prompt_debugger.core.types import JSON, Finding, Request, Severity
 
 OK, FOUND, COULD_NOT_RUN = 0, 1, 2
 
@@ -83,6 +84,23 @@ def read_input(name: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise RequestError(f"{name!r} is not UTF-8 text (byte {error.start})", "Save it as UTF-8.") from None
+
+
+def read_request_file(name: str) -> Request:
+    """Return the request in a file, or in standard input for `-`; of a long captured exchange only that counts.
+
+    Raises:
+        RequestError: The file cannot be read, or holds no request.
+    """
+    text = read_input(name)
+    if len(text) > MAX_CHARS:
+        try:
+            value: JSON = json.loads(text)
+        except (ValueError, RecursionError):
+            value = None
+        if isinstance(value, dict) and isinstance(inner := value.get("request"), dict) and "captured" in value:
+            text = json.dumps(inner, ensure_ascii=False)
+    return read_request(text)
 
 
 def read_json_file(name: str, what: str) -> JSON:

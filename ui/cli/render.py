@@ -8,7 +8,6 @@ import asyncio
 from prompt_debugger.core.errors import RenderError
 from prompt_debugger.core.pipeline import Target, case_setup, render_case, render_on_server
 from prompt_debugger.core.report import prompt_to_json, prompt_to_terminal
-from prompt_debugger.core.request import read_request
 from prompt_debugger.core.types import Finding, JSONObject, Prompt, Request
 from prompt_debugger.ui.cli.case_lines import answered
 from prompt_debugger.ui.cli.cases import run_cases
@@ -21,6 +20,7 @@ from prompt_debugger.ui.cli.output import (
     print_text,
     read_input,
     read_json_file,
+    read_request_file,
 )
 from prompt_debugger.ui.cli.run import api_key_for
 from prompt_debugger.ui.cli.sharing import write_prompt
@@ -56,7 +56,7 @@ def _run(options: argparse.Namespace) -> int:
         return _probe(options, defaults)
     if not options.request:
         options.request = "-"
-    request = read_request(read_input(options.request))
+    request = read_request_file(options.request)
     case = _case(request, defaults)
     if options.endpoint:
         prompt, findings = _from_server(request, options)

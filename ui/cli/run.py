@@ -41,7 +41,16 @@ from prompt_debugger.ui.cli.mend import (
     experiments_to_terminal,
     margin_to_terminal,
 )
-from prompt_debugger.ui.cli.output import OK, add_output_arguments, exit_status, log, print_json, print_text, read_input
+from prompt_debugger.ui.cli.output import (
+    OK,
+    add_output_arguments,
+    exit_status,
+    log,
+    print_json,
+    print_text,
+    read_input,
+    read_request_file,
+)
 from prompt_debugger.ui.cli.run_cases import run_cases
 from prompt_debugger.ui.cli.sharing import comparison_to_terminal, read_bundle_file, read_run_to_compare, write_trace
 from prompt_debugger.ui.cli.tool_loop import (
@@ -253,7 +262,7 @@ async def _run_one(options: argparse.Namespace, labs: LabPool) -> tuple[Trace, _
         example = find_example(options.example)
         target, request = _target_of_example(example, options), read_request(example.request_text)
     else:
-        request = read_request(read_input(options.request or "-"))
+        request = read_request_file(options.request or "-")
         target = target_from_options(options, request.base_url)
     if options.offline:
         log(f"Running `LLM.{options.offline}` of the installed vLLM; loading it takes a while")

@@ -11,9 +11,17 @@ from prompt_debugger.core.lab import LabPool
 from prompt_debugger.core.mend.shrink import Shrunk, shrink_request
 from prompt_debugger.core.mend.shrink_output import shrink_output
 from prompt_debugger.core.pipeline import CaseParser
-from prompt_debugger.core.request import read_request
 from prompt_debugger.core.types import JSONObject, Parse
-from prompt_debugger.ui.cli.output import FOUND, OK, log, print_json, print_text, read_input, read_json_file
+from prompt_debugger.ui.cli.output import (
+    FOUND,
+    OK,
+    log,
+    print_json,
+    print_text,
+    read_input,
+    read_json_file,
+    read_request_file,
+)
 from prompt_debugger.ui.cli.run import add_run_time, add_target_arguments, target_from_options
 
 
@@ -76,6 +84,6 @@ def _run_request(options: argparse.Namespace) -> int:
 
 
 async def _shrink(options: argparse.Namespace, labs: LabPool) -> Shrunk:
-    request = read_request(read_input(options.request or "-"))
+    request = read_request_file(options.request or "-")
     target = target_from_options(options, request.base_url)
     return await shrink_request(request, target, labs, finding=options.finding, budget=options.budget, tell=log)

@@ -282,3 +282,33 @@ async def test_a_client_that_leaves_in_the_midst_of_its_request_leaves_nothing_b
 
     assert record["captured"]["error"] == "the client left before the answer's end"
     assert "request" not in record
+
+
+async def test_a_body_in_chunks_and_a_header_that_is_no_ascii_go_through(tmp_path: Path) -> None:
+    """The body's length is unknown until its end, so it goes on in chunks."""
+    asked = asyncio.get_running_loop().create_future()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        asked.set_result((head, await reader.readuntil(b"0\r\n\r\n")))
+        await answer(200, CHAT)(writer)
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    upstream = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    async with server, capturing(upstream, tmp_path / "out") as capture:
+        host, port = capture.base_url.removeprefix("http://").removesuffix("/v1").split(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        head = b"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nx-odd: caf\xe9\r\nconnection: close\r\n"
+        writer.write(head + b'transfer-encoding: chunked\r\n\r\n5\r\n{"a":\r\n2\r\n1}\r\n0\r\n\r\n')
+        got = await reader.read()
+        writer.close()
+        await writer.wait_closed()
+        record = await capture.record()
+        head, body = await asked
+
+    assert b"x-odd: caf\xe9" in head
+    assert b"transfer-encoding: chunked" in head.lower()
+    assert b"".join(line for line in body.split(b"\r\n") if line.startswith((b"{", b"1}"))) == b'{"a":1}'
+    assert json.dumps(CHAT).encode() in got
+    assert record["request"] == {"a": 1}

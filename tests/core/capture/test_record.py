@@ -193,6 +193,16 @@ def test_an_answer_that_cannot_be_unpacked_is_said_to_be_so(packing: str) -> Non
     assert written["request"] == BODY
 
 
+def test_what_is_nested_too_deeply_is_said_to_be_and_loses_nothing_else() -> None:
+    deep = b'{"messages": [], "x": ' + b"[" * 850 + b"]" * 850 + b"}"
+
+    _, written = record(deep)
+
+    assert "nested too deeply" in written["captured"]["problems"][0]
+    assert (written["captured"]["status"], written["captured"]["sent_bytes"]) == (200, len(deep))
+    assert "request" not in written
+
+
 def test_an_event_that_is_no_json_makes_a_stream_no_answer() -> None:
     whole = chunk(delta={"content": "a"}) + b"data: {oops\n\n" + chunk(delta={}, finish_reason="stop")
 

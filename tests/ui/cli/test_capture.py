@@ -201,3 +201,18 @@ def test_a_reader_that_leaves_does_not_end_the_capture(tmp_path: Path) -> None:
 
     assert status == 0
     assert len(list(out.iterdir())) == 2
+
+
+def test_a_captured_request_of_the_greatest_length_opens_although_its_file_is_longer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the file each letter of another alphabet is an escape of six characters."""
+    body = {"messages": [{"role": "user", "content": "\u4f60" * 400_000}]}
+    file = tmp_path / "one.json"
+    file.write_text(json.dumps({"id": 1, "captured": {}, "request": body}), encoding="utf-8")
+    template = tmp_path / "short.jinja"
+    template.write_text("{{ messages | length }}", encoding="utf-8")
+
+    assert main(["render", str(file), "--chat-template", str(template), "--json"]) in (0, 1)
+
+    assert json.loads(capsys.readouterr().out)["text"] == "1"
