@@ -8,25 +8,28 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Collection
 from urllib.parse import urlsplit
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:\d{1,5})?")
 
 
-def refusal_of(host_header: str, origin: str | None, own_host: str) -> str | None:
+def refusal_of(host_header: str, origin: str | None, names: Collection[str]) -> str | None:
     """Return why a request is refused; `None` if it is not.
 
-    >>> refusal_of("evil.example", None, "127.0.0.1")
-    'this proxy does not go by the name in the Host header'
+    >>> refusal_of("evil.example", None, ["box.example"])
+    'this proxy does not go by the name in the Host header (`--host-name` adds one)'
+    >>> refusal_of("box.example:8765", None, ["box.example"]) is refusal_of("localhost:8765", None, []) is None
+    True
 
     Args:
         host_header: The Host header.
         origin: The Origin header; `None` if there is none.
-        own_host: The name or address that is listened on.
+        names: What the proxy is called besides `localhost` and addresses, in small letters.
     """
     name = _name_in(host_header)
-    if name != own_host.lower() and not _is_local_name(name) and not _is_address(name):
-        return "this proxy does not go by the name in the Host header"
+    if name not in names and not _is_local_name(name) and not _is_address(name):
+        return "this proxy does not go by the name in the Host header (`--host-name` adds one)"
     if origin is not None and not _may_ask(origin):
         return "a page of another site may not ask through this proxy"
     return None

@@ -44,13 +44,13 @@ class CaptureProxy:
     Args:
         relay: The way to the server.
         recorder: Keeps exchanges.
-        own_host: The name or address that is listened on.
+        names: What the proxy is called besides `localhost` and addresses, in small letters.
     """
 
-    def __init__(self, relay: Relay, recorder: Recorder, own_host: str) -> None:
+    def __init__(self, relay: Relay, recorder: Recorder, names: frozenset[str] = frozenset()) -> None:
         self._relay = relay
         self._recorder = recorder
-        self._own_host = own_host
+        self._names = names
         self._under_way: set[asyncio.Task[None]] = set()
         self._is_stopping = False
 
@@ -59,7 +59,7 @@ class CaptureProxy:
         if scope["type"] != "http":
             return  # a websocket: returning refuses it
         asked = _Asked(scope)
-        refusal = refusal_of(asked.header(b"host") or "", asked.header(b"origin"), self._own_host)
+        refusal = refusal_of(asked.header(b"host") or "", asked.header(b"origin"), self._names)
         if refusal is not None:
             await _answer(send, 403, "refused", refusal)
         elif len(self._under_way) >= MAX_UNDER_WAY or self._is_stopping:

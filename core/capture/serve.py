@@ -35,12 +35,14 @@ class Capture:
         out: A folder, or a file whose name ends in `.jsonl`.
         host: Name or address to listen on.
         port: Port to listen on; 0 for any free one.
+        host_names: What clients call it besides that, `localhost` and addresses.
     """
 
     upstream: str
     out: Path
     host: str = "127.0.0.1"
     port: int = 0
+    host_names: tuple[str, ...] = ()
 
 
 def run_capture(capture: Capture, on_ready: Callable[[str, str], None], on_outcome: Callable[[Outcome], None]) -> int:
@@ -94,7 +96,7 @@ async def serve_capture(
     with closing(_listen(capture)) as listener, closing(Store(capture.out)) as store:
         relay = Relay(address)
         recorder = Recorder(store, address.base_url, on_outcome)
-        proxy = CaptureProxy(relay, recorder, capture.host)
+        proxy = CaptureProxy(relay, recorder, frozenset(map(str.lower, (capture.host, *capture.host_names))))
         warming = asyncio.ensure_future(in_thread(room_of().warm_up))  # what reads exchanges, before the first comes
         try:
             serving = _Serving(proxy, listener, told)

@@ -27,6 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--port", type=int, default=_PORT, help=f"port to listen on, 0 for any free one (default: {_PORT})"
     )
     parser.add_argument(
+        "--host-name", action="append", default=[], metavar="NAME", help="a name that clients call it by, repeatable"
+    )
+    parser.add_argument(
         "--out",
         default=_FOLDER,
         metavar="DIR_OR_FILE.jsonl",
@@ -57,7 +60,7 @@ def _run(options: argparse.Namespace) -> int:
             log(redact_text(one_line(f"{outcome.failure.message} {outcome.failure.hint}")))
         printer.print(_outcome_json(outcome) if options.json else outcome_line(outcome))
 
-    capture = Capture(options.upstream, Path(options.out), options.host, options.port)
+    capture = Capture(options.upstream, Path(options.out), options.host, options.port, tuple(options.host_name))
     n_failed = run_capture(capture, ready, told)
     if n_failed:
         log(f"{n_failed} exchange{'' if n_failed == 1 else 's'} could not be written.")

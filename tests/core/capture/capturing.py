@@ -50,7 +50,7 @@ class Capturing:
 
 
 @asynccontextmanager
-async def capturing(upstream: str, out: Path) -> AsyncIterator[Capturing]:
+async def capturing(upstream: str, out: Path, *host_names: str) -> AsyncIterator[Capturing]:
     """Run a capture on a free port; it is told to end with the block, and has written everything after it."""
     found = Capturing("", out, asyncio.Event())
     ready = asyncio.Event()
@@ -63,7 +63,8 @@ async def capturing(upstream: str, out: Path) -> AsyncIterator[Capturing]:
         found.outcomes.append(outcome)
         found.changed.set()
 
-    serving = asyncio.create_task(serve_capture(Capture(upstream, out), found.told, on_ready, on_outcome))
+    capture = Capture(upstream, out, host_names=host_names)
+    serving = asyncio.create_task(serve_capture(capture, found.told, on_ready, on_outcome))
     try:
         async with asyncio.timeout(PATIENCE_S):
             waiting = asyncio.create_task(ready.wait())

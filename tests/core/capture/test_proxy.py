@@ -256,6 +256,20 @@ async def test_a_page_of_this_machine_may_ask(origin: str, tmp_path: Path) -> No
     assert got.json() == CHAT
 
 
+async def test_a_container_may_call_it_by_the_name_that_was_given(tmp_path: Path) -> None:
+    name = "host.docker.internal"
+    async with (
+        faulty_server(answer(200, CHAT)) as server,
+        patient_client() as client,
+        capturing(server.base_url, tmp_path / "out", name.upper()) as capture,
+    ):
+        url = f"{capture.base_url}/chat/completions"
+        got = await client.post(url, content=BODY, headers={"host": f"{name}:8765"})
+        other = await client.post(url, content=BODY, headers={"host": "other.docker.internal:8765"})
+
+    assert (got.json(), other.status_code) == (CHAT, 403)
+
+
 @pytest.mark.parametrize("path", ["/v1/../admin", "/v1/%2e%2e/admin", "/v1/./x"])
 async def test_a_path_that_leads_elsewhere_is_refused(path: str, tmp_path: Path) -> None:
     async with faulty_server(answer(200, CHAT)) as server, capturing(server.base_url, tmp_path / "out") as capture:

@@ -24,6 +24,8 @@ from tests.core.complete.faulty_server import FaultyServer, answer, chunk, hang,
 from tests.patience import PATIENCE_S
 from tests.threads import in_thread
 
+pytestmark = pytest.mark.slow
+
 KEY = "planted-credential-0123456789"
 SSE_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
 CALL: Any = {"id": "1", "type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}}
