@@ -175,7 +175,7 @@ class PluginError(DebuggerError):
 
 def shorten(value: object, limit: int = 80) -> str:
     """Return `repr(value)`, cut to at most `limit` characters."""
-    text = repr(value)
+    text = repr(value[: limit + 1] if isinstance(value, str) else value)
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 

@@ -7,14 +7,59 @@ import re
 
 from prompt_debugger.core.complete import run_facts
 from prompt_debugger.core.complete.backends.error_words import words_of
-from prompt_debugger.core.complete.backends.limits import MAX_CALLS
-from prompt_debugger.core.complete.shapes import ids_of, integer_of, number_of, object_of, objects_of, text_of
-from prompt_debugger.core.errors import shorten
+from prompt_debugger.core.complete.backends.limits import MAX_CALLS, MAX_ITEMS, MAX_LOGPROBS, MAX_VALUES
+from prompt_debugger.core.complete.growing_tokens import GrowingLogprobs
+from prompt_debugger.core.complete.reading import NOT_JSON, READING
+from prompt_debugger.core.complete.shapes import (
+    count_values,
+    ids_of,
+    integer_of,
+    number_of,
+    object_of,
+    objects_of,
+    parse_json,
+    text_of,
+)
+from prompt_debugger.core.errors import BackendError, shorten
+from prompt_debugger.core.room import job
 from prompt_debugger.core.types import JSON, ChatResult, JSONObject, TokenLogprob, Usage
 
-MOST_LOGPROBS = 131_072  # of one answer: no context is longer where all of it is told
 _ID = re.compile(r"[0-9]{1,18}")  # more digits than Python reads into a number are no id
 _TOKEN_ID = re.compile(r"token_id:([0-9]{1,18})")
+
+
+@job("reading the chat's answer", READING)
+def read_chat_text(text: str) -> ChatResult:
+    """Read the answer of a chat completion that was not streamed; its body and time are left out.
+
+    Raises:
+        BackendError: It is no JSON (kind `not-json`).
+    """
+    return read_chat(json_of_text(text), "", 0.0)
+
+
+@job("reading the server's answer", READING)
+def read_json(text: str) -> JSON:
+    """Return the JSON of an answer that a server gives to a question of ours.
+
+    Raises:
+        BackendError: It is none, or made of more than any (kind `not-json`).
+    """
+    if text.count(",") > MAX_ITEMS:
+        raise BackendError(f"more than {MAX_ITEMS:,} items", kind=NOT_JSON)
+    return json_of_text(text)
+
+
+def json_of_text(text: str) -> JSON:
+    """Return the JSON of an answer.
+
+    Raises:
+        BackendError: It is none (kind `not-json`).
+    """
+    try:
+        return parse_json(text)
+    except ValueError as error:
+        raise BackendError(str(error), kind=NOT_JSON) from None
 
 
 def read_chat(answer: JSON, body: str, elapsed_s: float) -> ChatResult:
@@ -35,7 +80,7 @@ def read_chat(answer: JSON, body: str, elapsed_s: float) -> ChatResult:
     problem = problem_of_error(whole) or choice_problem
     if problem is None and not isinstance(message, dict):
         problem = f"the first choice holds no message but {shorten(message)}"
-    read, too_many = bound_calls(object_of(message), "the message")
+    read, too_many, _ = bound_message(object_of(message), "the message")
     return ChatResult(
         message=read,
         finish_reason=text_of(choice.get("finish_reason")),
@@ -52,13 +97,25 @@ def read_chat(answer: JSON, body: str, elapsed_s: float) -> ChatResult:
     )
 
 
-def bound_calls(holder: JSONObject, name: str) -> tuple[JSONObject, str | None]:
-    """Return a message or delta with no more tool calls than any model writes, and what was left unread, in words."""
-    calls = holder.get("tool_calls")
-    if not isinstance(calls, list) or len(calls) <= MAX_CALLS:
-        return holder, None
-    unread = f"{name} holds {len(calls):,} tool calls, of which {MAX_CALLS:,} are read"
-    return {**holder, "tool_calls": calls[:MAX_CALLS]}, unread
+def bound_message(holder: JSONObject, name: str, most: int = MAX_VALUES) -> tuple[JSONObject, str | None, int]:
+    """Return a message or delta without what is more than any model writes, what was left unread, and its size.
+
+    Args:
+        holder: The message or delta.
+        name: What it is called.
+        most: Of how many values it may be made; nothing is read of one of more.
+
+    Returns:
+        It, what was left unread in words, and of how many values it is made.
+    """
+    calls, unread = holder.get("tool_calls"), None
+    if isinstance(calls, list) and len(calls) > MAX_CALLS:
+        unread = f"{name} holds {len(calls):,} tool calls, of which {MAX_CALLS:,} are read"
+        holder = {**holder, "tool_calls": calls[:MAX_CALLS]}
+    count = count_values(holder, most)
+    if count > most:
+        return {}, f"{name} is made of more than {MAX_VALUES:,} values, so it was not read to its end", 1
+    return holder, unread, count
 
 
 def problem_of_error(answer: JSONObject) -> str | None:
@@ -85,11 +142,17 @@ def stop_reason_of(value: JSON) -> str | int | None:
 def chat_logprobs_of(value: JSON) -> tuple[TokenLogprob, ...] | None:
     """Read `logprobs` of a chat choice; `None` unless every token has one, and for more than any answer has."""
     content = object_of(value).get("content")
-    if not isinstance(content, list) or len(content) > MOST_LOGPROBS:
+    if not isinstance(content, list) or len(content) > MAX_LOGPROBS:
         return None
     read = [_logprob_of(object_of(item)) for item in content]
-    complete = tuple(item for item in read if item is not None)
-    return complete if len(complete) == len(content) else None
+    complete = [item for item in read if item is not None]
+    return _bounded(complete) if len(complete) == len(content) else None
+
+
+def _bounded(tokens: list[TokenLogprob]) -> tuple[TokenLogprob, ...] | None:
+    growing = GrowingLogprobs()
+    growing.add(tokens)
+    return growing.told
 
 
 def completion_logprobs_of(value: JSON) -> tuple[TokenLogprob, ...] | None:
@@ -97,6 +160,8 @@ def completion_logprobs_of(value: JSON) -> tuple[TokenLogprob, ...] | None:
     fields = object_of(value)
     tokens, logprobs, tops = fields.get("tokens"), fields.get("token_logprobs"), fields.get("top_logprobs")
     if not isinstance(tokens, list) or not isinstance(logprobs, list) or len(tokens) != len(logprobs):
+        return None
+    if len(tokens) > MAX_LOGPROBS:
         return None
     tops = tops if isinstance(tops, list) and len(tops) == len(tokens) else [None] * len(tokens)
     read: list[TokenLogprob] = []
@@ -106,12 +171,12 @@ def completion_logprobs_of(value: JSON) -> tuple[TokenLogprob, ...] | None:
         if entry is None:
             return None
         read.append(entry)
-    return tuple(read)
+    return _bounded(read)
 
 
 def prompt_logprobs_of(value: JSON) -> tuple[tuple[TokenLogprob, ...], ...] | None:
     """Read vLLM's `prompt_logprobs`: per prompt token an object by token id, `null` for the first."""
-    if not isinstance(value, list) or not value:
+    if not isinstance(value, list) or not value or len(value) > MAX_LOGPROBS:
         return None
     return tuple(_candidates_of(object_of(item)) for item in value)
 

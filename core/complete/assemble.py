@@ -12,8 +12,8 @@ Strings grow, lists of other things grow, objects merge; what names a thing
 
 from __future__ import annotations
 
-from prompt_debugger.core.complete.backends.limits import MAX_CALLS
-from prompt_debugger.core.complete.shapes import integer_of, object_of, objects_of, text_of
+from prompt_debugger.core.complete.backends.limits import MAX_CALLS, MAX_VALUES
+from prompt_debugger.core.complete.shapes import count_values, integer_of, object_of, objects_of, text_of
 from prompt_debugger.core.types import JSON, JSONObject
 
 _NAMES = frozenset({"role", "type", "id"})
@@ -24,6 +24,7 @@ class MessageAssembler:
 
     Attributes:
         has_unread_calls: Whether more tool calls began than are read of one message.
+        has_unread_values: Whether it is made of more values than are read of one message.
     """
 
     def __init__(self) -> None:
@@ -33,11 +34,16 @@ class MessageAssembler:
         self._highest = -1
         self._last_index = 0
         self.has_unread_calls = False
+        self.has_unread_values = False
+        self._left = MAX_VALUES
 
     def add(self, delta: JSONObject) -> None:
         """Take one delta."""
+        if self._left < 0:
+            self.has_unread_values = True
+            return
         rest: JSONObject = {key: value for key, value in delta.items() if key != "tool_calls"}
-        self._fields = _merged(self._fields, rest)
+        self._fields = self._merged(self._fields, rest)
         for position, call in enumerate(objects_of(delta.get("tool_calls"))):
             self._add_call(call, position)
 
@@ -59,8 +65,8 @@ class MessageAssembler:
         part: JSONObject = {key: value for key, value in call.items() if key != "index"}
         before = self._calls.get(index, {})
         before_id = before.get("id")
-        function = _merged_function(object_of(before.get("function")), object_of(part.pop("function", None)))
-        after = _merged(before, part)
+        function = self._merged_function(object_of(before.get("function")), object_of(part.pop("function", None)))
+        after = self._merged(before, part)
         if function or "function" in call:
             after["function"] = function
         self._calls[index] = after
@@ -84,36 +90,43 @@ class MessageAssembler:
             return self._highest + 1
         return self._last_index if position == 0 else self._highest + 1
 
+    def _merged_function(self, before: JSONObject, part: JSONObject) -> JSONObject:
+        """Merge `function`: arguments grow; a name that is repeated whole is not doubled."""
+        if "name" in part and _is_text(before.get("name"), part["name"]):
+            part = {key: value for key, value in part.items() if key != "name"}
+        return self._merged(before, part)
 
-def _merged_function(before: JSONObject, part: JSONObject) -> JSONObject:
-    """Merge `function`: arguments grow; a name that is repeated whole is not doubled."""
-    if "name" in part and _is_text(before.get("name"), part["name"]):
-        part = {key: value for key, value in part.items() if key != "name"}
-    return _merged(before, part)
+    def _merged(self, before: JSONObject, part: JSONObject) -> JSONObject:
+        """Return `before` with a part added: in place once it is ours, as a copy for each part costs the square."""
+        after = before if isinstance(before, _Fields) else _Fields(before)
+        for key, value in part.items():
+            old = after.get(key)
+            if old is None or (key in _NAMES and value):
+                self._count(value, 1)
+                after[key] = value
+            else:
+                after[key] = self._grown(old, value)
+        return after
 
+    def _grown(self, old: JSON, value: JSON) -> JSON:
+        """Return `old` with what a delta adds to it."""
+        if value is None:
+            return old
+        if isinstance(old, str) and isinstance(value, str):
+            return _Text.of(old).grow(value)
+        if isinstance(old, list) and isinstance(value, list):
+            self._count(value, 0)
+            grown = old if isinstance(old, _Items) else _Items(old)
+            grown += value
+            return grown
+        if isinstance(old, dict) and isinstance(value, dict):
+            return self._merged(old, value)
+        self._count(value, 0)
+        return value
 
-def _merged(before: JSONObject, part: JSONObject) -> JSONObject:
-    """Return `before` with a part added: in place once it is ours, as a copy for each part costs the square."""
-    after = before if isinstance(before, _Fields) else _Fields(before)
-    for key, value in part.items():
-        old = after.get(key)
-        after[key] = value if old is None or (key in _NAMES and value) else _grown(old, value)
-    return after
-
-
-def _grown(old: JSON, value: JSON) -> JSON:
-    """Return `old` with what a delta adds to it."""
-    if value is None:
-        return old
-    if isinstance(old, str) and isinstance(value, str):
-        return _Text.of(old).grow(value)
-    if isinstance(old, list) and isinstance(value, list):
-        grown = old if isinstance(old, _Items) else _Items(old)
-        grown += value
-        return grown
-    if isinstance(old, dict) and isinstance(value, dict):
-        return _merged(old, value)
-    return value
+    def _count(self, value: JSON, more: int) -> None:
+        """Count what a value adds to the message; text that grows adds nothing."""
+        self._left -= more + (count_values(value, MAX_VALUES) if isinstance(value, dict | list) else 1)
 
 
 class _Fields(dict[str, JSON]):

@@ -10,21 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from prompt_debugger.core.complete import run_facts
-from prompt_debugger.core.complete.answers import (
-    bound_calls,
-    chat_logprobs_of,
-    problem_of_error,
-    read_chat,
-    stop_reason_of,
-    usage_of,
-)
+from prompt_debugger.core.complete.answers import json_of_text, read_chat
 from prompt_debugger.core.complete.assemble import MessageAssembler
-from prompt_debugger.core.complete.backends.limits import MAX_CALLS, MAX_CHOICES
+from prompt_debugger.core.complete.backends.limits import MAX_CALLS, MAX_STREAM_VALUES, MAX_VALUES
 from prompt_debugger.core.complete.backends.sse import SseEvent
-from prompt_debugger.core.complete.shapes import integer_of, object_of, objects_of, parse_json, text_of
-from prompt_debugger.core.errors import shorten
-from prompt_debugger.core.types import ChatResult, JSONObject, StreamDelta, TokenLogprob, Usage
+from prompt_debugger.core.complete.chat_chunk import ChatChoice, ChatChunk, read_chat_chunk
+from prompt_debugger.core.complete.growing_tokens import GrowingIds, GrowingLogprobs
+from prompt_debugger.core.complete.reading import NOT_JSON, READING, read
+from prompt_debugger.core.errors import BackendError, shorten
+from prompt_debugger.core.room import job
+from prompt_debugger.core.types import ChatResult, StreamDelta, Usage
 
 OnDelta = Callable[[StreamDelta], None]
 OnPromptIds = Callable[[tuple[int, ...]], None]
@@ -40,7 +35,9 @@ class ChatStreamReader:
         self._on_prompt_ids = on_prompt_ids
         self._assembler = MessageAssembler()
         self._deltas: list[StreamDelta] = []
-        self._logprobs: list[TokenLogprob] | None = None
+        self._logprobs = GrowingLogprobs()
+        self._token_ids = GrowingIds()
+        self._value_count = 0
         self._prompt_token_ids: tuple[int, ...] | None = None
         self._prompt_text: str | None = None
         self._finish_reason: str | None = None
@@ -50,24 +47,27 @@ class ChatStreamReader:
         self._event_count = 0
         self.is_done = False
 
+    async def read(self, event: SseEvent, at_s: float) -> None:
+        """Take one event as `feed` does; a long one is read in the room."""
+        if not self._takes_end(event):
+            number, is_complete = self._event_count, event.is_complete
+            chunk = await read(len(event.data), read_chat_chunk, event.data, number, is_complete=is_complete)
+            self._take(chunk, at_s)
+
     def feed(self, event: SseEvent, at_s: float) -> None:
         """Take one event that came `at_s` seconds after the request was sent."""
-        self._event_count += 1
-        if event.data.strip() == _DONE:
-            self.is_done = True
-            return
-        if not event.is_utf8:
-            self._note(f"event {self._event_count} of the stream is not UTF-8; U+FFFD stands for what was unreadable")
-        try:
-            chunk = parse_json(event.data)
-        except ValueError:
-            cut = "" if event.is_complete else ", which the end of the stream cut off,"
-            self._note(f"event {self._event_count} of the stream{cut} is not JSON: {shorten(event.data)}")
-            return
-        if isinstance(chunk, dict):
-            self._take_chunk(chunk, at_s)
-        else:
-            self._note(f"event {self._event_count} of the stream is no object: {shorten(chunk)}")
+        if not self._takes_end(event):
+            self._take(read_chat_chunk(event.data, self._event_count, is_complete=event.is_complete), at_s)
+
+    async def end(self, body: str, elapsed_s: float, failure: str | None = None) -> ChatResult:
+        """Return what came as `finish` does; a long document in place of events is read in the room."""
+        whole = None
+        if self._event_count == 0 and failure is None:
+            try:
+                whole = await read(len(body), read_document, body)
+            except BackendError as error:
+                failure = error.message
+        return self._result(whole, body, elapsed_s, failure)
 
     def finish(self, body: str, elapsed_s: float, failure: str | None = None) -> ChatResult:
         """Return what came.
@@ -77,8 +77,12 @@ class ChatStreamReader:
             elapsed_s: Seconds from sending to the end.
             failure: How the connection broke, if it did.
         """
-        if self._event_count == 0 and failure is None and (whole := _whole_answer(body, elapsed_s)) is not None:
-            return whole
+        whole = read_document(body) if self._event_count == 0 and failure is None else None
+        return self._result(whole, body, elapsed_s, failure)
+
+    def _result(self, whole: ChatResult | None, body: str, elapsed_s: float, failure: str | None) -> ChatResult:
+        if whole is not None:
+            return replace(whole, body=body, elapsed_s=elapsed_s)
         if failure is not None:
             self._note(failure)
         elif self._event_count == 0:
@@ -87,76 +91,77 @@ class ChatStreamReader:
             self._note("the stream ended without a finish reason and without `[DONE]`")
         if self._assembler.has_unread_calls:
             self._note(f"the stream holds more than {MAX_CALLS:,} tool calls; the first {MAX_CALLS:,} are read")
+        if self._assembler.has_unread_values:
+            most = f"{MAX_VALUES:,} values"
+            self._note(f"the streamed message is made of more than {most}, so it was not read to its end")
         return ChatResult(
             message=self._assembler.message(),
             finish_reason=self._finish_reason,
             stop_reason=self._stop_reason,
-            token_ids=self._token_ids(),
+            token_ids=self._token_ids.told,
             prompt_token_ids=self._prompt_token_ids,
             prompt_text=self._prompt_text,
             usage=self._usage,
-            logprobs=None if self._logprobs is None else tuple(self._logprobs),
+            logprobs=self._logprobs.told,
             deltas=tuple(self._deltas),
             body=body,
             elapsed_s=elapsed_s,
             error=self._error,
         )
 
-    def _take_chunk(self, chunk: JSONObject, at_s: float) -> None:
-        if (problem := problem_of_error(chunk)) is not None:
-            self._note(problem)
-        self._take_prompt(chunk)
-        self._usage = usage_of(chunk.get("usage")) or self._usage
-        choices = objects_of(chunk.get("choices"))
-        if len(choices) > MAX_CHOICES:
-            held = f"event {self._event_count} of the stream holds {len(choices):,} choices"
-            self._note(f"{held}, of which {MAX_CHOICES:,} are read")
-        for choice in choices[:MAX_CHOICES]:
-            if integer_of(choice.get("index")) in (0, None):
-                self._take_choice(chunk, choice, at_s)
+    def _takes_end(self, event: SseEvent) -> bool:
+        """Count an event, and say whether it is the one that ends the stream."""
+        self._event_count += 1
+        if event.data.strip() == _DONE:
+            self.is_done = True
+            return True
+        if not event.is_utf8:
+            self._note(f"event {self._event_count} of the stream is not UTF-8; U+FFFD stands for what was unreadable")
+        return False
 
-    def _take_prompt(self, chunk: JSONObject) -> None:
-        self._prompt_text = run_facts.prompt_text(chunk) or self._prompt_text
-        ids = run_facts.prompt_ids(chunk)
+    def _take(self, chunk: ChatChunk, at_s: float) -> None:
+        if chunk.problem is not None:
+            self._note(chunk.problem)
+        self._prompt_text = chunk.prompt_text or self._prompt_text
+        self._usage = chunk.usage or self._usage
+        ids = chunk.prompt_token_ids
         if ids is not None and self._prompt_token_ids is None:
             self._prompt_token_ids = ids
             if self._on_prompt_ids is not None:
                 self._on_prompt_ids(ids)
+        for choice in chunk.choices:
+            self._take_choice(choice, at_s)
 
-    def _take_choice(self, chunk: JSONObject, choice: JSONObject, at_s: float) -> None:
-        self._finish_reason = text_of(choice.get("finish_reason")) or self._finish_reason
-        stop_reason = stop_reason_of(choice.get("stop_reason"))
-        self._stop_reason = stop_reason if stop_reason is not None else self._stop_reason
-        logprobs = chat_logprobs_of(choice.get("logprobs"))
-        if logprobs is not None:
-            self._logprobs = self._logprobs or []
-            self._logprobs += logprobs
-        delta, too_many = bound_calls(object_of(choice.get("delta")), f"event {self._event_count} of the stream")
-        if too_many is not None:
-            self._note(too_many)
-        self._assembler.add(delta)
-        ids = run_facts.output_ids(chunk, choice)
-        item = StreamDelta(delta, ids, text_of(choice.get("finish_reason")), at_s)
+    def _take_choice(self, choice: ChatChoice, at_s: float) -> None:
+        self._finish_reason = choice.finish_reason or self._finish_reason
+        self._stop_reason = choice.stop_reason if choice.stop_reason is not None else self._stop_reason
+        self._logprobs.add(choice.logprobs)
+        ids = self._token_ids.add(choice.token_ids)
+        self._value_count += choice.value_count
+        if self._value_count > MAX_STREAM_VALUES:
+            most = f"{MAX_STREAM_VALUES:,} values"
+            self._note(f"the events of the stream are made of more than {most}, so it was not read to its end")
+            return
+        self._assembler.add(choice.delta)
+        item = StreamDelta(choice.delta, ids, choice.finish_reason, at_s)
         self._deltas.append(item)
         if self._on_delta is not None:
             self._on_delta(item)
-
-    def _token_ids(self) -> tuple[int, ...] | None:
-        """Return the output ids, if any event carried ids."""
-        carried = [delta.token_ids for delta in self._deltas if delta.token_ids is not None]
-        return tuple(token_id for ids in carried for token_id in ids) if carried else None
 
     def _note(self, problem: str) -> None:
         self._error = self._error or problem
 
 
-def _whole_answer(body: str, elapsed_s: float) -> ChatResult | None:
+@job("reading the answer to a request for a stream", READING)
+def read_document(text: str) -> ChatResult | None:
     """Read an answer that is one JSON document though a stream was asked for; `None` if it is none."""
     try:
-        answer = parse_json(body)
-    except ValueError:
+        answer = json_of_text(text)
+    except BackendError as error:
+        if error.kind != NOT_JSON:
+            raise
         return None
-    result = read_chat(answer, body, elapsed_s)
+    result = read_chat(answer, "", 0.0)
     if result.error is not None:
         return result
     return replace(result, error="the server does not stream: it answered with one JSON document")

@@ -21,7 +21,7 @@ from prompt_debugger.core.complete.backends.llama_cpp import TemplateAnswer
 from prompt_debugger.core.complete.backends.vllm import RenderAnswer
 from prompt_debugger.core.complete.client import ServerClient
 from prompt_debugger.core.complete.completeness import Witness, decoded_from_ids, judge_completeness
-from prompt_debugger.core.complete.growing_text import GrowingText
+from prompt_debugger.core.complete.growing_text import VisibleText
 from prompt_debugger.core.complete.ladder import (
     NO_RUN_OF_OLLAMA,
     Gathered,
@@ -44,13 +44,13 @@ from prompt_debugger.core.complete.ladder import (
 )
 from prompt_debugger.core.complete.logprob_text import completion_of_logprobs, ids_of_logprobs
 from prompt_debugger.core.complete.raw_completion import OnText
-from prompt_debugger.core.complete.run_facts import grammar_of, tells_grammar
+from prompt_debugger.core.complete.run_facts import facts_of
 from prompt_debugger.core.complete.sampling import max_tokens_of_chat, sampling_of_chat
 from prompt_debugger.core.complete.shapes import object_of, objects_of, text_of
 from prompt_debugger.core.errors import BackendError
 from prompt_debugger.core.protocols import Tokenizer
 from prompt_debugger.core.room import in_thread
-from prompt_debugger.core.types import ChatResult, Completion, Evidence, JSONObject, Prompt, Server, StreamDelta
+from prompt_debugger.core.types import ChatResult, Completion, Evidence, JSONObject, Prompt, Server
 
 _Result = TypeVar("_Result")
 
@@ -147,7 +147,7 @@ class Gathering:
         return chat
 
     async def _stream(self) -> ChatResult:
-        visible = _VisibleText(self.on_chat_text)
+        visible = VisibleText(self.on_chat_text)
         return await self.client.chat_stream(self.body, visible.add, self._tell_ids)
 
     def _tell_ids(self, token_ids: tuple[int, ...]) -> None:
@@ -286,7 +286,7 @@ class Gathering:
             prompt_text=told_text or await self._prompt_text(ids),
             prompt_pieces=None if self.told_template is None or ids is None else self.told_template.pieces,
             template_kwargs=rendered.template_kwargs if rendered is not None else None,
-            server=observed_server(self.server, whole),
+            server=observed_server(self.server, await facts_of(whole.body)),
         )
         same_run = await self._same_run(whole, streamed, sampling, rendered)
         gathered = await self._with_pieces(place_on_ladder(gathered, same_run, sampling))
@@ -334,11 +334,17 @@ class Gathering:
             self.body, prompt_length=length, max_model_len=self.server.max_model_len, rendered=rendered
         )
         others = (sampling.completion, stream)
+        facts = await facts_of(chat.body)
         finish_reason = sampler_finish_reason(
-            chat, ids or (), others=others, tokenizer=self.tokenizer, max_tokens=max_tokens
+            chat,
+            ids or (),
+            others=others,
+            tokenizer=self.tokenizer,
+            max_tokens=max_tokens,
+            sampler_word=facts.sampler_word,
         )
-        is_told = tells_grammar(chat.body)
-        constraint = grammar_of(chat.body) if is_told else constraint_of(self._sampling_fields(length, rendered))
+        ours = constraint_of(self._sampling_fields(length, rendered))
+        constraint = facts.grammar if facts.tells_grammar else ours
         if ids is None or text is None:
             return completion_of_logprobs(chat, finish_reason, constraint)
         return same_run_completion(chat, ids, text, finish_reason, constraint)
@@ -351,7 +357,7 @@ class Gathering:
         """Return the text of ids, the server's word first; `None` without ids or without a way to decode them."""
         if token_ids is None:
             return None
-        ours = None if self.tokenizer is None else self.tokenizer.decode(token_ids)
+        ours = None if self.tokenizer is None else await in_thread(self.tokenizer.decode, token_ids)
         if "detokenize" not in self.server.features:
             return ours
         theirs = await _settled(self.client.detokenize(token_ids))
@@ -370,22 +376,6 @@ class Gathering:
         if refusal is None:
             raise error
         return Gathered(sent=self.client.body_as_sent(self.body), refusal=refusal, notes=self.client.notes)
-
-
-class _VisibleText:
-    """The text of a streamed chat that a reader sees: content, or reasoning while there is none."""
-
-    def __init__(self, on_text: OnText | None) -> None:
-        self._content = GrowingText(on_text)
-        self._reasoning = GrowingText(on_text)
-
-    def add(self, delta: StreamDelta) -> None:
-        content = text_of(delta.delta.get("content"))
-        reasoning = text_of(delta.delta.get("reasoning")) or text_of(delta.delta.get("reasoning_content"))
-        if reasoning and not self._content.length:
-            self._reasoning.add(reasoning)
-        if content:
-            self._content.add(content)
 
 
 async def _settled(awaitable: Awaitable[_Result]) -> _Result | BackendError:

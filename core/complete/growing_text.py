@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from prompt_debugger.core.complete.shapes import text_of
+from prompt_debugger.core.types import StreamDelta
+
 _SHORT_CHARS = 20_000
 _PART = 256
 
@@ -36,3 +39,21 @@ class GrowingText:
         if self._on_text is not None and self.length - self._told >= step:
             self._told = self.length
             self._on_text(self.text)
+
+
+class VisibleText:
+    """The text of a streamed chat that a reader sees: content, or reasoning while there is none."""
+
+    def __init__(self, on_text: Callable[[str], None] | None = None) -> None:
+        """Begin empty; `on_text` is called with all the text so far."""
+        self._content = GrowingText(on_text)
+        self._reasoning = GrowingText(on_text)
+
+    def add(self, delta: StreamDelta) -> None:
+        """Add what an event brings."""
+        content = text_of(delta.delta.get("content"))
+        reasoning = text_of(delta.delta.get("reasoning")) or text_of(delta.delta.get("reasoning_content"))
+        if reasoning and not self._content.length:
+            self._reasoning.add(reasoning)
+        if content:
+            self._content.add(content)

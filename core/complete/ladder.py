@@ -9,8 +9,8 @@ from prompt_debugger.core.comparable import draws_at_random, may_constrain
 from prompt_debugger.core.complete.backends.vllm import RenderAnswer
 from prompt_debugger.core.complete.completeness import decoded_from_ids
 from prompt_debugger.core.complete.logprob_text import piece_of
-from prompt_debugger.core.complete.run_facts import sampler_word
-from prompt_debugger.core.complete.shapes import integer_of, parse_object
+from prompt_debugger.core.complete.run_facts import RunFacts
+from prompt_debugger.core.complete.shapes import integer_of
 from prompt_debugger.core.errors import BackendError
 from prompt_debugger.core.protocols import Tokenizer
 from prompt_debugger.core.types import ChatResult, Completeness, Completion, Evidence, JSONObject, Refusal, Server
@@ -194,6 +194,7 @@ def sampler_finish_reason(
     others: Sequence[Completion | ChatResult | None],
     tokenizer: Tokenizer | None,
     max_tokens: int | None,
+    sampler_word: str | None = None,
 ) -> str | None:
     """Return why sampling ended, which the chat's own word can hide behind `tool_calls`.
 
@@ -203,11 +204,12 @@ def sampler_finish_reason(
         others: Other generations; one with the same ids ended for the same reason.
         tokenizer: Knows the end tokens.
         max_tokens: How many tokens were allowed, where known.
+        sampler_word: The sampler's own word for it, where the server tells it.
     """
     if chat.finish_reason not in (None, "tool_calls", "function_call"):
         return chat.finish_reason
-    if (word := sampler_word(chat.body)) is not None:
-        return word
+    if sampler_word is not None:
+        return sampler_word
     for other in others:
         if (
             token_ids
@@ -273,14 +275,11 @@ def notes_of_refused(refused: Mapping[str, str]) -> tuple[str, ...]:
     )
 
 
-def observed_server(server: Server, chat: ChatResult | None) -> Server:
+def observed_server(server: Server, facts: RunFacts) -> Server:
     """Return the server with what an answer shows: vLLM counts reasoning tokens iff a reasoning parser is set."""
-    usage = parse_object(chat.body).get("usage") if chat is not None else None
-    if server.kind != "vllm" or server.has_reasoning_parser is not None or not isinstance(usage, dict):
+    if server.kind != "vllm" or server.has_reasoning_parser is not None or facts.counts_reasoning is None:
         return server
-    if "completion_tokens_details" not in usage:
-        return server
-    return replace(server, has_reasoning_parser=usage["completion_tokens_details"] is not None)
+    return replace(server, has_reasoning_parser=facts.counts_reasoning)
 
 
 def _why_no_ids(gathered: Gathered) -> str:

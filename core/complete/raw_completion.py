@@ -4,21 +4,76 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from contextlib import suppress
+from typing import NamedTuple
 
 from prompt_debugger.core.complete import run_facts
-from prompt_debugger.core.complete.answers import completion_logprobs_of, problem_of_error, stop_reason_of, usage_of
+from prompt_debugger.core.complete.answers import (
+    completion_logprobs_of,
+    json_of_text,
+    problem_of_error,
+    stop_reason_of,
+    usage_of,
+)
 from prompt_debugger.core.complete.backends.limits import MAX_CHOICES
 from prompt_debugger.core.complete.backends.sse import SseEvent
 from prompt_debugger.core.complete.growing_text import GrowingText
-from prompt_debugger.core.complete.shapes import integer_of, object_of, objects_of, parse_json, text_of
+from prompt_debugger.core.complete.growing_tokens import GrowingIds, GrowingLogprobs
+from prompt_debugger.core.complete.reading import NOT_JSON, READING, read
+from prompt_debugger.core.complete.shapes import integer_of, object_of, objects_of, text_of
 from prompt_debugger.core.errors import BackendError, shorten
+from prompt_debugger.core.room import job
+from prompt_debugger.core.room.values import admit
 from prompt_debugger.core.types import JSON, Completion, Evidence, JSONObject, TokenLogprob, Usage
 
 OnText = Callable[[str], None]
 
 _DONE = "[DONE]"
 _BODY_CHARS = 2000
+
+
+@admit
+class RawChoice(NamedTuple):
+    """What an answer, or one event of a stream, says of the first choice; as `ChatChoice`."""
+
+    text: str
+    token_ids: tuple[int, ...] | None = None
+    finish_reason: str | None = None
+    stop_reason: str | int | None = None
+    logprobs: tuple[TokenLogprob, ...] | None = None
+
+
+@admit
+class RawChunk(NamedTuple):
+    """What an answer, or one event of a stream, says."""
+
+    choices: tuple[RawChoice, ...] = ()
+    usage: Usage | None = None
+
+
+@job("reading the raw completion's answer", READING)
+def read_raw_answer(text: str) -> RawChunk:
+    """Read a whole answer.
+
+    Raises:
+        BackendError: It reports an error (kind `broken-stream`), or is no JSON (kind `not-json`).
+    """
+    return _chunk_of(json_of_text(text))
+
+
+@job("reading an event of the raw completion's stream", READING)
+def read_raw_event(data: str) -> RawChunk:
+    """Read an event of a stream.
+
+    Raises:
+        BackendError: It is no JSON, or reports an error (kind `broken-stream`).
+    """
+    try:
+        return _chunk_of(json_of_text(data))
+    except BackendError as error:
+        if error.kind != NOT_JSON:
+            raise
+        message = f"an event of the raw completion's stream is not JSON: {shorten(data)}"
+        raise BackendError(message, kind="broken-stream") from None
 
 
 class CompletionReader:
@@ -30,31 +85,37 @@ class CompletionReader:
     def __init__(self, on_text: OnText | None = None) -> None:
         """Prepare; `on_text` is called with all the text so far, as often as is worth it."""
         self._text = GrowingText(on_text)
-        self._token_ids: list[int] | None = None
+        self._token_ids = GrowingIds()
         self._has_gap = False
-        self._logprobs: list[TokenLogprob] | None = None
+        self._logprobs = GrowingLogprobs()
         self._finish_reason: str | None = None
         self._stop_reason: str | int | None = None
         self._usage: Usage | None = None
         self.has_choice = False
         self.is_done = False
 
+    async def read(self, event: SseEvent) -> None:
+        """Take one event of a stream as `feed` does; a long one is read in the room."""
+        if not self._takes_end(event):
+            self._take(await read(len(event.data), read_raw_event, event.data))
+
     def feed(self, event: SseEvent) -> None:
         """Take one event of a stream.
 
         Raises:
-            BackendError: It is no JSON object, or reports an error (kind `broken-stream`).
+            BackendError: It is no JSON, or reports an error (kind `broken-stream`).
         """
-        if event.data.strip() == _DONE:
-            self.is_done = True
-            return
-        try:
-            chunk = parse_json(event.data)
-        except ValueError:
-            raise BackendError(
-                f"an event of the raw completion's stream is not JSON: {shorten(event.data)}", kind="broken-stream"
-            ) from None
-        self.take(chunk)
+        if not self._takes_end(event):
+            self._take(read_raw_event(event.data))
+
+    async def read_whole(self, body: str) -> None:
+        """Take a whole answer; a long one is read in the room.
+
+        Raises:
+            BackendError: It reports an error (kind `broken-stream`), or is no JSON (kind `not-json`).
+        """
+        self._take(await read(len(body), read_raw_answer, body))
+        self.is_done = True  # a whole answer needs no `[DONE]`
 
     def take(self, answer: JSON) -> None:
         """Take a whole answer, or one chunk.
@@ -62,29 +123,7 @@ class CompletionReader:
         Raises:
             BackendError: It reports an error (kind `broken-stream`).
         """
-        whole = object_of(answer)
-        if (problem := problem_of_error(whole)) is not None:
-            raise BackendError(
-                f"raw completion: {problem}", kind="broken-stream", body=json.dumps(answer)[:_BODY_CHARS]
-            )
-        self._usage = usage_of(whole.get("usage")) or self._usage
-        choices = objects_of(whole.get("choices"))
-        if len(choices) > MAX_CHOICES:
-            message = f"the raw completion's answer holds {len(choices):,} choices, more than {MAX_CHOICES:,}"
-            raise BackendError(message, kind="odd-answer")
-        for choice in choices:
-            if integer_of(choice.get("index")) in (0, None):
-                self._take_choice(whole, choice)
-
-    def take_text(self, body: str) -> None:
-        """Take a whole answer as text, if it is one.
-
-        Raises:
-            BackendError: It reports an error (kind `broken-stream`).
-        """
-        with suppress(ValueError):
-            self.take(parse_json(body))
-            self.is_done = True
+        self._take(_chunk_of(answer))
 
     def finish(self, body: str, elapsed_s: float, constraint: str | None) -> Completion:
         """Return the completion.
@@ -98,35 +137,64 @@ class CompletionReader:
         if self._finish_reason is None and not self.is_done:
             message = "the raw completion's stream ended without a finish reason and without `[DONE]`"
             raise BackendError(message, kind="broken-stream", body=body[:_BODY_CHARS])
-        has_ids = self._token_ids is not None and not self._has_gap
+        token_ids = None if self._has_gap else self._token_ids.told
         return Completion(
             text=self._text.text,
-            token_ids=tuple(self._token_ids or ()) if has_ids else None,
+            token_ids=token_ids,
             finish_reason=self._finish_reason,
             stop_reason=self._stop_reason,
-            evidence=Evidence.OWN_RENDER if has_ids else Evidence.TEXT_ONLY,
+            evidence=Evidence.TEXT_ONLY if token_ids is None else Evidence.OWN_RENDER,
             usage=self._usage,
-            logprobs=None if self._logprobs is None else tuple(self._logprobs),
+            logprobs=self._logprobs.told,
             constraint=constraint,
             body=body,
             elapsed_s=elapsed_s,
         )
 
-    def _take_choice(self, answer: JSONObject, choice: JSONObject) -> None:
-        self.has_choice = True
-        self._finish_reason = text_of(choice.get("finish_reason")) or self._finish_reason
-        stop_reason = stop_reason_of(choice.get("stop_reason"))
-        self._stop_reason = stop_reason if stop_reason is not None else self._stop_reason
-        ids = run_facts.output_ids(answer, choice)
-        text = text_of(choice.get("text")) or ""
-        if ids is not None:
-            self._token_ids = self._token_ids or []
-            self._token_ids += ids
-        elif text:
-            self._has_gap = True  # text without its ids: the ids of the rest would not be all
-        logprobs = completion_logprobs_of(choice.get("logprobs"))
-        if logprobs is not None:
-            self._logprobs = self._logprobs or []
-            self._logprobs += logprobs
-        if text:
-            self._text.add(text)
+    def _takes_end(self, event: SseEvent) -> bool:
+        """Say whether an event is the one that ends the stream."""
+        is_end = event.data.strip() == _DONE
+        self.is_done = self.is_done or is_end
+        return is_end
+
+    def _take(self, chunk: RawChunk) -> None:
+        self._usage = chunk.usage or self._usage
+        for choice in chunk.choices:
+            self.has_choice = True
+            self._finish_reason = choice.finish_reason or self._finish_reason
+            self._stop_reason = choice.stop_reason if choice.stop_reason is not None else self._stop_reason
+            if choice.token_ids is not None:
+                self._token_ids.add(choice.token_ids)
+            elif choice.text:
+                self._has_gap = True  # text without its ids: the ids of the rest would not be all
+            self._logprobs.add(choice.logprobs)
+            if choice.text:
+                self._text.add(choice.text)
+
+
+def _chunk_of(answer: JSON) -> RawChunk:
+    """Narrow a whole answer, or one chunk of a stream.
+
+    Raises:
+        BackendError: It reports an error (kind `broken-stream`), or holds too many choices (kind `odd-answer`).
+    """
+    whole = object_of(answer)
+    if (problem := problem_of_error(whole)) is not None:
+        message = f"raw completion: {problem}"
+        raise BackendError(message, kind="broken-stream", body=json.dumps(answer)[:_BODY_CHARS])
+    choices = objects_of(whole.get("choices"))
+    if len(choices) > MAX_CHOICES:
+        message = f"the raw completion's answer holds {len(choices):,} choices, more than {MAX_CHOICES:,}"
+        raise BackendError(message, kind="odd-answer")
+    first = [choice for choice in choices if integer_of(choice.get("index")) in (0, None)]
+    return RawChunk(tuple(_choice_of(whole, choice) for choice in first), usage_of(whole.get("usage")))
+
+
+def _choice_of(answer: JSONObject, choice: JSONObject) -> RawChoice:
+    return RawChoice(
+        text_of(choice.get("text")) or "",
+        run_facts.output_ids(answer, choice),
+        text_of(choice.get("finish_reason")),
+        stop_reason_of(choice.get("stop_reason")),
+        completion_logprobs_of(choice.get("logprobs")),
+    )

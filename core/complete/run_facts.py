@@ -12,13 +12,20 @@ A raw completion's stream has the same fields in each of its events.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
+from dataclasses import dataclass
 
+from prompt_debugger.core.complete.reading import READING, read
 from prompt_debugger.core.complete.shapes import ids_of, object_of, objects_of, parse_object, text_of
+from prompt_debugger.core.errors import BackendError
+from prompt_debugger.core.room import job
+from prompt_debugger.core.room.values import admit
 from prompt_debugger.core.types import JSONObject
 
 _PROXIED = "provider_specific_fields"
 _VERBOSE = "__verbose"
 _FINISH_BY_STOP_TYPE = {"eos": "stop", "word": "stop", "limit": "length"}
+_DETAILS = "completion_tokens_details"
 _GRAMMAR_FIELDS = ("grammar", "grammar_lazy", "grammar_triggers")
 
 
@@ -44,28 +51,55 @@ def prompt_text(answer: JSONObject) -> str | None:
     return text_of(object_of(answer.get(_VERBOSE)).get("prompt"))
 
 
-def sampler_word(body: str) -> str | None:
-    """Return llama.cpp's own word for why sampling ended, in the words of `finish_reason`."""
-    verbose = object_of(parse_object(body).get(_VERBOSE))
-    return _FINISH_BY_STOP_TYPE.get(text_of(verbose.get("stop_type")) or "")
+@admit
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What an answer tells of its run beside what it holds.
+
+    Attributes:
+        sampler_word: llama.cpp's own word for why sampling ended, in the words of `finish_reason`.
+        tells_grammar: Whether it tells which grammar was put on the run, be it none.
+        grammar: The grammar that llama.cpp put on this very run, as JSON text; `None` if there was none.
+        counts_reasoning: Whether it counts the tokens of the reasoning; `None` if it says nothing of it.
+    """
+
+    sampler_word: str | None = None
+    tells_grammar: bool = False
+    grammar: str | None = None
+    counts_reasoning: bool | None = None
+
+
+async def facts_of(body: str) -> RunFacts:
+    """Return what an answer tells of its run.
+
+    Args:
+        body: The answer as received; a long one is read in the room.
+    """
+    if _VERBOSE not in body and _DETAILS not in body:
+        return RunFacts()
+    with suppress(BackendError):  # it took too much
+        return await read(len(body), read_facts, body)
+    return RunFacts()
+
+
+@job("reading what the answer tells of its run", READING)
+def read_facts(body: str) -> RunFacts:
+    """Return what an answer tells of its run."""
+    answer = parse_object(body)
+    verbose, usage = object_of(answer.get(_VERBOSE)), object_of(answer.get("usage"))
+    settings = object_of(verbose.get("generation_settings"))
+    grammar: JSONObject = {key: settings[key] for key in _GRAMMAR_FIELDS if key in settings}
+    return RunFacts(
+        _FINISH_BY_STOP_TYPE.get(text_of(verbose.get("stop_type")) or ""),
+        "generation_settings" in verbose,
+        json.dumps(grammar, ensure_ascii=False) if settings.get("grammar") else None,
+        usage[_DETAILS] is not None if _DETAILS in usage else None,
+    )
 
 
 def stop_word(answer: JSONObject) -> str | None:
     """Return the stop string that llama.cpp says it ended at."""
     return text_of(object_of(answer.get(_VERBOSE)).get("stopping_word")) or None
-
-
-def tells_grammar(body: str) -> bool:
-    """Say whether an answer tells which grammar was put on the run, be it none."""
-    return "generation_settings" in object_of(parse_object(body).get(_VERBOSE))
-
-
-def grammar_of(body: str) -> str | None:
-    """Return the grammar that llama.cpp put on this very run, as JSON text; `None` if there was none."""
-    settings = object_of(object_of(parse_object(body).get(_VERBOSE)).get("generation_settings"))
-    if not settings.get("grammar"):
-        return None
-    return json.dumps({key: settings[key] for key in _GRAMMAR_FIELDS if key in settings}, ensure_ascii=False)
 
 
 def _proxied(answer: JSONObject) -> tuple[JSONObject, ...]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 
+from prompt_debugger.core.complete.backends.limits import MAX_IDS
 from prompt_debugger.core.json_values import is_too_deep
 from prompt_debugger.core.types import JSON, JSONObject
 
 MOST_LOOK_PARTS = 100_000  # of what a server says of itself
+MOST_LOOK_COMMAS = 300_000
 MOST_PARTS = 1_000_000  # log-probabilities of 20,000 tokens have fewer; in each of ten million a second is lost
 
 
@@ -37,8 +39,8 @@ def number_of(value: JSON) -> float | None:
 
 
 def ids_of(value: JSON) -> tuple[int, ...] | None:
-    """Return a list of token ids; `None` if it is none, or if one entry is no id."""
-    if not isinstance(value, list):
+    """Return a list of token ids; `None` if it is none, one entry is no id, or no context is as long."""
+    if not isinstance(value, list) or len(value) > MAX_IDS:
         return None
     ids = tuple(item for item in value if isinstance(item, int) and not isinstance(item, bool) and item >= 0)
     return ids if len(ids) == len(value) else None
@@ -71,4 +73,24 @@ def parse_object(text: str) -> JSONObject:
 
 def parse_look(text: str) -> JSONObject:
     """Parse what a server says of itself; an empty object if it is none, or has more parts than any has."""
-    return {} if text.count("{") + text.count("[") > MOST_LOOK_PARTS else parse_object(text)
+    if text.count("{") + text.count("[") > MOST_LOOK_PARTS or text.count(",") > MOST_LOOK_COMMAS:
+        return {}
+    return parse_object(text)
+
+
+def count_values(value: JSON, most: int) -> int:
+    """Return how many values a value is made of, keys among them; what is beyond `most` is not counted.
+
+    >>> count_values({"a": [1, 2]}, 100), count_values([0] * 100, 10) > 10
+    (5, True)
+    """
+    count, waiting = 0, [value]
+    while waiting and count <= most:
+        one = waiting.pop()
+        count += 1
+        if isinstance(one, dict):
+            count += len(one)
+            waiting.extend(one.values() if len(one) <= most else ())
+        elif isinstance(one, list):
+            waiting.extend(one if len(one) <= most else one[: most + 1])
+    return count

@@ -223,12 +223,12 @@ class _Run:
         if gathered.refusal is not None:
             await self.raise_death(gathered.refusal)
         prompt = await in_thread(renderer.explain_server, body, gathered)
-        difference = renderer.compare(prompt, self.now.trace.local_prompt)
+        difference = await in_thread(renderer.compare, prompt, self.now.trace.local_prompt)
         self.update(
             "The server refused the request" if gathered.refusal else "The model answered",
             sent=gathered.sent,
             evidence=gathered.evidence,
-            raw=renderer.with_tokens(gathered),
+            raw=await in_thread(renderer.with_tokens, gathered),
             raw_again=gathered.raw_again,
             chat=gathered.chat,
             chat_stream=gathered.chat_stream,

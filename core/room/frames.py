@@ -2,12 +2,14 @@
 
 A pickle is dangerous because it can name functions to call. Ours never do: values
 are made plain before (`core.room.values`), and a pickle that names anything is refused.
+
+Writing or reading a large one is one long step of C in which no other thread has its turn, the event loop's among
+them. So pickles are written to, and read from, files in Python: those are asked for each 64 KB of small values.
 """
 
 from __future__ import annotations
 
 import gc
-import io
 import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,18 +27,57 @@ class _Plain(pickle.Unpickler):
         raise UnknownValueError(f"a frame names `{module}.{name}`")
 
 
+class _Sink:
+    """A file to write to."""
+
+    def __init__(self) -> None:
+        self.pieces: list[bytes] = [b""]
+
+    def write(self, piece: bytes) -> int:
+        """Take a piece."""
+        self.pieces.append(piece)
+        return len(piece)
+
+
+class _Source:
+    """A file to read from."""
+
+    def __init__(self, body: bytes | bytearray | memoryview) -> None:
+        self._body = memoryview(body)
+        self._at = 0
+
+    def read(self, size: int) -> bytes:
+        """Give a piece; a shorter one at the end."""
+        piece = bytes(self._body[self._at : self._at + size])
+        self._at += len(piece)
+        return piece
+
+    def readinto(self, buffer: memoryview) -> int:
+        """Fill a buffer, as far as there is something."""
+        piece = self._body[self._at : self._at + len(buffer)]
+        buffer[: len(piece)] = piece
+        self._at += len(piece)
+        return len(piece)
+
+    def readline(self) -> bytes:
+        """Give a line: what old kinds of pickles have, and ours have not."""
+        raise UnknownValueError("a frame has a line")
+
+
 def pack(value: object) -> bytes:
     """Return a frame.
 
     Raises:
         UnknownValueError: The value cannot travel.
     """
+    sink = _Sink()
     try:
         with _uncollected():
-            body = pickle.dumps(encode_value(value), protocol=5)
+            pickle.Pickler(sink, protocol=5).dump(encode_value(value))
     except RecursionError:
         raise UnknownValueError("it is nested too deep") from None
-    return len(body).to_bytes(HEADER, "big") + body
+    sink.pieces[0] = sum(map(len, sink.pieces)).to_bytes(HEADER, "big")
+    return b"".join(sink.pieces)
 
 
 def unpack(body: bytes | bytearray | memoryview) -> object:
@@ -47,7 +88,7 @@ def unpack(body: bytes | bytearray | memoryview) -> object:
     """
     try:
         with _uncollected():
-            return decode_value(_Plain(io.BytesIO(body)).load())
+            return decode_value(_Plain(_Source(body)).load())
     except UnknownValueError:
         raise
     except Exception as error:  # noqa: BLE001 - a broken pickle fails in many ways

@@ -7,6 +7,7 @@ import json
 from prompt_debugger.core.complete.backends.events import EventReader
 from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.raw_completion import CompletionReader, OnText
+from prompt_debugger.core.complete.reading import NOT_JSON
 from prompt_debugger.core.complete.shapes import object_of
 from prompt_debugger.core.errors import BackendError
 from prompt_debugger.core.types import Completion, JSONObject
@@ -34,8 +35,7 @@ async def request_completion(connection: HttpConnection, body: JSONObject, on_te
     if on_text is None:
         answer = await connection.post(PATH, {**body, "stream": False})
         reader = CompletionReader()
-        reader.take(connection.read_json("POST", PATH, answer))
-        reader.is_done = True  # a whole answer needs no `[DONE]`
+        await connection.understood("POST", PATH, answer, reader.read_whole(answer.text))
         return reader.finish(answer.text, answer.elapsed_s, constraint)
     streamed: JSONObject = {**body, "stream": True}
     counted: JSONObject = {**streamed, "stream_options": {"include_usage": True}}
@@ -62,11 +62,20 @@ async def _streamed(
     async with connection.stream("POST", PATH, body) as stream:
         events = EventReader(stream)
         try:
-            await events.read(reader.feed, lambda: reader.is_done)
-            events.finish(reader.feed)
+            await events.read(reader.read, lambda: reader.is_done)
+            await events.finish(reader.read)
             if not reader.has_choice:  # a server that does not stream answers with one JSON document
-                reader.take_text(events.text)
+                await _read_document(reader, events.text)
         except BackendError as error:
             error.body = error.body or events.text[:_EXCERPT_CHARS]
             raise
         return reader.finish(events.text, stream.elapsed_s, constraint)
+
+
+async def _read_document(reader: CompletionReader, body: str) -> None:
+    """Take a whole answer as text, if it is one."""
+    try:
+        await reader.read_whole(body)
+    except BackendError as error:
+        if error.kind != NOT_JSON:
+            raise

@@ -7,8 +7,9 @@ their turn. A stream without an end is cut at one of the bounds of `limits`, and
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 
+from prompt_debugger.core.complete.backends.decoding import Text
 from prompt_debugger.core.complete.backends.failures import failure_of_length
 from prompt_debugger.core.complete.backends.http import ByteStream
 from prompt_debugger.core.complete.backends.limits import MAX_EVENT_BYTES, MAX_EVENTS, MAX_LINES
@@ -19,14 +20,10 @@ _EVENTS_AT_ONCE = 64
 
 
 class EventReader:
-    """Reads one stream.
-
-    Attributes:
-        received: All bytes that came.
-    """
+    """Reads one stream."""
 
     def __init__(self, stream: ByteStream) -> None:
-        self.received = bytearray()
+        self._received = Text()
         self._stream = stream
         self._parser = SseParser()
         self._count = 0
@@ -35,21 +32,21 @@ class EventReader:
     @property
     def text(self) -> str:
         """All that came, as text; U+FFFD where it was no UTF-8."""
-        return self.received.decode("utf-8", "replace")
+        return self._received.whole
 
-    async def read(self, feed: Callable[[SseEvent], None], is_done: Callable[[], bool]) -> None:
+    async def read(self, feed: Callable[[SseEvent], Awaitable[None]], is_done: Callable[[], bool]) -> None:
         """Feed events until the stream ends, or it is done.
 
         Raises:
             BackendError: It broke off, or went beyond a bound (kind `too-large`).
         """
         async for chunk in self._stream:
-            self.received += chunk
+            self._received.add(chunk)
             for piece in _slices(chunk):
                 for event in self._parser.feed(piece):
                     self._check("events", self._count, MAX_EVENTS)
                     self._count += 1
-                    feed(event)
+                    await feed(event)
                     await self._rest_after(_SLICE_BYTES // _EVENTS_AT_ONCE)
                 self._check("lines", self._parser.line_count, MAX_LINES)
                 self._check("bytes in one event", self._parser.open_bytes, MAX_EVENT_BYTES)
@@ -57,14 +54,14 @@ class EventReader:
             if is_done():
                 return
 
-    def finish(self, feed: Callable[[SseEvent], None]) -> None:
+    async def finish(self, feed: Callable[[SseEvent], Awaitable[None]]) -> None:
         """Feed the event that the end of the stream cut off, if any."""
         for event in self._parser.finish():
-            feed(event)
+            await feed(event)
 
     def _check(self, what: str, count: int, most: int) -> None:
         if count >= most:
-            raise failure_of_length(self._stream.call, what, most, self.text[:_SLICE_BYTES])
+            raise failure_of_length(self._stream.call, what, most, self._received.head)
 
     async def _rest_after(self, work: int) -> None:
         """Let others have their turn, now and then."""

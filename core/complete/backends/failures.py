@@ -18,7 +18,7 @@ from http import HTTPStatus
 import httpx
 
 from prompt_debugger.core.complete.backends.error_words import read_words, title_of_page
-from prompt_debugger.core.complete.backends.limits import EXCERPT_CHARS, MAX_ANSWER_BYTES, Timeouts
+from prompt_debugger.core.complete.backends.limits import EXCERPT_CHARS, Timeouts
 from prompt_debugger.core.errors import BackendError
 
 _HINT_BY_STATUS = {
@@ -36,6 +36,7 @@ _HINT_BY_STATUS = {
 }
 _SERVER_HINT = "The fault lies in the server: look at its log."
 _SHORTEST_SECRET = 4
+_EXCERPT_READ = 65_536  # of a text: looking through all of a long one takes a while
 _MESSAGE_CHARS = 400  # of the server's words in ours; `BackendError.said` has them whole
 
 
@@ -57,6 +58,11 @@ class Call:
 
     def __str__(self) -> str:
         return f"{self.method} {self.url}"
+
+    @property
+    def longest_secret(self) -> int:
+        """Length of the longest text that is kept out."""
+        return max(len(json.dumps(secret)) for secret in (self.secret or "", *self.others))
 
     def scrub(self, text: str) -> str:
         """Return `text` without the API key and what else is kept out."""
@@ -112,9 +118,9 @@ def failure_of_run(call: Call, run_s: float) -> BackendError:
     return BackendError(message, "Ask for fewer tokens, or give a run more time: `--run-time S`.", kind="timeout")
 
 
-def failure_of_size(call: Call, received: str) -> BackendError:
-    """Explain that an answer is too large; `received` is its beginning."""
-    message = f"{call}: the answer is larger than {MAX_ANSWER_BYTES // 1024 // 1024} MB and was not read to its end"
+def failure_of_size(call: Call, most: int, received: str) -> BackendError:
+    """Explain that an answer is larger than `most` bytes; `received` is its beginning."""
+    message = f"{call}: the answer is larger than {most // 1024 // 1024} MB and was not read to its end"
     hint = "Is this the right server? Ask for fewer tokens or fewer logprobs."
     return BackendError(message, hint, kind="too-large", body=_excerpt(call, received))
 
@@ -212,5 +218,8 @@ def _phrase_of(status: int) -> str:
 
 
 def _excerpt(call: Call, text: str) -> str:
-    scrubbed = call.scrub(text)
+    head = text[:_EXCERPT_READ]
+    if len(text) > len(head):  # what was cut may be a key
+        head = head[: -call.longest_secret]
+    scrubbed = call.scrub(head)
     return scrubbed if len(scrubbed) <= EXCERPT_CHARS else scrubbed[: EXCERPT_CHARS - 1] + "…"

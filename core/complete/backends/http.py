@@ -11,17 +11,19 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Self
+from typing import Self, TypeVar
 
 import httpx
 
+from prompt_debugger.core.complete.answers import read_json
 from prompt_debugger.core.complete.backends.address import Address, check_key
 from prompt_debugger.core.complete.backends.certificates import public_certificates
 from prompt_debugger.core.complete.backends.clients import Clients
+from prompt_debugger.core.complete.backends.decoding import Text
 from prompt_debugger.core.complete.backends.encoding import unpacked
 from prompt_debugger.core.complete.backends.exchanges import Note, noted
 from prompt_debugger.core.complete.backends.extra_headers import check_headers, secrets_in
@@ -36,11 +38,13 @@ from prompt_debugger.core.complete.backends.failures import (
     failure_of_transport,
 )
 from prompt_debugger.core.complete.backends.guard import NetworkGuard, build_transport
-from prompt_debugger.core.complete.backends.limits import MAX_ANSWER_BYTES, MAX_PIECES, Timeouts
+from prompt_debugger.core.complete.backends.limits import MAX_ANSWER_BYTES, MAX_LOOK_BYTES, MAX_PIECES, Timeouts
 from prompt_debugger.core.complete.backends.outside import lead_through_door
-from prompt_debugger.core.complete.shapes import parse_json
+from prompt_debugger.core.complete.reading import NOT_JSON, read
 from prompt_debugger.core.errors import BackendError
 from prompt_debugger.core.types import JSON, JSONObject
+
+T = TypeVar("T")
 
 _ERROR_BYTES = 65_536
 _PIECES_AT_ONCE = 16
@@ -129,7 +133,7 @@ class HttpConnection:
         await self._clients.close()
 
     async def get(self, path: str, *, total_s: float | None = None) -> Answer:
-        """Fetch a path; `/v1/…` counts from the base URL.
+        """Fetch what a server says of itself; `/v1/…` counts from the base URL. It is short, or none.
 
         Raises:
             BackendError: There is no answer, or none with a good status.
@@ -150,20 +154,30 @@ class HttpConnection:
         Raises:
             BackendError: As `post`, or the answer is no JSON (kind `not-json`).
         """
-        return self.read_json("POST", path, await self.post(path, body))
+        return await self.read_json("POST", path, await self.post(path, body))
 
-    def read_json(self, method: str, path: str, answer: Answer) -> JSON:
+    async def read_json(self, method: str, path: str, answer: Answer) -> JSON:
         """Return the JSON of an answer.
 
         Raises:
             BackendError: It is none (kind `not-json`).
         """
+        return await self.understood(method, path, answer, read(len(answer.text), read_json, answer.text))
+
+    async def understood(self, method: str, path: str, answer: Answer, reading: Awaitable[T]) -> T:
+        """Return what was read in an answer.
+
+        Raises:
+            BackendError: It is no JSON (kind `not-json`), or whatever the reading raises.
+        """
         try:
-            return parse_json(answer.text)
-        except ValueError as error:
+            return await reading
+        except BackendError as error:
+            if error.kind != NOT_JSON:
+                raise
             content_type = answer.headers.get("content-type", "")
             call = self._call(method, path)
-            raise failure_of_format(call, answer.status, content_type, answer.text, str(error)) from None
+            raise failure_of_format(call, answer.status, content_type, answer.text, error.message) from None
 
     @asynccontextmanager
     async def stream(
@@ -193,18 +207,22 @@ class HttpConnection:
 
     async def _whole(self, method: str, path: str, body: JSONObject | None, total_s: float | None) -> Answer:
         async with self.stream(method, path, body, total_s=total_s) as stream:
-            data = bytearray()
+            stream.most_bytes = MAX_LOOK_BYTES if method == "GET" else MAX_ANSWER_BYTES
+            text = Text()
             async for chunk in stream:
-                data += chunk
-            text, is_utf8 = _decode(data)
-            return Answer(stream.status, stream.headers, text, is_utf8, stream.elapsed_s)
+                text.add(chunk)
+            return Answer(stream.status, stream.headers, text.whole, text.is_utf8, stream.elapsed_s)
 
     def _call(self, method: str, path: str) -> Call:
         return Call(method, self.address.url_of(path), self._key, self._secrets)
 
 
 class ByteStream:
-    """The bytes of an answer as they come, counted and timed; reading raises `BackendError` when they stop."""
+    """The bytes of an answer as they come, counted and timed; reading raises `BackendError` when they stop.
+
+    Attributes:
+        most_bytes: How many there may be.
+    """
 
     def __init__(self, response: httpx.Response, clock: _Clock, note: Note) -> None:
         self.status = response.status_code
@@ -213,6 +231,7 @@ class ByteStream:
         self._response = response
         self._clock = clock
         self._note = note
+        self.most_bytes = MAX_ANSWER_BYTES
         self._size = 0
         self._count = 0
         self._head = b""
@@ -242,11 +261,11 @@ class ByteStream:
         self._note.take(chunk)
         self._size += len(chunk)
         self._head = self._head or chunk[:4096]
-        if self._size > MAX_ANSWER_BYTES:
-            raise failure_of_size(self._clock.call, _decode(self._head)[0])
+        if self._size > self.most_bytes:
+            raise failure_of_size(self._clock.call, self.most_bytes, _decode(self._head))
         self._count += 1
         if self._count > MAX_PIECES:
-            raise failure_of_length(self._clock.call, "pieces", MAX_PIECES, _decode(self._head)[0])
+            raise failure_of_length(self._clock.call, "pieces", MAX_PIECES, _decode(self._head))
         if not self._count % _PIECES_AT_ONCE:  # many small ones can lie ready at once
             await asyncio.sleep(0)
         return chunk
@@ -301,12 +320,8 @@ async def _failure_of_answer(call: Call, stream: ByteStream) -> BackendError:
                 break
     except BackendError:
         pass  # the status tells more than the way its explanation broke off
-    return failure_of_status(call, stream.status, stream.raw_headers, _decode(data)[0])
+    return failure_of_status(call, stream.status, stream.raw_headers, _decode(data))
 
 
-def _decode(data: bytes | bytearray) -> tuple[str, bool]:
-    """Return the text, and whether it was UTF-8."""
-    try:
-        return data.decode("utf-8"), True
-    except UnicodeDecodeError:
-        return data.decode("utf-8", "replace"), False
+def _decode(data: bytes | bytearray) -> str:
+    return data.decode("utf-8", "replace")

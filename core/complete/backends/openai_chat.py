@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from prompt_debugger.core.complete.answers import read_chat
+from prompt_debugger.core.complete.answers import read_chat_text
 from prompt_debugger.core.complete.backends.events import EventReader
 from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.backends.sse import SseEvent
 from prompt_debugger.core.complete.chat_stream import ChatStreamReader, OnDelta, OnPromptIds
+from prompt_debugger.core.complete.reading import read
 from prompt_debugger.core.errors import BackendError
 from prompt_debugger.core.types import ChatResult, JSONObject
 
@@ -30,7 +31,9 @@ async def request_chat(connection: HttpConnection, body: JSONObject) -> ChatResu
     """
     sent: JSONObject = {key: value for key, value in body.items() if key not in ("stream", "stream_options")}
     answer = await connection.post(PATH, sent)
-    result = read_chat(connection.read_json("POST", PATH, answer), answer.text, answer.elapsed_s)
+    reading = read(len(answer.text), read_chat_text, answer.text)
+    result = await connection.understood("POST", PATH, answer, reading)
+    result = replace(result, body=answer.text, elapsed_s=answer.elapsed_s)
     if not answer.is_utf8 and result.error is None:
         return replace(result, error="the answer is not UTF-8; U+FFFD stands for what was unreadable")
     return result
@@ -60,8 +63,8 @@ async def request_chat_stream(
     failure: BackendError | None = None
     async with connection.stream("POST", PATH, {**body, "stream": True}) as stream:
 
-        def feed(event: SseEvent) -> None:
-            reader.feed(event, stream.elapsed_s)
+        async def feed(event: SseEvent) -> None:
+            await reader.read(event, stream.elapsed_s)
 
         events = EventReader(stream)
         try:
@@ -69,5 +72,5 @@ async def request_chat_stream(
         except BackendError as error:
             failure = error
         if failure is None or failure.kind != "too-large":  # what we cut in two is no fault of the server
-            events.finish(feed)
-        return reader.finish(events.text, stream.elapsed_s, None if failure is None else failure.message)
+            await events.finish(feed)
+        return await reader.end(events.text, stream.elapsed_s, None if failure is None else failure.message)

@@ -60,7 +60,7 @@ async def request_render(connection: HttpConnection, body: JSONObject) -> Render
     path = "/v1/chat/completions/render"
     sent: JSONObject = {key: value for key, value in body.items() if key not in ("stream", "stream_options")}
     answer = await connection.post(path, sent)
-    fields = object_of(connection.read_json("POST", path, answer))
+    fields = object_of(await connection.read_json("POST", path, answer))
     ids = ids_of(fields.get("token_ids"))
     if ids is None:
         raise _odd(path, fields)

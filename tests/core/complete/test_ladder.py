@@ -16,6 +16,7 @@ from prompt_debugger.core.complete.ladder import (
     place_on_ladder,
     sampler_finish_reason,
 )
+from prompt_debugger.core.complete.run_facts import read_facts
 from prompt_debugger.core.types import (
     JSON,
     ChatResult,
@@ -159,7 +160,7 @@ VLLM = Server("http://h/v1", kind="vllm")
     ],
 )
 def test_only_vllm_shows_its_reasoning_parser_by_counting(server: Server, body: str, expected: bool | None) -> None:
-    assert observed_server(server, replace(CHAT, body=body)).has_reasoning_parser is expected
+    assert observed_server(server, read_facts(body)).has_reasoning_parser is expected
 
 
 async def test_a_tokenizer_that_is_another_models_is_said() -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from prompt_debugger.core.complete import ServerClient, Timeouts
-from prompt_debugger.core.complete.answers import MOST_LOGPROBS, chat_logprobs_of
+from prompt_debugger.core.complete.answers import chat_logprobs_of
+from prompt_debugger.core.complete.backends.limits import MAX_LOGPROBS
 from prompt_debugger.core.complete.shapes import MOST_LOOK_PARTS, MOST_PARTS
 from prompt_debugger.core.errors import BackendError
 from prompt_debugger.core.types import JSON
@@ -259,7 +260,7 @@ async def test_a_server_that_says_endless_things_of_itself_says_nothing() -> Non
 def test_endless_log_probabilities_are_not_read() -> None:
     one: JSON = {"token": "a", "logprob": -1.0}
 
-    assert chat_logprobs_of({"content": [one] * (MOST_LOGPROBS + 1)}) is None
+    assert chat_logprobs_of({"content": [one] * (MAX_LOGPROBS + 1)}) is None
     assert len(chat_logprobs_of({"content": [one]}) or ()) == 1
 
 

@@ -51,8 +51,8 @@ def test_llama_cpp_tells_its_run_in_a_field_of_its_own() -> None:
     body = json.dumps(LLAMA_CPP)
 
     assert read(LLAMA_CPP) == ((10, 324, 3), None, "<|im_user|>hi")
-    assert run_facts.sampler_word(body) == "stop"
-    grammar = run_facts.grammar_of(body)
+    assert run_facts.read_facts(body).sampler_word == "stop"
+    grammar = run_facts.read_facts(body).grammar
     assert grammar is not None
     assert json.loads(grammar) == {
         "grammar": "root ::= x",
@@ -66,14 +66,15 @@ def test_a_stop_string_of_llama_cpp_is_its_stop_reason() -> None:
     answer: JSONObject = {**LLAMA_CPP, "__verbose": verbose}
 
     assert read_chat(answer, "", 0.0).stop_reason == "###"
-    assert run_facts.sampler_word(json.dumps(answer)) == "stop"
-    assert run_facts.tells_grammar(json.dumps(answer)) is False
+    assert run_facts.read_facts(json.dumps(answer)).sampler_word == "stop"
+    assert run_facts.read_facts(json.dumps(answer)).tells_grammar is False
 
 
 def test_a_run_without_a_grammar_says_so() -> None:
     body = json.dumps({"__verbose": {"generation_settings": {"grammar": ""}}})
 
-    assert (run_facts.tells_grammar(body), run_facts.grammar_of(body)) == (True, None)
+    facts = run_facts.read_facts(body)
+    assert (facts.tells_grammar, facts.grammar) == (True, None)
 
 
 def test_a_proxy_hands_the_ids_on_in_a_field_of_its_own() -> None:
@@ -84,7 +85,7 @@ def test_answers_of_other_shapes_tell_nothing() -> None:
     odd: JSONObject = {"choices": [{"index": 0, "message": {}, "provider_specific_fields": [1]}], "__verbose": "x"}
 
     assert read(odd) == (None, None, None)
-    assert run_facts.sampler_word("no JSON") is None
+    assert run_facts.read_facts("no JSON") == run_facts.RunFacts()
 
 
 def test_zeros_throughout_are_no_accounting() -> None:

@@ -1,0 +1,43 @@
+"""The text of bytes that come in pieces, decoded as they come: all of a long answer at once holds up whoever waits."""
+
+from __future__ import annotations
+
+from codecs import getincrementaldecoder
+
+_DECODER = getincrementaldecoder("utf-8")
+
+
+class Text:
+    """A text that grows.
+
+    Attributes:
+        head: Its beginning, as far as it came in one piece.
+        is_utf8: False once something in it was not; U+FFFD stands for that.
+    """
+
+    def __init__(self) -> None:
+        self.head = ""
+        self.is_utf8 = True
+        self._decoder = _DECODER("strict")
+        self._pieces: list[str] = []
+
+    @property
+    def whole(self) -> str:
+        """All of it, the end of a character that was cut off as U+FFFD."""
+        self._decode(b"", is_end=True)
+        self._pieces = ["".join(self._pieces)]
+        return self._pieces[0]
+
+    def add(self, data: bytes) -> None:
+        """Take bytes."""
+        self._decode(data, is_end=False)
+        self.head = self.head or self._pieces[-1]
+
+    def _decode(self, data: bytes, *, is_end: bool) -> None:
+        try:
+            piece = self._decoder.decode(data, is_end)
+        except UnicodeDecodeError:
+            waiting, _ = self._decoder.getstate()
+            self.is_utf8, self._decoder = False, _DECODER("replace")
+            piece = self._decoder.decode(waiting + data, is_end)
+        self._pieces.append(piece)

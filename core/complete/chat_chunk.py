@@ -1,0 +1,111 @@
+"""One event of a chat stream: what it says, read without regard to those before it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from prompt_debugger.core.complete import run_facts
+from prompt_debugger.core.complete.answers import (
+    bound_message,
+    chat_logprobs_of,
+    problem_of_error,
+    stop_reason_of,
+    usage_of,
+)
+from prompt_debugger.core.complete.backends.limits import MAX_CHOICES, MAX_VALUES
+from prompt_debugger.core.complete.reading import READING
+from prompt_debugger.core.complete.shapes import (
+    integer_of,
+    object_of,
+    objects_of,
+    parse_json,
+    text_of,
+)
+from prompt_debugger.core.errors import shorten
+from prompt_debugger.core.room import job
+from prompt_debugger.core.room.values import admit
+from prompt_debugger.core.types import JSONObject, TokenLogprob, Usage
+
+
+@admit
+class ChatChoice(NamedTuple):
+    """What an event says of the first choice.
+
+    Attributes:
+        delta: What is new.
+        token_ids: The ids it was made of, where they are told.
+        finish_reason: Set at the end.
+        stop_reason: Stop id or string, where it is told.
+        logprobs: One per token, where they are told.
+        value_count: How many values the delta is made of.
+    """
+
+    delta: JSONObject
+    token_ids: tuple[int, ...] | None = None
+    finish_reason: str | None = None
+    stop_reason: str | int | None = None
+    logprobs: tuple[TokenLogprob, ...] | None = None
+    value_count: int = 1
+
+
+@admit
+class ChatChunk(NamedTuple):
+    """What an event says.
+
+    Attributes:
+        choices: Of the first choice; usually one.
+        prompt_token_ids: Ids of the prompt, where they are told.
+        prompt_text: Its text, where it is told.
+        usage: The server's accounting.
+        problem: What is wrong with it, in words.
+    """
+
+    choices: tuple[ChatChoice, ...] = ()
+    prompt_token_ids: tuple[int, ...] | None = None
+    prompt_text: str | None = None
+    usage: Usage | None = None
+    problem: str | None = None
+
+
+@job("reading an event of the stream", READING)
+def read_chat_chunk(data: str, number: int, *, is_complete: bool = True) -> ChatChunk:
+    """Read one event.
+
+    Args:
+        data: What it holds.
+        number: Which of the stream it is, from 1.
+        is_complete: False if the end of the stream cut it off.
+    """
+    name = f"event {number} of the stream"
+    try:
+        chunk = parse_json(data)
+    except ValueError:
+        cut = "" if is_complete else ", which the end of the stream cut off,"
+        return ChatChunk(problem=f"{name}{cut} is not JSON: {shorten(data)}")
+    if not isinstance(chunk, dict):
+        return ChatChunk(problem=f"{name} is no object: {shorten(chunk)}")
+    problem = problem_of_error(chunk)
+    choices = objects_of(chunk.get("choices"))
+    if len(choices) > MAX_CHOICES:
+        problem = problem or f"{name} holds {len(choices):,} choices, of which {MAX_CHOICES:,} are read"
+    read, left = [], MAX_VALUES
+    for choice in choices[:MAX_CHOICES]:
+        if integer_of(choice.get("index")) in (0, None):
+            delta, too_many, count = bound_message(object_of(choice.get("delta")), name, left)
+            problem, left = problem or too_many, max(0, left - count)
+            read.append(_choice_of(chunk, choice, delta, count))
+    usage = usage_of(chunk.get("usage"))
+    if "prompt" not in data:  # as in most; looking into all the places where it may be takes longer
+        return ChatChunk(tuple(read), None, None, usage, problem)
+    return ChatChunk(tuple(read), run_facts.prompt_ids(chunk), run_facts.prompt_text(chunk), usage, problem)
+
+
+def _choice_of(chunk: JSONObject, choice: JSONObject, delta: JSONObject, count: int) -> ChatChoice:
+    return ChatChoice(
+        delta,
+        run_facts.output_ids(chunk, choice),
+        text_of(choice.get("finish_reason")),
+        stop_reason_of(choice.get("stop_reason")),
+        chat_logprobs_of(choice.get("logprobs")),
+        count,
+    )
