@@ -12,14 +12,20 @@ class Text:
 
     Attributes:
         head: Its beginning, as far as it came in one piece.
-        is_utf8: False once something in it was not; U+FFFD stands for that.
+        unreadable_count: How much in it was no UTF-8; U+FFFD stands for each.
     """
 
     def __init__(self) -> None:
         self.head = ""
-        self.is_utf8 = True
+        self.unreadable_count = 0
+        self._is_utf8 = True
         self._decoder = _DECODER("strict")
         self._pieces: list[str] = []
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether all that came was; once `whole` was asked for, its end, too."""
+        return self._is_utf8
 
     @property
     def whole(self) -> str:
@@ -38,6 +44,8 @@ class Text:
             piece = self._decoder.decode(data, is_end)
         except UnicodeDecodeError:
             waiting, _ = self._decoder.getstate()
-            self.is_utf8, self._decoder = False, _DECODER("replace")
+            self._is_utf8, self._decoder = False, _DECODER("replace")
             piece = self._decoder.decode(waiting + data, is_end)
+        if not self._is_utf8:
+            self.unreadable_count += piece.count("\ufffd")
         self._pieces.append(piece)

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from prompt_debugger.core.complete.backends.decoding import Text
 from prompt_debugger.core.complete.backends.failures import failure_of_length
 from prompt_debugger.core.complete.backends.http import ByteStream
-from prompt_debugger.core.complete.backends.limits import MAX_EVENT_BYTES, MAX_EVENTS, MAX_LINES
+from prompt_debugger.core.complete.backends.limits import MAX_EVENT_BYTES, MAX_EVENTS, MAX_LINES, MAX_UNREADABLE
 from prompt_debugger.core.complete.backends.sse import SseEvent, SseParser
 
 _SLICE_BYTES = 4_096
@@ -42,6 +42,7 @@ class EventReader:
         """
         async for chunk in self._stream:
             self._received.add(chunk)
+            self._check("bytes that are no UTF-8", self._received.unreadable_count, MAX_UNREADABLE)
             for piece in _slices(chunk):
                 for event in self._parser.feed(piece):
                     self._check("events", self._count, MAX_EVENTS)

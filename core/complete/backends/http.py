@@ -38,7 +38,13 @@ from prompt_debugger.core.complete.backends.failures import (
     failure_of_transport,
 )
 from prompt_debugger.core.complete.backends.guard import NetworkGuard, build_transport
-from prompt_debugger.core.complete.backends.limits import MAX_ANSWER_BYTES, MAX_LOOK_BYTES, MAX_PIECES, Timeouts
+from prompt_debugger.core.complete.backends.limits import (
+    MAX_ANSWER_BYTES,
+    MAX_LOOK_BYTES,
+    MAX_PIECES,
+    MAX_UNREADABLE,
+    Timeouts,
+)
 from prompt_debugger.core.complete.backends.outside import lead_through_door
 from prompt_debugger.core.complete.reading import NOT_JSON, read
 from prompt_debugger.core.errors import BackendError
@@ -207,10 +213,13 @@ class HttpConnection:
 
     async def _whole(self, method: str, path: str, body: JSONObject | None, total_s: float | None) -> Answer:
         async with self.stream(method, path, body, total_s=total_s) as stream:
-            stream.most_bytes = MAX_LOOK_BYTES if method == "GET" else MAX_ANSWER_BYTES
+            is_look = method == "GET" or total_s is not None  # whoever only looks has little time, too
+            stream.most_bytes = MAX_LOOK_BYTES if is_look else MAX_ANSWER_BYTES
             text = Text()
             async for chunk in stream:
                 text.add(chunk)
+                if text.unreadable_count > MAX_UNREADABLE:
+                    raise failure_of_length(stream.call, "bytes that are no UTF-8", MAX_UNREADABLE, text.head)
             return Answer(stream.status, stream.headers, text.whole, text.is_utf8, stream.elapsed_s)
 
     def _call(self, method: str, path: str) -> Call:

@@ -29,6 +29,7 @@ MAX_EVENTS = 131_072  # of one stream: one for each token of the longest answers
 MAX_PIECES = 2 * MAX_EVENTS  # in which one answer comes
 MAX_LINES = 4 * MAX_EVENTS  # of one stream, comments and empty ones among them
 MAX_EVENT_BYTES = 8 * 1024 * 1024
+MAX_UNREADABLE = 65_536  # bytes of one answer that are no UTF-8
 MAX_CHOICES = 1_024  # of one event
 MAX_CALLS = 10_000  # of one message: more than a model that loops writes into the longest contexts
 MAX_VALUES = 131_072  # of one message: keys, items and what they hold; 10,000 calls have 70,000

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 
 from prompt_debugger.core.errors import BackendError
+from prompt_debugger.core.room import frames
 from prompt_debugger.core.room.frames import HEADER, pack, unpack
 from prompt_debugger.core.room.values import UnknownValueError, encode_value
 from prompt_debugger.core.types import Request, Span, Token, TokenKind, Trace
@@ -57,6 +58,39 @@ def test_an_error_arrives_with_its_facts():
 
     assert type(arrived) is BackendError
     assert (str(arrived), vars(arrived)) == (str(error), vars(error))
+
+
+def test_many_values_travel_in_pieces_between_which_other_threads_have_their_turn(monkeypatch):
+    many = [f"value {number}" for number in range(100_000)]
+    written, read = [], []
+
+    class Sink(frames._Sink):
+        def write(self, piece):
+            written.append(len(piece))
+            return super().write(piece)
+
+    class Source(frames._Source):
+        def read(self, size):
+            read.append(size)
+            return super().read(size)
+
+        def readinto(self, buffer):
+            read.append(len(buffer))
+            return super().readinto(buffer)
+
+    monkeypatch.setattr(frames, "_Sink", Sink)
+    monkeypatch.setattr(frames, "_Source", Source)
+
+    assert carried(many) == many
+    assert max(written) < 100_000 < sum(written)
+    assert max(read) < 200_000 < sum(read)
+
+
+@pytest.mark.parametrize("size", [0, 1, 65_535, 65_536, 65_537, 300_000])
+def test_long_texts_and_bytes_arrive_as_they_left(size):
+    value = ("é" * size, b"\x00" * size, ["a"] * size)
+
+    assert carried(value) == value
 
 
 class Stranger:
