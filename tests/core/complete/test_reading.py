@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from itertools import pairwise
 
 import pytest
@@ -27,9 +28,9 @@ from tests.core.room import hostile
 STOP: JSONObject = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
 
 
-def events_of(*deltas: JSONObject) -> list[SseEvent]:
+def events_of(*deltas: Mapping[str, JSON]) -> list[SseEvent]:
     """Return the events of a stream that ends well."""
-    chunks: list[JSON] = [{"choices": [{"index": 0, "delta": delta}]} for delta in deltas]
+    chunks: list[JSON] = [{"choices": [{"index": 0, "delta": dict(delta)}]} for delta in deltas]
     return [SseEvent(data) for data in (*map(json.dumps, (*chunks, STOP)), "[DONE]")]
 
 
