@@ -91,10 +91,9 @@ class CaptureProxy:
                 task.cancel()
             await asyncio.wait((passing, leaving))
             self._under_way.discard(passing)
-            exchange.end(STOPPED if passing.cancelled() else "this program failed to pass it on")
+            fault = None if passing.cancelled() else passing.exception()
+            exchange.end(STOPPED if fault is None else f"this program failed to pass it on: {type(fault).__name__}")
             self._recorder.keep(exchange)
-        if not passing.cancelled() and (error := passing.exception()) is not None:
-            raise error  # a fault of ours
 
     async def _pass_on(self, asked: _Asked, exchange: Exchange, client: _Client, send: Send) -> None:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import sys
 from pathlib import Path
@@ -60,6 +61,7 @@ def _run(options: argparse.Namespace) -> int:
             log(redact_text(one_line(f"{outcome.failure.message} {outcome.failure.hint}")))
         printer.print(_outcome_json(outcome) if options.json else outcome_line(outcome))
 
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # an answer that breaks off is told in our line
     capture = Capture(options.upstream, Path(options.out), options.host, options.port, tuple(options.host_name))
     n_failed = run_capture(capture, ready, told)
     if n_failed:

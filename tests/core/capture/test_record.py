@@ -229,7 +229,10 @@ def test_events_keep_the_time_at_which_they_came() -> None:
 @pytest.mark.corpus
 def test_bodies_of_real_clients_are_kept_as_they_were_sent(corpus_dir: Path) -> None:
     """Each is read from the record as it is read by itself."""
-    for path in sorted((corpus_dir.parent / "bodies").glob("*.json")):
+    paths = sorted((corpus_dir.parent / "bodies").glob("*.json"))
+    if not paths:
+        pytest.skip("no bodies of real clients beside the template corpus")
+    for path in paths:
         body = json.loads(path.read_text("utf-8"))
         api = "/v1/messages" if "anthropic" in path.name else PATHS["chat"]
 

@@ -155,6 +155,19 @@ def test_nothing_is_lost_when_it_is_told_to_end_in_the_midst_of_a_stream(
     assert written["partial"]["choices"][0]["message"]["content"] == "He"
 
 
+def test_an_answer_that_breaks_off_is_one_line(tmp_path: Path) -> None:
+    cut = stream(PARTS[0], is_closed_properly=False)
+    with in_thread(FaultyServer("", {"*": cut})) as url, captured(url, tmp_path / "out") as capture:
+        with pytest.raises(httpx.RemoteProtocolError):
+            httpx.post(f"{capture.base_url}/chat/completions", json={"messages": MESSAGES}, timeout=PATIENCE_S)
+        printed = capture.line()
+        status, _, err = capture.end()
+
+    assert status == 0
+    assert "broke off" in printed
+    assert len(err.splitlines()) == 1  # what it said when it began
+
+
 def test_what_cannot_be_written_is_said_and_ends_in_status_2(tmp_path: Path) -> None:
     out = tmp_path / "out"
     with in_thread(_server()) as url, captured(url, out) as capture:
