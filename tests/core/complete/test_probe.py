@@ -14,7 +14,7 @@ from prompt_debugger.core.errors import BackendError
 from prompt_debugger.core.types import JSON
 from tests.core.complete.faulty_server import Behaviour, answer, faulty_server, hang, raw
 
-SHORT = Timeouts(probe_s=2)  # long enough for what does answer
+SHORT = Timeouts(probe_s=1)  # long enough for what does answer
 
 
 def models(**fields: JSON) -> JSON:

@@ -94,6 +94,7 @@ def test_what_a_run_lacks_is_missing_and_not_equal():
     assert {fact.right for fact in comparison.facts} == {None}
 
 
+@pytest.mark.slow
 @given(traces(), traces())
 def test_any_two_runs_can_be_compared(left, right):
     comparison = compare_runs(left, right)

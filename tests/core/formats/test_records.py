@@ -131,6 +131,7 @@ def test_a_stripped_form_is_a_pattern_with_a_name(name: str) -> None:
     assert not stripped or "name" in re.compile(stripped).groupindex
 
 
+@pytest.mark.slow
 def test_no_table_of_family_facts_stands_outside_the_records() -> None:
     facts = {text for pair in TABLES.prompt_pairs for text in pair}
     facts |= {*TABLES.call_markers, *TABLES.turn_markers, *TABLES.end_texts}

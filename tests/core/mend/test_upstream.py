@@ -78,6 +78,7 @@ def test_the_test_fails_in_vllm_for_the_dropped_call_and_passes_for_a_healthy_on
     assert failed.told.startswith("0 of 1 calls returned")
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_test_for_another_engine_and_says_that_it_was_not_run(tmp_path):
     bundle = tmp_path / "trace.json"
     bundle.write_bytes(gzip.decompress((recordings_dir() / "dropped-call.json.gz").read_bytes()))

@@ -36,6 +36,7 @@ def needed_from(depth: int) -> list[str]:
     return [*modules_needed(NAMES)] if depth == 0 else needed_from(depth - 1)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("busy")
 def test_threads_get_the_same_modules() -> None:
     """CPython 3.11 raised `SystemError: AST constructor recursion depth mismatch` where two built a tree at once."""

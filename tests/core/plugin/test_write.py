@@ -84,6 +84,7 @@ def test_modules_that_only_types_need_stay_behind():
     assert not [name for name in needed if name.startswith("prompt_debugger.core.pipeline")]
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_file_and_says_how_to_start(tmp_path):
     file = tmp_path / "parser.py"
     done = subprocess.run(

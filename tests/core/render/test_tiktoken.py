@@ -67,6 +67,7 @@ def ours(folder: Path) -> FastTokenizer:
     return load_tokenizer(folder)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(300), deadline=None)
 @given(text=TEXTS)
 def test_ids_are_those_of_tiktoken(ours: FastTokenizer, text: str) -> None:

@@ -209,6 +209,7 @@ def test_a_folder_without_a_tokenizer_is_said_plainly(tmp_path: Path) -> None:
         load_tokenizer(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_revision_of_a_hub_id_is_named_after_an_at_sign(tmp_path):
     """With a cache as `huggingface_hub` lays it out; a process of its own, as the cache's place is read at import."""
     repository = tmp_path / "models--org--model"

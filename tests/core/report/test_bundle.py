@@ -59,6 +59,7 @@ def contains(whole, part):
     return whole == part
 
 
+@pytest.mark.slow
 def test_a_run_is_said_once():
     trace = dropped_call_trace()
     tokens = tokens_of("def f(x): return x + 1\n" * 2_000)

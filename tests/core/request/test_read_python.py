@@ -164,6 +164,7 @@ def test_only_the_first_of_several_calls_is_read() -> None:
     assert any("another call" in notice.message for notice in request.notices)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "snippet",
     [
