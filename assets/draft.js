@@ -1,7 +1,7 @@
 // @ts-check
 // What was typed and which server is meant survive a reload: kept in this browser alone, never a key, and only if wanted.
 import { builders } from "./builders.js";
-import { make } from "./dom.js";
+import { make, under } from "./dom.js";
 import { editorView, replaceRequest } from "./editor_link.js";
 import { compareKept, forgetRuns, reopenKept } from "./history.js";
 import { host } from "./host.js";
@@ -26,6 +26,7 @@ let pending = null; // what was typed and is not kept yet
 let defaults = null; // the fields as the page came
 let isAnother = false; // the text that is about to be kept is no edit of the one before
 let isTouched = false; // somebody typed, or chose a case, since the page came
+let isAimed = false; // somebody typed under Target
 
 function read() {
   try {
@@ -103,6 +104,8 @@ export const keepCurrentRun = (run) => write({ run });
 // The two runs that stand side by side, by their ids.
 export const keepCompared = (compared) => write({ compared });
 
+document.addEventListener("input", (event) => (isAimed = isAimed || under(event, "#pd-target") !== null), true);
+
 // Which panel is open, from the time on that what was kept is back.
 function watchPanel() {
   const root = document.documentElement;
@@ -165,7 +168,8 @@ export const restoreDraft = async (notices, worked, ...fields) => {
   defaults = fields;
   const kept = isKeeping() ? read() : {};
   try {
-    return await restored(kept, fields);
+    const values = await restored(kept, fields);
+    return isAimed ? values.map((value, at) => (at ? SAME : value)) : values;
   } finally {
     watchPanel();
   }

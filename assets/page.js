@@ -155,7 +155,9 @@ globalThis.addEventListener("pageshow", () => (isLeft = false)); // back from th
 // Gradio gives every editor the same name; screen readers need this one's own.
 function nameEditor() {
   const content = document.querySelector("#pd-request .cm-content");
-  if (!content) return setTimeout(nameEditor, 100);
+  const target = /** @type {HTMLElement | null} */ (document.querySelector("#pd-target .label-wrap"));
+  if (!content || !target) return setTimeout(nameEditor, 100);
+  if (target.classList.contains("open")) target.click(); // its fields are there now, and stay
   content.setAttribute("aria-label", "Paste a request, or what a model or server said");
   const scroller = /** @type {HTMLElement | null} */ (document.querySelector("#pd-request .cm-scroller"));
   if (scroller) scroller.tabIndex = -1;

@@ -73,7 +73,7 @@ function save(values) {
   }
 }
 
-// Asks for the fields to be changed. The list is drawn when Target is opened for the first time, and then asks itself.
+// Asks for the fields to be changed.
 function fill(change) {
   wanted = change;
   openTarget();
@@ -128,7 +128,6 @@ builders.servers = (root) => {
     wantKey: () => setTimeout(focusKey, 0), // once gradio has filled the fields
   };
   draw();
-  if (wanted) view.ask();
 
   function draw() {
     list.replaceChildren(...savedServers().map(row));

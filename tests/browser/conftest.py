@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _VIEWS_URL = "http://localhost/views"  # never asked for: the test answers itself
 expect.set_options(timeout=PATIENCE_MS)
+# How many times slower the page's scripts run: what goes wrong on a busy machine alone shows itself at once.
+THROTTLE = os.environ.get("THROTTLE")
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -60,6 +63,8 @@ def watched(page: Any) -> Iterator[Any]:
     """A page that fails the test on a console error, a script error, or a request to another machine."""
     faults: list[str] = []
     page.context.set_default_timeout(PATIENCE_MS)
+    if THROTTLE:
+        page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": float(THROTTLE)})
     page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: faults.append(f"script error: {error}"))
     page.on("dialog", lambda dialog: faults.append(f"dialog: {dialog.message}"))
@@ -131,9 +136,23 @@ def lab_url(page_labs: PageLabs) -> Iterator[str]:
 
 
 @pytest.fixture
-def bare(watched: Any, bare_url: str) -> DebuggerPage:
+def theme() -> str:
+    """The theme that a page is loaded in; a test that wants both is parametrised with it."""
+    return "light"
+
+
+@pytest.fixture
+def window_width() -> int | None:
+    """How wide the window is from the start, where a test says so."""
+    return None
+
+
+@pytest.fixture
+def bare(watched: Any, bare_url: str, theme: str, window_width: int | None) -> DebuggerPage:
+    if window_width is not None:
+        watched.set_viewport_size({"width": window_width, "height": 850})
     page = DebuggerPage(watched, bare_url)
-    page.load()
+    page.load(theme)
     return page
 
 
@@ -145,9 +164,9 @@ def unrun(watched: Any, unrun_url: str) -> DebuggerPage:
 
 
 @pytest.fixture
-def lab_page(watched: Any, lab_url: str) -> DebuggerPage:
+def lab_page(watched: Any, lab_url: str, theme: str) -> DebuggerPage:
     page = DebuggerPage(watched, lab_url)
-    page.load()
+    page.load(theme)
     return page
 
 

@@ -32,6 +32,8 @@ class DebuggerPage:
         self.page.goto(f"{self.url}/?__theme={theme}")
         self.page.wait_for_selector("html[data-settled=true]")
         self.page.wait_for_selector(".pd-stage")
+        # A page that is very slow shows itself before all is drawn.
+        self.page.wait_for_function("[...document.querySelectorAll('.pd-view .pd')].every(view => view.dataset.shown)")
 
     # --- the request -----------------------------------------------------------
 
@@ -90,7 +92,7 @@ class DebuggerPage:
         if not field.is_visible():
             self.page.locator("#pd-target button").first.click()
         field.fill(endpoint[:-1])
-        field.press("End")  # a text that is set at once, as the fields appear, may be heard of by nobody
+        field.press("End")  # gradio tells of an input where a key was pressed: only then is it kept for a reload
         self.page.keyboard.type(endpoint[-1])
         field.blur()
 

@@ -237,9 +237,7 @@ def test_nothing_is_wider_than_the_window(bare: DebuggerPage, width: int) -> Non
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_page_breaks_no_accessibility_rule(bare: DebuggerPage, theme: str) -> None:
-    bare.load(theme)
-
+def test_the_page_breaks_no_accessibility_rule(bare: DebuggerPage) -> None:
     assert violations(bare.page, "body", GRADIO_RULES) == []
 
 

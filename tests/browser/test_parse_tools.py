@@ -121,8 +121,7 @@ def test_stop_ends_a_question_and_says_so(dropped: DebuggerPage) -> None:
 
 @pytest.mark.lab
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_tools_break_no_accessibility_rule(lab_page: DebuggerPage, theme: str) -> None:
-    lab_page.load(theme)
+def test_the_tools_break_no_accessibility_rule(lab_page: DebuggerPage) -> None:
     lab_page.run()
     lab_page.open_stage("parse")
     found = []

@@ -70,9 +70,9 @@ def listed_url() -> Iterator[str]:
     yield from _serve(endpoints=("https://listed.example/v1",))
 
 
-def _open(page: Any, url: str) -> DebuggerPage:
+def _open(page: Any, url: str, theme: str = "light") -> DebuggerPage:
     opened = DebuggerPage(page, url)
-    opened.load()
+    opened.load(theme)
     return opened
 
 
@@ -194,8 +194,7 @@ def test_a_public_page_fits_the_window(watched: Any, listed_url: str, width: int
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_public_page_breaks_no_accessibility_rule(watched: Any, listed_url: str, theme: str) -> None:
-    page = _open(watched, listed_url)
-    page.load(theme)
+    page = _open(watched, listed_url, theme)
     page.page.locator("#pd-target button").first.click()
     expect(page.page.get_by_label("Endpoint", exact=True)).to_be_visible()
 

@@ -15,6 +15,32 @@ pytestmark = pytest.mark.browser
 
 URL = "http://127.0.0.1:9/v1"
 KEY = "sk-of-the-visitor-123"
+THREE_FRAMES = """async () => {
+    for (let i = 0; i < 3; i++) await new Promise(done => requestAnimationFrame(done));
+}"""
+# Holds back the draft's text, which is packed for its view, until `release()`.
+HOLD_THE_DRAFT = """
+    const hold = new Promise(done => { globalThis.release = done; });
+    const { arrayBuffer } = Response.prototype;
+    let isPacking = false;
+    globalThis.CompressionStream = class extends CompressionStream {
+        constructor(...all) { super(...all); isPacking = true; }
+    };
+    Response.prototype.arrayBuffer = async function () {
+        const waits = isPacking;
+        isPacking = false;
+        if (waits) await hold;
+        return arrayBuffer.call(this);
+    };
+"""
+# Opens Target and types into its first field as soon as that can be done, before the browser draws it.
+TYPE_AS_IT_OPENS = """async text => {
+    document.querySelector("#pd-target button").click();
+    const endpoint = () => document.querySelector("#pd-target textarea");
+    while (!endpoint() || !endpoint().offsetParent) await new Promise(done => setTimeout(done, 0));
+    endpoint().value = text;
+    endpoint().dispatchEvent(new InputEvent("input", {bubbles: true}));
+}"""
 
 
 def test_a_saved_server_fills_the_fields_after_a_reload_and_knows_no_key(bare: DebuggerPage) -> None:
@@ -62,6 +88,35 @@ def test_a_server_is_saved_under_a_name_of_ones_own(bare: DebuggerPage) -> None:
     expect(page.get_by_label("Endpoint", exact=True)).to_have_value(URL)
     expect(page.get_by_label("Name of this server")).to_have_value("the big one")
     expect(page.locator("#pd-key input")).to_have_value("")  # it was typed for another address
+
+
+def test_what_is_typed_the_moment_target_opens_stays(bare: DebuggerPage) -> None:
+    """Gradio fills the fields of a closed accordion a moment after they have appeared."""
+    bare.aim_at(URL)
+
+    bare.load()
+    bare.page.evaluate(TYPE_AS_IT_OPENS, "http://127.0.0.1:10/v1")
+    bare.page.evaluate(THREE_FRAMES)
+
+    expect(bare.page.get_by_label("Endpoint", exact=True)).to_have_value("http://127.0.0.1:10/v1")
+    bare.page.get_by_role("button", name="Save this server").click()
+    expect(bare.page.locator(".pd-servers-use")).to_contain_text("127.0.0.1:10/v1")
+
+
+def test_what_is_typed_while_the_last_visit_comes_back_stays(bare: DebuggerPage) -> None:
+    endpoint = bare.page.get_by_label("Endpoint", exact=True)
+    bare.paste('{"messages": []}')
+    bare.aim_at(URL)
+
+    bare.page.add_init_script(HOLD_THE_DRAFT)
+    bare.load()
+    bare.page.locator("#pd-target button").first.click()
+    endpoint.fill("http://127.0.0.1:10/v1")
+    bare.page.evaluate("release()")
+    expect(bare.page.locator("#pd-notices")).to_contain_text("Your last text, kept in this browser.")
+    bare.page.evaluate(THREE_FRAMES)
+
+    expect(endpoint).to_have_value("http://127.0.0.1:10/v1")
 
 
 def test_one_press_takes_address_and_model_of_a_pasted_call(bare: DebuggerPage) -> None:

@@ -178,8 +178,7 @@ def test_hostile_words_of_a_template_are_drawn_as_text(bare: DebuggerPage) -> No
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_panel_breaks_no_accessibility_rule(bare: DebuggerPage, theme: str) -> None:
-    bare.load(theme)
+def test_the_panel_breaks_no_accessibility_rule(bare: DebuggerPage) -> None:
     open_template(bare)
     assert violations(bare.page, "#pd-panel-template", GRADIO_RULES) == []
     type_template(bare, "{% if %}")

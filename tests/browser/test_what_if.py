@@ -244,8 +244,7 @@ def test_the_hint_of_a_switch_names_characters_that_reorder_text(bare: DebuggerP
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_panel_breaks_no_accessibility_rule(bare: DebuggerPage, theme: str) -> None:
-    bare.load(theme)
+def test_the_panel_breaks_no_accessibility_rule(bare: DebuggerPage) -> None:
     paste(bare, LOST[:3])
     bare.page.click("#pd-tab-what-if")
     assert violations(bare.page, "#pd-panel-what-if", GRADIO_RULES) == []

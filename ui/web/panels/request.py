@@ -75,9 +75,9 @@ def build_request_panel(settings: PageSettings, examples: Sequence[Example], not
     with gr.Row(elem_id="pd-buttons"):
         run = gr.Button("Run  Ctrl+↵", variant="primary", elem_id="pd-run", min_width=80)
         stop = gr.Button("Stop", elem_id="pd-stop", interactive=False, min_width=60)
-    with gr.Accordion(
-        "Target: the lab, or your server" if not settings.public else "Target", open=False, elem_id="pd-target"
-    ):
+    # Gradio fills the fields of a closed one a moment after they appear, over what was typed by then: the page's script
+    # closes it before it is shown.
+    with gr.Accordion("Target: the lab, or your server" if not settings.public else "Target", elem_id="pd-target"):
         servers = None if settings.public else build_asking_view("servers")
         target = _build_target(settings, first)
         look = build_look(shown=not settings.public)
