@@ -37,7 +37,7 @@ def be_patient(patch: pytest.MonkeyPatch) -> None:
     from prompt_debugger.core.mend import trial
     from prompt_debugger.core.parse.engines import EngineLimits
 
-    set_defaults(patch, Timeouts, connect_s=PATIENCE_S, read_s=PATIENCE_S, probe_s=PATIENCE_S)
+    set_defaults(patch, Timeouts, connect_s=60.0, probe_s=60.0)  # a server that is mute at a look costs as much
     set_defaults(patch, GrammarLimits, start_s=PATIENCE_S, question_s=PATIENCE_S, verdict_s=PATIENCE_S)
     set_defaults(patch, EngineLimits, start_s=PATIENCE_S, request_s=PATIENCE_S, cpu_s=45.0)  # as many as without this
     patch.setattr(trial, "_LIMIT_S", PATIENCE_S)

@@ -87,7 +87,7 @@ def test_a_signal_that_another_thread_is_woken_for_ends_the_page():
         heard = [system.tgkill(page.pid, thread, signal.SIGTERM) == 0 for thread in others]  # threads come and go
 
         assert any(heard)
-        assert page.wait(60) == 0
+        assert page.wait(PATIENCE_S) == 0
 
 
 def test_a_signal_ends_the_program_in_the_midst_of_its_start():
@@ -108,7 +108,7 @@ def test_a_signal_ends_the_program_in_the_midst_of_its_start():
 
             starting.send_signal(signal.SIGTERM)
 
-            assert starting.wait(60) == 0
+            assert starting.wait(PATIENCE_S) == 0
         finally:
             starting.kill()
 

@@ -19,6 +19,7 @@ from prompt_debugger.ui.web.launch import build_app, labs_of
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import NoServerError, choose_target
 from tests.core.lab.environment.conftest import PACKAGES, home, wheels  # noqa: F401  # fixtures
+from tests.patience import PATIENCE_S
 
 ELSEWHERE = Target(base_url="http://127.0.0.1:9/v1")  # nothing is booted for it
 EVENTS = {"install_lab", "cancel_install"}
@@ -60,12 +61,12 @@ def test_an_installation_is_followed_and_then_the_lab_is_there(home, wheels):  #
     installs.start(done.set)
     running = labs.describe(spec)
     assert (running.state, running.sentence.startswith("The lab is being installed")) == ("installing", True)
-    assert done.wait(280), installs.failure
+    assert done.wait(PATIENCE_S), installs.failure
 
     labs.install(ELSEWHERE)  # all there: nothing is left to do but to take it into use
     for thread in threading.enumerate():
         if thread.name == "lab-install":
-            thread.join(60)
+            thread.join(PATIENCE_S)
     assert labs.enabled
     assert not labs.offers_install
 

@@ -15,6 +15,7 @@ from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.launch import build_app, serve_app
 from prompt_debugger.ui.web.settings import PageSettings
 from tests.core.complete.faulty_server import answer, chunk, drip, faulty_server, hang
+from tests.patience import PATIENCE_S
 from tests.ui.web.test_visitors import Visitor
 
 REQUEST = json.dumps({"messages": [{"role": "user", "content": "What's the weather in Paris?"}], "temperature": 0})
@@ -167,7 +168,7 @@ def test_nothing_on_the_page_cancels_a_run(served):
 )
 async def test_what_ends_a_run_on_the_page_is_no_failure(served, asked, state):
     url, blocks = served
-    async with faulty_server(BEHAVIOURS) as server, httpx.AsyncClient(timeout=60) as client:
+    async with faulty_server(BEHAVIOURS) as server, httpx.AsyncClient(timeout=PATIENCE_S) as client:
         page = Visitor(url, blocks, f"page-{asked}".replace("_", "-"))
         await post(page, client, "begin")
         await client.post(f"{url}/gradio_api/queue/join", json=body(page, "run", REQUEST, server.base_url))
