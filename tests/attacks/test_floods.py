@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from typing import Any
 
 import httpx
@@ -69,10 +69,11 @@ async def test_who_sends_without_end_is_told_to_wait_and_others_are_answered(pub
     statuses = set()
     async with Visitor(public, "127.0.8.99") as visitor, Visitor(public) as other:
         for _ in range(42):
-            sent = await visitor.client.post(
-                "/gradio_api/queue/join", content=body, headers={"content-type": "application/json"}
-            )
-            statuses.add(sent.status_code)
+            with suppress(httpx.TransportError):  # refused before all of it had come: the answer may be lost with it
+                sent = await visitor.client.post(
+                    "/gradio_api/queue/join", content=body, headers={"content-type": "application/json"}
+                )
+                statuses.add(sent.status_code)
         assert "process_completed" in await other.ask("check_request", "{}")
 
     assert statuses == {400, 429}
