@@ -75,6 +75,7 @@ async def test_a_bad_status_is_told_although_its_body_is_packed_oddly() -> None:
     assert (await _said(answer(503, b"x", content_encoding="br"))).startswith("status: ")
 
 
+@pytest.mark.slow
 async def test_a_bomb_stops_at_the_limit() -> None:
     """Thirty-two megabytes are read of what would be four times as much, and not unpacked any further."""
     bomb = gzip.compress(b"\0" * HUGE)

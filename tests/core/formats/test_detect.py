@@ -49,6 +49,7 @@ def test_half_a_marker_is_found_as_one_by_one(marker):
             assert list(score_formats(raw, context).items()) == scored_one_by_one(raw, context)
 
 
+@pytest.mark.slow
 def test_the_reading_is_that_of_the_best_format():
     for case in written():
         context = ReadContext(case.tools, finish_reason="stop")

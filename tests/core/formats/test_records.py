@@ -159,6 +159,7 @@ print(json.dumps(found))
 """
 
 
+@pytest.mark.slow
 def test_one_new_file_is_in_detection_rules_and_grammar(tmp_path: Path) -> None:
     """Copy the core, drop a family file into it, and touch nothing else."""
     package = tmp_path / "prompt_debugger"

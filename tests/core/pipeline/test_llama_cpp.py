@@ -47,6 +47,7 @@ def test_an_old_server_without_the_endpoint_does_not_claim_it() -> None:
         assert asyncio.run(probe(base_url)) == {"tokenizer_info"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recording", ["lab", "bos"])
 def test_every_recorded_prompt_is_explained_but_the_one_with_markers_of_its_own(recording: str) -> None:
     """llama.cpp writes an empty reasoning block of the lab's format in front of a prefill; no cause names that."""

@@ -39,6 +39,7 @@ def test_an_output_read_at_once_gives_what_the_census_says(name, family, raw, gi
     assert differences(at_once(raw, family, given), raw, family, given) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunking", ["by character", 1])
 @pytest.mark.parametrize(("name", "family", "raw", "given"), OUTPUTS, ids=IDS)
 def test_an_output_streamed_gives_what_the_census_says(name, family, raw, given, chunking):

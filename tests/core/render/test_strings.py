@@ -168,6 +168,7 @@ def _take_apart(times: int) -> None:
         list(field_text("x" * 10_000))
 
 
+@pytest.mark.slow
 def test_taking_a_text_apart_endlessly_ends_with_the_budget() -> None:
     token = BUDGET.set(Budget(100_000, 60.0))
     try:

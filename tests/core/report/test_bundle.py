@@ -16,6 +16,7 @@ from tests.core.report.strategies import instances, jsons
 from tests.ui.present.traces import dropped_call_trace, tokens_of
 
 
+@pytest.mark.slow
 @given(traces())
 def test_reading_what_was_written_gives_the_same_trace(trace):
     bundle = read_bundle(write_bundle(trace, "1.2.3"))

@@ -196,6 +196,7 @@ def test_ordinary_prose_is_left_alone(harmless):
     assert redact_text(harmless) == harmless
 
 
+@pytest.mark.slow
 @given(
     st.recursive(
         st.none() | st.booleans() | st.text(max_size=20), lambda x: st.lists(x) | st.dictionaries(st.text(), x)

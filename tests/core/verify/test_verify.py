@@ -375,6 +375,7 @@ def test_a_gate_that_names_nothing_is_refused_before_anything_is_asked(server, t
     assert "dropped_rate" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_official_results_give_the_paired_figures(server, tmp_path):
     official = tmp_path / "official.jsonl"
     reasons = ["tool_calls", "tool_calls", "stop", "stop"]
