@@ -169,7 +169,7 @@ export const restoreDraft = async (notices, worked, ...fields) => {
   const kept = isKeeping() ? read() : {};
   try {
     const values = await restored(kept, fields);
-    return isAimed ? values.map((value, at) => (at ? SAME : value)) : values;
+    return isAimed ? values.map((value, at) => (at > 1 ? SAME : value)) : values;
   } finally {
     watchPanel();
   }

@@ -128,6 +128,7 @@ builders.servers = (root) => {
     wantKey: () => setTimeout(focusKey, 0), // once gradio has filled the fields
   };
   draw();
+  if (wanted) view.ask(); // it was pressed before the list was drawn
 
   function draw() {
     list.replaceChildren(...savedServers().map(row));

@@ -9,7 +9,10 @@ globalThis.localStorage = {
   removeItem: (name) => stored.delete(name),
 };
 const panels = ["render", "parse", "compare"];
+globalThis.Node = class {};
+const heard = {};
 globalThis.document = {
+  addEventListener: (name, listener) => (heard[name] = listener),
   querySelectorAll: () => [],
   documentElement: { dataset: { panel: "render" } },
   getElementById: (id) => (panels.includes(id.replace("pd-panel-", "")) ? {} : null),
@@ -27,7 +30,10 @@ let runTimer = (work) => work();
 globalThis.location = { hash: "", search: "" };
 globalThis.setTimeout = (work) => runTimer(work);
 const FIELDS = ["", "", "", "none", "none"];
+const CASE = "dropped-call";
 let editor = "a case";
+let selected = { from: 0, to: 0 };
+const editorDoc = { toString: () => editor, get length() { return editor.length; } };
 let edits = 0;
 let reopened = null;
 let forgotten = 0;
@@ -42,7 +48,8 @@ async function reload() {
     packPayload: async (header) => JSON.stringify(header),
     editedByHand: () => (edits += 1),
     replaceRequest: (text) => ((editor = text), true),
-    editorView: () => ({ state: { doc: { toString: () => editor } } }),
+    editorView: () => ({ dom: { contains: () => true }, state: { doc: editorDoc, selection: { main: selected } } }),
+    under: ({ target }, box) => (target === box ? {} : null),
     reopenKept: async (run) => (reopened = run),
     compareKept: (ids) => (comparedAgain = ids),
     open: (panel) => (shownPanel = panel),
@@ -56,9 +63,19 @@ async function reload() {
 let pd = await reload();
 
 async function restore(fields = FIELDS) {
-  const changes = await pd.restoreDraft("notices", ...fields);
-  const [notices, ...target] = changes.map((value, at) => (value.__type__ === "update" ? ["notices", ...fields][at] : value));
-  return { text: editor, notices, target };
+  const before = ["notices", CASE, ...fields];
+  const changes = await pd.restoreDraft(...before);
+  const [notices, worked, ...target] = changes.map((value, at) => (value?.__type__ === "update" ? before[at] : value));
+  return { text: editor, notices, worked, target };
+}
+
+// Pastes while a part of the editor is selected; returns what *Worked case* is to name.
+function paste(text, from, to) {
+  selected = { from, to };
+  heard.paste({ target: new Node() });
+  editor = text;
+  const named = pd.keepText(text);
+  return named?.__type__ === "update" ? CASE : named;
 }
 
 async function after(...work) {
@@ -90,6 +107,27 @@ test("the target comes back, unless the page was started with another one", asyn
   assert.deepEqual((await restore()).target, ["http://x/v1", "m", "", "hermes", "none"]);
   const other = ["http://other/v1", "", "", "none", "none"];
   assert.deepEqual((await restore(other)).target, other);
+});
+
+test("a target that is typed before the old one comes back stays, and the text comes back", async () => {
+  await after(() => pd.keepText("typed"), () => pd.keepTarget("http://x/v1", "m", "", "hermes", "none"));
+  heard.input({ target: "#pd-target" });
+  const { text, target } = await restore();
+  assert.equal(text, "typed");
+  assert.deepEqual(target, FIELDS);
+});
+
+test("a text that takes the place of all is no worked case, now and after a reload; an edit is one", async () => {
+  pd = await reload();
+  await restore();
+  pd.dropText("cut-call");
+  assert.equal(paste("a long case", 2, 2), CASE);
+  pd = await reload();
+  assert.equal((await restore()).worked, "cut-call");
+  assert.equal(paste("another", 0, editor.length), null);
+  assert.equal(paste("another one", 7, 7), CASE); // nothing is left to take away
+  pd = await reload();
+  assert.equal((await restore()).worked, null);
 });
 
 test("a parser that the page does not offer is left as it is", async () => {
