@@ -98,12 +98,12 @@ class RunningPage:
         log: Lines that it wrote.
     """
 
-    def __init__(self, *options: str, environment: dict[str, str] | None = None) -> None:
+    def __init__(self, *options: str, environment: dict[str, str] | None = None, folder: Path = ROOT) -> None:
         self.log: list[str] = []
         self._ready = threading.Event()
         self.process = subprocess.Popen(
             [sys.executable, "app.py", "ui", "--port", "0", *options],
-            cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             env={**os.environ, **(environment or {})},
         )  # fmt: skip
         self._reader = threading.Thread(target=self._read, daemon=True)
