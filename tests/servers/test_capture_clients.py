@@ -38,13 +38,15 @@ base_url, key, body = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
 functions = [tool["function"] for tool in body["tools"]]
 tools = [{"name": one["name"], "input_schema": one["parameters"]} for one in functions]
 said = {"model": "lab-model", "max_tokens": 100, "messages": body["messages"], "tools": tools}
+said["extra_body"] = {"temperature": 0}  # the client of today has no word for it
 client = anthropic.Anthropic(base_url=base_url.removesuffix("/v1"), api_key=key, max_retries=0)
 print([block.input for block in client.messages.create(**said).content if block.type == "tool_use"])
 with client.messages.stream(**said) as stream:
     print([block.input for block in stream.get_final_message().content if block.type == "tool_use"])
 client = openai.OpenAI(base_url=base_url, api_key=key, max_retries=0)
-print(client.responses.create(model="lab-model", input="hi", max_output_tokens=20).status)
-print([event.type for event in client.responses.create(model="lab-model", input="hi", stream=True)][-1])
+said = {"model": "lab-model", "input": "Who are you?", "max_output_tokens": 100, "temperature": 0}
+print(client.responses.create(**said).status)
+print([event.type for event in client.responses.create(**said, stream=True)][-1])
 """
 
 
