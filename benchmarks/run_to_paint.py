@@ -37,7 +37,8 @@ PAINTED = """async () => {
   for (const part of strip().children) part.dataset.old = "";
   const began = performance.now();
   document.getElementById("pd-run").click();
-  do await frame(); while (strip().querySelector(":scope > :first-child[data-old]") || strip().dataset.state === "running");
+  const isOver = () => !strip().querySelector(":scope > :first-child[data-old]") && strip().dataset.state !== "running";
+  do await frame(); while (!isOver());
   return [(performance.now() - began) / 1000, strip().dataset.state];
 }"""
 
