@@ -6,11 +6,15 @@ takes longer than the request. In small pools it does not grow.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import ssl
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import httpx
+
+from prompt_debugger.core.complete.backends.outside import lead_through_door
 
 _AT_ONCE = 8
 
@@ -49,3 +53,37 @@ class Clients:
         """Close all connections."""
         for pool in self._pools:
             await pool.client.aclose()
+
+
+def build_client(
+    *,
+    timeout: httpx.Timeout,
+    limits: httpx.Limits,
+    trust_env: bool,
+    verify: ssl.SSLContext | bool,
+    headers: Mapping[str, str] | None = None,
+    transport: httpx.AsyncBaseTransport | None = None,
+) -> httpx.AsyncClient:
+    """Return a client that follows no redirect, keeps no cookie, and opens its sockets through the door alone.
+
+    Args:
+        timeout: As httpx has it.
+        limits: As httpx has it.
+        trust_env: Whether proxies of the environment count.
+        verify: Certificates to trust.
+        headers: Of every request.
+        transport: Ours instead of httpx's own.
+    """
+    client = httpx.AsyncClient(
+        headers=headers,
+        timeout=timeout,
+        limits=limits,
+        follow_redirects=False,
+        transport=transport,
+        trust_env=trust_env,
+        verify=verify,
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+    )
+    for each in (client._transport, *client._mounts.values()):  # the latter lead to proxies
+        lead_through_door(each)
+    return client

@@ -14,7 +14,6 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Self, TypeVar
 
 import httpx
@@ -22,7 +21,7 @@ import httpx
 from prompt_debugger.core.complete.answers import read_json
 from prompt_debugger.core.complete.backends.address import Address, check_key
 from prompt_debugger.core.complete.backends.certificates import public_certificates
-from prompt_debugger.core.complete.backends.clients import Clients
+from prompt_debugger.core.complete.backends.clients import Clients, build_client
 from prompt_debugger.core.complete.backends.decoding import Text
 from prompt_debugger.core.complete.backends.encoding import unpacked
 from prompt_debugger.core.complete.backends.exchanges import Note, noted
@@ -45,7 +44,6 @@ from prompt_debugger.core.complete.backends.limits import (
     MAX_UNREADABLE,
     Timeouts,
 )
-from prompt_debugger.core.complete.backends.outside import lead_through_door
 from prompt_debugger.core.complete.reading import NOT_JSON, read
 from prompt_debugger.core.errors import BackendError
 from prompt_debugger.core.types import JSON, JSONObject
@@ -118,19 +116,14 @@ class HttpConnection:
         certificates = public_certificates(trust_env=trust_env)
 
         def build() -> httpx.AsyncClient:
-            client = httpx.AsyncClient(
-                headers=headers,
+            return build_client(
                 timeout=httpx.Timeout(timeouts.read_s, connect=timeouts.connect_s),
                 limits=limits,
-                follow_redirects=False,
-                transport=None if guard is None else build_transport(guard, limits),
                 trust_env=trust_env,
                 verify=certificates,
-                cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+                headers=headers,
+                transport=None if guard is None else build_transport(guard, limits),
             )
-            for transport in (client._transport, *client._mounts.values()):  # the latter lead to proxies
-                lead_through_door(transport)
-            return client
 
         self._clients = Clients(build)
 

@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import httpx
 
 from prompt_debugger.core.complete.backends.address import Address
 from prompt_debugger.core.complete.backends.certificates import public_certificates
-from prompt_debugger.core.complete.backends.clients import Clients
+from prompt_debugger.core.complete.backends.clients import Clients, build_client
 from prompt_debugger.core.complete.backends.failures import Call, failure_of_transport
 from prompt_debugger.core.complete.backends.limits import Timeouts
-from prompt_debugger.core.complete.backends.outside import lead_through_door
 
 RawHeaders = Sequence[tuple[bytes, bytes]]
 
@@ -64,17 +62,12 @@ class Relay:
         certificates = public_certificates(trust_env=trust_env)
 
         def build() -> httpx.AsyncClient:
-            client = httpx.AsyncClient(
+            return build_client(
                 timeout=httpx.Timeout(None, connect=connect_s),
                 limits=httpx.Limits(keepalive_expiry=_IDLE_S),
-                follow_redirects=False,
                 trust_env=trust_env,
                 verify=certificates,
-                cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
             )
-            for transport in (client._transport, *client._mounts.values()):  # the latter lead to proxies
-                lead_through_door(transport)
-            return client
 
         self._clients = Clients(build)
 
