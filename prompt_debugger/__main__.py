@@ -10,7 +10,10 @@ from prompt_debugger.core.egress import forbid_network
 def main() -> int:
     """Run the program; the network is shut before any code that is not ours is read."""
     forbid_network()
-    from prompt_debugger.ui.cli import main as run
+    from prompt_debugger.ui.keeping import kept_for_good
+
+    with kept_for_good():
+        from prompt_debugger.ui.cli import main as run
 
     return run()
 

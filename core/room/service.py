@@ -42,10 +42,10 @@ def serve(modules: Sequence[str]) -> None:
     """Import all that jobs of these modules need; then have processes split off that answer them."""
     enter()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the client's to handle
+    gc.disable()  # between jobs is time enough; of imports it would take a fifth
     jobs = _load(modules)
     gc.collect()
     gc.freeze()  # the imports stay for good: collections need not look at them again
-    gc.disable()  # between jobs is time enough
     Splitting(socket.socket(fileno=os.dup(0)), lambda: _serve(jobs)).follow()
 
 

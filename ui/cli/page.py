@@ -10,6 +10,7 @@ from prompt_debugger.core.complete import guard_of
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.ui.cli.output import log
 from prompt_debugger.ui.cli.run import add_run_time, add_target_arguments, target_from_options
+from prompt_debugger.ui.keeping import kept_for_good
 
 ENDPOINTS_VARIABLE = "PROMPT_DEBUGGER_ENDPOINTS"
 INSTALL_VARIABLE = "PROMPT_DEBUGGER_INSTALL_LAB"
@@ -76,10 +77,6 @@ def _is_loopback(host: str) -> bool:
 
 def _run(options: argparse.Namespace) -> int:
     from prompt_debugger.ui.web.door.visitors import SPACE_PROXIES, read_networks
-    from prompt_debugger.ui.web.keeping import kept_for_good
-
-    with kept_for_good():
-        from prompt_debugger.ui.web.launch import launch_app  # gradio takes seconds to import: only this command pays
 
     proxies = tuple(options.trusted_proxy or (SPACE_PROXIES if is_on_space() else ()))
     try:
@@ -95,8 +92,15 @@ def _run(options: argparse.Namespace) -> int:
             "add --public if strangers may reach it (docs/public-mode.md)."
         )
     options.lab = True  # a page goes without any server and says so; `lab` above says whether it may boot one
+    target = target_from_options(options)
+    with kept_for_good():
+        from prompt_debugger.ui.web.work_room import start_work_room
+
+        start_work_room()  # its imports go on beside those of gradio, which take longer
+        from prompt_debugger.ui.web.launch import launch_app  # seconds: only this command pays
+
     launch_app(
-        target=target_from_options(options),
+        target=target,
         host=options.host,
         port=options.port,
         public=options.public,

@@ -24,12 +24,12 @@ from prompt_debugger.core.pipeline import Target  # noqa: E402
 from prompt_debugger.core.render.tokenizers.hub import DOOR as HUB_DOOR  # noqa: E402
 from prompt_debugger.core.render.worker.jobs import ROOM as RENDER_ROOM  # noqa: E402
 from prompt_debugger.core.room import close_rooms, room_of  # noqa: E402
+from prompt_debugger.ui.keeping import kept_for_good  # noqa: E402
 from prompt_debugger.ui.web.discretion import keep_words_out_of_log  # noqa: E402
 from prompt_debugger.ui.web.door.connections import Connections, guard_connections  # noqa: E402
 from prompt_debugger.ui.web.door.visitors import read_networks  # noqa: E402
 from prompt_debugger.ui.web.freed import keep_little  # noqa: E402
 from prompt_debugger.ui.web.head import page_head  # noqa: E402
-from prompt_debugger.ui.web.keeping import kept_for_good  # noqa: E402
 from prompt_debugger.ui.web.lab_install import LabInstall  # noqa: E402
 from prompt_debugger.ui.web.labs import PageLabs  # noqa: E402
 from prompt_debugger.ui.web.layout import place_panels  # noqa: E402
@@ -39,6 +39,7 @@ from prompt_debugger.ui.web.skipping import skip_cheaply  # noqa: E402
 from prompt_debugger.ui.web.stop_signals import StopSignals  # noqa: E402
 from prompt_debugger.ui.web.theme import build_theme  # noqa: E402
 from prompt_debugger.ui.web.work import check_pasted  # noqa: E402
+from prompt_debugger.ui.web.work_room import start_work_room  # noqa: E402
 
 _PATIENCE_S = 4.0  # from the signal to the end of the program
 
@@ -111,7 +112,7 @@ def launch_app(
     if public:
         lock(HUB_DOOR)
     keep_little()
-    room_of().warm_up()  # it starts while the page is built
+    start_work_room()
     labs = labs_of(settings)
     with kept_for_good():
         app = build_app(settings, labs)
