@@ -62,7 +62,7 @@ check: setup lint ## style, types, imports, and the tests that start no server a
 lint: .venv-js/.ready
 	$(PY) -m ruff format --check $(CODE)
 	$(PY) -m ruff check $(CODE)
-	$(PY) -m mypy app.py prompt_debugger tests scripts
+	$(PY) -m mypy app.py prompt_debugger tests scripts benchmarks
 	.venv/bin/lint-imports
 	@if [ -e .venv-js/.ready ]; then echo "tsc --project tests/js/types"; $(TSC) --project tests/js/types; fi
 

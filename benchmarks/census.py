@@ -154,9 +154,9 @@ def main() -> int:
             f"accused {row['right', 'told'] + row['failed', 'told']:3}"
         )
     total = sum(rows.values(), Counter[tuple[str, str]]())
-    told = total["wrong", "told"]
+    n_told = total["wrong", "told"]
     accused, missed = total["right", "told"] + total["failed", "told"], total["wrong", "silent"]
-    precision, recall = told / max(1, told + accused), told / max(1, told + missed)
+    precision, recall = n_told / max(1, n_told + accused), n_told / max(1, n_told + missed)
     print(f"faults       {', '.join(f'{kind} {count}' for kind, count in kinds.most_common())}")
     print(
         f"precision    {precision:.3f}   recall {recall:.3f}   noted only {total['wrong', 'noted']}   "

@@ -87,7 +87,7 @@ def _cpu_s(process: psutil.Process) -> float:
 def _memory_mb(process: psutil.Process) -> float:
     """Return the proportional set size of a process and its children, in MB."""
     family = [process, *process.children(recursive=True)]
-    return sum(member.memory_full_info().pss for member in family) / 1e6
+    return float(sum(member.memory_full_info().pss for member in family)) / 1e6
 
 
 def _answers(url: str) -> bool:

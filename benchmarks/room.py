@@ -86,7 +86,7 @@ def in_place(trace: Trace) -> None:
         pass
 
 
-def median_s(action: Callable[..., object], rounds: int, *args: object) -> float:  # type: ignore[explicit-any]
+def median_s(action: Callable[..., object], rounds: int, *args: object) -> float:
     """Return the median of so many rounds."""
     taken = []
     for _ in range(rounds):
