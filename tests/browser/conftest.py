@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.types import Trace
 from tests.browser.page import DebuggerPage
 from tests.browser.static_page import build_static_page
+from tests.browser.tab import Tab
 from tests.patience import PATIENCE_MS
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 _VIEWS_URL = "http://localhost/views"  # never asked for: the test answers itself
 expect.set_options(timeout=PATIENCE_MS)
-# How many times slower the page's scripts run: what goes wrong on a busy machine alone shows itself at once.
-THROTTLE = os.environ.get("THROTTLE")
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -58,16 +56,41 @@ def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]
     }
 
 
+@pytest.fixture(scope="session")
+def tab(browser: Any, browser_context_args: dict[str, Any]) -> Iterator[Tab]:
+    tab = Tab(lambda: browser.new_context(**browser_context_args), browser_context_args["viewport"])
+    yield tab
+    tab.close()
+
+
+@pytest.fixture
+def page(request: pytest.FixtureRequest, tab: Tab) -> Iterator[Any]:
+    """The tab that tests share, with nothing of earlier ones; a test that records itself gets one of its own."""
+    if any(request.config.getoption(name) != "off" for name in ("--tracing", "--video", "--screenshot")):
+        yield request.getfixturevalue("new_context")().new_page()
+        return
+    yield tab.take()
+    tab.give_back(is_sound=hasattr(request.node, "rep_call") and request.node.rep_call.passed)
+
+
+@pytest.fixture
+def context(page: Any) -> Any:
+    """The context of the page, in place of another one."""
+    return page.context
+
+
 @pytest.fixture
 def watched(page: Any) -> Iterator[Any]:
     """A page that fails the test on a console error, a script error, or a request to another machine."""
     faults: list[str] = []
-    page.context.set_default_timeout(PATIENCE_MS)
-    if THROTTLE:
-        page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": float(THROTTLE)})
+
+    def refuse(dialog: Any) -> None:
+        faults.append(f"dialog: {dialog.message}")
+        dialog.dismiss()  # an open one would hold the page for good
+
     page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: faults.append(f"script error: {error}"))
-    page.on("dialog", lambda dialog: faults.append(f"dialog: {dialog.message}"))
+    page.on("dialog", refuse)
     page.on("request", lambda request: faults.append(f"outside: {request.url}") if _is_outside(request.url) else None)
     yield page
     assert faults == []

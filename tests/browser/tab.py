@@ -1,0 +1,159 @@
+"""One tab for many tests: a browser that has shown the page before loads it at half the processor time.
+
+It keeps what makes loading fast (files, compiled scripts) and nothing that a page can see: after each test storage,
+clipboard, routes, listeners, emulated media, window and history are as in a new context. After what cannot be taken
+back (a script put into every page, a second origin, a failure) the next test gets a new context.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Error
+
+from tests.patience import PATIENCE_MS
+
+# How many times slower the page's scripts run: what goes wrong on a busy machine alone shows itself at once.
+THROTTLE = os.environ.get("THROTTLE")
+# Of page and context: what stays for as long as they are there, or is not looked after here.
+LASTING = (
+    "add_init_script",
+    "add_locator_handler",
+    "clear_permissions",
+    "expose_binding",
+    "expose_function",
+    "grant_permissions",
+    "new_cdp_session",
+    "on",
+    "once",
+    "pause",
+    "route",
+    "route_from_har",
+    "route_web_socket",
+    "set_default_navigation_timeout",
+    "set_default_timeout",
+    "set_extra_http_headers",
+    "set_geolocation",
+    "set_offline",
+)
+TAKEN_BACK = ("on", "route")  # those of the page itself
+_BLANK = "<!doctype html><title>between two tests</title>"
+_FORGET = "async () => { sessionStorage.clear(); globalThis.name = ''; await navigator.clipboard.writeText(''); }"
+
+
+class Tab:
+    """A page in a context of its own, which tests use one after the other.
+
+    Attributes:
+        contexts: How many contexts there have been.
+    """
+
+    def __init__(self, new_context: Callable[[], Any], viewport: dict[str, int]) -> None:
+        """Open nothing yet.
+
+        Args:
+            new_context: Makes a context as every test shall find it.
+            viewport: The size of its window.
+        """
+        self.contexts = 0
+        self._new_context = new_context
+        self._viewport = viewport
+        self._page: Any = None
+        self._devtools: Any = None
+        self._listeners: list[tuple[str, Any]] = []
+        self._origins: set[str] = set()
+        self._is_spoilt = False
+
+    def take(self) -> Any:
+        """Return the page: blank, with nothing of earlier tests."""
+        if self._page is None:
+            self._open()
+        return self._page
+
+    def give_back(self, *, is_sound: bool) -> None:
+        """Forget all that a test has left.
+
+        Args:
+            is_sound: Whether the test went well; after another one nobody knows what stands open.
+        """
+        if not is_sound or self._is_spoilt or not self._is_at_one_place():
+            self.close()
+            return
+        try:
+            self._clear()
+        except Error:  # the page is gone, or does not answer
+            self.close()
+
+    def close(self) -> None:
+        """End the context; the next test gets another one."""
+        if self._page is not None:
+            self._page.context.close()
+        self._page = None
+
+    def _open(self) -> None:
+        context = self._new_context()
+        context.set_default_timeout(PATIENCE_MS)
+        page = context.new_page()
+        self.contexts += 1
+        self._page, self._listeners, self._origins, self._is_spoilt = page, [], set(), False
+        self._devtools = context.new_cdp_session(page)
+        if THROTTLE:
+            self._devtools.send("Emulation.setCPUThrottlingRate", {"rate": float(THROTTLE)})
+        page.on("framenavigated", lambda frame: self._origins.add(_origin(frame.url)))
+        for owner in (page, context):
+            for name in LASTING:
+                if hasattr(owner, name) and not (owner is page and name in TAKEN_BACK):
+                    setattr(owner, name, self._spoiling(getattr(owner, name)))
+        page.on = self._noting(page.on)
+
+    def _spoiling(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **named: Any) -> Any:
+            self._is_spoilt = True
+            return method(*arguments, **named)
+
+        return call
+
+    def _noting(self, listen: Callable[..., Any]) -> Callable[..., Any]:
+        def call(event: str, listener: Any) -> Any:
+            self._listeners.append((event, listener))
+            return listen(event, listener)
+
+        return call
+
+    def _is_at_one_place(self) -> bool:
+        return len(self._origins - {""}) <= 1 and all(origin.startswith("http") for origin in self._origins - {""})
+
+    def _clear(self) -> None:
+        page = self._page
+        for other in page.context.pages:
+            if other is not page:
+                other.close()
+        for event, listener in self._listeners:
+            page.remove_listener(event, listener)
+        self._listeners = []
+        page.unroute_all()
+        for origin in self._origins - {""}:
+            page.route(f"{origin}/", lambda route: route.fulfill(body=_BLANK, content_type="text/html"))
+            page.goto(
+                f"{origin}/"
+            )  # what is done at leaving is done; the storage of the tab is reached from here alone
+            page.unroute_all()
+            page.evaluate(_FORGET)
+            self._devtools.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+        page.mouse.move(-1, -1)  # out of the window
+        page.set_viewport_size(self._viewport)
+        page.emulate_media(
+            media="null", color_scheme="light", reduced_motion="reduce", forced_colors="none", contrast="no-preference"
+        )
+        page.context.clear_cookies()
+        page.goto("about:blank")
+        self._devtools.send("Page.resetNavigationHistory")
+        self._origins = set()
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return "" if parts.scheme in ("about", "") else f"{parts.scheme}://{parts.netloc}"
