@@ -28,6 +28,38 @@ function keyOf(text) {
   }
 }
 
+/**
+ * A step of a path, which knows the one before it: what stands two hundred containers deep would else repeat them all.
+ * @typedef {{before: Step, part: string | number, length: number} | null} Step
+ */
+
+class Field {
+  /**
+   * @param {Step} step
+   * @param {number} start
+   */
+  constructor(step, start) {
+    this.step = step;
+    this.start = start;
+    this.stop = start;
+    /** @type {number | undefined} */
+    this.keyStart = undefined;
+  }
+
+  get path() {
+    const parts = [];
+    for (let step = this.step; step; step = step.before) parts.push(step.part);
+    return parts.reverse();
+  }
+
+  // Whether it is what `parts` name, or one of the containers on the way there.
+  isOnTheWay(parts) {
+    if (this.step && this.step.length > parts.length) return false;
+    for (let step = this.step; step; step = step.before) if (step.part !== parts[step.length - 1]) return false;
+    return true;
+  }
+}
+
 // Reads text without decoding it, so that places stay exact, and forgives what a strict reader would not:
 // the text may be half typed. Containers are {}, [] and the brackets of a Python call.
 class Reader {
@@ -35,6 +67,7 @@ class Reader {
     this.text = text;
     this.at = at;
     this.isPython = isPython;
+    /** @type {Field[]} */
     this.fields = [];
   }
 
@@ -62,26 +95,31 @@ class Reader {
     this.at = Math.min(text.length, this.at + end.length);
   }
 
-  value(path, depth) {
+  // Beyond the last field that is kept nobody asks for a path.
+  step(before, part) {
+    return this.fields.length < MAX_FIELDS ? { before, part, length: before ? before.length + 1 : 1 } : before;
+  }
+
+  value(step, depth) {
     this.skip();
     const start = this.at;
     const open = this.text[start];
     if (this.at >= this.text.length) return;
-    const field = { path, start, stop: start };
-    if (path.length && this.fields.length < MAX_FIELDS) this.fields.push(field);
-    if ("{[(".includes(open) && depth < MAX_DEPTH) this.members(path, open, depth);
+    const field = new Field(step, start);
+    if (step && this.fields.length < MAX_FIELDS) this.fields.push(field);
+    if ("{[(".includes(open) && depth < MAX_DEPTH) this.members(step, open, depth);
     else this.word();
     field.stop = this.at;
   }
 
-  members(path, open, depth) {
+  members(step, open, depth) {
     const close = { "{": "}", "[": "]", "(": ")" }[open];
     this.at++;
     for (let i = 0; ; i++) {
       this.skip();
       if (this.at >= this.text.length || "}])".includes(this.text[this.at])) break;
       if (open === "[") {
-        this.value([...path, i], depth + 1);
+        this.value(this.step(step, i), depth + 1);
         continue;
       }
       const start = this.at;
@@ -90,22 +128,29 @@ class Reader {
       this.skip();
       const before = this.fields.length;
       // What Python's client takes apart as `extra_body` stands at the top of the body.
-      this.value(open === "(" && key === "extra_body" ? path : [...path, key], depth + 1);
+      this.value(open === "(" && key === "extra_body" ? step : this.step(step, key), depth + 1);
       if (this.fields[before]) this.fields[before].keyStart = start;
     }
     if (this.text[this.at] === close) this.at++;
   }
 }
 
+let read = { text: "", fields: [] }; // the last text: many ask for the fields of one
+
 // All fields of the request in a text: [{path: […], start, stop, keyStart?}, …] in order, containers before their members.
 function readFields(text) {
+  if (read.text !== text) read = { text, fields: fieldsOf(text) };
+  return read.fields;
+}
+
+function fieldsOf(text) {
   const call = /\bcreate\s*\(/.exec(text);
   const brace = text.search(/[{[]/);
   const isPython = call !== null && !/^\s*(?:[{[]|[$>#]?\s*curl\b)/.test(text);
   const start = isPython ? call.index + call[0].length - 1 : brace;
   if (start < 0) return [];
   const reader = new Reader(text, start, isPython);
-  reader.value([], 0);
+  reader.value(null, 0);
   return reader.fields;
 }
 
@@ -114,8 +159,7 @@ function locateField(text, path, fields) {
   const wanted = splitPath(path);
   let best = null;
   for (const field of fields || readFields(text)) {
-    const isOnTheWay = field.path.length <= wanted.length && field.path.every((part, i) => part === wanted[i]);
-    if (isOnTheWay && (!best || field.path.length >= best.path.length)) best = field;
+    if (field.isOnTheWay(wanted) && (!best || field.step.length >= best.step.length)) best = field;
   }
   return best && best.stop > best.start ? [best.start, best.stop] : null;
 }
@@ -130,7 +174,7 @@ function fieldAt(fields, unit) {
   }
   for (let i = low - 1; i >= 0; i--) {
     if (unit < fields[i].stop || (unit === fields[i].stop && i === low - 1)) return joinPath(fields[i].path);
-    if (fields[i].path.length === 1 && fields[i].stop < unit) return null;
+    if (fields[i].step.length === 1 && fields[i].stop < unit) return null;
   }
   return null;
 }

@@ -104,6 +104,15 @@ test("very deep and very long texts are read in one pass", () => {
   assert.equal(pd.readFields("[" + "1,".repeat(50000) + "1]").length, 50001);
 });
 
+test("what is deeply nested takes no more room than what is not", () => {
+  const before = process.memoryUsage().heapUsed;
+  const fields = pd.readFields("x{".repeat(2500000));
+  assert.ok(process.memoryUsage().heapUsed - before < 100e6);
+  assert.equal(fields.length, 200000);
+  assert.deepEqual(fields[2].path, ["x", "x", "x"]);
+  assert.equal(fields[199].path.length, 200);
+});
+
 test("a path is within its containers, and not within its namesakes", () => {
   assert.ok(pd.isWithin("messages[1].content", "messages[1]"));
   assert.ok(pd.isWithin("messages[1]", "messages[1]"));
