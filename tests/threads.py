@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import BaseServer
 from typing import Any
 
 from tests.core.complete.faulty_server import FaultyServer
@@ -39,10 +40,20 @@ def in_thread(server: FaultyServer) -> Iterator[str]:
 def handling(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
     """Serve with the standard library's server, a thread a connection; the address, without a path."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    with serving(server):
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+
+
+@contextmanager
+def serving(server: BaseServer) -> Iterator[None]:
+    """Let a server of the standard library serve in a thread, and close it.
+
+    It looks whether it is to stop only every so often: by default twice a second, which each test would wait for.
+    """
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
+        yield
     finally:
         server.shutdown()
         server.server_close()

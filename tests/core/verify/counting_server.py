@@ -16,6 +16,7 @@ from typing import Any
 
 from prompt_debugger.core.types import JSON, JSONObject
 from tests.patience import PATIENCE_S
+from tests.threads import serving
 
 TOOL: JSONObject = {
     "type": "function",
@@ -199,12 +200,8 @@ class _Handler(BaseHTTPRequestHandler):
 def counting_server(respond: Callable[[str], JSONObject] = usual, port: int = 0) -> Iterator[CountingServer]:
     """Run one in a thread."""
     server = CountingServer(respond, port)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.let_answer(None)
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with serving(server):
+        try:
+            yield server
+        finally:
+            server.let_answer(None)
