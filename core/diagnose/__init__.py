@@ -6,14 +6,15 @@ guarded: one that crashes becomes a finding about itself, and the others run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import cast
 
 from prompt_debugger.core.diagnose import rules
 from prompt_debugger.core.diagnose.blame import borrow_fixes, mark_followers, worst_first
+from prompt_debugger.core.diagnose.rules.base import TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, is_whole, sights_of
 from prompt_debugger.core.diagnose.verdict import reach_verdict
 from prompt_debugger.core.discover import discover
@@ -23,24 +24,43 @@ from prompt_debugger.core.types import Certainty, Finding, Request, Severity, Tr
 
 CRASH_CODE = "PD900"
 CRASH_NAME = "rule-crashed"
+_CODE = re.compile(r"PD[1-5]\d\d")
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_SEE = "docs/guides/extend.md says how a rule is written."
 _NONE: Mapping[str, tuple[Finding, ...]] = MappingProxyType({})
 
 
-def index_rules(found_rules: Iterable[Rule]) -> Mapping[str, Rule]:
+def index_rules(found: Mapping[str, object]) -> Mapping[str, Rule]:
     """Return rules by code, in order of codes.
 
+    Args:
+        found: What each file of `rules/` calls `RULE`, by the file's name without its end.
+
     Raises:
-        PluginError: Two rules share a code.
+        PluginError: One is no rule, its code or name is none, or two files share one.
     """
-    found: dict[str, Rule] = {}
-    for rule in found_rules:
-        if rule.code in found:
-            raise PluginError(f"the code `{rule.code}` belongs to `{found[rule.code].name}` and to `{rule.name}`")
-        found[rule.code] = rule
-    return dict(sorted(found.items()))
+    by_code: dict[str, Rule] = {}
+    file_by_text: dict[str, str] = {}
+    for module, rule in found.items():
+        file = f"core/diagnose/rules/{module}.py"
+        if not isinstance(rule, TraceRule):
+            raise PluginError(f"`RULE` of `{file}` is no `TraceRule` but {type(rule).__name__}", _SEE)
+        if not _CODE.fullmatch(rule.code):
+            expected = "`PD`, the digit of its stage from 1 (request) to 5 (contract), and two digits."
+            raise PluginError(f"the code {rule.code!r} of `{file}` is none", f"Expected {expected}")
+        if not _NAME.fullmatch(rule.name):
+            expected = "small letters and digits with hyphens between words, such as `double-bos`."
+            raise PluginError(f"the name {rule.name!r} of the rule in `{file}` is none", f"Expected {expected}")
+        for kind, text in (("code", rule.code), ("name", rule.name)):
+            if text in file_by_text:
+                other = file_by_text[text]
+                raise PluginError(f"the {kind} `{text}` is in `{other}` and in `{file}`", "Change it in one of them.")
+            file_by_text[text] = file
+        by_code[rule.code] = rule
+    return dict(sorted(by_code.items()))
 
 
-RULES: Mapping[str, Rule] = index_rules(cast("Rule", constant) for constant in discover(rules, "RULE").values())
+RULES: Mapping[str, Rule] = index_rules(discover(rules, "RULE"))
 """Every rule by its code, in order of codes."""
 
 

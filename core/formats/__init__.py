@@ -48,13 +48,18 @@ def load_formats(package: ModuleType) -> dict[str, TextFormat]:
     """Return the formats of a package, one per public module.
 
     Raises:
-        PluginError: A module defines no `FORMAT`, or one of another kind.
+        PluginError: A module defines no `FORMAT`, one of another kind, or one that bears another name.
     """
     formats: dict[str, TextFormat] = {}
     for name, constant in discover(package, "FORMAT").items():
         if not isinstance(constant, TextFormat):
             raise PluginError(
                 f"`FORMAT` of `{package.__name__}.{name}` is no `TextFormat`", "See core/formats/_family."
+            )
+        if constant.name != name:  # two files of one name would share a row of every table
+            raise PluginError(
+                f"`FORMAT` of `{package.__name__}.{name}` has the name {constant.name!r}",
+                f"Write `name={name!r}`, or name the file `{constant.name}.py`.",
             )
         formats[name] = constant
     return formats

@@ -8,8 +8,11 @@ import pytest
 
 from prompt_debugger.core.diagnose import RULES
 from prompt_debugger.core.diagnose.invariants import INVARIANTS
+from prompt_debugger.core.diagnose.rules import duplicate_stop
+from prompt_debugger.core.errors import PluginError
 from prompt_debugger.core.types import Stage
-from prompt_debugger.ui.rule_pages import HEADINGS, read_sections, rule_docstring, rule_pages
+from prompt_debugger.ui.rule_pages import HEADINGS, page_of_rule, read_sections, rule_docstring, rule_pages
+from scripts import rule_docs
 from scripts.rule_docs import stale_pages
 
 STAGE_DIGITS = {
@@ -34,6 +37,24 @@ def test_every_rule_is_documented_under_the_fixed_headings(code: str) -> None:
     assert sections[""].endswith(".")
 
 
+def test_a_docstring_without_a_heading_is_refused_with_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    rule = RULES["PD107"]
+    monkeypatch.setattr(duplicate_stop, "__doc__", str(duplicate_stop.__doc__).replace("Bad:", "Badd:"))
+
+    with pytest.raises(PluginError, match=r"`core/diagnose/rules/duplicate_stop\.py` has no text under `Bad:`"):
+        page_of_rule(rule)
+
+
+def test_make_docs_says_what_is_wrong(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def refuse() -> None:
+        raise PluginError("the docstring of `x.py` has no text under `Bad:`", "Its headings are these.")
+
+    monkeypatch.setattr(rule_docs, "write_pages", refuse)
+
+    assert rule_docs.main([]) == 2
+    assert capsys.readouterr().err == "the docstring of `x.py` has no text under `Bad:`. Its headings are these.\n"
+
+
 @pytest.mark.parametrize("code", rule_pages())
 def test_every_source_names_its_tier(code: str) -> None:
     source = rule_pages()[code].sections["Source"]
@@ -52,14 +73,13 @@ def test_every_linked_thread_is_named_among_the_sources(code: str) -> None:
 
 @pytest.mark.parametrize("code", RULES)
 def test_a_code_says_its_stage(code: str) -> None:
-    assert re.fullmatch(r"PD[1-5]\d\d", code)
-    assert code[2] == STAGE_DIGITS[RULES[code].stage]
+    assert code[2] == STAGE_DIGITS[RULES[code].stage], "the third character of a code is its stage's digit"
 
 
 def test_names_are_unique_and_kebab_case() -> None:
     names = [page.name for page in rule_pages().values()]
 
-    assert len(set(names)) == len(names)
+    assert [name for name in names if names.count(name) > 1] == [], "names of two pages: rename one of the rules"
     assert [name for name in names if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)] == []
 
 

@@ -6,7 +6,14 @@ without the documents beside it.
 
 from prompt_debugger.ui.rule_pages.html import RULES_PATH, rules_html
 from prompt_debugger.ui.rule_pages.markdown import index_page, page_name, rule_page
-from prompt_debugger.ui.rule_pages.pages import HEADINGS, RulePage, read_sections, rule_docstring, rule_pages
+from prompt_debugger.ui.rule_pages.pages import (
+    HEADINGS,
+    RulePage,
+    page_of_rule,
+    read_sections,
+    rule_docstring,
+    rule_pages,
+)
 
 __all__ = [
     "HEADINGS",
@@ -14,6 +21,7 @@ __all__ = [
     "RulePage",
     "index_page",
     "page_name",
+    "page_of_rule",
     "read_sections",
     "rule_docstring",
     "rule_page",

@@ -8,9 +8,11 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from types import ModuleType
 
 from prompt_debugger.core.check.template.catalogue import TEMPLATE_RULES, TemplateRule
 from prompt_debugger.core.diagnose import RULES
+from prompt_debugger.core.errors import PluginError
 from prompt_debugger.core.protocols import Rule
 
 HEADINGS = ("What it finds", "Why it matters", "Bad", "Good", "Source")
@@ -44,17 +46,20 @@ class RulePage:
 
 @cache
 def rule_pages() -> Mapping[str, RulePage]:
-    """Return the pages of all rules by their code: those of a run, then those of `check`."""
+    """Return the pages of all rules by their code: those of a run, then those of `check`.
+
+    Raises:
+        PluginError: A docstring has not the headings that a page is made of.
+    """
     return {
-        **{code: _of_rule(rule) for code, rule in RULES.items()},
+        **{code: page_of_rule(rule) for code, rule in RULES.items()},
         **{code: _of_template_rule(rule) for code, rule in TEMPLATE_RULES.items()},
     }
 
 
 def rule_docstring(rule: Rule) -> str:
     """Return the docstring of the file that defines a rule."""
-    find = getattr(rule, "find", rule.check)
-    module = inspect.getmodule(find)
+    module = _module_of(rule)
     return inspect.cleandoc((module.__doc__ if module else None) or "")
 
 
@@ -67,8 +72,26 @@ def read_sections(docstring: str) -> dict[str, str]:
     return sections
 
 
-def _of_rule(rule: Rule) -> RulePage:
+def _module_of(rule: Rule) -> ModuleType | None:
+    """Return the file that defines a rule: that of its function, since all rules are of one class."""
+    return inspect.getmodule(getattr(rule, "find", rule.check))
+
+
+def page_of_rule(rule: Rule) -> RulePage:
+    """Return the page of a rule of a run.
+
+    Raises:
+        PluginError: The docstring of its file has not the headings that a page is made of.
+    """
     sections = read_sections(rule_docstring(rule))
+    missing = [f"`{heading}:`" for heading in HEADINGS if not sections.get(heading)]
+    if missing:
+        module = _module_of(rule)
+        where = f"core/diagnose/rules/{module.__name__.rpartition('.')[2] if module else rule.code}.py"
+        raise PluginError(
+            f"the docstring of `{where}` has no text under {', '.join(missing)}",
+            f"Its headings, each on a line of its own, are {', '.join(f'`{heading}:`' for heading in HEADINGS)}.",
+        )
     links = tuple(getattr(rule, "links", ()))
     cases = f"tests/rules/{rule.code}.yml"
     return RulePage(rule.code, rule.name, rule.severity.value, rule.stage.value, sections, links, cases)

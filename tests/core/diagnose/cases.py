@@ -92,6 +92,8 @@ TOOLS: Mapping[str, JSONObject] = {
     "search": {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]},
     "ping": {"type": "object", "properties": {}},
 }
+_KINDS = ("fires", "silent")
+_BOTH = "both: what it is for, under `fires:`, and what looks alike and is healthy, under `silent:`"
 RULES_FOLDER = Path(__file__).resolve().parents[2] / "rules"
 
 Case = Mapping[str, Any]
@@ -111,13 +113,18 @@ class RuleCase:
 
 
 @cache
-def load_rule_cases() -> tuple[RuleCase, ...]:
+def load_rule_cases(folder: Path = RULES_FOLDER) -> tuple[RuleCase, ...]:
     """Return every case of `tests/rules`."""
     found = []
-    for path in sorted(RULES_FOLDER.glob("PD*.yml")):
+    for path in sorted(folder.glob("*.yml")):
         document = read_yaml(path)
-        for kind in ("fires", "silent"):
-            found += [RuleCase(path.stem, kind == "fires", case["name"], case) for case in document[kind]]
+        for kind in _KINDS:
+            cases = document.get(kind) if isinstance(document, dict) else None
+            assert isinstance(cases, list), f"tests/rules/{path.name} has no list `{kind}:` of cases; write {_BOTH}"
+            for case in cases:
+                is_named = isinstance(case, dict) and "name" in case
+                assert is_named, f"tests/rules/{path.name}: a case under `{kind}:` has no `name:`: {case}"
+                found.append(RuleCase(path.stem, kind == "fires", case["name"], case))
     return tuple(found)
 
 

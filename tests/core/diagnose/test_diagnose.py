@@ -106,11 +106,34 @@ def test_a_warning_of_an_earlier_stage_explains_nothing_by_itself() -> None:
     assert {item.follows for item in mark_followers(found, {})} == {None}
 
 
-def test_two_rules_with_one_code_are_refused() -> None:
-    first = next(iter(RULES.values()))
+A_RULE = TraceRule("PD101", "some-defect", Severity.NOTE, Stage.REQUEST, lambda trace: iter(()))
 
-    with pytest.raises(PluginError, match=f"`{first.code}` belongs to"):
-        index_rules([first, first])
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (
+            {"one": A_RULE, "two": replace(A_RULE, name="another")},
+            "the code `PD101` is in .*/one.py` and in .*/two.py`",
+        ),
+        (
+            {"one": A_RULE, "two": replace(A_RULE, code="PD102")},
+            "the name `some-defect` is in .*/one.py` and in .*/two.py`",
+        ),
+        ({"one": "x"}, "`RULE` of `core/diagnose/rules/one.py` is no `TraceRule` but"),
+        ({"one": replace(A_RULE, code="X-1")}, "the code 'X-1' of `core/diagnose/rules/one.py` is none"),
+        ({"one": replace(A_RULE, code="PD601")}, "the code 'PD601' of `core/diagnose/rules/one.py` is none"),
+        (
+            {"one": replace(A_RULE, name="Some defect")},
+            "the name 'Some defect' of the rule in `core/diagnose/rules/one.py`",
+        ),
+    ],
+)
+def test_a_bad_rule_is_refused_with_its_file_and_the_way_out(found: dict[str, object], words: str) -> None:
+    with pytest.raises(PluginError, match=words) as caught:
+        index_rules(found)
+
+    assert caught.value.hint
 
 
 def test_rules_are_in_order_of_their_codes() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -110,11 +111,30 @@ def test_a_finding_reads_well(rule_case: RuleCase) -> None:
 def test_every_rule_has_cases_of_both_kinds(code: str) -> None:
     kinds = {case.fires for case in CASES if case.code == code}
 
-    assert kinds == {True, False}
+    assert kinds == {True, False}, f"write tests/rules/{code}.yml with cases under `fires:` and under `silent:`"
 
 
 def test_every_case_file_belongs_to_a_rule() -> None:
-    assert sorted(path.stem for path in RULES_FOLDER.glob("*.yml")) == sorted(RULES)
+    strangers = [path.name for path in RULES_FOLDER.glob("*.yml") if path.stem not in RULES]
+
+    assert strangers == [], "no rule has these codes: name each file CODE.yml, or remove it"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("fires: [{name: one, expect: {}}]", r"tests/rules/PD107\.yml has no list `silent:` of cases; write both"),
+        ("fires: [{name: one}]\nsilent:", r"tests/rules/PD107\.yml has no list `silent:`"),
+        ("silent: [{name: one}]", r"tests/rules/PD107\.yml has no list `fires:`"),
+        ("", r"tests/rules/PD107\.yml has no list `fires:`"),
+        ("fires: [{expect: {}}]\nsilent: []", r"tests/rules/PD107\.yml: a case under `fires:` has no `name:`"),
+    ],
+)
+def test_a_file_of_cases_with_a_slip_is_named(text: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "PD107.yml").write_text(text, encoding="utf-8")
+
+    with pytest.raises(AssertionError, match=words):
+        load_rule_cases(tmp_path)
 
 
 @pytest.mark.parametrize("code", RULES)

@@ -4,7 +4,7 @@
                                 context.json   tools, prompt tail, finish reason (optional)
                                 parsed.json    reading and ledger
 
-`pytest tests/core/formats/test_goldens.py --update-goldens` rewrites `parsed.json`.
+`make goldens` rewrites `parsed.json`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from prompt_debugger.core.parse import build_ledger
 from prompt_debugger.core.protocols import ReadContext
 
 CASES = Path(__file__).resolve().parents[2] / "cases"
-FOLDERS = sorted(path.parent for path in CASES.glob("*/*/raw.txt"))
+FOLDERS = sorted(path.parent for path in CASES.glob("*/*/raw.txt") if path.parts[-3] in FORMATS)
 
 
 def reading(folder):
@@ -62,9 +62,42 @@ def test_a_case_is_read_as_its_golden_says(folder, update_goldens):
     if update_goldens:
         golden.write_text(text, encoding="utf-8", newline="\n")
 
-    assert golden.exists(), "no parsed.json: run pytest with --update-goldens"
+    assert golden.exists(), f"run `make goldens`, which writes {folder.parent.name}/{folder.name}/parsed.json; read it"
     assert json.loads(golden.read_text(encoding="utf-8")) == json.loads(text)
 
 
-def test_every_format_has_a_case():
-    assert {folder.parent.name for folder in FOLDERS} >= set(FORMATS)
+def faults(cases):
+    """Say what in the folder of cases is none that is read, and which format has no case."""
+    found = []
+    for folder in sorted(path for path in cases.iterdir() if path.is_dir()):
+        if folder.name not in FORMATS:
+            found.append(
+                f"tests/cases/{folder.name}: no family has this name; core/formats/{folder.name}.py is not there"
+            )
+        for case in sorted(path for path in folder.iterdir() if path.is_dir()):
+            if not (case / "raw.txt").is_file():
+                found.append(f"tests/cases/{folder.name}/{case.name}: without raw.txt, the raw output, it is no case")
+    without = sorted(name for name in FORMATS if not any((cases / name).glob("*/raw.txt")))
+    return found + [f"{name} has no case: write tests/cases/{name}/CASE/raw.txt and `make goldens`" for name in without]
+
+
+def test_every_folder_is_a_case_and_every_format_has_one():
+    assert faults(CASES) == []
+
+
+def test_a_folder_that_would_not_be_read_is_named(tmp_path):
+    for name in FORMATS:
+        (tmp_path / name / "case").mkdir(parents=True)
+        (tmp_path / name / "case" / "raw.txt").touch()
+    (tmp_path / "hermes" / "one-call").mkdir()
+    (tmp_path / "hermes" / "one-call" / "raw.text").touch()
+    (tmp_path / "nobody" / "case").mkdir(parents=True)
+    (tmp_path / "nobody" / "case" / "raw.txt").touch()
+    (tmp_path / "glm45" / "case" / "raw.txt").rename(tmp_path / "glm45" / "case" / "context.json")
+
+    assert [fault.split(": ")[0] for fault in faults(tmp_path)] == [
+        "tests/cases/glm45/case",
+        "tests/cases/hermes/one-call",
+        "tests/cases/nobody",
+        "glm45 has no case",
+    ]

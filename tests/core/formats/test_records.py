@@ -11,10 +11,12 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from prompt_debugger.core.formats import FORMATS, PARSERS_OF_ANY_FORMAT, TABLES, find_stripped_calls
+from prompt_debugger.core.errors import PluginError
+from prompt_debugger.core.formats import FORMATS, PARSERS_OF_ANY_FORMAT, TABLES, find_stripped_calls, load_formats
 from prompt_debugger.core.grammar import FAMILIES
 from tests.conftest import ROOT
 
@@ -187,6 +189,33 @@ def test_one_new_file_is_in_detection_rules_and_grammar(tmp_path: Path) -> None:
         "marker": "<mint:call>",
         "grammar": ["<mint:end>"],
     }
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("FORMAT = 'x'", r"`FORMAT` of `families\.sage` is no `TextFormat`"),
+        (
+            "from prompt_debugger.core.formats.hermes import FORMAT",
+            r"`FORMAT` of `families\.sage` has the name 'hermes'",
+        ),
+    ],
+)
+def test_a_bad_family_is_refused_with_its_file_and_the_way_out(
+    source: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = ModuleType("families")
+    package.__path__ = [str(tmp_path)]
+    (tmp_path / "sage.py").write_text(source, encoding="utf-8")
+    monkeypatch.setitem(sys.modules, "families", package)
+
+    try:
+        with pytest.raises(PluginError, match=words) as caught:
+            load_formats(package)
+    finally:
+        sys.modules.pop("families.sage", None)
+
+    assert caught.value.hint
 
 
 @pytest.mark.parametrize(
