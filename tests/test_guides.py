@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,6 +42,27 @@ def test_a_guide_names_findings_that_exist(page) -> None:
 def test_a_guide_names_files_that_exist(page) -> None:
     for name in re.findall(r"`((?:core|tests|docs|ui)/[\w./]+)`", page.read_text(encoding="utf-8")):
         assert (ROOT / name).exists() or "NAME" in name or "CODE" in name, name
+
+
+def defined_names(path: Path) -> set[str]:
+    """Return the functions and classes of a file, methods as `Class.method`."""
+    defining = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    names: set[str] = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, defining):
+            names |= {node.name, *(f"{node.name}.{one.name}" for one in node.body if isinstance(one, defining))}
+    return names
+
+
+def test_the_functions_of_a_run_are_where_the_walk_says() -> None:
+    page = (ROOT / "docs" / "start-to-finish.md").read_text(encoding="utf-8")
+    stages = page.split("\n## ")
+    named = [re.findall(r"([\w/]+\.py):([\w.]+\w)", stage) for stage in stages]
+
+    assert len(stages) == 7
+    assert all(named), "each stage names the functions that do it"
+    gone = [f"{file}:{name}" for stage in named for file, name in stage if name not in defined_names(ROOT / file)]
+    assert gone == [], "say in docs/start-to-finish.md where this is done now"
 
 
 def test_the_family_of_the_guide_reads_its_output() -> None:
