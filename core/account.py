@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from prompt_debugger.core.types import CallMatch, CallOutcome, CallStatus, Fate, Ledger, Parse, ParserOutcome, Place
+from prompt_debugger.core.types.frozen import value
 
 _MISSING = (Fate.LOST, Fate.ALTERED)
 
@@ -69,7 +69,7 @@ class CharacterCounts(NamedTuple):
         return self.total - self.missing - self.blank
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class ParserTally:
     """How other parsers fared on one raw output.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from prompt_debugger.core.types import (
@@ -17,9 +17,10 @@ from prompt_debugger.core.types import (
     Trace,
     Vocabulary,
 )
+from prompt_debugger.core.types.frozen import value
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class ReadContext:
     """What a format may use besides the raw text.
 

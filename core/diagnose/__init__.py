@@ -85,10 +85,11 @@ def diagnose_trace(
         trace = replace(trace, raw=None, raw_again=None, parse=None)
     findings: list[Finding] = []
     for rule in _asked(ruleset, sights_of(trace)):
-        if rule.code in of_request:
-            findings += of_request[rule.code]
-        else:
+        known = of_request.get(rule.code)
+        if known is None:
             _ask(rule, trace, findings)
+        else:
+            findings += known
     if not findings:
         return ()
     codes = {finding.code for finding in findings} & ruleset.keys()

@@ -7,15 +7,15 @@ they end, the markers only confirm it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from prompt_debugger.core.parse.json_scan import decode_json, decode_object, explain_json_error, scan_json
 from prompt_debugger.core.parse.python_dicts import explain_break
 from prompt_debugger.core.parse.scan import Finder, Hit, skip_space, trim_span
 from prompt_debugger.core.types import JSON, CallStatus, JSONObject, Span
+from prompt_debugger.core.types.frozen import value
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Arguments:
     """The arguments of one call as they stand in the text.
 

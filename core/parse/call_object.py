@@ -10,7 +10,7 @@ A Python dict in its place is a whole call only of a family that writes those; o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from prompt_debugger.core.parse.arguments import object_from_value
@@ -24,11 +24,12 @@ from prompt_debugger.core.parse.python_dicts import (
 from prompt_debugger.core.parse.python_values import read_python_value
 from prompt_debugger.core.parse.scan import skip_space
 from prompt_debugger.core.types import JSON, CallStatus, JSONObject, Place, Span, ToolCallAttempt
+from prompt_debugger.core.types.frozen import value
 
 _MemberReader = Callable[[str, int, int], tuple[Member, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class CallKeys:
     """Which members of an object hold what; the first one present counts.
 

@@ -21,13 +21,14 @@ from prompt_debugger.core.parse.scan import Hit, trim_span
 from prompt_debugger.core.parse.stretch_scan import StretchScan
 from prompt_debugger.core.protocols import ReadContext
 from prompt_debugger.core.types import CallStatus, Place, Span, ToolCallAttempt
+from prompt_debugger.core.types.frozen import value
 
 MAX_HEADER_CHARS = 256
 _STOPS = ("</think>", "<|im_end|>", "<|eot_id|>", "<｜end▁of▁sentence｜>")
 _LOOSE_HEADER = re.compile(r"(?:functions[.])?[\w.\-]+:\d+\s*\Z")
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Header:
     """What a call's header says.
 

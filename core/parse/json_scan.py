@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import NoReturn
 
 from prompt_debugger.core.json_values import is_too_deep
 from prompt_debugger.core.types import JSON, CallStatus, JSONObject, Span
+from prompt_debugger.core.types.frozen import value
 
 # One lexical step outside strings: separators, a literal or number, a bracket, or a whole string.
 _STEP = re.compile(
@@ -23,7 +23,7 @@ _CLOSING = {"{": "}", "[": "]"}
 _DECODER_ERRORS = (ValueError, RecursionError)
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class JSONScan:
     """One JSON value as it stands in a text.
 
@@ -40,7 +40,7 @@ class JSONScan:
     problem: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Member:
     """One `key: value` pair of a JSON object, perhaps cut.
 

@@ -39,6 +39,11 @@ from prompt_debugger.core.types import (
 _REASONING_FIELDS = ("reasoning", "reasoning_content")
 _INTENDED = {kind: Fate(kind.value) for kind in SegmentKind}
 _FIELDS = {SegmentKind.CONTENT: "content", SegmentKind.REASONING: "reasoning"}
+_CALL_FIELDS = {
+    SegmentKind.CALL_NAME: "function.name",
+    SegmentKind.CALL_ARGUMENTS: "function.arguments",
+    SegmentKind.CALL_ID: "id",
+}
 _SEPARATOR = "\x00"  # between texts that are looked for together
 _MOST_WHOLE = 64  # gaps that are looked for one by one, each in the whole text
 _SHORTEST_MOVED = 4  # shorter agreements with text from elsewhere are accidents, unless they are all there is
@@ -72,40 +77,38 @@ def _intended_entries(parsed: ParsedMessage) -> tuple[LedgerEntry, ...]:
     """Return where each segment should go; one entry for neighbours that go the same way."""
     numbers = _body_numbers(parsed) if parsed.calls else {}
     entries: list[LedgerEntry] = []
-    last: tuple[SegmentKind, str | None] | None = None
+    kind, target = None, None
+    begin, end = 0, 0  # of the entry that is not yet written
     for segment in parsed.segments:
         start, stop = segment.char_span
-        way = segment.kind, _target(segment, numbers)
         if start == stop:
             continue
-        if way == last:
-            entries[-1] = replace(entries[-1], char_span=Span(entries[-1].char_span.start, stop))
-        else:
-            entries.append(LedgerEntry(segment.char_span, _INTENDED[segment.kind], way[1]))
-            last = way
+        its_target = _FIELDS.get(segment.kind) or _target(segment, numbers)
+        if segment.kind is not kind or its_target != target:
+            if kind is not None:
+                entries.append(LedgerEntry(Span(begin, end), _INTENDED[kind], target))
+            begin, kind, target = start, segment.kind, its_target
+        end = stop
+    if kind is not None:
+        entries.append(LedgerEntry(Span(begin, end), _INTENDED[kind], target))
     return tuple(entries)
 
 
 def _body_numbers(parsed: ParsedMessage) -> dict[int, int]:
     """Return the place in `tool_calls` that each call of the body should have, by its index."""
-    body = (index for index, call in enumerate(parsed.calls) if call.place is Place.BODY)
+    body = [index for index, call in enumerate(parsed.calls) if call.place is Place.BODY]
     return {index: number for number, index in enumerate(body)}
 
 
 def _target(segment: Segment, numbers: dict[int, int]) -> str | None:
-    kind, index = segment.kind, segment.call_index
-    if kind in _FIELDS:
-        return _FIELDS[kind]
-    number = None if index is None else numbers.get(index)
-    return None if number is None else _call_target(kind, number)
+    """Return the field of a call that a segment of one should fill."""
+    number = None if segment.call_index is None else numbers.get(segment.call_index)
+    return None if number is None else _call_target(segment.kind, number)
 
 
 def _call_target(kind: SegmentKind, number: int) -> str | None:
-    if kind is SegmentKind.CALL_NAME:
-        return f"tool_calls[{number}].function.name"
-    if kind is SegmentKind.CALL_ARGUMENTS:
-        return f"tool_calls[{number}].function.arguments"
-    return f"tool_calls[{number}].id" if kind is SegmentKind.CALL_ID else None
+    part = _CALL_FIELDS.get(kind)
+    return None if part is None else f"tool_calls[{number}].{part}"
 
 
 class _Field:

@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from operator import attrgetter
 from typing import NamedTuple
 
 from prompt_debugger.core.parse.call_segments import segments_of_call
@@ -26,6 +27,7 @@ from prompt_debugger.core.parse.reasoning import Part, ReasoningTags, Split, rea
 from prompt_debugger.core.parse.scan import is_quoted_inline
 from prompt_debugger.core.protocols import ReadContext
 from prompt_debugger.core.types import CallStatus, ParsedMessage, Place, Segment, SegmentKind, Span, ToolCallAttempt
+from prompt_debugger.core.types.frozen import value
 
 # Texts that end a turn in one family or another.
 COMMON_ENDS = frozenset({
@@ -43,7 +45,7 @@ _FRAMES = True  # of a stretch that belongs to a call
 _TURN_ENDS = frozenset({"<|im_end|>", "<|eot_id|>", "<｜end▁of▁sentence｜>", "<|endoftext|>"})
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Scan:
     """What a scanner found in one stretch of raw output.
 
@@ -268,10 +270,11 @@ def _scan_parts(
         if part.kind == "reasoning":
             calls += [replace(call, place=Place.REASONING) for call in found.calls]
             continue
-        marks += [Stretch(Segment(span, SegmentKind.MARKUP), _FRAMES) for span in found.markup]
-        for call in found.calls:
-            marks += [Stretch(segment, _FRAMES) for segment in segments_of_call(call, len(calls))]
-            calls.append(call)
+        framing = [Segment(span, SegmentKind.MARKUP) for span in found.markup]
+        for index, call in enumerate(found.calls, len(calls)):
+            framing += segments_of_call(call, index)
+        calls += found.calls
+        marks += [Stretch(segment, _FRAMES) for segment in framing]
     return tuple(calls), marks
 
 
@@ -280,42 +283,52 @@ def _fill(raw: str, marks: list[Stretch], context: ReadContext, conventions: Con
     segments: list[Segment] = []
     position = 0
     has_content = False
-    before = Stretch(Segment(Span(0, 0), SegmentKind.END))
-    at_end = Stretch(Segment(Span(len(raw), len(raw)), SegmentKind.END))
-    filled = [mark for mark in marks if mark.segment.char_span.start < mark.segment.char_span.stop]
-    for mark in (*sorted(filled, key=_place_of), at_end):
-        start, stop = mark.segment.char_span
+    frames_before = False
+    for segment, frames_call in sorted(marks, key=_place_of):
+        start, stop = segment.char_span
+        if start == stop:
+            continue
         if start > position:
-            span = Span(position, start)
-            run = _content_run(raw, span, before, mark, conventions, is_first=not has_content)
-            run = _drop_specials(raw, run, context, conventions)
+            frames = frames_before, frames_call
+            run = _content_run(raw, Span(position, start), frames, context, conventions, is_first=not has_content)
             has_content = has_content or any(s.kind is SegmentKind.CONTENT for s in run)
             segments += run
             position = start
         if stop > position:
-            is_covered = position > mark.segment.char_span.start
-            segments.append(replace(mark.segment, char_span=Span(position, stop)) if is_covered else mark.segment)
+            segments.append(replace(segment, char_span=Span(position, stop)) if position > start else segment)
             position = stop
-        before = mark
+        frames_before = frames_call
+    if position < len(raw):
+        rest, frames = Span(position, len(raw)), (frames_before, False)
+        segments += _content_run(raw, rest, frames, context, conventions, is_first=not has_content)
     return _merge(segments)
 
 
-def _place_of(mark: Stretch) -> Span:
-    return mark.segment.char_span
+_place_of = attrgetter("segment.char_span")
 
 
 def _content_run(
-    raw: str, span: Span, before: Stretch, after: Stretch, conventions: Conventions, *, is_first: bool
+    raw: str, span: Span, frames: tuple[bool, bool], context: ReadContext, conventions: Conventions, *, is_first: bool
 ) -> list[Segment]:
-    """Return a stretch between marks as content, its framing line breaks as markup."""
+    """Return a stretch between marks as content, framing line breaks and special tokens as markup.
+
+    Args:
+        raw: The whole raw output.
+        span: The stretch.
+        frames: Whether what stands before it belongs to calls, and whether what stands behind it does.
+        context: Special tokens.
+        conventions: Framing line breaks.
+        is_first: Whether there is no content before it.
+    """
     start, stop = span
-    if (before.frames_call or after.frames_call) and raw[start:stop].isspace():
+    follows_call, precedes_call = frames
+    if (follows_call or precedes_call) and raw[start:stop].isspace():
         return [Segment(span, SegmentKind.MARKUP)]
-    if before.frames_call:
+    if follows_call:
         limit = stop if is_first else min(stop, start + conventions.after_call)
         while start < limit and raw[start] == "\n":
             start += 1
-    if after.frames_call:
+    if precedes_call:
         limit = max(start, stop - conventions.before_call)
         while stop > limit and raw[stop - 1] == "\n":
             stop -= 1
@@ -324,7 +337,7 @@ def _content_run(
         run.insert(0, Segment(Span(span.start, start), SegmentKind.MARKUP))
     if stop < span.stop:
         run.append(Segment(Span(stop, span.stop), SegmentKind.MARKUP))
-    return run
+    return _drop_specials(raw, run, context, conventions)
 
 
 def _drop_specials(raw: str, run: list[Segment], context: ReadContext, conventions: Conventions) -> list[Segment]:

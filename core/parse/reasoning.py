@@ -13,18 +13,18 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from prompt_debugger.core.parse.scan import Finder, is_quoted_inline, skip_space
 from prompt_debugger.core.types import Span
+from prompt_debugger.core.types.frozen import value
 
 # How templates without control tokens open the model's turn.
 _PLAIN_HEADER = re.compile(r"\bassistant:\s*\Z", re.IGNORECASE)
 PartKind = Literal["reasoning", "body", "tag"]
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class ReasoningTags:
     """How a family marks reasoning, and which line breaks around it are framing.
 
@@ -53,7 +53,7 @@ class ReasoningTags:
         return tuple((opener, self.closers[min(index, last)]) for index, opener in enumerate(self.openers))
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Part:
     """A stretch of raw output: reasoning, body, or a tag with its framing line breaks."""
 
@@ -61,7 +61,7 @@ class Part:
     kind: PartKind
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Split:
     """The parts of a raw output.
 

@@ -168,6 +168,8 @@ def is_quoted_inline(text: str, span: Span, stop: int, *, floor: int = 0, in_sen
     line_start = text.rfind("\n", max(0, span.start - _LOOK_CHARS), span.start) + 1
     line_start = max(line_start, span.start - _LOOK_CHARS, min(floor, span.start))
     before = text[line_start : span.start]
+    if not in_sentence and "`" not in before and before[-1:] not in _QUOTES:
+        return False  # whatever follows
     after = text[span.stop : min(stop, span.stop + _LOOK_CHARS)].partition("\n")[0]
     if before.count("`") % 2 == 1 and "`" in after:
         return True

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Literal
 
 from prompt_debugger.core.types.base import JSON, LEFT_OUT_IF_EMPTY, LEFT_OUT_IF_NONE, Evidence, JSONObject
+from prompt_debugger.core.types.frozen import value
 from prompt_debugger.core.types.prompt import Token
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Usage:
     """Token accounting by the server.
 
@@ -26,7 +27,7 @@ class Usage:
     total_tokens: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class TokenLogprob:
     """How likely the model found a token, in nats.
 
@@ -53,7 +54,7 @@ class Completeness(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Completion:
     """Raw output of the model, before any parser.
 
@@ -88,7 +89,7 @@ class Completion:
     completeness_reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class StreamDelta:
     """One streamed event of a chat completion.
 
@@ -105,7 +106,7 @@ class StreamDelta:
     at_s: float
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class ChatResult:
     """What `/v1/chat/completions` answered (first choice).
 
@@ -140,7 +141,7 @@ class ChatResult:
     error: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Server:
     """What is known of the server under test.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
 from prompt_debugger.core.types.base import LEFT_OUT_IF_NONE, Span, Stage
+from prompt_debugger.core.types.frozen import value
 
 
 class Severity(StrEnum):
@@ -25,7 +25,7 @@ class Certainty(StrEnum):
     INFERRED = "inferred"
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class FindingEvidence:
     """Where to look.
 
@@ -44,7 +44,7 @@ class FindingEvidence:
     quote: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Finding:
     """What a rule reported.
 
@@ -90,7 +90,7 @@ class Conclusion(StrEnum):
     UNCHECKED = "unchecked"
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Verdict:
     """The run in one sentence.
 

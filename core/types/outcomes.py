@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from prompt_debugger.core.types.base import LEFT_OUT_IF_EMPTY, LEFT_OUT_IF_NONE, JSONObject
+from prompt_debugger.core.types.frozen import value
 from prompt_debugger.core.types.reading import ParserOutcome
 
 
@@ -28,7 +29,7 @@ class Parting(NamedTuple):
     streamed: JSONObject | None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class VllmOutcome(ParserOutcome):
     """The outcome of one of vLLM's own parsers.
 
@@ -63,7 +64,7 @@ class VllmOutcome(ParserOutcome):
     tools_called: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class ServerOutcome(ParserOutcome):
     """What a server's own parser made of an output.
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Literal
 
 from prompt_debugger.core.types.base import JSON, Span
+from prompt_debugger.core.types.frozen import value
 
 
 class SpanKind(StrEnum):
@@ -33,7 +34,7 @@ class TokenKind(StrEnum):
     BYTE = "byte"
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class PromptSpan:
     """A stretch of prompt text with one origin.
 
@@ -54,7 +55,7 @@ class PromptSpan:
     template_column: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Token:
     """One token of a text.
 
@@ -79,7 +80,7 @@ class Token:
     injected: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Branch:
     """A place where a template can go this way or that, and how often one render went there.
 
@@ -110,7 +111,7 @@ class KwargSource(StrEnum):
     TOP_LEVEL = "top_level"
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class WeakerValue:
     """A value of a template variable that a stronger one won over.
 
@@ -123,7 +124,7 @@ class WeakerValue:
     value: JSON
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class TemplateKwarg:
     """A template variable besides messages and tools, by the precedence of vLLM.
 
@@ -149,7 +150,7 @@ class TemplateKwarg:
     overrides: tuple[WeakerValue, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Prompt:
     """Rendered text with the origin of every character.
 
@@ -188,7 +189,7 @@ class Prompt:
         return None if self.tokens is None else tuple(token.id for token in self.tokens)
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class PromptDifference:
     """Where the server's prompt and the local one part.
 

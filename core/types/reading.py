@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from prompt_debugger.core.types.base import JSONObject, Span
 from prompt_debugger.core.types.finding import Certainty
+from prompt_debugger.core.types.frozen import value
 
 
 class CallStatus(StrEnum):
@@ -51,7 +52,7 @@ class Fate(StrEnum):
     ALTERED = "altered"
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class ToolCallAttempt:
     """One tool call that the raw text holds, good or bad.
 
@@ -84,7 +85,7 @@ class ToolCallAttempt:
     problem: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Segment:
     """A stretch of raw output with one meaning.
 
@@ -99,7 +100,7 @@ class Segment:
     call_index: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class ParsedMessage:
     """Our own reading of a raw output.
 
@@ -120,7 +121,7 @@ class ParsedMessage:
     strippable: tuple[Span, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class FormatScore:
     """How well a format explains a raw text: 0 not at all, 1 certainly; with the reason."""
 
@@ -128,7 +129,7 @@ class FormatScore:
     evidence: str
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class LedgerEntry:
     """Where one stretch of raw output ended up.
 
@@ -161,7 +162,7 @@ class CallOutcome(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class CallMatch:
     """How a tool call of the raw text and one of the message belong together.
 
@@ -178,7 +179,7 @@ class CallMatch:
     outcome: CallOutcome = CallOutcome.UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Comparability:
     """Whether a raw output and a message may be compared; decided once, before the ledger.
 
@@ -191,7 +192,7 @@ class Comparability:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Ledger:
     """The account of one raw output against one message.
 
@@ -208,7 +209,7 @@ class Ledger:
     comparability: Comparability | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class ParserAccount:
     """What a parser made of the calls of an output, and how many characters it lost.
 
@@ -232,7 +233,7 @@ class ParserAccount:
         return self.dropped + self.altered + self.invented == 0
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class ParserOutcome:
     """What a named parser made of the raw text, offline.
 
@@ -259,7 +260,7 @@ class ParserOutcome:
     account: ParserAccount | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Parse:
     """Everything the parse stage knows about one raw output.
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from prompt_debugger.core.types.base import JSONObject
+from prompt_debugger.core.types.frozen import value
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Notice:
     """Something about the request that is worth saying and is no error.
 
@@ -25,7 +25,7 @@ class Notice:
     column: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Request:
     """A chat completion request as somebody wrote it.
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from prompt_debugger.core.types.base import Evidence, JSONObject
 from prompt_debugger.core.types.completion import ChatResult, Completion, Server
 from prompt_debugger.core.types.finding import Finding, Verdict
+from prompt_debugger.core.types.frozen import value
 from prompt_debugger.core.types.prompt import Prompt, PromptDifference
 from prompt_debugger.core.types.reading import Parse
 from prompt_debugger.core.types.request import Request
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Vocabulary:
     """What rules may know of the tokenizer.
 
@@ -32,7 +33,7 @@ class Vocabulary:
     adds_bos: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Refusal:
     """A server's word that it will not, or cannot, answer a request.
 
@@ -47,7 +48,7 @@ class Refusal:
     field: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Trace:
     """All values of one run; `None` where a stage has not run.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Literal, cast
 
 from pydantic import ConfigDict, Discriminator, GetCoreSchemaHandler, Tag
@@ -46,6 +45,7 @@ from prompt_debugger.core.types import (
     Vocabulary,
 )
 from prompt_debugger.core.types.base import LEFT_OUT_IF_EMPTY, LEFT_OUT_IF_NONE
+from prompt_debugger.core.types.frozen import value
 
 # A field that nobody knows is an error of whoever wrote it; bytes are hex; what is no number gets its name last.
 WIRE = ConfigDict(extra="forbid", ser_json_bytes="hex", val_json_bytes="hex", ser_json_inf_nan="constants")
@@ -63,7 +63,7 @@ class OurKeys:
 OUR_KEYS = OurKeys()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class ErrorDocument:
     """Why something could not be done: `error` of every document, and alone if there is nothing else to say.
 
@@ -100,7 +100,7 @@ class ErrorDocument:
     limit: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class RenderDocument:
     """What `render` prints: a prompt, its tokens, and where every character came from.
 
@@ -146,7 +146,7 @@ class RenderDocument:
     error: ErrorDocument | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class CallRecord(ToolCallAttempt):
     """A tool call that the raw text holds, and what became of it.
 
@@ -157,7 +157,7 @@ class CallRecord(ToolCallAttempt):
     outcome: CallOutcome
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class CharactersRecord:
     """Where the characters of a raw output ended up, in numbers.
 
@@ -191,7 +191,7 @@ OutcomeRecord = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class ParseDocument:
     """What `parse` prints: what a raw output holds, and what became of it.
 
@@ -250,7 +250,7 @@ class ParseDocument:
     error: ErrorDocument | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(frozen=True, slots=True, kw_only=True)
 class RunDocument:
     """What `run` prints, and what a bundle is: one request through all stages, `null` where a stage has not run.
 

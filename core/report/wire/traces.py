@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from operator import attrgetter
 from typing import cast
 
 from prompt_debugger.core.account import count_characters, outcomes_of_calls, tally_parsers
@@ -130,11 +131,9 @@ def _parse_document(
 ) -> ParseDocument:
     parsed, ledger, stream = parse.parsed, parse.ledger, parse.stream_ledger
     characters, tally = count_characters(parse.raw, ledger), tally_parsers(parse.parsers)
-    scores, evidence = dict[str, float](), dict[str, str]()
-    for name, score in parse.format_scores.items():
-        scores[name] = score.score
-        if whole or score.score > 0:
-            evidence[name] = score.evidence
+    formats = parse.format_scores
+    scores = {name: score.score for name, score in formats.items()}
+    evidence = {name: formats[name].evidence for name, score in scores.items() if whole or score > 0}
     return ParseDocument(
         id=case_id,
         raw=parse.raw,
@@ -163,14 +162,13 @@ def _parse_document(
     )
 
 
-_CALL_FIELDS = tuple(field.name for field in fields(ToolCallAttempt))
+_call_values = attrgetter(*(field.name for field in fields(ToolCallAttempt)))
 
 
 def _calls(parse: Parse) -> tuple[CallRecord, ...]:
     outcomes = outcomes_of_calls(parse)
     return tuple(
-        CallRecord(**{name: getattr(call, name) for name in _CALL_FIELDS}, outcome=outcomes[index])
-        for index, call in enumerate(parse.parsed.calls)
+        [CallRecord(*_call_values(call), outcome=outcomes[index]) for index, call in enumerate(parse.parsed.calls)]
     )
 
 
@@ -263,9 +261,7 @@ def _parse(document: ParseDocument) -> Parse:
             format=document.format,
             reasoning=document.reasoning,
             content=document.content,
-            calls=tuple(
-                ToolCallAttempt(**{name: getattr(call, name) for name in _CALL_FIELDS}) for call in document.calls
-            ),
+            calls=tuple(ToolCallAttempt(*_call_values(call)) for call in document.calls),
             segments=document.segments or (),
             strippable=document.strippable or (),
         ),

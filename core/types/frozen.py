@@ -1,0 +1,53 @@
+"""Frozen dataclasses that are quickly made.
+
+The `__init__` that `dataclass(frozen=True)` writes gives every field to `object.__setattr__`, which looks up by
+name where it goes. Here each goes to the setter of its own slot. A line of a case file becomes forty values with
+two hundred fields, so that is a twelfth of the time that it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields
+from typing import TYPE_CHECKING
+
+__all__ = ["value"]
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass as value
+else:
+
+    def value(*, frozen: bool, slots: bool, kw_only: bool = False) -> Callable[[type], type]:
+        """Return what `dataclass` does, for classes that are frozen and have slots."""
+        assert frozen
+        assert slots
+
+        def decorate(cls: type) -> type:
+            made = dataclass(frozen=True, slots=True, kw_only=kw_only)(cls)
+            made.__init__ = _init_of(made)
+            return made
+
+        return decorate
+
+    def _init_of(cls: type) -> Callable[..., None]:
+        """Return an `__init__` that takes what the class's own takes and does the same."""
+        used, given, keywords, steps = dict[str, object](MISSING=MISSING), ["self"], list[str](), list[str]()
+        for field in fields(cls):
+            name = parameter = field.name
+            used[f"set_{name}"] = getattr(cls, name).__set__  # of the slot, be it of a class above
+            if field.default is not MISSING:
+                used[f"default_{name}"] = field.default
+                parameter += f"=default_{name}"
+            elif field.default_factory is not MISSING:
+                used[f"make_{name}"] = field.default_factory
+                parameter += "=MISSING"
+                steps.append(f"if {name} is MISSING: {name} = make_{name}()")
+            (keywords if field.kw_only else given).append(parameter)
+            steps.append(f"set_{name}(self, {name})")
+        parameters = ", ".join([*given, *(["*", *keywords] if keywords else [])])
+        source = [f"def make({', '.join(used)}):", f" def __init__({parameters}):", *(f"  {step}" for step in steps)]
+        space: dict[str, Callable[..., Callable[..., None]]] = {}
+        exec("\n".join([*source, " return __init__"]), space)
+        init = space["make"](**used)
+        init.__qualname__, init.__annotations__ = f"{cls.__qualname__}.__init__", cls.__init__.__annotations__
+        return init
