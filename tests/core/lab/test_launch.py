@@ -72,6 +72,7 @@ def test_settings_and_secrets_of_the_user_do_not_reach_the_lab(tmp_path: Path) -
     assert environment["VLLM_CACHE_ROOT"] == "/cache"
     assert environment["TMPDIR"] == str(tmp_path)
     assert environment["OMP_NUM_THREADS"] == "1"
+    assert environment["TORCHDYNAMO_DISABLE"] == "1"
     assert environment["HF_HUB_OFFLINE"] == "1"
 
 
