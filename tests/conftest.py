@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from prompt_debugger.core.lab import LabPool, LabSpec
 from tests.clock import Clock
 from tests.examples import ASKED, examples
 from tests.patience import be_patient
-from tests.warm.labs import ADDRESS, warm_labs
+from tests.warm.labs import cold_labs, warm_labs
 from tests.warm.parsers import warm_parsers
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -37,6 +38,34 @@ ROOT = Path(__file__).resolve().parents[1]
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-goldens", action="store_true", help="rewrite the golden files of tests/cases")
     parser.addoption("--update-screens", action="store_true", help="take the pictures of README and tutorial anew")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the files that use a lab behind those that use none, those of the same lab beside each other.
+
+    So fewer labs run at once and fewer are booted twice. Tests in a browser stay last, as they are.
+    """
+    places: dict[Path, int] = {}
+    for item in items:
+        if not item.get_closest_marker("browser"):
+            places[item.path] = max(places.get(item.path, 0), _place_of(item))
+    for file, place in places.items():
+        if place and not re.search(r"mark\.(lab|vllm)\b", file.read_text(encoding="utf-8")):
+            raise pytest.UsageError(f"{file}: `make test-servers` finds a file by `mark.lab` or `mark.vllm` in it")
+    items.sort(key=lambda item: 9 if item.get_closest_marker("browser") else places[item.path])
+
+
+def _place_of(item: pytest.Item) -> int:
+    """Return 0 for a test without a server, 1 for one without a lab of the whole run, else more for rarer labs."""
+    names = set(getattr(item, "fixturenames", ()))
+    if not any(item.get_closest_marker(name) for name in ("lab", "vllm")):
+        return 0
+    if "labs" not in names:
+        return 1
+    if "reasoning_lab_url" in names:
+        return 3
+    return 2 if "lab_url" in names else 4
 
 
 @pytest.fixture
@@ -99,13 +128,11 @@ def _patience() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="module")
-def cold_labs() -> Iterator[None]:
+@pytest.fixture(name="cold_labs")
+def _cold_labs() -> Iterator[None]:
     """Servers that are started as users' are, imports and all."""
-    address = os.environ.pop(ADDRESS, None)
-    yield
-    if address is not None:
-        os.environ[ADDRESS] = address
+    with cold_labs():
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

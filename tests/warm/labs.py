@@ -49,6 +49,17 @@ def warm_labs() -> Iterator[None]:
             ended.close()
 
 
+@contextmanager
+def cold_labs() -> Iterator[None]:
+    """Servers that are started meanwhile are started as users' are, imports and all."""
+    address = os.environ.pop(ADDRESS, None)
+    try:
+        yield
+    finally:
+        if address is not None:
+            os.environ[ADDRESS] = address
+
+
 def _start_when_asked(listening: socket.socket, ended: socket.socket, folder: Path) -> None:
     """Start the stem as somebody asks, and end it with the run."""
     ready, _, _ = select.select([listening, ended], [], [])

@@ -19,8 +19,6 @@ from tests.patience import PATIENCE_S
 
 WaitGone = Callable[[Iterable[int]], set[int]]
 
-pytestmark = pytest.mark.usefixtures("cold_labs")
-
 ROOT = Path(__file__).resolve().parents[3]
 FRONT = """
 import sys
@@ -73,6 +71,7 @@ def test_a_lab_that_dies_ends_the_command_with_the_reason(tokenizer_dir: Path) -
 
 @pytest.mark.lab
 @pytest.mark.timeout(900)
+@pytest.mark.usefixtures("cold_labs")
 def test_the_lab_serves_until_ctrl_c_and_leaves_nothing(tokenizer_dir: Path, wait_gone: WaitGone) -> None:
     with start(FRONT, tokenizer_dir) as program:
         assert program.stdout is not None
@@ -91,6 +90,7 @@ def test_the_lab_serves_until_ctrl_c_and_leaves_nothing(tokenizer_dir: Path, wai
 
 
 @pytest.mark.lab
+@pytest.mark.usefixtures("cold_labs")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_vllm_that_still_boots_goes_with_its_program(
     number: signal.Signals, tokenizer_dir: Path, wait_gone: WaitGone

@@ -14,19 +14,22 @@ from prompt_debugger.core.lab import Lab, LabPool, LabProgress, LabSpec, LabStat
 from prompt_debugger.core.lab.failures import find_known_failure
 from prompt_debugger.core.lab.progress import ENGINE_MILESTONES
 from tests.patience import PATIENCE_S
+from tests.warm.labs import cold_labs
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(900), pytest.mark.usefixtures("cold_labs")]
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
 
 _BYTES_ALLOWED = 1_300_000_000
 
 
 @pytest.fixture(scope="module")
 def engine(lab_model_dir: Path) -> Iterator[tuple[Lab, list[LabProgress]]]:
-    """A running engine of the lab model, and what it reported while it booted."""
+    """A running engine of the lab model, started as users' are, and what it reported while it booted."""
     pool = LabPool()
     reports: list[LabProgress] = []
     spec = LabSpec(model_dir=lab_model_dir, served_model_name="lab-model", reasoning_parser="kimi_k2")
-    yield asyncio.run(pool.get(spec, reports.append)), reports
+    with cold_labs():
+        lab = asyncio.run(pool.get(spec, reports.append))
+    yield lab, reports
     pool.stop_all()
 
 
@@ -45,6 +48,19 @@ def test_the_engine_generates_renders_and_shows_its_template(engine: tuple[Lab, 
     assert chat["prompt_token_ids"] == render["token_ids"]
     assert "chat_template" in tokenizer
     assert server_info.status_code == 404
+
+
+def test_an_answer_with_log_probabilities_compiles_nothing(engine: tuple[Lab, list[LabProgress]]) -> None:
+    lab, _ = engine
+    body = {"model": lab.model, "messages": [{"role": "user", "content": "hello"}], "max_tokens": 4}
+    body |= {"logprobs": True, "top_logprobs": 2}
+    environment = Path(f"/proc/{lab.pid}/environ").read_text().split("\0")
+    (scratch,) = [entry.removeprefix("TMPDIR=") for entry in environment if entry.startswith("TMPDIR=")]
+
+    answer = httpx.post(f"{lab.base_url}/chat/completions", json=body, timeout=PATIENCE_S).json()
+
+    assert len(answer["choices"][0]["logprobs"]["content"]) == answer["usage"]["completion_tokens"]
+    assert list(Path(scratch).rglob("*.so")) == []
 
 
 def test_the_engine_says_what_it_is_doing_until_it_is_ready(engine: tuple[Lab, list[LabProgress]]) -> None:
@@ -85,6 +101,7 @@ def test_a_parser_that_needs_other_tokens_is_named(tokenizer_dir: Path) -> None:
     assert "TypeError" in caught.value.log_tail
 
 
+@pytest.mark.usefixtures("cold_labs")
 def test_a_lab_can_be_stopped_while_it_boots(tokenizer_dir: Path) -> None:
     lab = Lab(LabSpec(model_dir=tokenizer_dir, kind="renderer"))
 
