@@ -5,6 +5,9 @@ process imports vLLM, and every lab of the run splits off from it, with the comm
 that the program gave it. What is left out is the import alone; that it works is what `tests/core/lab` proves, whose
 servers are started as users' are.
 
+What else imports vLLM takes the same way: the process from which parser helpers split off, in the tests' own process
+and in commands that they run, what runs a request without a server, and code of a test that asks for it (`SPLITS_OFF`).
+
     pytest ── starts, when the first lab asks ──▶ `stem.py`, which imports vLLM
       └ program ── supervisor ── `python -m vllm…` ── `path/sitecustomize.py`: hands its files over, and waits
                                                           └▶ stem ── keeper ── the server

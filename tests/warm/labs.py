@@ -1,4 +1,4 @@
-"""Lets the labs of a run split off from one process that has imported vLLM."""
+"""Lets the labs of a run, and whatever else imports vLLM, split off from one process that has imported it."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from prompt_debugger.core.lab.launch import build_environment
 
 HERE = Path(__file__).parent
 ADDRESS = "PROMPT_DEBUGGER_TESTS_STEM"
+SPLITS_OFF = {"PROMPT_DEBUGGER_TESTS_CODE": "1"}  # environment of a test's own code that imports vLLM
 
 
 @contextmanager
@@ -34,7 +35,7 @@ def warm_labs() -> Iterator[None]:
         ending, ended = socket.socketpair()
         starter = threading.Thread(target=_start_when_asked, args=(listening, ended, Path(folder)), name="warm-labs")
         starter.start()
-        os.environ[ADDRESS] = address
+        os.environ[ADDRESS] = f"{sys.prefix}:{address}"  # of another environment vLLM is another
         os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE / "path"), *([given] if given else [])])
         try:
             yield

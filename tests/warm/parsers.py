@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from prompt_debugger.core.parse.engines import pool, vllm_worker
+from prompt_debugger.core.parse.engines import client, pool, vllm_worker
 from prompt_debugger.core.room.stem import Offshoot, Stem
+from tests.warm.labs import ADDRESS
 
 VLLM_WORKER = Path(vllm_worker.__file__).parent
 
@@ -77,9 +78,10 @@ class SharedStem:
 
 @contextmanager
 def warm_parsers() -> Iterator[None]:
-    """Engines of this process share what has imported the same vLLM."""
+    """Engines of this process share what has imported the same vLLM, which is what the labs split off from, too."""
     stems = _Stems()
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(client, "_KEPT_ENVIRONMENT", (*client._KEPT_ENVIRONMENT, "PYTHONPATH", ADDRESS))
         patch.setattr(pool, "Stem", stems.share)
         yield
     stems.close()

@@ -13,6 +13,7 @@ import json
 import multiprocessing
 import multiprocessing.util
 import os
+import pkgutil
 import runpy
 import select
 import signal
@@ -43,7 +44,11 @@ _IMPORTED = (
     "vllm.renderers.hf",
     "xgrammar",
     "torch._inductor.config",
+    "vllm.parser",
+    "vllm.reasoning",
+    "vllm.tool_parsers",
 )
+_PARSERS = ("vllm.parser", "vllm.reasoning", "vllm.tool_parsers")
 
 
 def main(listening: socket.socket) -> None:
@@ -53,6 +58,10 @@ def main(listening: socket.socket) -> None:
     for name in _IMPORTED:
         with suppress(ImportError):  # a release that has it elsewhere imports it when it is needed
             importlib.import_module(name)
+    for package in _PARSERS:
+        for one in pkgutil.iter_modules(getattr(sys.modules.get(package), "__path__", ())):
+            with suppress(Exception):  # whoever asks for it hears of it
+                importlib.import_module(f"{package}.{one.name}")
     gc.collect()
     gc.freeze()
     while True:
@@ -124,10 +133,7 @@ def _serve(order: dict[str, Any], files: list[int]) -> NoReturn:
         os.environ.update(order["environment"])
         os.chdir(order["folder"])
         tempfile.tempdir = None  # decided by the environment
-        sys.argv = [order["module"], *order["arguments"]]
-        _split_off_engines()
-        sys.modules.pop(order["module"], None)  # it is to run, as `python -m` does
-        runpy.run_module(order["module"], run_name="__main__", alter_sys=True)
+        _run(order["kind"], order["program"], order["arguments"])
         status = 0
     except SystemExit as left:
         status = left.code if isinstance(left.code, int) else int(left.code is not None)
@@ -142,6 +148,20 @@ def _serve(order: dict[str, Any], files: list[int]) -> NoReturn:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)
+
+
+def _run(kind: str, program: str, arguments: list[str]) -> None:
+    """Do what Python does with such a command line."""
+    sys.argv = [program, *arguments]
+    if kind == "module":
+        _split_off_engines()
+        sys.modules.pop(program, None)  # it is to run, as `python -m` does
+        runpy.run_module(program, run_name="__main__", alter_sys=True)
+    elif kind == "file":
+        runpy.run_path(program, run_name="__main__")
+    else:
+        sys.argv[0] = "-c"
+        exec(compile(program, "<string>", "exec"), {"__name__": "__main__"})
 
 
 def _split_off_engines() -> None:

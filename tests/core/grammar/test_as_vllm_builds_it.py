@@ -11,6 +11,7 @@ from prompt_debugger.core.grammar import FAMILIES, LEVELS, Enforcement, enforcem
 from prompt_debugger.core.grammar.court import Court
 from prompt_debugger.core.grammar.enforcement import plan_grammar
 from tests.core.grammar.outputs import SEARCH, TOOLS, WEATHER, tool
+from tests.warm.labs import SPLITS_OFF
 
 pytestmark = pytest.mark.vllm
 
@@ -81,6 +82,7 @@ def vllm_tags():
         for level in [enforcement_named(name)]
     ]
     environment = os.environ | {"VLLM_TARGET_DEVICE": "cpu", "CUDA_VISIBLE_DEVICES": "", "VLLM_LOGGING_LEVEL": "ERROR"}
+    environment |= SPLITS_OFF
     done = subprocess.run(
         [sys.executable, "-c", _ASK_VLLM],
         input=json.dumps(order),

@@ -1,16 +1,26 @@
-"""In each Python that is started while this folder is on its path: is it to be a vLLM server? Then the stem makes it.
+"""In each Python that is started while this folder is on its path: is it to import vLLM? Then the stem makes it.
 
-The process stays, for whoever started it: it passes signals on, ends as the server does, and the server ends with it.
+That is so for servers, for what runs a request without one, for the parser helpers' process of a command, and for code
+of a test that asks for it by `PROMPT_DEBUGGER_TESTS_CODE`. The process stays, for whoever started it: it passes signals
+on, ends as the server does, and the server ends with it.
 Where the stem does not answer, it goes on as if nothing were here.
 """
 
 import os
 import sys
 
+TYPE_CHECKING = False  # typing costs more than all this
+if TYPE_CHECKING:
+    from typing import Any
+
+_ADDRESS = "PROMPT_DEBUGGER_TESTS_STEM"
+_CODE = "PROMPT_DEBUGGER_TESTS_CODE"
+_CLIENT = "prompt_debugger.core.parse.engines.client"
+_FILES = ("/core/offline/worker.py", "/core/parse/engines/vllm_worker")
 _MODULES = ("vllm.entrypoints.launchers.api_server.entry", "vllm.entrypoints.launchers.render.entry")
 
 
-def _hand_over(address: str) -> None:
+def _hand_over(address: str, kind: str, place: int) -> None:
     import json
     import signal
     import socket
@@ -20,10 +30,10 @@ def _hand_over(address: str) -> None:
         stem.connect(address)
     except OSError:
         return
-    place = sys.orig_argv.index("-m")
     order = {
-        "module": sys.orig_argv[place + 1],
-        "arguments": sys.orig_argv[place + 2 :],
+        "kind": kind,
+        "program": sys.orig_argv[place],
+        "arguments": sys.orig_argv[place + 1 :],
         "environment": dict(os.environ),
         "folder": os.getcwd(),  # noqa: PTH109  # pathlib costs more than all this
     }
@@ -40,10 +50,42 @@ def _hand_over(address: str) -> None:
     os._exit(ended)
 
 
-def _is_wanted() -> bool:
+def _what_it_runs() -> tuple[str, int] | None:
+    """Return what kind of program this is and its place on the command line, if the stem can make it."""
     given = sys.orig_argv
-    return "-m" in given[:-1] and given[given.index("-m") + 1] in _MODULES
+    if len(given) > 1 and given[1].endswith(_FILES):
+        return "file", 1
+    if len(given) > 2 and given[1] == "-c" and os.environ.get(_CODE):
+        return "code", 2
+    if "-m" in given[:-1] and given[(place := given.index("-m") + 1)] in _MODULES:
+        return "module", place
+    return None
 
 
-if _is_wanted() and (_address := os.environ.get("PROMPT_DEBUGGER_TESTS_STEM")):
-    _hand_over(_address)
+class _ToldOnwards:
+    """Lets a command's parser helpers hear of the stem: of its environment the command hands on what it must."""
+
+    def find_spec(self, name: str, _path: object = None, _target: object = None) -> object:
+        if name != _CLIENT:
+            return None
+        import importlib.util
+
+        sys.meta_path.remove(self)  # type: ignore[arg-type]  # it finds but one module
+        spec = importlib.util.find_spec(name)
+        assert spec is not None
+        assert spec.loader is not None
+        run = spec.loader.exec_module
+
+        def exec_module(module: "Any") -> None:
+            run(module)
+            module._KEPT_ENVIRONMENT += ("PYTHONPATH", _ADDRESS)
+
+        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
+
+
+_prefix, _, _address = os.environ.get(_ADDRESS, "").rpartition(":")
+if _prefix == sys.prefix:
+    if (_found := _what_it_runs()) is not None:
+        _hand_over(_address, *_found)
+    sys.meta_path.insert(0, _ToldOnwards())  # type: ignore[arg-type]  # likewise
