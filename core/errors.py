@@ -16,7 +16,7 @@ the value and what was expected; `hint` says the next step.
 
 from __future__ import annotations
 
-from prompt_debugger.core.types import JSON, JSONObject
+from prompt_debugger.core.types import JSON, JSONObject, Unread
 
 
 class DebuggerError(Exception):
@@ -106,6 +106,7 @@ class BackendError(DebuggerError):
         said: The server's own words with a bad status, whole; "" if it said none.
         field: Path of the request field that it named, if any.
         retry_after_s: Seconds that it asks to wait before the next try, if it does.
+        unread: Why the answer was not read to its end, where it is we who stopped: `cut` or `too-much`.
     """
 
     def __init__(
@@ -119,6 +120,7 @@ class BackendError(DebuggerError):
         said: str = "",
         field: str | None = None,
         retry_after_s: float | None = None,
+        unread: Unread | None = None,
     ) -> None:
         super().__init__(message, hint)
         self.kind = kind
@@ -127,6 +129,7 @@ class BackendError(DebuggerError):
         self.said = said
         self.field = field
         self.retry_after_s = retry_after_s
+        self.unread = unread
 
     def facts(self) -> JSONObject:
         """Return kind, status and body."""

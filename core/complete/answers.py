@@ -9,6 +9,7 @@ from prompt_debugger.core.complete import run_facts
 from prompt_debugger.core.complete.backends.error_words import words_of
 from prompt_debugger.core.complete.backends.limits import MAX_CALLS, MAX_ITEMS, MAX_LOGPROBS, MAX_VALUES
 from prompt_debugger.core.complete.growing_tokens import GrowingLogprobs
+from prompt_debugger.core.complete.problem import Problem
 from prompt_debugger.core.complete.reading import NOT_JSON, READING
 from prompt_debugger.core.complete.shapes import (
     count_values,
@@ -77,10 +78,11 @@ def read_chat(answer: JSON, body: str, elapsed_s: float) -> ChatResult:
     choice, choice_problem = _first_choice(whole)
     message = choice.get("message")
     stop_reason = stop_reason_of(choice.get("stop_reason"))
-    problem = problem_of_error(whole) or choice_problem
-    if problem is None and not isinstance(message, dict):
-        problem = f"the first choice holds no message but {shorten(message)}"
-    read, too_many, _ = bound_message(object_of(message), "the message")
+    wrong = problem_of_error(whole) or choice_problem
+    if wrong is None and not isinstance(message, dict):
+        wrong = f"the first choice holds no message but {shorten(message)}"
+    read, too_much, _ = bound_message(object_of(message), "the message")
+    problem = too_much if wrong is None else Problem(wrong)
     return ChatResult(
         message=read,
         finish_reason=text_of(choice.get("finish_reason")),
@@ -93,11 +95,12 @@ def read_chat(answer: JSON, body: str, elapsed_s: float) -> ChatResult:
         prompt_logprobs=prompt_logprobs_of(whole.get("prompt_logprobs")),
         body=body,
         elapsed_s=elapsed_s,
-        error=problem or too_many,
+        error=None if problem is None else problem.words,
+        unread=None if problem is None else problem.unread,
     )
 
 
-def bound_message(holder: JSONObject, name: str, most: int = MAX_VALUES) -> tuple[JSONObject, str | None, int]:
+def bound_message(holder: JSONObject, name: str, most: int = MAX_VALUES) -> tuple[JSONObject, Problem | None, int]:
     """Return a message or delta without what is more than any model writes, what was left unread, and its size.
 
     Args:
@@ -106,15 +109,17 @@ def bound_message(holder: JSONObject, name: str, most: int = MAX_VALUES) -> tupl
         most: Of how many values it may be made; nothing is read of one of more.
 
     Returns:
-        It, what was left unread in words, and of how many values it is made.
+        It, what was left unread, and of how many values it is made.
     """
     calls, unread = holder.get("tool_calls"), None
     if isinstance(calls, list) and len(calls) > MAX_CALLS:
-        unread = f"{name} holds {len(calls):,} tool calls, of which {MAX_CALLS:,} are read"
+        words = f"{name} holds {len(calls):,} tool calls, of which {MAX_CALLS:,} are read"
+        unread = Problem(words, "too-much")
         holder = {**holder, "tool_calls": calls[:MAX_CALLS]}
     count = count_values(holder, most)
     if count > most:
-        return {}, f"{name} is made of more than {MAX_VALUES:,} values, so it was not read to its end", 1
+        words = f"{name} is made of more than {MAX_VALUES:,} values, so it was not read to its end"
+        return {}, Problem(words, "too-much"), 1
     return holder, unread, count
 
 

@@ -13,6 +13,7 @@ from prompt_debugger.core.complete.answers import (
     usage_of,
 )
 from prompt_debugger.core.complete.backends.limits import MAX_CHOICES, MAX_VALUES
+from prompt_debugger.core.complete.problem import Problem
 from prompt_debugger.core.complete.reading import READING
 from prompt_debugger.core.complete.shapes import (
     integer_of,
@@ -57,14 +58,14 @@ class ChatChunk(NamedTuple):
         prompt_token_ids: Ids of the prompt, where they are told.
         prompt_text: Its text, where it is told.
         usage: The server's accounting.
-        problem: What is wrong with it, in words.
+        problem: What is wrong with it.
     """
 
     choices: tuple[ChatChoice, ...] = ()
     prompt_token_ids: tuple[int, ...] | None = None
     prompt_text: str | None = None
     usage: Usage | None = None
-    problem: str | None = None
+    problem: Problem | None = None
 
 
 @job("reading an event of the stream", READING)
@@ -81,18 +82,20 @@ def read_chat_chunk(data: str, number: int, *, is_complete: bool = True) -> Chat
         chunk = parse_json(data)
     except ValueError:
         cut = "" if is_complete else ", which the end of the stream cut off,"
-        return ChatChunk(problem=f"{name}{cut} is not JSON: {shorten(data)}")
+        return ChatChunk(problem=Problem(f"{name}{cut} is not JSON: {shorten(data)}"))
     if not isinstance(chunk, dict):
-        return ChatChunk(problem=f"{name} is no object: {shorten(chunk)}")
-    problem = problem_of_error(chunk)
+        return ChatChunk(problem=Problem(f"{name} is no object: {shorten(chunk)}"))
+    error = problem_of_error(chunk)
+    problem = None if error is None else Problem(error)
     choices = objects_of(chunk.get("choices"))
     if len(choices) > MAX_CHOICES:
-        problem = problem or f"{name} holds {len(choices):,} choices, of which {MAX_CHOICES:,} are read"
+        words = f"{name} holds {len(choices):,} choices, of which {MAX_CHOICES:,} are read"
+        problem = problem or Problem(words, "too-much")
     read, left = [], MAX_VALUES
     for choice in choices[:MAX_CHOICES]:
         if integer_of(choice.get("index")) in (0, None):
-            delta, too_many, count = bound_message(object_of(choice.get("delta")), name, left)
-            problem, left = problem or too_many, max(0, left - count)
+            delta, too_much, count = bound_message(object_of(choice.get("delta")), name, left)
+            problem, left = problem or too_much, max(0, left - count)
             read.append(_choice_of(chunk, choice, delta, count))
     usage = usage_of(chunk.get("usage"))
     if "prompt" not in data:  # as in most; looking into all the places where it may be takes longer

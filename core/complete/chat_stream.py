@@ -16,6 +16,7 @@ from prompt_debugger.core.complete.backends.limits import MAX_CALLS, MAX_STREAM_
 from prompt_debugger.core.complete.backends.sse import SseEvent
 from prompt_debugger.core.complete.chat_chunk import ChatChoice, ChatChunk, read_chat_chunk
 from prompt_debugger.core.complete.growing_tokens import GrowingIds, GrowingLogprobs
+from prompt_debugger.core.complete.problem import Problem
 from prompt_debugger.core.complete.reading import NOT_JSON, READING, read
 from prompt_debugger.core.errors import BackendError, shorten
 from prompt_debugger.core.room import job
@@ -43,7 +44,7 @@ class ChatStreamReader:
         self._finish_reason: str | None = None
         self._stop_reason: str | int | None = None
         self._usage: Usage | None = None
-        self._error: str | None = None
+        self._problem: Problem | None = None
         self._event_count = 0
         self.is_done = False
 
@@ -59,17 +60,17 @@ class ChatStreamReader:
         if not self._takes_end(event):
             self._take(read_chat_chunk(event.data, self._event_count, is_complete=event.is_complete), at_s)
 
-    async def end(self, body: str, elapsed_s: float, failure: str | None = None) -> ChatResult:
+    async def end(self, body: str, elapsed_s: float, failure: Problem | None = None) -> ChatResult:
         """Return what came as `finish` does; a long document in place of events is read in the room."""
         whole = None
         if self._event_count == 0 and failure is None:
             try:
                 whole = await read(len(body), read_document, body)
             except BackendError as error:
-                failure = error.message
+                failure = Problem.of(error)
         return self._result(whole, body, elapsed_s, failure)
 
-    def finish(self, body: str, elapsed_s: float, failure: str | None = None) -> ChatResult:
+    def finish(self, body: str, elapsed_s: float, failure: Problem | None = None) -> ChatResult:
         """Return what came.
 
         Args:
@@ -80,20 +81,22 @@ class ChatStreamReader:
         whole = read_document(body) if self._event_count == 0 and failure is None else None
         return self._result(whole, body, elapsed_s, failure)
 
-    def _result(self, whole: ChatResult | None, body: str, elapsed_s: float, failure: str | None) -> ChatResult:
+    def _result(self, whole: ChatResult | None, body: str, elapsed_s: float, failure: Problem | None) -> ChatResult:
         if whole is not None:
             return replace(whole, body=body, elapsed_s=elapsed_s)
         if failure is not None:
             self._note(failure)
         elif self._event_count == 0:
-            self._note(f"the stream ended without any event; it held {shorten(body)}")
+            self._note(Problem(f"the stream ended without any event; it held {shorten(body)}"))
         elif not self.is_done and self._finish_reason is None:
-            self._note("the stream ended without a finish reason and without `[DONE]`")
+            self._note(Problem("the stream ended without a finish reason and without `[DONE]`"))
         if self._assembler.has_unread_calls:
-            self._note(f"the stream holds more than {MAX_CALLS:,} tool calls; the first {MAX_CALLS:,} are read")
+            words = f"the stream holds more than {MAX_CALLS:,} tool calls; the first {MAX_CALLS:,} are read"
+            self._note(Problem(words, "too-much"))
         if self._assembler.has_unread_values:
             most = f"{MAX_VALUES:,} values"
-            self._note(f"the streamed message is made of more than {most}, so it was not read to its end")
+            words = f"the streamed message is made of more than {most}, so it was not read to its end"
+            self._note(Problem(words, "too-much"))
         return ChatResult(
             message=self._assembler.message(),
             finish_reason=self._finish_reason,
@@ -106,7 +109,8 @@ class ChatStreamReader:
             deltas=tuple(self._deltas),
             body=body,
             elapsed_s=elapsed_s,
-            error=self._error,
+            error=None if self._problem is None else self._problem.words,
+            unread=None if self._problem is None else self._problem.unread,
         )
 
     def _takes_end(self, event: SseEvent) -> bool:
@@ -116,7 +120,8 @@ class ChatStreamReader:
             self.is_done = True
             return True
         if not event.is_utf8:
-            self._note(f"event {self._event_count} of the stream is not UTF-8; U+FFFD stands for what was unreadable")
+            words = f"event {self._event_count} of the stream is not UTF-8; U+FFFD stands for what was unreadable"
+            self._note(Problem(words))
         return False
 
     def _take(self, chunk: ChatChunk, at_s: float) -> None:
@@ -140,7 +145,8 @@ class ChatStreamReader:
         self._value_count += choice.value_count
         if self._value_count > MAX_STREAM_VALUES:
             most = f"{MAX_STREAM_VALUES:,} values"
-            self._note(f"the events of the stream are made of more than {most}, so it was not read to its end")
+            words = f"the events of the stream are made of more than {most}, so it was not read to its end"
+            self._note(Problem(words, "too-much"))
             return
         self._assembler.add(choice.delta)
         item = StreamDelta(choice.delta, ids, choice.finish_reason, at_s)
@@ -148,8 +154,8 @@ class ChatStreamReader:
         if self._on_delta is not None:
             self._on_delta(item)
 
-    def _note(self, problem: str) -> None:
-        self._error = self._error or problem
+    def _note(self, problem: Problem) -> None:
+        self._problem = self._problem or problem
 
 
 @job("reading the answer to a request for a stream", READING)

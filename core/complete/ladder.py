@@ -101,7 +101,7 @@ def _is_about_model(status: int, said: str) -> bool:
 
 def failed_chat(error: BackendError) -> ChatResult:
     """Return a chat answer that is nothing but its error."""
-    return ChatResult(message={}, finish_reason=None, body=error.body, error=error.message)
+    return ChatResult(message={}, finish_reason=None, body=error.body, error=error.message, unread=error.unread)
 
 
 def is_declined(error: BackendError) -> bool:

@@ -42,4 +42,6 @@ async def read(size: int, job: Job[P, T], /, *args: P.args, **kwargs: P.kwargs) 
         if error.limit not in _TOO_MUCH:
             raise
         message = f"{error.message}, so the answer was not read to its end"
-        raise BackendError(message, "Ask for fewer tokens or fewer logprobs.", kind="too-large") from None
+        raise BackendError(
+            message, "Ask for fewer tokens or fewer logprobs.", kind="too-large", unread="too-much"
+        ) from None

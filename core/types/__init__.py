@@ -17,6 +17,7 @@ from prompt_debugger.core.types.completion import (
     Server,
     StreamDelta,
     TokenLogprob,
+    Unread,
     Usage,
 )
 from prompt_debugger.core.types.finding import Certainty, Conclusion, Finding, FindingEvidence, Severity, Verdict
@@ -104,6 +105,7 @@ __all__ = [
     "TokenLogprob",
     "ToolCallAttempt",
     "Trace",
+    "Unread",
     "Usage",
     "Verdict",
     "VllmOutcome",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from prompt_debugger.core.types.base import JSON, LEFT_OUT_IF_EMPTY, LEFT_OUT_IF_NONE, Evidence, JSONObject
 from prompt_debugger.core.types.frozen import value
@@ -106,6 +106,9 @@ class StreamDelta:
     at_s: float
 
 
+Unread: TypeAlias = Literal["cut", "too-much"]
+
+
 @value(frozen=True, slots=True)
 class ChatResult:
     """What `/v1/chat/completions` answered (first choice).
@@ -124,6 +127,8 @@ class ChatResult:
         body: The answer as received; of a stream, its lines.
         elapsed_s: Seconds from sending to the last byte.
         error: What went wrong after the answer began, in one sentence.
+        unread: Why it was not read to its end, where it is we who stopped: `cut` (it took too long, or had no end) or
+            `too-much` (it holds more than is read of one answer).
     """
 
     message: JSONObject
@@ -139,6 +144,7 @@ class ChatResult:
     body: str = field(default="", metadata=LEFT_OUT_IF_EMPTY)
     elapsed_s: float | None = None
     error: str | None = None
+    unread: Unread | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
 
 
 @value(frozen=True, slots=True)

@@ -12,11 +12,9 @@ from prompt_debugger.core.check.ideal import Ideal
 from prompt_debugger.core.check.model import CheckedModel
 from prompt_debugger.core.check.template.finding import found
 from prompt_debugger.core.render.local import Renderer
-from prompt_debugger.core.render.probes import ProbeAnswer, Support
+from prompt_debugger.core.render.probes import Change, ProbeAnswer, Support
 from prompt_debugger.core.render.server import template_facts
 from prompt_debugger.core.types import Finding, Severity
-
-_ASIDE = " (vLLM decodes"  # what the probe says of it for people who look at it alone
 
 
 def input_findings(
@@ -55,7 +53,7 @@ def _dropped(
 def _is_lost(probe: ProbeAnswer | None) -> bool:
     if probe is None:
         return False
-    return probe.support is Support.IGNORED or (probe.support is Support.CHANGED and "is lost" in probe.detail)
+    return probe.support is Support.IGNORED or probe.change is Change.PART_LOST
 
 
 def _lost(title: str, detail: str, severity: Severity) -> Finding:
@@ -76,7 +74,7 @@ def _arguments(probes: Mapping[str, ProbeAnswer]) -> Iterator[Finding]:
         ),
     ):
         probe = probes.get(name)
-        if probe is not None and probe.support is Support.CHANGED and "as Python writes" in probe.detail:
+        if probe is not None and probe.change is Change.AS_PYTHON:
             yield found(
                 "arguments-as-python",
                 Severity.ERROR,
@@ -91,7 +89,7 @@ def _arguments(probes: Mapping[str, ProbeAnswer]) -> Iterator[Finding]:
                 "arguments-refused",
                 severity,
                 f"The template fails for the arguments of an earlier call as {form}.",
-                f"{probe.detail.partition(_ASIDE)[0].rstrip('.')}{line}. {who}",
+                f"{probe.fault.rstrip('.')}{line}. {who}",
                 fix="Let the template take both: test the arguments with `is string`.",
             )
 

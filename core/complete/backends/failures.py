@@ -109,27 +109,29 @@ def failure_of_time(call: Call, total_s: float) -> BackendError:
         hint = "The server takes connections but does not answer this: look at its log, and check the address."
         return BackendError(f"{call}: no whole answer within {total_s:g} s", hint, kind="timeout")
     message = f"{call}: the answer was not complete within {total_s:g} s"
-    return BackendError(message, "Set a smaller `max_tokens`, or look at the server's log.", kind="timeout")
+    hint = "Set a smaller `max_tokens`, or look at the server's log."
+    return BackendError(message, hint, kind="timeout", unread="cut")
 
 
 def failure_of_run(call: Call, run_s: float) -> BackendError:
     """Explain that the time of the whole run was over."""
     message = f"{call}: cut, for the run's time of {run_s:g} s was over; what had come is kept"
-    return BackendError(message, "Ask for fewer tokens, or give a run more time: `--run-time S`.", kind="timeout")
+    hint = "Ask for fewer tokens, or give a run more time: `--run-time S`."
+    return BackendError(message, hint, kind="timeout", unread="cut")
 
 
 def failure_of_size(call: Call, most: int, received: str) -> BackendError:
     """Explain that an answer is larger than `most` bytes; `received` is its beginning."""
     message = f"{call}: the answer is larger than {most // 1024 // 1024} MB and was not read to its end"
     hint = "Is this the right server? Ask for fewer tokens or fewer logprobs."
-    return BackendError(message, hint, kind="too-large", body=_excerpt(call, received))
+    return BackendError(message, hint, kind="too-large", body=_excerpt(call, received), unread="cut")
 
 
 def failure_of_length(call: Call, what: str, most: int, received: str) -> BackendError:
     """Explain that an answer was cut where it had too many of something; `received` is its beginning."""
     message = f"{call}: the answer was cut after {most:,} {what}, the most that is read of one; what had come is kept"
     hint = "Does the server ever end its answer? Ask for fewer tokens, or look at its log."
-    return BackendError(message, hint, kind="too-large", body=_excerpt(call, received))
+    return BackendError(message, hint, kind="too-large", body=_excerpt(call, received), unread="cut")
 
 
 def failure_of_format(call: Call, status: int, content_type: str, text: str, reason: str) -> BackendError:

@@ -9,6 +9,7 @@ from prompt_debugger.core.complete.backends.events import EventReader
 from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.backends.sse import SseEvent
 from prompt_debugger.core.complete.chat_stream import ChatStreamReader, OnDelta, OnPromptIds
+from prompt_debugger.core.complete.problem import Problem
 from prompt_debugger.core.complete.reading import read
 from prompt_debugger.core.errors import BackendError
 from prompt_debugger.core.types import ChatResult, JSONObject
@@ -73,4 +74,4 @@ async def request_chat_stream(
             failure = error
         if failure is None or failure.kind != "too-large":  # what we cut in two is no fault of the server
             await events.finish(feed)
-        return await reader.end(events.text, stream.elapsed_s, None if failure is None else failure.message)
+        return await reader.end(events.text, stream.elapsed_s, None if failure is None else Problem.of(failure))

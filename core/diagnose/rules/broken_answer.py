@@ -32,13 +32,6 @@ from prompt_debugger.core.diagnose.sight import Sight
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import ChatResult, FindingEvidence, Severity, Stage, Trace
 
-_CUT = (
-    "what had come is kept",
-    "was not read to its end",
-    "was not complete within",
-)  # words of core/complete/backends/failures.py
-_TOO_MUCH = ("so it was not read to its end", "so the answer was not read to its end", " are read")  # core/complete
-
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report the error of the whole answer, else that of the stream."""
@@ -56,10 +49,10 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
     if is_whole:
         title = "The server answers a request to stream with one JSON document."
         fix = "Leave `stream` out, or look for a proxy that gathers what the server streams."
-    elif _holds_too_much(result):
+    elif result.unread == "too-much":
         title = f"The {name} holds more than is read of one."
         fix = "No model writes as much: look at what stands between it and you, or ask for fewer tokens."
-    elif _was_cut(result):
+    elif result.unread == "cut":
         title = f"The {name} did not end, and was cut."
         fix = "Ask for fewer tokens; if it stays so, look in the server's log why it does not end."
     elif has_begun:
@@ -80,17 +73,6 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
         fix=fix,
         severity=Severity.NOTE if is_ours and (is_whole or not has_begun) else None,
     )
-
-
-def _was_cut(result: ChatResult) -> bool:
-    """Say whether it is we who stopped reading; a saved run tells it by its words alone."""
-    return any(words in (result.error or "") for words in _CUT)
-
-
-def _holds_too_much(result: ChatResult) -> bool:
-    """Say whether more came than is read of one answer; a server may use our words, in an error of its own."""
-    error = result.error or ""
-    return error.endswith(_TOO_MUCH) and not error.startswith("the server reported an error")
 
 
 def _is_stream_without_error(result: ChatResult) -> bool:

@@ -17,13 +17,13 @@ from prompt_debugger.core.protocols import Tokenizer
 from prompt_debugger.core.render.local import Renderer, special_tokens_of
 from prompt_debugger.core.render.probes.endings import ENDING_PROBES
 from prompt_debugger.core.render.probes.messages import MESSAGE_PROBES, plain
-from prompt_debugger.core.render.probes.probe import ProbeAnswer, Probing, Support
+from prompt_debugger.core.render.probes.probe import Change, ProbeAnswer, Probing, Support
 from prompt_debugger.core.render.probes.reasoning import REASONING_PROBES
 from prompt_debugger.core.render.probes.tools import TOOL_PROBES, TOOLS
 from prompt_debugger.core.render.worker import shared_worker
 from prompt_debugger.core.types import JSON
 
-__all__ = ["PROBE_NAMES", "ProbeAnswer", "Support", "probe_template", "step_probes"]
+__all__ = ["PROBE_NAMES", "Change", "ProbeAnswer", "Support", "probe_template", "step_probes"]
 
 _PROBES = (*MESSAGE_PROBES, *TOOL_PROBES, *REASONING_PROBES, *ENDING_PROBES)
 _NOTHING: Mapping[str, JSON] = MappingProxyType({})

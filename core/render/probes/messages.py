@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prompt_debugger.core.render.probes.probe import Probe, Probing, Said, Shot, Support, ignored, refused, seen
+from prompt_debugger.core.render.probes.probe import Change, Probe, Probing, Said, Shot, Support, ignored, refused, seen
 from prompt_debugger.core.types import JSON, JSONObject
 
 SYSTEM, USER, ANSWER, NEXT = "zqSystem words", "zqUser words", "zqAnswer words", "zqNext words"
@@ -76,7 +76,8 @@ def _ask_parts(probing: Probing) -> Said:
         lost = [what for what, at in (("the first", start), ("the second", stop)) if at < 0]
         if len(lost) == 2:
             return ignored(shot, "messages[0].content", "Content given as parts")
-        return seen(Support.CHANGED, f"Of two text parts {lost[0]} is lost.", shot, max(start, stop))
+        said = seen(Support.CHANGED, f"Of two text parts {lost[0]} is lost.", shot, max(start, stop))
+        return said._replace(change=Change.PART_LOST)
     repr_at = shot.text.find("'text'")
     if repr_at >= 0 or '"text"' in shot.text:
         at = repr_at if repr_at >= 0 else shot.text.find('"text"')

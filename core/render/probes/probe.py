@@ -29,6 +29,13 @@ class Support(StrEnum):
     UNKNOWN = "unknown"
 
 
+class Change(StrEnum):
+    """What became of something that arrives changed, where more than the words depends on it."""
+
+    PART_LOST = "part-lost"
+    AS_PYTHON = "as-python"
+
+
 @dataclass(frozen=True, slots=True)
 class ProbeAnswer:
     """The answer to one probe.
@@ -41,6 +48,8 @@ class ProbeAnswer:
         quote: The prompt around it; "" if there is nothing to show.
         template_line: Line of the template that wrote it or failed, from 1, where known.
         template_column: Column, from 1, where known.
+        change: What kind of change it is, where one is told apart.
+        fault: What the template failed with, a sentence; "" unless it refused.
     """
 
     name: str
@@ -50,6 +59,8 @@ class ProbeAnswer:
     quote: str = ""
     template_line: int | None = None
     template_column: int | None = None
+    change: Change | None = None
+    fault: str = ""
 
 
 class Shot(NamedTuple):
@@ -76,6 +87,8 @@ class Said(NamedTuple):
     quote: str = ""
     template_line: int | None = None
     template_column: int | None = None
+    change: Change | None = None
+    fault: str = ""
 
 
 class Probing:
@@ -160,7 +173,8 @@ def refused(shot: Shot, control: Shot | None = None) -> Said:
     support, words = Support.REFUSED, error.message
     if control is not None and control.error is not None:
         support, words = Support.UNKNOWN, f"the request without it fails as well: {control.error.message}"
-    return Said(support, _sentence(words), "", error.template_line, error.template_column)
+    fault = _sentence(error.message) if support is Support.REFUSED else ""
+    return Said(support, _sentence(words), "", error.template_line, error.template_column, fault=fault)
 
 
 def seen(support: Support, detail: str, shot: Shot, start: int, stop: int | None = None) -> Said:

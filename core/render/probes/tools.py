@@ -6,7 +6,7 @@ import json
 import re
 
 from prompt_debugger.core.render.probes.messages import PLAIN, USER, plain
-from prompt_debugger.core.render.probes.probe import Probe, Probing, Said, Shot, Support, ignored, refused, seen
+from prompt_debugger.core.render.probes.probe import Change, Probe, Probing, Said, Shot, Support, ignored, refused, seen
 from prompt_debugger.core.text import first_divergence
 from prompt_debugger.core.types import JSON, JSONObject
 
@@ -153,7 +153,7 @@ def _arguments_answer(probing: Probing, arguments: JSON, other: JSON) -> Said:
         return seen(Support.CHANGED, "Encoded as JSON twice: a text in quotes, not an object.", shot, start)
     if re.search(f"'{_PARAMETER}'\\s*:", shown):
         detail = "Printed as Python writes an object, with single quotes, True and None."
-        return seen(Support.CHANGED, detail, shot, start)
+        return seen(Support.CHANGED, detail, shot, start)._replace(change=Change.AS_PYTHON)
     same = shoot_calls(probing, other)
     how = "as JSON" if re.search(f'"{_PARAMETER}"\\s*:', shown) else "in the format's own markup"
     if isinstance(arguments, str) and same.error is None and _squeezed(same) != _squeezed(shot):

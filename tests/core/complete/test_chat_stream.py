@@ -13,6 +13,7 @@ from prompt_debugger.core.complete import ServerClient
 from prompt_debugger.core.complete.answers import read_chat
 from prompt_debugger.core.complete.backends.sse import SseEvent
 from prompt_debugger.core.complete.chat_stream import ChatStreamReader
+from prompt_debugger.core.complete.problem import Problem
 from prompt_debugger.core.complete.raw_completion import CompletionReader
 from prompt_debugger.core.complete.shapes import object_of
 from prompt_debugger.core.errors import BackendError
@@ -34,7 +35,7 @@ def read_stream(*data: str, failure: str | None = None) -> ChatResult:
     reader = ChatStreamReader()
     for at, item in enumerate(data):
         reader.feed(SseEvent(item), float(at))
-    return reader.finish("\n".join(data), 9.0, failure)
+    return reader.finish("\n".join(data), 9.0, None if failure is None else Problem(failure))
 
 
 def event(**fields: JSON) -> str:

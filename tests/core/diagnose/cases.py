@@ -14,8 +14,9 @@ calls as `calls: [[name, arguments, id], …]`.
     traced              [[text, kind, field], …]: spans of the prompts in order; the template wrote the rest
     raw                 raw output, special tokens spelled out; `ids: false` leaves its ids out
     raw_finish_reason, stop_reason, raw_usage, raw_again
-    message             the assistant message; finish_reason, chat_stop_reason, chat_error, chat_body, usage
-    stream              {message, finish_reason, same_tokens, deltas, error, body}
+    message             the assistant message; finish_reason, chat_stop_reason, usage,
+                        chat_error, chat_unread, chat_body
+    stream              {message, finish_reason, same_tokens, deltas, error, unread, body}
     server              fields of `Server`
     evidence            default: same-run
     completeness        of raw; default: whole
@@ -332,6 +333,7 @@ def _chat(case: Case, raw: Completion | None) -> ChatResult | None:
         usage=None if usage is None else Usage(**usage),
         body=case.get("chat_body", "{}"),
         error=case.get("chat_error"),
+        unread=case.get("chat_unread"),
     )
 
 
@@ -349,6 +351,7 @@ def _stream(case: Case, raw: Completion | None) -> ChatResult | None:
         token_ids=ids,
         deltas=deltas,
         error=stream.get("error"),
+        unread=stream.get("unread"),
         body=stream.get("body", ""),
     )
 

@@ -1,0 +1,27 @@
+"""What is wrong with an answer, as it goes from where it is seen to `ChatResult.error`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from prompt_debugger.core.errors import BackendError
+from prompt_debugger.core.room.values import admit
+from prompt_debugger.core.types import Unread
+
+
+@admit
+class Problem(NamedTuple):
+    """What is wrong with an answer.
+
+    Attributes:
+        words: One sentence.
+        unread: Why it was not read to its end, where it is we who stopped.
+    """
+
+    words: str
+    unread: Unread | None = None
+
+    @classmethod
+    def of(cls, error: BackendError) -> Problem:
+        """Return what an exception tells."""
+        return cls(error.message, error.unread)
