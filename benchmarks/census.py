@@ -129,7 +129,7 @@ def judged() -> Iterator[tuple[str, list[str], str]]:
             # Streaming a long output in every chunking takes minutes and says nothing new.
             for pair in PARSERS.get(case.format, ()) if len(case.raw) < LONGEST else ():
                 name = f"vllm:{pair}"
-                parse, findings = parser.parse(
+                parse, findings, _ = parser.parse(
                     {"raw": case.raw, "tools": list(case.tools), "parsers": [name], "format": case.format}
                 )
                 yield pair, list(faults_of(case.scenario, parse.parsers[name])), told_by(findings)

@@ -3,7 +3,8 @@
     from prompt_debugger import parse, render, run
 
 Each has a twin for `async` code (`render_async`, …). What is worked on may come from
-strangers: it is worked on in the killable room, as on the page. The values that come
+strangers: a template, an answer of a server and a schema that could take for ever are
+worked on in the killable room, as on the page. The values that come
 back are those of `core.types`; `to_json` makes of them what the commands print with `--json`.
 """
 
@@ -72,10 +73,12 @@ class Parsed:
     Attributes:
         parse: The census of the output, the ledger against the message, and what parsers made of it.
         findings: What there is to say about it, worst first.
+        notes: What could not be checked, and why.
     """
 
     parse: Parse
     findings: tuple[Finding, ...]
+    notes: tuple[str, ...] = ()
 
 
 def render(
@@ -141,6 +144,7 @@ def parse(
         RequestError: A value is of the wrong kind.
         RenderError: The tokenizer cannot be loaded.
         EngineError: A parser was asked for and vLLM is not there.
+        RoomError: The check took too much; a schema that does is left out, and said in `notes`.
     """
     case: JSONObject = {
         "raw": raw,
@@ -209,7 +213,7 @@ def to_json(result: Rendered | Parsed | Trace) -> JSONObject:
     if isinstance(result, Rendered):
         return prompt_to_json(result.prompt, findings=result.findings)
     if isinstance(result, Parsed):
-        return parse_to_json(result.parse, findings=result.findings)
+        return parse_to_json(result.parse, findings=result.findings, notes=result.notes)
     return trace_to_json(result)
 
 

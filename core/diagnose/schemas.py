@@ -28,6 +28,10 @@ _SINGLE_SCHEMAS = ("items", "additionalProperties", "not", "if", "then", "else",
 _MAX_DEPTH = 40
 _MAX_REMEMBERED_CHARS = 20_000
 _MAX_VIOLATIONS = 20  # a rule tells three
+_COSTLY = re.compile(
+    r'"(pattern|patternProperties|propertyNames|\$(?:ref|dynamicRef|recursiveRef)'
+    r'|unevaluated\w+|dependen\w+|contains|allOf|oneOf|not|if)":'
+)
 _UNREADABLE = (SchemaError, UnknownType, Unresolvable, RecursionError, re.error)
 
 CheckKey: TypeAlias = tuple[str, str]
@@ -68,6 +72,19 @@ def walk_schema(schema: JSON, path: str, depth: int = 0) -> Iterator[Subschema]:
     for key in _SINGLE_SCHEMAS:
         if key in schema:
             yield from walk_schema(schema[key], f"{path}.{key}", depth + 1)
+
+
+def may_take_long(schema: JSON) -> bool:
+    """Say whether checking a value against a schema may take more than one pass over both.
+
+    A pattern may search without end, references multiply, and the rest asks about each member again and again. A
+    property of such a name counts as well: whoever asks may be more careful than need be.
+    """
+    try:
+        text = json.dumps(schema)
+    except RecursionError:
+        return True
+    return len(text) > _MAX_REMEMBERED_CHARS or _COSTLY.search(text) is not None
 
 
 def types_of(schema: JSONObject) -> tuple[str, ...]:

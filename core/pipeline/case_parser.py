@@ -7,10 +7,12 @@ import marshal
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from prompt_debugger.core.complete import ServerClient
 from prompt_debugger.core.diagnose import diagnose_request, diagnose_trace
+from prompt_debugger.core.diagnose.schema_uses import schema_uses
+from prompt_debugger.core.diagnose.schemas import may_take_long
 from prompt_debugger.core.errors import EngineError, RequestError, shorten
 from prompt_debugger.core.experiments import ReleaseTable, bisect_releases
 from prompt_debugger.core.parse import build_ledger
@@ -18,6 +20,7 @@ from prompt_debugger.core.parse.engines import RawOutput, VllmReleases, write_pa
 from prompt_debugger.core.pipeline.accounts import message_from_outcome, with_accounts
 from prompt_debugger.core.pipeline.cases import cached_tokenizer, take_field, tokenizer_source
 from prompt_debugger.core.pipeline.census import PROMPT_TAIL_CHARS, read_raw
+from prompt_debugger.core.pipeline.diagnosis import check
 from prompt_debugger.core.pipeline.server_parsers import ask_server_parsers, is_server_parser, text_without_end
 from prompt_debugger.core.pipeline.target import Target
 from prompt_debugger.core.protocols import ReadContext, Tokenizer
@@ -38,6 +41,20 @@ from prompt_debugger.core.types import (
 EVERY_PARSER = "vllm:*"
 
 
+class ParsedCase(NamedTuple):
+    """What a case is found to be.
+
+    Attributes:
+        parse: Census, ledger, and what parsers made of the output.
+        findings: Worst first.
+        notes: What could not be checked, and why.
+    """
+
+    parse: Parse
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...] = ()
+
+
 class CaseParser:
     """Reads raw outputs, one after the other; keeps the parser helper warm between them.
 
@@ -47,10 +64,15 @@ class CaseParser:
         target: Server whose own parsers may be asked; only its `base_url`, key and guard count.
         thorough: Whether parsers are streamed in many more chunkings.
         seed: Of the random chunkings.
+        is_locked: Whether this process may be ended at any moment, and can start no other: then schemas that may take
+            long are checked in it as well.
     """
 
-    def __init__(self, target: Target | None = None, *, thorough: bool = False, seed: int = 0) -> None:
+    def __init__(
+        self, target: Target | None = None, *, thorough: bool = False, seed: int = 0, is_locked: bool = False
+    ) -> None:
         self._thorough = thorough
+        self._is_locked = is_locked
         self._seed = seed
         self._engine: VllmReleases | None = None
         self._target = target
@@ -68,7 +90,7 @@ class CaseParser:
         if self._engine is not None:
             self._engine.close()
 
-    def parse(self, case: JSONObject) -> tuple[Parse, tuple[Finding, ...]]:
+    def parse(self, case: JSONObject) -> ParsedCase:
         """Read the raw output of a case.
 
         Args:
@@ -76,14 +98,15 @@ class CaseParser:
                 `finish_reason`, `message`, `parsers`, as the outside contract names them.
 
         Returns:
-            Census, ledger and parsers' outcomes; and the findings. The ledger is against `message`,
-            else against the result of the first of `parsers`, else says where each character should go.
+            Census, ledger and parsers' outcomes; the findings; what could not be checked. The ledger is against
+            `message`, else against the result of the first of `parsers`, else says where each character should go.
 
         Raises:
             RequestError: A field is missing or of the wrong kind.
             RenderError: The tokenizer cannot be loaded.
             EngineError: A parser was asked for and the helper cannot run, or no server was named for it.
             BackendError: A parser of the server was asked for, and it cannot be reached.
+            RoomError: A check took too much, and not for a schema.
         """
         raw = _raw(case)
         source = take_field(case, "tokenizer", str, None)
@@ -106,7 +129,10 @@ class CaseParser:
             parse = replace(parse, ledger=ledger, parsers=with_accounts(parse, outcomes))
         request, known = self._request_of(case)
         trace = _trace(case, request, parse, token_ids, message, tokenizer)
-        return parse, diagnose_trace(trace, of_request=known)
+        if self._is_locked or not any(may_take_long(use.schema) for use in schema_uses(trace)):
+            return ParsedCase(parse, diagnose_trace(trace, of_request=known))
+        found = asyncio.run(check(trace))
+        return ParsedCase(parse, found.findings, found.notes)
 
     def _request_of(self, case: JSONObject) -> tuple[Request, Mapping[str, tuple[Finding, ...]]]:
         """Return the request of a case and what is to be said of it alone: the lines of a file share their tools."""

@@ -50,3 +50,17 @@ async def checked_steps(
                 raise
             left_out[checking.field] = _REASONS[error.limit].format(checking.cpu_s)
         rest = room_of().stream(check_run, trace_so_far(), left_out)
+
+
+async def check(trace: Trace) -> Diagnosis:
+    """Return what is found in a run that was read, checked in the room.
+
+    Raises:
+        RoomError: A schema is not what takes too much.
+    """
+    steps = room_of().stream(check_run, trace, {})
+    async with aclosing(checked_steps(steps, lambda: trace)) as checked:
+        async for step in checked:
+            if isinstance(step, Diagnosis):
+                return step
+    raise AssertionError("a check ends with a diagnosis")

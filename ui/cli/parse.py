@@ -89,10 +89,10 @@ def _run(options: argparse.Namespace) -> int:
         return _run_cases(options, defaults)
     with CaseParser(_target(options), thorough=options.splits, seed=options.seed) as parser:
         case = {**defaults, **_case_from_input(read_input(options.raw or "-"))}
-        parse, findings = parser.parse(case)
+        parse, findings, notes = parser.parse(case)
         table = _ask_releases(parser, case, options)
-    document = parse_to_json(parse, case_id=case.get("id"), findings=findings)
-    text = parse_to_terminal(parse, findings)
+    document = parse_to_json(parse, case_id=case.get("id"), findings=findings, notes=notes)
+    text = parse_to_terminal(parse, findings, notes)
     if options.splits:
         streamed = {name: one for name, one in parse.parsers.items() if isinstance(one, VllmOutcome)}
         document["splits"] = {name: splits_to_json(outcome) for name, outcome in streamed.items()}
@@ -130,7 +130,7 @@ def open_reader(defaults: JSONObject) -> Iterator[Answer]:
     Args:
         defaults: Fields for cases that lack them.
     """
-    with CaseParser() as parser:
+    with CaseParser(is_locked=True) as parser:
 
         def answer(case: JSONObject) -> Answered:
             if any(case.get(field) for field in _NEEDS_MORE):
@@ -153,18 +153,18 @@ def open_parser(defaults: JSONObject, level: str | None = None, target: Target |
 
         def answer(case: JSONObject) -> Answered:
             whole = {**defaults, **case}
-            parse, findings = parser.parse(whole)
+            parse, findings, notes = parser.parse(whole)
             if level is None:
-                return _answer(case, parse, findings)
-            document = {**parse_to_json(parse, findings=findings), "id": case.get("id")}
+                return _answer(case, parse, findings, notes)
+            document = {**parse_to_json(parse, findings=findings, notes=notes), "id": case.get("id")}
             document["constrained"] = judge_constrained(whole, parse, level, engine)
             return answered(document)
 
         yield answer
 
 
-def _answer(case: JSONObject, parse: Parse, findings: tuple[Finding, ...]) -> Answered:
-    line = parse_to_line(parse, case_id=case.get("id"), findings=findings)
+def _answer(case: JSONObject, parse: Parse, findings: tuple[Finding, ...], notes: tuple[str, ...]) -> Answered:
+    line = parse_to_line(parse, case_id=case.get("id"), findings=findings, notes=notes)
     return Answered(line + "\n", exit_status(findings) != OK)
 
 

@@ -217,6 +217,7 @@ class ParseDocument:
         parsers: What other parsers made of it, by name.
         parser_tally: How they fared.
         findings: What is wrong, worst first.
+        notes: What could not be checked, and why.
         segments: Tile the raw text: what each stretch is by the format's own rules; in bundles.
         strippable: Marks inside content that a server may show or take out; in bundles.
         error: Why there is no reading.
@@ -245,6 +246,7 @@ class ParseDocument:
     parsers: Mapping[str, OutcomeRecord]
     parser_tally: ParserTally
     findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = dataclasses.field(default=(), metadata=LEFT_OUT_IF_EMPTY)
     segments: tuple[Segment, ...] | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
     strippable: tuple[Span, ...] | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
     error: ErrorDocument | None = None

@@ -50,16 +50,20 @@ def prompt_to_json(prompt: Prompt, *, case_id: JSON = None, findings: tuple[Find
     return dump_document(_render_document(prompt, case_id, findings))
 
 
-def parse_to_json(parse: Parse, *, case_id: JSON = None, findings: tuple[Finding, ...] = ()) -> JSONObject:
+def parse_to_json(
+    parse: Parse, *, case_id: JSON = None, findings: tuple[Finding, ...] = (), notes: tuple[str, ...] = ()
+) -> JSONObject:
     """Return the `parse` document of the contract."""
-    return dump_document(_parse_document(parse, case_id, findings))
+    return dump_document(_parse_document(parse, case_id, findings, notes))
 
 
-def parse_to_line(parse: Parse, *, case_id: JSON = None, findings: tuple[Finding, ...] = ()) -> str:
+def parse_to_line(
+    parse: Parse, *, case_id: JSON = None, findings: tuple[Finding, ...] = (), notes: tuple[str, ...] = ()
+) -> str:
     """Return the `parse` document as one line of a file; its id is what the case has, whatever that is."""
     if case_id is None or type(case_id) in (str, int):
-        return write_document(_parse_document(parse, case_id, findings))
-    return write_line({**parse_to_json(parse, findings=findings), "id": case_id})
+        return write_document(_parse_document(parse, case_id, findings, notes))
+    return write_line({**parse_to_json(parse, findings=findings, notes=notes), "id": case_id})
 
 
 def trace_from_json(document: JSON) -> Trace:
@@ -127,7 +131,12 @@ def _render_document(
 
 
 def _parse_document(
-    parse: Parse, case_id: JSON = None, findings: tuple[Finding, ...] = (), *, whole: bool = False
+    parse: Parse,
+    case_id: JSON = None,
+    findings: tuple[Finding, ...] = (),
+    notes: tuple[str, ...] = (),
+    *,
+    whole: bool = False,
 ) -> ParseDocument:
     parsed, ledger, stream = parse.parsed, parse.ledger, parse.stream_ledger
     characters, tally = count_characters(parse.raw, ledger), tally_parsers(parse.parsers)
@@ -157,6 +166,7 @@ def _parse_document(
         parsers=parse.parsers if whole else {name: _without_trials(one) for name, one in parse.parsers.items()},
         parser_tally=tally,
         findings=findings,
+        notes=notes,
         segments=parsed.segments if whole else None,
         strippable=parsed.strippable if whole else None,
     )

@@ -43,13 +43,14 @@ def prompt_to_terminal(prompt: Prompt, findings: tuple[Finding, ...] = ()) -> st
     return printable("\n".join([*lines, *_findings(findings)]) + "\n")
 
 
-def parse_to_terminal(parse: Parse, findings: tuple[Finding, ...] = ()) -> str:
+def parse_to_terminal(parse: Parse, findings: tuple[Finding, ...] = (), notes: tuple[str, ...] = ()) -> str:
     """Return the census and the ledger of one raw output as plain text."""
     lines = [f"format {_line(parse.parsed.format)}", *_calls(parse), "", *_ledger(parse)]
     for name, outcome in parse.parsers.items():
         made = outcome.error or f"{len(outcome.tool_calls)} calls, content {outcome.content!r}"
         lines.append(f"{_line(name)}: {_line(made)}")
-    return printable("\n".join([*lines, *_findings(findings)]) + "\n")
+    noted = [f"note: {_line(note)}" for note in notes]
+    return printable("\n".join([*lines, *noted, *_findings(findings)]) + "\n")
 
 
 def finding_lines(finding: Finding) -> Iterator[str]:

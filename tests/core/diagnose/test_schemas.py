@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from jsonschema import Draft202012Validator
 
-from prompt_debugger.core.diagnose.schemas import SchemaCheck, schema_faults, violations, walk_schema
+from prompt_debugger.core.diagnose.schemas import SchemaCheck, may_take_long, schema_faults, violations, walk_schema
 from prompt_debugger.core.types import JSON, JSONObject
 from tests.attacks.growth import grows_linearly
 
@@ -91,3 +91,24 @@ def test_unique_items_that_cannot_be_sorted_are_checked_in_linear_time() -> None
 @pytest.mark.slow
 def test_the_items_of_a_schema_that_have_to_be_unique_are_checked_in_linear_time() -> None:
     assert grows_linearly(lambda size: schema_faults({"required": [[n] for n in range(size)]}), first=1_000)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"a": {"pattern": "^(a+)+$"}}},
+        {"$ref": "#/$defs/a", "$defs": {"a": {}}},
+        {"items": {"oneOf": [{"type": "string"}]}},
+        {"unevaluatedProperties": False},
+        {"dependentSchemas": {"a": {}}},
+        {"enum": ["a" * 30_000]},
+    ],
+    ids=lambda schema: next(iter(schema)),
+)
+def test_what_may_take_long_is_told_before_it_is_checked(schema):
+    assert may_take_long(schema)
+
+
+def test_what_most_tools_declare_takes_one_pass():
+    schema = {"type": "object", "properties": {"city": {"type": "string", "enum": ["Paris"]}}, "required": ["city"]}
+    assert not may_take_long({**schema, "additionalProperties": False})

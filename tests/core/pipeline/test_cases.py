@@ -1,5 +1,7 @@
 """Single stages from case lines: what is taken, what is refused."""
 
+import json
+
 import pytest
 
 from prompt_debugger.core.errors import RenderError, RequestError
@@ -57,7 +59,7 @@ def test_what_cannot_be_rendered_is_an_error_that_names_its_kind(case, error):
 
 def test_without_a_message_the_ledger_says_where_characters_should_go():
     with CaseParser() as parser:
-        parse, findings = parser.parse({"raw": "ok " + CALL})
+        parse, findings, _ = parser.parse({"raw": "ok " + CALL})
 
     assert parse.parsed.calls[0].name == "f"
     assert Fate.LOST not in {entry.fate for entry in parse.ledger.entries}
@@ -66,7 +68,7 @@ def test_without_a_message_the_ledger_says_where_characters_should_go():
 
 def test_with_a_message_that_lacks_the_call_it_is_lost():
     with CaseParser() as parser:
-        parse, findings = parser.parse({"raw": CALL, "message": {"role": "assistant", "content": None}})
+        parse, findings, _ = parser.parse({"raw": CALL, "message": {"role": "assistant", "content": None}})
 
     assert Fate.LOST in {entry.fate for entry in parse.ledger.entries}
     assert "dropped-call" in {finding.name for finding in findings}
@@ -74,7 +76,7 @@ def test_with_a_message_that_lacks_the_call_it_is_lost():
 
 def test_token_spans_come_from_the_tokenizer():
     with CaseParser() as parser:
-        parse, _ = parser.parse({"raw": CALL, "tokenizer": "lab-model"})
+        parse = parser.parse({"raw": CALL, "tokenizer": "lab-model"}).parse
 
     assert parse.parsed.calls[0].token_span.start == 0
 
@@ -90,7 +92,7 @@ def test_a_parser_that_drops_a_call_is_held_against_the_raw_text():
     raw = CALL.replace('"a": 1}}', '"a": 1}')
 
     with CaseParser() as parser:
-        parse, findings = parser.parse({"raw": raw, "parsers": ["vllm:hermes"], "tools": []})
+        parse, findings, _ = parser.parse({"raw": raw, "parsers": ["vllm:hermes"], "tools": []})
 
     assert parse.parsers["vllm:hermes"].tool_calls == ()
     assert findings is not None
@@ -108,7 +110,7 @@ FLAT_TOOL = {
 @pytest.mark.parametrize("raw", ["Nothing to call here.", CALL])
 def test_a_parser_that_could_not_run_gave_no_answer_to_be_held_against_the_text(raw, parser_name):
     with CaseParser() as parser:
-        parse, findings = parser.parse({"raw": raw, "parsers": [parser_name], "tools": []})
+        parse, findings, _ = parser.parse({"raw": raw, "parsers": [parser_name], "tools": []})
 
     assert parse.parsers[parser_name].error is not None
     assert [finding.code for finding in findings] == []
@@ -118,7 +120,7 @@ def test_a_parser_that_could_not_run_gave_no_answer_to_be_held_against_the_text(
 @pytest.mark.vllm
 def test_tools_in_the_flat_shape_reach_a_parser_in_the_chat_apis():
     with CaseParser() as parser:
-        parse, findings = parser.parse({"raw": CALL, "parsers": ["vllm:hermes"], "tools": [FLAT_TOOL]})
+        parse, findings, _ = parser.parse({"raw": CALL, "parsers": ["vllm:hermes"], "tools": [FLAT_TOOL]})
 
     assert parse.parsers["vllm:hermes"].error is None
     assert len(parse.parsers["vllm:hermes"].tool_calls) == 1
@@ -137,7 +139,25 @@ def test_tools_in_the_flat_shape_reach_a_parser_in_the_chat_apis():
 )
 def test_the_stand_in_vocabulary_is_of_the_age_of_the_notation(raw):
     with CaseParser() as parser:
-        parse, findings = parser.parse({"raw": raw, "parsers": ["vllm:mistral"], "tools": [FLAT_TOOL]})
+        parse, findings, _ = parser.parse({"raw": raw, "parsers": ["vllm:mistral"], "tools": [FLAT_TOOL]})
 
     assert [call["function"]["name"] for call in parse.parsers["vllm:mistral"].tool_calls] == ["f"]
     assert findings == ()
+
+
+ENDLESS = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}
+BUSY = json.dumps({"a": "a" * 40 + "!"})
+
+
+def test_a_pattern_that_never_ends_is_left_out_and_said():
+    tool = {"type": "function", "function": {"name": "f", "parameters": ENDLESS}}
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": BUSY}}
+    raw = f'<tool_call>\n{{"name": "f", "arguments": {BUSY}}}\n</tool_call>'
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+
+    with CaseParser() as parser:
+        parse, _, notes = parser.parse({"raw": raw, "tools": [tool], "message": message})
+
+    assert [one.name for one in parse.parsed.calls] == ["f"]
+    assert len(notes) == 1
+    assert "processor time" in notes[0]

@@ -163,7 +163,7 @@ async def test_what_is_no_name_is_refused(sglang_url, name):
 def test_a_case_asks_the_server_and_its_ledger_is_against_that_answer(sglang_url):
     case = {"raw": f"Hm. {HERMES}<|im_end|>", "tools": [TOOL], "parsers": ["sglang:qwen25"]}
     with CaseParser(Target(base_url=sglang_url)) as parser:
-        parse, findings = parser.parse(case)
+        parse, findings, _ = parser.parse(case)
 
     assert calls_of(parse.parsers["sglang:qwen25"]) == [("get_weather", {"city": "Paris"})]
     assert [match.message_index for match in parse.ledger.matches] == [0]
