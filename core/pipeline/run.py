@@ -8,14 +8,14 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from prompt_debugger.core.complete import Gathered, ServerClient, Timeouts, gather
 from prompt_debugger.core.errors import BackendError, DebuggerError, LabError
-from prompt_debugger.core.lab import Lab, LabPool, LabProgress, start_words
+from prompt_debugger.core.lab import Lab, LabPool, LabProgress
 from prompt_debugger.core.pipeline.diagnosis import checked_steps
+from prompt_debugger.core.pipeline.opening import lease_lab, look_at, renderer_for
 from prompt_debugger.core.pipeline.reading import read_run
-from prompt_debugger.core.pipeline.rendering import Renderer, load_renderer
+from prompt_debugger.core.pipeline.rendering import Renderer
 from prompt_debugger.core.pipeline.target import Target, requested_model
 from prompt_debugger.core.room import in_thread, room_of
 from prompt_debugger.core.types import JSONObject, Parse, Refusal, Request, Server, Trace
@@ -153,8 +153,7 @@ class _Run:
         async with AsyncExitStack() as stack:
             client, server, target = await self.connect(stack)
             self.update("Loading the tokenizer", server=server)
-            tokenizer_info = await _tokenizer_info(client, server)
-            renderer = await in_thread(load_renderer, target, server, tokenizer_info)
+            renderer = await renderer_for(client, server, target)
             renderer = renderer.with_template_of(self.request.body, server.kind).for_one_run()
             body = _body_to_send(self.request, server)
             await self.render(renderer, body)
@@ -166,12 +165,9 @@ class _Run:
         target = self.target
         base_url = target.base_url
         if base_url is None:
-            if self.labs is None:
-                raise LabError("no server is named, and no lab may be booted", "Name an endpoint.")
-            lab = await stack.enter_async_context(self.labs.lease(target.lab, self.on_lab_progress))
-            self.lab, base_url = lab, lab.base_url
-            target = replace(target, tokenizer=target.tokenizer or Path(target.lab.model_dir), model=lab.model)
-            self.update("The lab runs", notes=_notes_of_lab(requested_model(self.request, self.target), lab))
+            self.lab, target = await lease_lab(stack, target, self.labs, self.on_lab_progress)
+            base_url = self.lab.base_url
+            self.update("The lab runs", notes=_notes_of_lab(requested_model(self.request, self.target), self.lab))
         self.update(f"Asking {base_url} what it is", fraction=None)
         guard = target.guard if self.target.base_url is not None else None  # the lab is on this machine
         client = await stack.enter_async_context(
@@ -182,21 +178,8 @@ class _Run:
                 guard=guard,
             )
         )
-        server = await client.probe(requested_model(self.request, target))
-        server = replace(
-            server,
-            tool_parser=target.tool_parser or server.tool_parser,
-            reasoning_parser=target.reasoning_parser or server.reasoning_parser,
-        )
-        if self.target.base_url is None:
-            spec = target.lab
-            server = replace(
-                server,
-                is_lab=True,
-                tool_parser=spec.tool_parser,
-                reasoning_parser=spec.reasoning_parser,
-                start_command=start_words(spec),
-            )
+        model = requested_model(self.request, target)
+        server = await look_at(client, target, model, is_lab=self.target.base_url is None)
         return client, server, target
 
     async def render(self, renderer: Renderer, body: JSONObject) -> None:
@@ -294,12 +277,3 @@ def _notes_of_lab(named: str | None, lab: Lab) -> tuple[str, ...]:
     if named in (None, lab.model):
         return ()
     return (f"The request names the model `{named}`; the lab serves its own, `{lab.model}`, which answered instead.",)
-
-
-async def _tokenizer_info(client: ServerClient, server: Server) -> JSONObject | None:
-    if "tokenizer_info" not in server.features:
-        return None
-    try:
-        return await client.tokenizer_info()
-    except BackendError:
-        return None

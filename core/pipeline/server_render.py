@@ -7,7 +7,7 @@ from dataclasses import replace
 from prompt_debugger.core.complete import Gathered, ServerClient
 from prompt_debugger.core.diagnose import diagnose_trace
 from prompt_debugger.core.errors import BackendError
-from prompt_debugger.core.pipeline.rendering import load_renderer
+from prompt_debugger.core.pipeline.opening import renderer_for
 from prompt_debugger.core.pipeline.target import Target, requested_model
 from prompt_debugger.core.room import in_thread
 from prompt_debugger.core.types import JSONObject, Request, Server, Trace
@@ -32,8 +32,7 @@ async def render_on_server(request: Request, target: Target) -> Trace:
         server = await client.probe(requested_model(request, target))
         body = {**request.body, "model": server.model}
         gathered = await _prompt_of(client, server, body)
-        info = await client.tokenizer_info() if "tokenizer_info" in server.features else None
-    renderer = (await in_thread(load_renderer, target, server, info)).with_told_tokens(gathered)
+        renderer = (await renderer_for(client, server, target)).with_told_tokens(gathered)
     local = await in_thread(renderer.render_local, request.body)
     prompt = await in_thread(renderer.explain_server, body, gathered)
     trace = Trace(

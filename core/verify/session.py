@@ -18,12 +18,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from prompt_debugger.core.complete import Decoding, ServerClient, Timeouts
-from prompt_debugger.core.errors import BackendError, DebuggerError, LabError, RequestError
+from prompt_debugger.core.errors import BackendError, DebuggerError, RequestError
 from prompt_debugger.core.lab import LabPool
-from prompt_debugger.core.pipeline.rendering import Renderer, load_renderer
+from prompt_debugger.core.pipeline.opening import lease_lab, look_at, renderer_for
 from prompt_debugger.core.pipeline.target import Target
 from prompt_debugger.core.room import in_thread, room_of
-from prompt_debugger.core.types import JSONObject, Server
+from prompt_debugger.core.types import JSONObject
 from prompt_debugger.core.verify.asking import Asker, Budget, Patience, Spent
 from prompt_debugger.core.verify.dataset import Preparation, Row, Shard, count_rows, read_rows
 from prompt_debugger.core.verify.flow import Flow
@@ -234,11 +234,8 @@ class _Session:
     async def _connect(self, number: int, target: Target, spent: Spent, stack: AsyncExitStack) -> _Side:
         base_url, is_lab = target.base_url, target.base_url is None
         if base_url is None:
-            if self.labs is None:
-                raise LabError("no server is named, and no lab may be booted", "Name an endpoint.")
-            lab = await stack.enter_async_context(self.labs.lease(target.lab))
+            lab, target = await lease_lab(stack, target, self.labs)
             base_url = lab.base_url
-            target = replace(target, tokenizer=target.tokenizer or Path(target.lab.model_dir), model=lab.model)
         timeouts = Timeouts(read_s=self.plan.timeout_s, total_s=self.plan.timeout_s)
         client = await stack.enter_async_context(
             ServerClient(
@@ -248,9 +245,8 @@ class _Session:
                 extra_headers=None if number else self.plan.extra_headers,
             )
         )
-        server = await self._probe(client, target, is_lab=is_lab)
-        info = await _tokenizer_info(client, server)
-        renderer: Renderer = await in_thread(load_renderer, target, server, info)
+        server = await look_at(client, target, target.model, is_lab=is_lab)
+        renderer = await renderer_for(client, server, target)
         flow = Flow(self.plan.concurrency, self.clock)
         has_news = asyncio.Event()
 
@@ -278,16 +274,6 @@ class _Session:
         judge = Judge(client, server, renderer, flow.place, Decoding())
         name = "the lab" if is_lab else client.base_url
         return _Side(number, name, preparation, asker, judge, has_news)
-
-    async def _probe(self, client: ServerClient, target: Target, *, is_lab: bool) -> Server:
-        server = await client.probe(target.model)
-        return replace(
-            server,
-            is_lab=is_lab,
-            tool_parser=(target.lab.tool_parser if is_lab else target.tool_parser) or server.tool_parser,
-            reasoning_parser=(target.lab.reasoning_parser if is_lab else target.reasoning_parser)
-            or server.reasoning_parser,
-        )
 
     async def _work_all(self, sides: list[_Side]) -> None:
         """Ask and read all servers' rows."""
@@ -377,12 +363,3 @@ async def _until(event: asyncio.Event, work: object) -> None:
         waiting.cancel()
         if not task.done():
             task.cancel()
-
-
-async def _tokenizer_info(client: ServerClient, server: Server) -> JSONObject | None:
-    if "tokenizer_info" not in server.features:
-        return None
-    try:
-        return await client.tokenizer_info()
-    except BackendError:
-        return None
