@@ -13,6 +13,7 @@ from typing import NamedTuple
 from prompt_debugger.core.formats._facts import ThinkingSwitch
 from prompt_debugger.core.formats._family import TextFormat
 from prompt_debugger.core.parse.reasoning import ReasoningTags
+from prompt_debugger.core.parse.signs import is_control
 from prompt_debugger.core.types import Span
 
 # Parsers of no family of their own: these are told their format by the model's files.
@@ -46,6 +47,9 @@ class FamilyTables:
         turn_openers: Texts that open a turn and that no model writes within its own.
         turn_ends: Texts that end a turn, and with which no prompt opens one.
         end_texts: Texts of the tokens that end a turn.
+        control_texts: Texts of any kind that nothing but markup begins as: `<tool_call>` is none of them.
+        first_signs: Punctuation with which markup begins, but for `<`, `[` and `]`.
+        second_signs: Punctuation behind the `<` with which markup begins.
         tool_parsers: vLLM's tool parsers by format, the one to recommend first.
         reasoning_parsers: vLLM's reasoning parsers by format, the one to recommend first.
         sglang_tool_parsers: SGLang's tool parsers by format, likewise.
@@ -63,6 +67,9 @@ class FamilyTables:
     turn_openers: tuple[str, ...]
     turn_ends: tuple[str, ...]
     end_texts: tuple[str, ...]
+    control_texts: tuple[str, ...]
+    first_signs: str
+    second_signs: str
     tool_parsers: Mapping[str, tuple[str, ...]]
     reasoning_parsers: Mapping[str, tuple[str, ...]]
     sglang_tool_parsers: Mapping[str, tuple[str, ...]]
@@ -81,6 +88,7 @@ def tables_of(formats: Mapping[str, TextFormat]) -> FamilyTables:
     turns = {text for one in every for text in one.conventions.turns}
     ends = {text for one in every for text in one.conventions.ends}
     thoughts = {text.strip() for one in tags if one is not None for text in (*one.openers, *one.closers)}
+    markup = {text for one in every for text in one.conventions.markup}
     structural = {text for one in every for text in one.conventions.markers}
     return FamilyTables(
         reasoning_pairs=_pairs(tags),
@@ -90,6 +98,9 @@ def tables_of(formats: Mapping[str, TextFormat]) -> FamilyTables:
         turn_openers=_longest_first(turns - structural - ends),
         turn_ends=_longest_first({end for end in ends if _is_token(end)} - turns - thoughts),
         end_texts=_longest_first(ends),
+        control_texts=_longest_first(text for text in markup | turns if is_control(text)),
+        first_signs=_signs(text[:1] for text in markup if text[:1] not in "<[]"),
+        second_signs=_signs(text[1:2] for text in markup if text[:1] == "<"),
         tool_parsers={one.name: one.facts.tool_parsers for one in every if one.facts.tool_parsers},
         reasoning_parsers={one.name: one.facts.reasoning_parsers for one in every if one.facts.reasoning_parsers},
         sglang_tool_parsers={one.name: one.facts.sglang_tool_parsers for one in every},
@@ -135,9 +146,13 @@ def _longest_first(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(texts) - {""}, key=lambda text: (-len(text), text)))
 
 
+def _signs(chars: Iterable[str]) -> str:
+    return "".join(sorted({char for char in chars if char and not char.isalnum() and not char.isspace()}))
+
+
 def _is_token(text: str) -> bool:
     """Say whether a text can be nothing but a control token: `</s>` is also a tag of HTML."""
-    return text.startswith(("<|", "<｜")) or text.endswith(("|>", "_turn>"))
+    return is_control(text) or text.endswith(("|>", "_turn>"))
 
 
 def _by_use(switches: Iterable[ThinkingSwitch]) -> tuple[ThinkingSwitch, ...]:

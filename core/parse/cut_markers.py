@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from prompt_debugger.core.parse.mentions import is_in_sentence
+from prompt_debugger.core.parse.signs import is_bracketed, is_control
 
-_SPECIAL = ("<|", "<｜", "]<]", "◁")  # how control tokens begin: no text ends so by itself
 _LEAST_SPECIAL, _LEAST_CUT, _LEAST_PLAIN = 3, 2, 5
-_BRACKETS = ("<", "[", "]", "◁")
+_MARKER_CHARS = 60  # no marker is longer
 _STRUCTURE_CHARS = 400  # no header is longer
 _LINE_CHARS = 4000  # how far back the bracket of a list is looked for
 
@@ -25,9 +25,10 @@ class BegunMarkers:
     """Some markers by what they may have begun with: a text's end is looked up, not compared with each of them."""
 
     def __init__(self, markers: Iterable[str]) -> None:
+        self.whole = tuple(markers)
         self._by_beginning: dict[str, list[str]] = {}
         sizes: dict[str, set[int]] = {}
-        for marker in markers:
+        for marker in self.whole:
             for size in range(1, len(marker)):
                 self._by_beginning.setdefault(marker[:size], []).append(marker)
                 sizes.setdefault(marker[size - 1], set()).add(size)
@@ -49,9 +50,10 @@ def cut_marker_start(raw: str, markers: frozenset[str], finish_reason: str | Non
         markers: Texts that are markup.
         finish_reason: The server's word; `length` means that the output was cut.
     """
-    for size, marker in _begun_markers(markers).at_end_of(raw):
+    begun = _begun_markers(markers)
+    for size, marker in begun.at_end_of(raw):
         start = len(raw) - size
-        if size >= _least(marker, finish_reason) or _is_markup_due(raw, start, marker[:size], finish_reason):
+        if size >= _least(marker, finish_reason) or _is_markup_due(raw, start, marker[:size], begun, finish_reason):
             return len(raw) if raw[start:] in markers else start
     return len(raw)
 
@@ -71,14 +73,16 @@ def cut_structure_start(raw: str, stop: int, pattern: re.Pattern[str], finish_re
     return found.start()
 
 
-def _is_markup_due(raw: str, position: int, half: str, finish_reason: str | None) -> bool:
+def _is_markup_due(raw: str, position: int, half: str, begun: BegunMarkers, finish_reason: str | None) -> bool:
     """Say whether what begins at `position` is markup more likely than text, however little of it is there."""
     if half == "]" and _closes_bracket(raw[max(0, position - _LINE_CHARS) : position]):
         return False
-    before = raw[max(0, position - 3) : position]
-    if before.rstrip().endswith((">", "]", "}")):
-        return half.startswith(_BRACKETS)
-    return finish_reason == "length" and half.startswith(_BRACKETS) and not before.endswith((" ", "\t"))
+    if not is_bracketed(half):
+        return False
+    before = raw[max(0, position - _MARKER_CHARS) : position]
+    if before[-3:].rstrip().endswith((">", "]", "}")) or before.rstrip().endswith(begun.whole):
+        return True
+    return finish_reason == "length" and not before.endswith((" ", "\t"))
 
 
 def _closes_bracket(before: str) -> bool:
@@ -90,7 +94,7 @@ def _least(marker: str, finish_reason: str | None) -> int:
     """Return how many characters of a marker must be there to be taken for one."""
     if finish_reason == "length":
         return _LEAST_CUT
-    if marker.startswith(_SPECIAL):
+    if is_control(marker):  # no text ends so by itself
         return _LEAST_SPECIAL
     return len(marker) if finish_reason == "stop" else _LEAST_PLAIN
 

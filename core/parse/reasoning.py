@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from prompt_debugger.core.parse.scan import Finder, is_quoted_inline, skip_space
+from prompt_debugger.core.parse.signs import is_control, is_sign
 from prompt_debugger.core.types import Span
 from prompt_debugger.core.types.frozen import value
 
@@ -204,9 +205,11 @@ class _Splitter:
         while (hit := self._finder.first(self._tags.openers, position)) is not None:
             before = self._raw[max(self._bounds.start, hit.start - 1) : hit.start]
             span = Span(hit.start, hit.stop)
-            is_glued = before.isalnum() or before in ".!?:*)"
+            is_glued = before.isalnum() or before in ".!?:*)" or is_sign(before)
             closes = is_glued and self._finder.first(self._tags.closers, hit.stop) is not None
-            is_token = hit.marker.startswith(("<|", "[")) and not is_quoted_inline(self._raw, span, self._bounds.stop)
+            is_token = (is_control(hit.marker) or hit.marker[0] == "[") and not is_quoted_inline(
+                self._raw, span, self._bounds.stop
+            )
             if (is_token or closes or before in ("", "\n", ">", "]")) and not self._is_protected(span):
                 return span
             position = hit.stop

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import re
 
-from prompt_debugger.core.formats import TextFormat
+from prompt_debugger.core.formats import TABLES, TextFormat
 from prompt_debugger.core.types import Span, ToolCallAttempt
 
 ENOUGH = 512  # characters behind a doubtful place that settle it
 _WORDS = 26  # characters of the longest marker that looks like words
-_DOUBTFUL = re.compile(r"<[|｜/\w=~\[]|<\Z|[\[{]|```|◁|>{2}")
-_BEHIND_CALL = re.compile(r"[<\[\]{}`|◁,;]|>{2}")
+# What a marker begins with, beside what JSON, Python calls and code fences begin with. A `]` alone is none: the family
+# whose markers begin with it is held back as those whose markers are words.
+_SIGNS = re.escape(TABLES.first_signs)
+_DOUBTFUL = re.compile(rf"<[\w=~\[{re.escape(TABLES.second_signs)}]|<\Z|[\[{{{_SIGNS}]|```|>{{2}}")
+_BEHIND_CALL = re.compile(rf"[<\[\]{{}}`|,;{_SIGNS}]|>{{2}}")
 
 
 def is_wordy(family: TextFormat | None) -> bool:
