@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -25,6 +26,7 @@ from prompt_debugger.core.protocols import ModelFormat, ReadContext
 from prompt_debugger.core.types import FormatScore, ParsedMessage
 
 __all__ = [
+    "CONTROL_TOKEN",
     "FORMATS",
     "PARSERS_OF_ANY_FORMAT",
     "TABLES",
@@ -75,7 +77,8 @@ def _with_turns_of_all(formats: dict[str, TextFormat], tables: FamilyTables) -> 
 _RECORDS = load_formats(sys.modules[__name__])
 TABLES: FamilyTables = tables_of(_RECORDS)
 FORMATS: Mapping[str, TextFormat] = _with_turns_of_all(_RECORDS, TABLES)
-
+CONTROL_TOKEN = re.compile("|".join([r"<[|｜][^|｜\n]{1,60}[|｜]>", *map(re.escape, TABLES.control_texts)]))
+"""What only a model writes, by its shape or as a text of a known family."""
 
 _DETECTOR = Detector(FORMATS)
 

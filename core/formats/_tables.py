@@ -18,6 +18,7 @@ from prompt_debugger.core.types import Span
 
 # Parsers of no family of their own: these are told their format by the model's files.
 PARSERS_OF_ANY_FORMAT = frozenset({"hf"})
+_CAPITALS = re.compile(r"\[/?[A-Z_]+\]")
 
 
 class ReasoningPair(NamedTuple):
@@ -47,7 +48,7 @@ class FamilyTables:
         turn_openers: Texts that open a turn and that no model writes within its own.
         turn_ends: Texts that end a turn, and with which no prompt opens one.
         end_texts: Texts of the tokens that end a turn.
-        control_texts: Texts of any kind that nothing but markup begins as: `<tool_call>` is none of them.
+        control_texts: Texts of markup that look like nothing else, as `[ARGS]` does and `<tool_call>` does not.
         first_signs: Punctuation with which markup begins, but for `<`, `[` and `]`.
         second_signs: Punctuation behind the `<` with which markup begins.
         tool_parsers: vLLM's tool parsers by format, the one to recommend first.
@@ -98,7 +99,7 @@ def tables_of(formats: Mapping[str, TextFormat]) -> FamilyTables:
         turn_openers=_longest_first(turns - structural - ends),
         turn_ends=_longest_first({end for end in ends if _is_token(end)} - turns - thoughts),
         end_texts=_longest_first(ends),
-        control_texts=_longest_first(text for text in markup | turns if is_control(text)),
+        control_texts=_longest_first(text for text in markup | turns if is_control(text) or _CAPITALS.fullmatch(text)),
         first_signs=_signs(text[:1] for text in markup if text[:1] not in "<[]"),
         second_signs=_signs(text[1:2] for text in markup if text[:1] == "<"),
         tool_parsers={one.name: one.facts.tool_parsers for one in every if one.facts.tool_parsers},

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from prompt_debugger.core.errors import RequestError, shorten
+from prompt_debugger.core.formats import CONTROL_TOKEN
 from prompt_debugger.core.types import CallStatus, JSONObject, Place, ToolCallAttempt, Trace
 
 Engine = Literal["vllm", "sglang", "llama.cpp"]
 ENGINES: tuple[Engine, ...] = ("vllm", "sglang", "llama.cpp")
 _PLAIN = re.compile(r"[A-Za-z0-9_.+-]{1,80}")
-_MARKER = re.compile(r"<[|｜][^<>\s]{1,60}[|｜]>|\[[A-Z_]{3,20}\]|</?[a-z_:]*tool_calls?>|</?think>")
+_MARKER = re.compile(rf"{CONTROL_TOKEN.pattern}|\[[A-Z_]{{3,20}}\]|</?[a-z_:]*tool_calls?>|</?think>")
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,12 +39,15 @@ def is_in_sentence(before: str) -> bool:
 def _is_mention(raw: str, call: ToolCallAttempt, region: Span, names: frozenset[str]) -> bool:
     if call.status is CallStatus.COMPLETE or call.arguments.strip() or call.name in names:
         return False
-    if call.name is not None and call.name_span is not None and _is_prose(raw, call.name, call.name_span):
+    if call.name is not None and call.name_span is not None and _is_prose(raw, call, call.name, call.name_span):
         return True
     before = raw[max(region.start, call.char_span.start - _LOOK_CHARS) : call.char_span.start].rpartition("\n")[2]
     return _IN_SENTENCE.search(_MARKERS.sub("", before)) is not None
 
 
-def _is_prose(raw: str, name: str, span: Span) -> bool:
+def _is_prose(raw: str, call: ToolCallAttempt, name: str, span: Span) -> bool:
     """Say whether what stands in a name's place is none: punctuation, or a word parted from the marker by a space."""
-    return _NO_NAME.fullmatch(name) is not None or raw[span.start - 1 : span.start] in (" ", "\t")
+    before = raw[min(call.char_span.start, span.start) : span.start]
+    marker = before.rstrip(" \t")
+    is_parted = marker != before and not marker[-1:].isalnum()  # `⟦call NAME`: that space is the marker's own
+    return is_parted or _NO_NAME.fullmatch(name) is not None

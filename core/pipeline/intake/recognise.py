@@ -6,14 +6,21 @@ import json
 import re
 from contextlib import suppress
 
+from prompt_debugger.core.formats import CONTROL_TOKEN, TABLES
 from prompt_debugger.core.pipeline.intake.forms import Form
 from prompt_debugger.core.report import is_bundle
 from prompt_debugger.core.types import JSON, JSONObject
 
-# What only a model writes: control tokens and the tags of tool calls and reasoning.
+# What only a model writes: control tokens and the tags of tool calls and reasoning, of a family that is known or not.
+_TAGS = {*TABLES.call_markers, *(tag.strip() for pair in TABLES.reasoning_pairs for tag in pair)}
 _MARKERS = re.compile(
-    r"<[|｜][^|｜\n]{1,60}[|｜]>|</?(?:tool_calls?|think|function_calls?|invoke|arg_key|minimax:tool_call|seed:tool_call)\b"
-    r"|<function=|<parameter=|\[/?(?:TOOL_CALLS|THINK|ARGS)\]|◁/?think▷|<start_function_call>"
+    "|".join(
+        [
+            CONTROL_TOKEN.pattern,
+            r"</?(?:tool_calls?|think|function_calls?|invoke)\b",
+            *(re.escape(tag) for tag in sorted(_TAGS) if tag.startswith("<")),
+        ]
+    )
 )
 _STREAM = re.compile(
     r"(?m)\A(?:[ \t]*(?::[^\n]*|event:[^\n]*|id:[^\n]*|retry:[^\n]*)?\r?\n)*[ \t]*(?:event:[^\n]*\r?\n)?data:"

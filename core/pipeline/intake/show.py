@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import aclosing
 from dataclasses import replace
 
+from prompt_debugger.core.formats import CONTROL_TOKEN
 from prompt_debugger.core.pipeline.diagnosis import checked_steps
 from prompt_debugger.core.pipeline.intake.forms import Intake
 from prompt_debugger.core.pipeline.reading import read_run
@@ -51,10 +51,7 @@ def _trace_of(intake: Intake) -> Trace:
 def _completion(intake: Intake) -> Completion:
     """Return the raw output; it counts as whole if control tokens stand in it, or if its message came with it."""
     raw = Completion(intake.raw or "", None, intake.finish_reason)
-    if intake.chat is not None or _CONTROL_TOKEN.search(raw.text):
+    if intake.chat is not None or CONTROL_TOKEN.search(raw.text):
         return raw
     reason = "no control token stands in it, and who copied it may have copied what a server shows"
     return replace(raw, completeness=Completeness.UNKNOWN, completeness_reason=reason)
-
-
-_CONTROL_TOKEN = re.compile(r"<[|｜][^|｜\n]{1,60}[|｜]>|\[/?(?:TOOL_CALLS|THINK|ARGS|INST)\]")

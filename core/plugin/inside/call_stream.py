@@ -21,7 +21,8 @@ from prompt_debugger.core.protocols import ReadContext
 from prompt_debugger.core.types import CallStatus, ParsedMessage, Place, SegmentKind, ToolCallAttempt
 
 _GROWTH = 32
-_PLAIN = re.compile(r"[\w\s.,;!?'\-()*#]*\Z")
+_PROSE = ".,;!?'-()*#"
+_PLAIN = re.compile(rf"[\w\s{re.escape(''.join(set(_PROSE).difference(TABLES.first_signs)))}]*\Z")
 _TAGS = frozenset(tag.strip() for pair in TABLES.reasoning_pairs for tag in pair)
 
 

@@ -18,6 +18,7 @@ import pytest
 from prompt_debugger.core.errors import PluginError
 from prompt_debugger.core.formats import FORMATS, PARSERS_OF_ANY_FORMAT, TABLES, find_stripped_calls, load_formats
 from prompt_debugger.core.grammar import FAMILIES
+from prompt_debugger.core.types import JSON
 from tests.conftest import ROOT
 
 NEW_FAMILY = '''
@@ -48,6 +49,74 @@ FORMAT = TextFormat(
     ),
 )
 '''
+
+# Its markers begin with no bracket that a family here begins one with, and its reasoning is tagged with a word.
+STRANGE_FAMILY = '''
+"""Lantern: the name in the opening bracket, the arguments as JSON behind it.
+
+    <ponder>REASONING</ponder>CONTENT⟦call NAME⟧{…}⟦/call⟧⟦over⟧
+"""
+
+from prompt_debugger.core.formats._facts import FamilyFacts
+from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
+from prompt_debugger.core.parse.header_calls import HeaderCalls
+from prompt_debugger.core.parse.reading import Conventions
+from prompt_debugger.core.parse.reasoning import ReasoningTags
+
+FORMAT = TextFormat(
+    name="lantern",
+    marks=(Mark("⟦call "), Mark("⟦/call⟧"), Mark("⟦over⟧"), Mark("<ponder>", STRONG)),
+    conventions=Conventions(
+        reasoning=ReasoningTags(("<ponder>",), ("</ponder>",)),
+        ends=frozenset({"⟦over⟧"}),
+        markers=frozenset({"⟦call ", "⟦/call⟧"}),
+    ),
+    scan=HeaderCalls(opener="⟦call ", separators=("⟧",), closers=("⟦/call⟧",)).scan,
+    facts=FamilyFacts(has_json_arguments=True),
+)
+'''
+
+ASK_STRANGE = """
+import json
+from prompt_debugger.core.formats import FORMATS, TABLES, pick_format
+from prompt_debugger.core.pipeline.intake.forms import Form
+from prompt_debugger.core.pipeline.intake.recognise import recognise
+from prompt_debugger.core.plugin.inside.call_stream import CallStream
+from prompt_debugger.core.protocols import ReadContext
+
+calls = '⟦call f⟧{"a": "⟧⟦"}⟦/call⟧⟦call g⟧{}⟦/call⟧'
+raw = '<ponder>Hm.</ponder>Let me check.' + calls + '⟦over⟧'
+again = 'One.' + calls + '<ponder>Well.</ponder>Two.⟦over⟧'
+found = []
+for reason in (None, "length"):
+    whole = 0
+    for size in range(raw.index("Let"), len(raw)):
+        read = FORMATS["lantern"].read(raw[:size], ReadContext(finish_reason=reason))
+        if not "Let me check.".startswith(read.content or "") and (reason or not raw[:size].endswith((".⟦", ".⟦c"))):
+            found.append((raw[:size], read.content))
+        complete = sum(call.status.value == "complete" for call in read.calls)
+        if complete < whole:
+            found.append((raw[:size], complete))
+        whole = max(whole, complete)
+streamed = ""
+for family in ("lantern", "auto"):
+    for step in (1, 2, 7):
+        stream = CallStream(family, ReadContext())
+        text = raw.partition("</ponder>")[2]
+        streamed += "".join(stream.feed(text[at : at + step]).content for at in range(0, len(text), step))
+        streamed += stream.finish().content + "|"
+read, later = (pick_format(text, ReadContext()).read(text, ReadContext()) for text in (raw, again))
+print(json.dumps({
+    "format": read.format,
+    "reasoning": read.reasoning,
+    "calls": [call.name for call in read.calls],
+    "odd when cut": found,
+    "streamed": sorted(set(streamed.strip("|").split("|"))),
+    "ends a turn": "⟦over⟧" in TABLES.turn_ends,
+    "later": [later.reasoning, later.content],
+    "pasted": [recognise(text) is Form.OUTPUT for text in (raw, calls, "Done.⟦over⟧", "<ponder>Hm.")],
+}))
+"""
 
 ASK = """
 import json
@@ -161,25 +230,36 @@ print(json.dumps(found))
 """
 
 
-@pytest.mark.slow
-def test_one_new_file_is_in_detection_rules_and_grammar(tmp_path: Path) -> None:
-    """Copy the core, drop a family file into it, and touch nothing else."""
-    package = tmp_path / "prompt_debugger"
+@pytest.fixture(scope="module")
+def core_with_more(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Copy the core, drop family files into it, and touch nothing else."""
+    folder = tmp_path_factory.mktemp("core-with-more")
+    package = folder / "prompt_debugger"
     shutil.copytree(ROOT / "core", package / "core", ignore=shutil.ignore_patterns("__pycache__"))
     (package / "__init__.py").touch()  # else an installed package of this name would come first
     (package / "core" / "formats" / "mint.py").write_text(NEW_FAMILY, encoding="utf-8")
+    (package / "core" / "formats" / "lantern.py").write_text(STRANGE_FAMILY, encoding="utf-8")
+    return folder
 
+
+def told(folder: Path, ask: str) -> JSON:
+    """Return what a program prints that runs with the core of a folder."""
     done = subprocess.run(
-        [sys.executable, "-c", ASK],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        [sys.executable, "-c", ask],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(folder)},
         capture_output=True,
         text=True,
         check=False,
     )
-
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == {
+    value: JSON = json.loads(done.stdout)
+    return value
+
+
+@pytest.mark.slow
+def test_one_new_file_is_in_detection_rules_and_grammar(core_with_more: Path) -> None:
+    assert told(core_with_more, ASK) == {
         "format": "mint",
         "reasoning": "Hm.",
         "content": "Yes.",
@@ -188,6 +268,20 @@ def test_one_new_file_is_in_detection_rules_and_grammar(tmp_path: Path) -> None:
         "open": ["<mint:muse>", "</mint:muse>"],
         "marker": "<mint:call>",
         "grammar": ["<mint:end>"],
+    }
+
+
+@pytest.mark.slow
+def test_a_family_with_brackets_of_its_own_needs_no_more_than_its_file(core_with_more: Path) -> None:
+    assert told(core_with_more, ASK_STRANGE) == {
+        "format": "lantern",
+        "reasoning": "Hm.",
+        "calls": ["f", "g"],
+        "odd when cut": [],
+        "streamed": ["Let me check."],
+        "ends a turn": True,
+        "later": ["Well.", "One.Two."],
+        "pasted": [True, True, True, True],
     }
 
 
