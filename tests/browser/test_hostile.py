@@ -33,6 +33,16 @@ SHOWN = """() => {
     for (const name of ["title", "aria-label", "alt", "placeholder"]) texts.push(element.getAttribute(name) || "");
   return texts.concat(document.title);
 }"""
+# Once at each place that is in sight, or, in the end, that never was.
+POINT_AT_ALL = """isEnd => {
+  const pointed = globalThis.__pointed ??= new WeakSet();
+  const places = ".pd [data-at], .pd [data-segment], .pd [data-path], .pd [data-line], .pd-field-difference";
+  for (const element of document.querySelectorAll(places)) {
+    if (pointed.has(element) || (!isEnd && !element.checkVisibility())) continue;
+    pointed.add(element);
+    element.dispatchEvent(new MouseEvent("mouseover", {bubbles: true}));
+  }
+}"""
 
 
 def evil_request() -> str:
@@ -116,11 +126,7 @@ def check_everywhere(page: DebuggerPage) -> str:
     shown = []
     for stage in ("render", "complete", "parse", "findings"):
         page.open_stage(stage)
-        page.page.evaluate(
-            """selector => document.querySelectorAll(selector).forEach(element =>
-                 element.dispatchEvent(new MouseEvent("mouseover", {bubbles: true})))""",
-            ".pd [data-at], .pd [data-segment], .pd [data-path], .pd [data-line], .pd-field-difference",
-        )
+        page.page.evaluate(POINT_AT_ALL, stage == "findings")
         heat = page.page.locator(".pd-switch[data-option=heat]:visible")
         for i in range(heat.count()):
             heat.nth(i).focus()
