@@ -152,6 +152,7 @@ def serve_app(app: gr.Blocks, settings: PageSettings) -> tuple[object, str, str]
     with door("own page", *_own_addresses(settings.host)):  # gradio asks the page whether it answers
         served = app.launch(
             **launch_arguments(settings),
+            server_port=settings.port or _free_port(settings.host),
             theme=build_theme(),
             head=page_head(),
             prevent_thread_lock=True,
@@ -160,6 +161,16 @@ def serve_app(app: gr.Blocks, settings: PageSettings) -> tuple[object, str, str]
     guard_connections(app.server, Connections(read_networks(settings.proxies)))
     line_up_fairly(app)
     return served
+
+
+def _free_port(host: str) -> int | None:
+    """Return a port that nobody listens on: gradio's own search gives two pages that start at once the same one."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+        with socket.create_server(address[:2], family=family) as listener:
+            return int(listener.getsockname()[1])
+    except OSError:
+        return None  # gradio will say so
 
 
 def _own_addresses(host: str) -> tuple[str, ...]:

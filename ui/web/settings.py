@@ -76,7 +76,6 @@ def launch_arguments(settings: PageSettings) -> dict[str, Any]:
     door = PUBLIC_DOOR if settings.public else OWN_DOOR
     return {
         "server_name": settings.host,
-        "server_port": settings.port or None,
         "share": False,
         "ssr_mode": False,  # the Node proxy hides our routes and headers
         "run_history": False,  # keeps every input in the browser's storage, in clear
