@@ -9,8 +9,8 @@ PIP := $(PY) -m pip --disable-pip-version-check
 TORCH := $(shell grep '^torch==' requirements.lock)
 # PyTorch's CPU build is on no general package index: pip as configured is asked first, then PyTorch's own.
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
-# Tests that boot a server share it, and so do those that open the page in a browser: each of the two parts runs one by
-# one. They wait for servers and pages half of the time, so all parts run beside each other; the others use every core.
+# Tests that boot a server share it and run one by one. Those that open the page in a browser wait for it half of the
+# time: two at once, of which one has all that boot a server. All parts run beside each other; the others use every core.
 SERVERS := (lab or vllm) and not browser
 BROWSER := browser
 HEAVY := lab or vllm or browser
@@ -51,7 +51,7 @@ test-servers: ## likewise: the tests that boot a server, which split off from on
 	$(PY) -m pytest -m "$(SERVERS)" $(filter-out tests/browser/%,$(SERVERS_FILES))
 
 test-browser: ## likewise: the tests that open the page in a browser
-	$(PY) -m pytest tests/browser -m "$(BROWSER)"
+	$(PY) -m pytest tests/browser -n 2 --dist loadgroup -m "$(BROWSER)"
 
 test-fast: setup ## while editing: tests of the core that start no server and take a moment each, on every core
 	QUICK=1 $(PY) -m pytest -p tests.spread -p no:playwright -p no:base_url tests/core -q -m "not ($(HEAVY) or servers or network or corpus or slow)" $(ARGS)

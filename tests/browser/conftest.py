@@ -21,14 +21,25 @@ from tests.patience import PATIENCE_MS
 if TYPE_CHECKING:
     from prompt_debugger.ui.web.labs import PageLabs
 
+_WITH_VLLM = frozenset({"labs", "lab_url", "page_labs"})
 _VIEWS_URL = "http://localhost/views"  # never asked for: the test answers itself
 expect.set_options(timeout=PATIENCE_MS)
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put browser tests last: playwright keeps an event loop running, under which no async test can run."""
+    """Put browser tests last: playwright keeps an event loop running, under which no async test can run.
+
+    Of several processes one has all tests with a real vLLM, which it boots once; the others are given out by files.
+    """
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+    for item in items:
+        if item.get_closest_marker("browser") is not None:
+            has_vllm = any(item.get_closest_marker(name) for name in ("lab", "vllm")) or not _WITH_VLLM.isdisjoint(
+                getattr(item, "fixturenames", ())
+            )
+            item.add_marker(pytest.mark.xdist_group("vllm" if has_vllm else item.path.stem))
 
 
 @pytest.fixture(scope="session")
