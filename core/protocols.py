@@ -11,6 +11,7 @@ from prompt_debugger.core.types import (
     FormatScore,
     JSONObject,
     ParsedMessage,
+    PromptSpan,
     Severity,
     Stage,
     Token,
@@ -68,8 +69,13 @@ class Tokenizer(Protocol):
     def decode(self, token_ids: Sequence[int]) -> str:
         """Return the text of `token_ids`, special tokens kept."""
 
-    def tokens_of_text(self, text: str) -> tuple[Token, ...]:
-        """Return the token table of `text`; char spans tile it as far as the vocabulary allows."""
+    def tokens_of_text(self, text: str, origins: Sequence[PromptSpan] = ()) -> tuple[Token, ...]:
+        """Return the token table of `text`; char spans tile it as far as the vocabulary allows.
+
+        Args:
+            text: The text.
+            origins: Tile it; with them each token says where its characters came from.
+        """
 
     def tokens_of_ids(self, token_ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """Return the text of `token_ids` and its token table, one entry per id."""

@@ -166,7 +166,7 @@ def prompt_of(outcome: RenderOutcome, variables: Variables, *, template: str, to
 
 def tokens_of(text: str, spans: tuple[PromptSpan, ...], tokenizer: Tokenizer | None) -> tuple[Token, ...] | None:
     """Return the attributed tokens of a text; `None` without a tokenizer."""
-    return None if tokenizer is None else attribute_tokens(tokenizer.tokens_of_text(text), spans)
+    return None if tokenizer is None else tokenizer.tokens_of_text(text, spans)
 
 
 def with_tokens(prompt: Prompt, tokens: tuple[Token, ...]) -> Prompt:

@@ -72,7 +72,7 @@ def pack(value: object) -> bytes:
     """
     sink = _Sink()
     try:
-        with _uncollected():
+        with uncollected():
             pickle.Pickler(sink, protocol=5).dump(encode_value(value))
     except RecursionError:
         raise UnknownValueError("it is nested too deep") from None
@@ -87,7 +87,7 @@ def unpack(body: bytes | bytearray | memoryview) -> object:
         UnknownValueError: It says nothing that can be understood.
     """
     try:
-        with _uncollected():
+        with uncollected():
             return decode_value(_Plain(_Source(body)).load())
     except UnknownValueError:
         raise
@@ -96,7 +96,7 @@ def unpack(body: bytes | bytearray | memoryview) -> object:
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def uncollected() -> Iterator[None]:
     """Keep the garbage collector from looking at a hundred thousand new records again and again: half the time."""
     was_on = gc.isenabled()
     gc.disable()

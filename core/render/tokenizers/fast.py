@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.render.attribute_tokens import is_control, origins_of
 from prompt_debugger.core.render.tokenizers.long_texts import Source, is_long
 from prompt_debugger.core.render.tokenizers.pieces import PieceStyle, bytes_of_entry, style_of
 from prompt_debugger.core.render.tokenizers.settings import TokenizerSettings
 from prompt_debugger.core.render.tokenizers.tiles import align_pieces, decode_pieces
-from prompt_debugger.core.types import Span, Token, TokenKind, Vocabulary
+from prompt_debugger.core.room.frames import uncollected
+from prompt_debugger.core.types import PromptSpan, Span, Token, TokenKind, Vocabulary
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Library
@@ -168,31 +170,44 @@ class FastTokenizer:
             return decode_pieces([self._entry(token_id).piece for token_id in token_ids])[0]
         return self._backend.decode(list(token_ids), skip_special_tokens=False)
 
-    def tokens_of_text(self, text: str) -> tuple[Token, ...]:
-        """Return the token table of `text`; char spans tile it as far as the vocabulary allows."""
+    def tokens_of_text(self, text: str, origins: Sequence[PromptSpan] = ()) -> tuple[Token, ...]:
+        """Return the token table of `text`; char spans tile it as far as the vocabulary allows.
+
+        Args:
+            text: The text.
+            origins: Tile it; with them each token says where its characters came from.
+        """
         encoded = _encodable(text)
         encoding = self._encode(encoded)
         ids = encoding.ids
-        pieces = [self._entry(token_id).piece for token_id in ids]
-        fits = b"".join(pieces) == encoded.encode()
-        return self._tokens(text, ids, align_pieces(encoded, pieces, None if fits else encoding.offsets))
+        with uncollected():
+            pieces = [self._entry(token_id).piece for token_id in ids]
+            fits = b"".join(pieces) == encoded.encode()
+            return self._tokens(text, ids, align_pieces(encoded, pieces, None if fits else encoding.offsets), origins)
 
     def tokens_of_ids(self, token_ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """Return the text of `token_ids` and its token table, one entry per id."""
-        pieces = [self._entry(token_id).piece for token_id in token_ids]
-        if self._style is PieceStyle.BYTE_LEVEL:
-            text, spans = decode_pieces(pieces)
-        else:
-            text = self.decode(token_ids)
-            spans = align_pieces(text, pieces)
-        return text, self._tokens(text, token_ids, spans)
+        with uncollected():
+            pieces = [self._entry(token_id).piece for token_id in token_ids]
+            if self._style is PieceStyle.BYTE_LEVEL:
+                text, spans = decode_pieces(pieces)
+            else:
+                text = self.decode(token_ids)
+                spans = align_pieces(text, pieces)
+            return text, self._tokens(text, token_ids, spans)
 
-    def _tokens(self, text: str, ids: Sequence[int], spans: Sequence[Span]) -> tuple[Token, ...]:
+    def _tokens(
+        self, text: str, ids: Sequence[int], spans: Sequence[Span], origins: Sequence[PromptSpan] = ()
+    ) -> tuple[Token, ...]:
         entries = self._entries
-        return tuple(
-            Token(token_id, text[span.start : span.stop], span, entries[token_id].kind, entries[token_id].piece)
-            for token_id, span in zip(ids, spans, strict=True)
-        )
+        tokens: list[Token] = []
+        # Each is made once, with its origin: a prompt may have 160,000.
+        for token_id, span, (field, line, is_request) in zip(ids, spans, origins_of(spans, origins), strict=True):
+            piece, kind = entries[token_id]
+            shown = text[span.start : span.stop]
+            is_forged = is_request and kind is not TokenKind.TEXT and is_control(kind, shown)
+            tokens.append(Token(token_id, shown, span, kind, piece, field, line, is_forged))
+        return tuple(tokens)
 
     def _entry(self, token_id: int) -> Entry:
         entry = self._entries.get(token_id)

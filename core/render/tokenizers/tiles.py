@@ -7,7 +7,8 @@ several tokens share one character: the first has it, the others have none.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 
 from prompt_debugger.core.types import Span
 
@@ -16,7 +17,7 @@ _NEAR = 64  # bytes within which an entry that does not fit is looked for
 
 def count_starts(piece: bytes) -> int:
     """Return how many characters begin in `piece`."""
-    return sum(byte & 0xC0 != 0x80 for byte in piece)
+    return len(piece) if piece.isascii() else sum(byte & 0xC0 != 0x80 for byte in piece)
 
 
 def decode_pieces(pieces: Sequence[bytes]) -> tuple[str, tuple[Span, ...]]:
@@ -26,7 +27,7 @@ def decode_pieces(pieces: Sequence[bytes]) -> tuple[str, tuple[Span, ...]]:
     """
     data = b"".join(pieces)
     try:
-        return data.decode("utf-8"), spans_of_counts([count_starts(piece) for piece in pieces])
+        return data.decode("utf-8"), spans_of_counts(_starts_in(pieces))
     except UnicodeDecodeError:
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         parts = [decoder.decode(piece) for piece in pieces]
@@ -35,14 +36,20 @@ def decode_pieces(pieces: Sequence[bytes]) -> tuple[str, tuple[Span, ...]]:
         return "".join(parts), spans_of_counts([len(part) for part in parts])
 
 
-def spans_of_counts(counts: Sequence[int]) -> tuple[Span, ...]:
-    """Return adjoining spans of these lengths."""
-    spans: list[Span] = []
-    position = 0
-    for count in counts:
-        spans.append(Span(position, position + count))
-        position += count
-    return tuple(spans)
+def spans_of_counts(counts: Iterable[int]) -> tuple[Span, ...]:
+    """Return adjoining spans of these lengths.
+
+    >>> spans_of_counts([2, 0, 1])
+    (Span(start=0, stop=2), Span(start=2, stop=2), Span(start=2, stop=3))
+    """
+    edges = [*accumulate(counts, initial=0)]
+    return tuple(map(Span, edges, edges[1:]))
+
+
+def _starts_in(pieces: Sequence[bytes]) -> Iterator[int]:
+    """Yield how many characters begin in each piece; a prompt says the same few thousand again and again."""
+    counts = {piece: count_starts(piece) for piece in {*pieces}}
+    return map(counts.__getitem__, pieces)
 
 
 def align_pieces(
@@ -58,7 +65,7 @@ def align_pieces(
     """
     data = text.encode("utf-8", "replace")
     if b"".join(pieces) == data:
-        return spans_of_counts([count_starts(piece) for piece in pieces])
+        return spans_of_counts(_starts_in(pieces))
     stops = _stops(data, pieces, None if offsets is None else _byte_stops(text, offsets))
     counts: list[int] = []
     position = 0

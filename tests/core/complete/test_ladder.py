@@ -23,6 +23,7 @@ from prompt_debugger.core.types import (
     Completion,
     Evidence,
     JSONObject,
+    PromptSpan,
     Server,
     Token,
     Usage,
@@ -49,7 +50,7 @@ class TwoWords:
     def decode(self, token_ids: Sequence[int]) -> str:
         return " ".join(map(str, token_ids))
 
-    def tokens_of_text(self, text: str) -> tuple[Token, ...]:
+    def tokens_of_text(self, text: str, origins: Sequence[PromptSpan] = ()) -> tuple[Token, ...]:
         return self.tokens_of_ids(self.encode(text))[1]
 
     def tokens_of_ids(self, token_ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:

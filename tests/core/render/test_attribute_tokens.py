@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
+from itertools import pairwise, starmap
 
-from prompt_debugger.core.render.attribute_tokens import attribute_tokens, is_control
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prompt_debugger.core.render.attribute_tokens import Origin, attribute_tokens, is_control, origins_of
 from prompt_debugger.core.types import PromptSpan, Span, SpanKind, Token, TokenKind
+
+FROM_REQUEST = {SpanKind.REQUEST, SpanKind.ESCAPED, SpanKind.SCALAR, SpanKind.STRUCTURE}
 
 
 def token(text: str, kind: TokenKind, start: int = 0) -> Token:
@@ -36,7 +42,7 @@ def span(start: int, stop: int, kind: SpanKind, field: str | None = None, line: 
 def test_an_added_token_is_a_control_token_if_it_looks_like_a_marker(
     text: str, kind: TokenKind, expected: bool
 ) -> None:
-    assert is_control(token(text, kind)) is expected
+    assert is_control(kind, text) is expected
 
 
 @pytest.mark.parametrize(
@@ -87,3 +93,26 @@ def test_without_spans_nothing_is_said_of_tokens() -> None:
     tokens = (token("<think>", TokenKind.SPECIAL),)
 
     assert attribute_tokens(tokens, []) == tokens
+
+
+EDGES = st.lists(st.integers(0, 24), max_size=8).map(lambda cuts: sorted({0, 24, *cuts}))
+KINDS = st.sampled_from([*SpanKind])
+
+
+@given(edges=EDGES, data=st.data())
+def test_an_origin_is_that_of_the_first_span_that_has_one(edges: list[int], data: st.DataObject) -> None:
+    spans = [
+        span(start, stop, data.draw(KINDS), data.draw(st.sampled_from([None, "a", "b"])), data.draw(st.integers(1, 3)))
+        for start, stop in pairwise(edges)
+    ]
+    cuts = sorted([0, 24, *data.draw(st.lists(st.integers(0, 24), max_size=8))])
+
+    for (start, stop), origin in zip(pairwise(cuts), origins_of(starmap(Span, pairwise(cuts)), spans), strict=True):
+        covered = [one for one in spans if one.char_span.start < max(stop, start + 1) and start < one.char_span.stop]
+        written = [one for one in covered if one.kind in FROM_REQUEST]
+        expected = Origin(
+            next((one.field for one in written if one.field is not None), None),
+            covered[0].template_line if covered else None,
+            bool(written),
+        )
+        assert origin == expected

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,10 @@ from hypothesis import strategies as st
 
 from prompt_debugger.core.errors import RenderError
 from prompt_debugger.core.render import load_template, load_tokenizer
+from prompt_debugger.core.render.attribute_tokens import attribute_tokens
 from prompt_debugger.core.render.tokenizers.fast import FastTokenizer
 from prompt_debugger.core.render.tokenizers.tiles import align_pieces, decode_pieces
-from prompt_debugger.core.types import Token, TokenKind
+from prompt_debugger.core.types import PromptSpan, Span, SpanKind, Token, TokenKind
 from tests.conftest import ROOT
 from tests.core.render.vocabularies import KINDS, byte_level, write
 from tests.examples import examples
@@ -63,6 +65,21 @@ def test_tokens_of_a_text_tile_it(tokenizer: FastTokenizer, text: str) -> None:
     assert tuple(token.id for token in tokens) == tokenizer.encode(text)
     if tokens:
         assert_tiles(text, tokens)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_tokens_made_with_their_origins_are_those_attributed_later(tokenizer: FastTokenizer, text: str) -> None:
+    edges = sorted({0, len(text) // 3, len(text) // 2, len(text)})
+    kinds = (SpanKind.TEMPLATE, SpanKind.REQUEST, SpanKind.COMPUTED)
+    origins = tuple(
+        PromptSpan(Span(start, stop), kind, None if kind is SpanKind.TEMPLATE else "messages[0].content", None, line)
+        for line, (kind, (start, stop)) in enumerate(zip(kinds, pairwise(edges), strict=False), 1)
+    )
+
+    made = tokenizer.tokens_of_text(text, origins)
+
+    assert attribute_tokens(tokenizer.tokens_of_text(text), origins) == made
+    assert not made or any(token.template_line for token in made)
 
 
 @pytest.mark.parametrize("text", TEXTS)
