@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -173,6 +173,7 @@ class Visitor:
         self.session = f"visitor{next(_sessions)}"
         headers = {} if forwarded is None else {"x-forwarded-for": forwarded}
         transport = httpx.AsyncHTTPTransport(local_address=address, limits=httpx.Limits(max_connections=None))
+        self.address = address
         self.client = httpx.AsyncClient(transport=transport, timeout=PATIENCE_S, headers=headers, base_url=page.url)
 
     async def __aenter__(self) -> Visitor:
@@ -194,6 +195,27 @@ class Visitor:
         """Post a body as JSON, lone surrogates too."""
         headers = {"content-type": "application/json"}
         return await self.client.post(f"/gradio_api/{path}", content=json.dumps(body), headers=headers)
+
+    async def status_of(self, path: str, body: Any) -> int:
+        """Post a body as `post` does and return the status alone, at a quarter of the cost: for thousands of bodies.
+
+        What the page refuses it answers before it has read it, and closes the connection. So each has one of its own.
+        """
+        url = httpx.URL(self.page.url)
+        content = json.dumps(body).encode()
+        head = (
+            f"POST /gradio_api/{path} HTTP/1.1\r\nhost: {url.netloc.decode()}\r\nconnection: close\r\n"
+            f"content-type: application/json\r\ncontent-length: {len(content)}\r\n\r\n"
+        )
+        reader, writer = await asyncio.open_connection(url.host, url.port, local_addr=(self.address, 0))
+        try:
+            with suppress(ConnectionError):  # it may hang up as it refuses, with the answer on its way
+                writer.write(head.encode() + content)
+                await writer.drain()
+            received = await asyncio.wait_for(reader.read(), PATIENCE_S)
+        finally:
+            writer.close()
+        return int(received.split(maxsplit=2)[1])
 
     async def join(self, event: str, *data: JSON, **more: Any) -> httpx.Response:
         """Put an event into the queue."""

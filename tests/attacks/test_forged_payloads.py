@@ -40,7 +40,7 @@ def forgeries(url: str) -> list[JSON]:
 
 async def send_anywhere(visitor: Visitor, body: dict[str, Any]) -> list[int]:
     """Send an event both ways, whichever is its own."""
-    return [(await visitor.post(way, body)).status_code for way in ("queue/join", "run/predict")]
+    return [await visitor.status_of(way, body) for way in ("queue/join", "run/predict")]
 
 
 async def test_a_file_that_is_forged_into_any_event_is_neither_looked_up_nor_fetched(running: RunningPage) -> None:

@@ -20,7 +20,7 @@ TINY = Plan(
     echo_steps=2,
     short_steps=2,
     dialogue_steps=2,
-    tokens_per_batch=1024,
+    tokens_per_batch=256,
 )
 
 
