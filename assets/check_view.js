@@ -187,14 +187,12 @@ function recommendation(header) {
     }
     const other = make("details", "pd-more");
     other.dataset.key = "serve-" + one.engine;
-    other.append(make("summary", "", ENGINES[one.engine] + ", not tried here"), commandLine(one), flags(one));
+    other.append(make("summary", "", one.title + ", not tried here"), commandLine(one), flags(one));
     box.append(other);
   });
   if (header.plugin.length) box.append(plugin(header.plugin));
   return box;
 }
-
-const ENGINES = { vllm: "vLLM", sglang: "SGLang", "llama.cpp": "llama.cpp" };
 
 function plugin(steps) {
   const way = make("div", "pd-check-plugin");

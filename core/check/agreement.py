@@ -16,6 +16,7 @@ from prompt_debugger.core.check.conversations import Conversation, conversations
 from prompt_debugger.core.check.ideal import Ideal
 from prompt_debugger.core.check.model import CheckedModel
 from prompt_debugger.core.check.template.finding import found, shown
+from prompt_debugger.core.complete import engine_of
 from prompt_debugger.core.errors import EngineError, RenderError
 from prompt_debugger.core.parse.engines.rendered import EnginePrompt
 from prompt_debugger.core.render import ToldPrompt, explain_server_prompt
@@ -214,7 +215,7 @@ class _Comparison:
         """Yield what the engine does to a request, if that gives its prompt."""
         prompt = explain_server_prompt(
             asked.body,
-            ToldPrompt(text=text, kind=self.kind),
+            ToldPrompt(text=text, kind=engine_of(self.kind).renders_like),
             template=self.model.template,
             tokenizer=None,
             special_tokens=self.model.special_tokens,

@@ -10,7 +10,6 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from prompt_debugger.core.check.judge import Cell
 from prompt_debugger.core.check.recommend import needs_reasoning
@@ -19,7 +18,6 @@ from prompt_debugger.core.check.way_out import PLUGIN_FILE
 from prompt_debugger.core.formats import TABLES
 from prompt_debugger.core.plugin.write import PARSER_NAME
 
-EngineName = Literal["vllm", "sglang", "llama.cpp"]
 _NOT_RUN = "not tried here: check it with one request"
 
 
@@ -45,14 +43,14 @@ class ServeCommand:
     """What starts one engine.
 
     Attributes:
-        engine: Which.
+        engine: Which, `kind` of its record in `core.complete.engines`.
         start: Program and model.
         flags: What comes behind.
         is_tried: Whether this engine's own parsers were asked.
         note: What is to be known of it; "" for nothing.
     """
 
-    engine: EngineName
+    engine: str
     start: tuple[str, ...]
     flags: tuple[Flag, ...]
     is_tried: bool = False

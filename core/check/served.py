@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from prompt_debugger.core.check.model import CheckedModel, load_model
-from prompt_debugger.core.complete import ServerClient
+from prompt_debugger.core.complete import ServerClient, title_of
 from prompt_debugger.core.complete.model_root import believable_root
 from prompt_debugger.core.errors import BackendError, DebuggerError, EngineError, RenderError
 from prompt_debugger.core.parse.engines.rendered import EnginePrompt
@@ -62,7 +62,7 @@ async def load_served(place: Place) -> CheckedModel:
 
 
 def _what_it_is(server: Server) -> str:
-    kind = server.kind if server.kind != "openai-compatible" else "An OpenAI-compatible server"
+    kind = title_of(server.kind)
     version = f" {server.version}" if server.version else ""
     return f"{kind}{version} serves `{server.model}`." if server.model else f"{kind}{version}, which lists no model."
 
@@ -134,7 +134,7 @@ class ServerRenderer:
         """What it is, in words."""
         server = self.model.server
         assert server is not None
-        return f"{server.kind}{f' {server.version}' if server.version else ''} by {_ASKED[self.asked]}"
+        return f"{title_of(server.kind)}{f' {server.version}' if server.version else ''} by {_ASKED[self.asked]}"
 
     async def render(
         self,

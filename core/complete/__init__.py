@@ -7,10 +7,13 @@
     gather ──▶ ladder.py         what the raw output rests on, and why
     ask_once, gather_afterwards  the same for one question of thousands, that asks nothing beside it
 
+    engines/                     one file per server software: how it is recognised, what its word is worth
+
     guard.py ──▶ which machines a page for strangers may talk to
 
 Public: `ServerClient`, `Timeouts`, `RenderAnswer`, `gather`, `Gathered`, `ask_once`, `gather_afterwards`, `Decoding`,
-`TakesTurn`, `is_passing`, `refusal_of`, `NetworkGuard`, `guard_of`, `is_this_machine`, `may_carry_key`.
+`TakesTurn`, `is_passing`, `refusal_of`, `NetworkGuard`, `guard_of`, `is_this_machine`, `may_carry_key`,
+`ENGINES`, `Engine`, `OutputToParse`, `OwnParsers`, `engine_of`, `title_of`.
 """
 
 from prompt_debugger.core.complete.afterwards import Decoding, TakesTurn, ask_once, gather_afterwards, is_passing
@@ -19,18 +22,31 @@ from prompt_debugger.core.complete.backends.guard import NetworkGuard, guard_of
 from prompt_debugger.core.complete.backends.limits import Timeouts
 from prompt_debugger.core.complete.backends.vllm import RenderAnswer
 from prompt_debugger.core.complete.client import ServerClient
+from prompt_debugger.core.complete.engines import (
+    ENGINES,
+    Engine,
+    OutputToParse,
+    OwnParsers,
+    engine_of,
+    title_of,
+)
 from prompt_debugger.core.complete.evidence import gather
 from prompt_debugger.core.complete.ladder import Gathered, refusal_of
 
 __all__ = [
+    "ENGINES",
     "Decoding",
+    "Engine",
     "Gathered",
     "NetworkGuard",
+    "OutputToParse",
+    "OwnParsers",
     "RenderAnswer",
     "ServerClient",
     "TakesTurn",
     "Timeouts",
     "ask_once",
+    "engine_of",
     "gather",
     "gather_afterwards",
     "guard_of",
@@ -38,4 +54,5 @@ __all__ = [
     "is_this_machine",
     "may_carry_key",
     "refusal_of",
+    "title_of",
 ]

@@ -12,8 +12,9 @@ from typing import Protocol
 
 from prompt_debugger.core.comparable import draws_at_random
 from prompt_debugger.core.complete.client import ServerClient
+from prompt_debugger.core.complete.engines import engine_of
 from prompt_debugger.core.complete.evidence import Gathering
-from prompt_debugger.core.complete.ladder import NO_RUN_OF_OLLAMA, Gathered, Sampling
+from prompt_debugger.core.complete.ladder import Gathered, Sampling
 from prompt_debugger.core.errors import BackendError
 from prompt_debugger.core.protocols import Tokenizer
 from prompt_debugger.core.types import ChatResult, Completeness, JSONObject, Prompt, Server
@@ -96,8 +97,8 @@ class _Afterwards(Gathering):
 
     async def _sample_again(self) -> Sampling:
         """Sample once more where that can say something about the answer."""
-        if self.server.kind == "ollama":
-            return Sampling(problem=NO_RUN_OF_OLLAMA)
+        if problem := engine_of(self.server.kind).no_raw_run:
+            return Sampling(problem=problem)
         if draws_at_random(self.body):
             return Sampling(problem=_DRAWS)
         if self.turn is None:

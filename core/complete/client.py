@@ -1,4 +1,4 @@
-"""The client of one server: what it offers, chat, raw completion, and vLLM's extra endpoints."""
+"""The client of one server: what it offers, chat, raw completion, and the endpoints of its own."""
 
 from __future__ import annotations
 
@@ -11,37 +11,19 @@ from prompt_debugger.core.complete.backends.completions import request_completio
 from prompt_debugger.core.complete.backends.guard import NetworkGuard
 from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.backends.limits import Timeouts
-from prompt_debugger.core.complete.backends.llama_cpp import TemplateAnswer, request_props, request_template
+from prompt_debugger.core.complete.backends.llama_cpp import TemplateAnswer
 from prompt_debugger.core.complete.backends.openai_chat import request_chat, request_chat_stream
 from prompt_debugger.core.complete.backends.pieces import request_told_tokens
 from prompt_debugger.core.complete.backends.probe import probe_server
-from prompt_debugger.core.complete.backends.sglang import (
-    FunctionCalls,
-    SeparatedReasoning,
-    request_function_calls,
-    request_separate_reasoning,
-)
-from prompt_debugger.core.complete.backends.vllm import (
-    RenderAnswer,
-    request_chat_token_ids,
-    request_derender,
-    request_render,
-    request_text,
-    request_tokenizer_info,
-)
+from prompt_debugger.core.complete.backends.vllm import RenderAnswer
 from prompt_debugger.core.complete.chat_stream import OnDelta, OnPromptIds
-from prompt_debugger.core.complete.own_fields import (
-    REFUSED,
-    chat_fields,
-    completion_fields,
-    fields_to_drop,
-    stream_fields,
-)
+from prompt_debugger.core.complete.engines import UNKNOWN, Engine, OutputToParse, OwnParsers, engine_of
+from prompt_debugger.core.complete.own_fields import REFUSED, chat_fields, fields_to_drop
 from prompt_debugger.core.complete.raw_completion import OnText
 from prompt_debugger.core.complete.sampling import plain_body, raw_body
 from prompt_debugger.core.complete.shapes import object_of
 from prompt_debugger.core.errors import BackendError
-from prompt_debugger.core.types import ChatResult, Completion, JSONObject, Server
+from prompt_debugger.core.types import ChatResult, Completion, JSONObject, Server, ServerOutcome
 
 _LOGPROBS = ("logprobs", "top_logprobs")
 _Result = TypeVar("_Result")
@@ -118,11 +100,11 @@ class ServerClient:
 
     def body_as_sent(self, body: JSONObject) -> JSONObject:
         """Return a chat request as it goes out: as given, plus what makes the server tell the ids of the run."""
-        return {**body, **self._not_refused(chat_fields(self._kind, body))}
+        return {**body, **self._not_refused(chat_fields(self._engine, body))}
 
     async def chat(self, body: JSONObject) -> ChatResult:
         """Run a chat completion, not streamed; an odd answer is data, with its `error` set."""
-        return await self._with_own_fields(body, chat_fields(self._kind, body), self._chat)
+        return await self._with_own_fields(body, chat_fields(self._engine, body), self._chat)
 
     async def chat_stream(
         self, body: JSONObject, on_delta: OnDelta | None = None, on_prompt_ids: OnPromptIds | None = None
@@ -141,7 +123,7 @@ class ServerClient:
         # vLLM gives these to whole answers only, refuses them on a stream, and they change nothing in it.
         body = {key: value for key, value in body.items() if key != "prompt_logprobs"}
         usage: JSONObject = {"stream_options": {**object_of(body.get("stream_options")), "include_usage": True}}
-        own = {**stream_fields(self._kind), **usage}
+        own = {**self._engine.own_fields.stream, **usage}
         try:
             return await self._with_own_fields(body, own, ask)
         except BackendError as error:
@@ -172,50 +154,42 @@ class ServerClient:
         model: JSONObject = {"model": self.server.model} if self.server is not None else {}
         body = raw_body(prompt, {**model, **sampling})
         try:
-            return await request_completion(self._connection, {**body, **completion_fields(self._kind)}, on_text)
+            return await request_completion(self._connection, {**body, **self._engine.own_fields.completion}, on_text)
         except BackendError as error:
-            if self._kind == "vllm" or error.status not in REFUSED:
+            if self._engine.own_fields.are_known or error.status not in REFUSED:
                 raise
         return await request_completion(self._connection, plain_body(body), on_text)
 
     async def detokenize(self, token_ids: Sequence[int]) -> str:
         """Return the server's own text for ids, special tokens kept."""
-        return await request_text(self._connection, self.server.model if self.server else None, token_ids)
+        return await self._engine.endpoints.text(
+            self._connection, self.server.model if self.server else None, token_ids
+        )
 
     async def told_tokens(self, token_ids: Sequence[int], text: str) -> tuple[bytes | str, ...] | None:
         """Return of each id its bytes, or its vocabulary entry, as the server tells them; `None` if it does not."""
         model = None if self.server is None else self.server.model
-        return await request_told_tokens(self._connection, self._kind, model, token_ids, text)
+        return await request_told_tokens(self._connection, self._engine.endpoints, model, token_ids, text)
 
     async def tokenize_chat(self, body: JSONObject) -> tuple[int, ...]:
         """Return prompt ids by `/tokenize`; it ignores some fields, so they can differ from the chat's."""
-        return await request_chat_token_ids(self._connection, body)
+        return await self._engine.endpoints.token_ids(self._connection, body)
 
     async def render(self, body: JSONObject) -> RenderAnswer:
         """Return what the server would run for a chat request."""
-        return await request_render(self._connection, body)
+        return await self._engine.endpoints.render(self._connection, body)
 
     async def apply_template(self, body: JSONObject) -> TemplateAnswer:
-        """Return the prompt that llama.cpp's server would run for a chat request."""
-        return await request_template(self._connection, body)
+        """Return the prompt that the server would run for a chat request."""
+        return await self._engine.endpoints.template(self._connection, body)
 
-    async def derender(self, body: JSONObject) -> JSONObject:
-        """Run the server's parsers on given output ids; see `backends/vllm.py`."""
-        return await request_derender(self._connection, body)
-
-    async def parse_function_calls(self, text: str, parser: str, tools: Sequence[JSONObject]) -> FunctionCalls:
-        """Run a tool parser of an SGLang server on a text."""
-        return await request_function_calls(self._connection, text, parser, tools)
-
-    async def separate_reasoning(self, text: str, parser: str) -> SeparatedReasoning:
-        """Run a reasoning parser of an SGLang server on a text."""
-        return await request_separate_reasoning(self._connection, text, parser)
+    async def run_parser(self, parsers: OwnParsers, name: str, output: OutputToParse) -> ServerOutcome:
+        """Run a parser of the server on an output."""
+        return await parsers.run(self._connection, name, output)
 
     async def tokenizer_info(self) -> JSONObject:
         """Return the server's tokenizer settings, its chat template among them."""
-        if self.server is not None and self.server.kind == "llama.cpp":
-            return await request_props(self._connection)
-        return await request_tokenizer_info(self._connection)
+        return await self._engine.endpoints.tokenizer_info(self._connection)
 
     async def _chat(self, sent: JSONObject) -> ChatResult:
         return await request_chat(self._connection, sent)
@@ -230,7 +204,7 @@ class ServerClient:
             try:
                 result = await ask({**body, **added})
             except BackendError as error:
-                fields = fields_to_drop(error, added, may_be_unnamed=self._kind != "vllm")
+                fields = fields_to_drop(error, added, may_be_unnamed=not self._engine.own_fields.are_known)
                 if not fields:
                     raise
                 dropped |= dict.fromkeys(fields, error.message)
@@ -242,5 +216,5 @@ class ServerClient:
         return {key: value for key, value in fields.items() if key not in self._refused_fields}
 
     @property
-    def _kind(self) -> str:
-        return "openai-compatible" if self.server is None else self.server.kind
+    def _engine(self) -> Engine:
+        return UNKNOWN if self.server is None else engine_of(self.server.kind)

@@ -23,8 +23,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
+from prompt_debugger.core.complete.engines import ControlTokens, Engine, engine_of
 from prompt_debugger.core.formats import find_stripped_calls
 from prompt_debugger.core.protocols import Tokenizer
 from prompt_debugger.core.types import Completeness, Completion
@@ -50,12 +51,17 @@ class Witness:
         tool_names: Tools of the request.
     """
 
-    server_kind: Literal["vllm", "sglang", "llama.cpp", "ollama", "openai-compatible"]
+    server_kind: str
     tokenizer: Tokenizer | None = None
     prompt_length: int | None = None
     tokenizes_alike: bool = True
     has_stop_strings: bool = False
     tool_names: Sequence[str] = ()
+
+    @property
+    def engine(self) -> Engine:
+        """What is known of that software."""
+        return engine_of(self.server_kind)
 
 
 class _Judgement(NamedTuple):
@@ -95,8 +101,9 @@ def has_shape_of_call(text: str, tool_names: Sequence[str]) -> bool:
 
 
 def _judge(completion: Completion, witness: Witness) -> _Judgement:
-    if witness.server_kind == "vllm":
-        reason = "The server is vLLM, was asked to keep control tokens (`skip_special_tokens: false`), and does."
+    if witness.engine.control_tokens is ControlTokens.KEPT:
+        title = witness.engine.title
+        reason = f"The server is {title}, was asked to keep control tokens (`skip_special_tokens: false`), and does."
         return _Judgement(Completeness.WHOLE, reason)
     by_count = _judge_by_count(completion, witness)
     if by_count is not None and by_count.completeness is not Completeness.UNKNOWN:
@@ -173,14 +180,14 @@ def _has_other_explanation(completion: Completion, witness: Witness) -> bool:
 
 def _kept_tokens(text: str, witness: Witness) -> tuple[str, ...]:
     """Return the control tokens that a text holds; nothing of a server that leaves only some of them in."""
-    if witness.tokenizer is None or witness.server_kind == "llama.cpp":
+    if witness.tokenizer is None or witness.engine.control_tokens is ControlTokens.LEFT_OUT:
         return ()
     return tuple(token for token in witness.tokenizer.vocabulary.special.values() if token and token in text)
 
 
 def _why_unknown(completion: Completion, witness: Witness) -> str:
-    if witness.server_kind == "llama.cpp":
-        what = "llama.cpp's server leaves control tokens out of its text"
+    if witness.engine.control_tokens is ControlTokens.LEFT_OUT:
+        what = f"{witness.engine.title}'s server leaves control tokens out of its text"
     else:
         what = "The server gives text alone, and nothing shows whether control tokens are missing in it"
     if witness.tokenizer is None:

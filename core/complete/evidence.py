@@ -21,9 +21,9 @@ from prompt_debugger.core.complete.backends.llama_cpp import TemplateAnswer
 from prompt_debugger.core.complete.backends.vllm import RenderAnswer
 from prompt_debugger.core.complete.client import ServerClient
 from prompt_debugger.core.complete.completeness import Witness, decoded_from_ids, judge_completeness
+from prompt_debugger.core.complete.engines import engine_of
 from prompt_debugger.core.complete.growing_text import VisibleText
 from prompt_debugger.core.complete.ladder import (
-    NO_RUN_OF_OLLAMA,
     Gathered,
     Sampling,
     complete_ids,
@@ -161,8 +161,8 @@ class Gathering:
         streaming: asyncio.Task[ChatResult | BackendError],
     ) -> Sampling:
         """Run the raw completion as soon as the prompt is known."""
-        if self.server.kind == "ollama":
-            return Sampling(problem=NO_RUN_OF_OLLAMA)
+        if problem := engine_of(self.server.kind).no_raw_run:
+            return Sampling(problem=problem)
         rendered = await rendering
         if rendered is not None:
             return await self._sample_ids(rendered.token_ids, "the server's own render", rendered)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from prompt_debugger.core.comparable import draws_at_random, may_constrain
 from prompt_debugger.core.complete.backends.vllm import RenderAnswer
 from prompt_debugger.core.complete.completeness import decoded_from_ids
+from prompt_debugger.core.complete.engines import engine_of
 from prompt_debugger.core.complete.logprob_text import piece_of
 from prompt_debugger.core.complete.run_facts import RunFacts
 from prompt_debugger.core.complete.shapes import integer_of
@@ -19,9 +20,6 @@ REFUSED = frozenset({400, 422})
 # Keys and payment, a wrong address, time and load: no fault of this request.
 _ABOUT_US = frozenset({401, 402, 403, 405, 407, 408, 425, 429, 502, 503, 504})
 _PROBLEM_CHARS = 300
-NO_RUN_OF_OLLAMA = (
-    "Ollama's `/v1/completions` puts its prompt through the chat template once more, so it is no run of this prompt"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,8 +274,9 @@ def notes_of_refused(refused: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def observed_server(server: Server, facts: RunFacts) -> Server:
-    """Return the server with what an answer shows: vLLM counts reasoning tokens iff a reasoning parser is set."""
-    if server.kind != "vllm" or server.has_reasoning_parser is not None or facts.counts_reasoning is None:
+    """Return the server with what an answer shows: some count reasoning tokens iff a reasoning parser is set."""
+    shows_parser = engine_of(server.kind).counts_reasoning_by_parser
+    if not shows_parser or server.has_reasoning_parser is not None or facts.counts_reasoning is None:
         return server
     return replace(server, has_reasoning_parser=facts.counts_reasoning)
 

@@ -1,10 +1,7 @@
 """What is added to a request so that a server tells more of the run, and what to do when it refuses that.
 
-| server | chat | raw completion |
-|---|---|---|
-| llama.cpp | `verbose`, `return_tokens` | the same |
-| vLLM | `return_token_ids`, `return_prompt_text` | `return_token_ids`, `skip_special_tokens: false` |
-| any other | vLLM's, and `logprobs` for the text of each token | vLLM's |
+Which fields a server is known to take stands in its record; any other gets vLLM's, and `logprobs` for the text of each
+token.
 
 A stream gets fewer: llama.cpp puts its ids into whole answers, and refuses `logprobs` with tools in a stream. A
 field of ours that a server refuses is a note about evidence; the request without it is what counts.
@@ -12,33 +9,19 @@ field of ours that a server refuses is a note about evidence; the request withou
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from prompt_debugger.core.complete.engines import ENGINES, Engine
 from prompt_debugger.core.errors import BackendError
 from prompt_debugger.core.types import JSONObject
 
 REFUSED = frozenset({400, 422})
-_VLLM: JSONObject = {"return_token_ids": True, "return_prompt_text": True}
-_LLAMA_CPP: JSONObject = {"verbose": True, "return_tokens": True}
+_LOGPROBS = "logprobs"
 
 
-def chat_fields(server_kind: str, body: JSONObject) -> JSONObject:
+def chat_fields(engine: Engine, body: JSONObject) -> JSONObject:
     """Return what is added to a chat request that is not streamed."""
-    if server_kind == "llama.cpp":
-        return dict(_LLAMA_CPP)
-    if server_kind == "vllm" or "logprobs" in body:
-        return dict(_VLLM)
-    return {**_VLLM, "logprobs": True}
-
-
-def stream_fields(server_kind: str) -> JSONObject:
-    """Return what is added to a streamed chat request, besides asking for `usage`."""
-    return {} if server_kind == "llama.cpp" else dict(_VLLM)
-
-
-def completion_fields(server_kind: str) -> JSONObject:
-    """Return what is added to a raw completion besides vLLM's fields."""
-    return dict(_LLAMA_CPP) if server_kind == "llama.cpp" else {}
+    return {key: value for key, value in engine.own_fields.chat.items() if key != _LOGPROBS or key not in body}
 
 
 def fields_to_drop(error: BackendError, added: Iterable[str], *, may_be_unnamed: bool) -> tuple[str, ...]:
@@ -57,6 +40,11 @@ def fields_to_drop(error: BackendError, added: Iterable[str], *, may_be_unnamed:
         return ()
     said = f"{error.message} {error.body}"
     named = {name for name in names if name in said}
-    for group in (_VLLM, _LLAMA_CPP):  # who does not know one does not know the other
-        named |= set(group) if named & set(group) else set()
+    for group in _groups():  # who does not know one does not know the other
+        named |= group if named & group else set()
     return tuple(name for name in names if name in named) or (names if may_be_unnamed else ())
+
+
+def _groups() -> Iterator[frozenset[str]]:
+    """Yield the fields that belong to one software; `logprobs` is of the OpenAI endpoints."""
+    return (frozenset(engine.own_fields.chat) - {_LOGPROBS} for engine in ENGINES.values())

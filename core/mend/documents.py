@@ -176,7 +176,7 @@ class UpstreamTestDocument(_Document):
         told: The assertion's words, or why it could not be run.
     """
 
-    engine: Literal["vllm", "sglang", "llama.cpp"]
+    engine: str
     test: str
     run: bool
     version: str | None

@@ -10,16 +10,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from prompt_debugger.core.errors import RequestError, shorten
 from prompt_debugger.core.formats import CONTROL_TOKEN
 from prompt_debugger.core.types import CallStatus, JSONObject, Place, ToolCallAttempt, Trace
 
-Engine = Literal["vllm", "sglang", "llama.cpp"]
-ENGINES: tuple[Engine, ...] = ("vllm", "sglang", "llama.cpp")
 _PLAIN = re.compile(r"[A-Za-z0-9_.+-]{1,80}")
 _MARKER = re.compile(rf"{CONTROL_TOKEN.pattern}|\[[A-Z_]{{3,20}}\]|</?[a-z_:]*tool_calls?>|</?think>")
 
@@ -84,15 +81,14 @@ def write_upstream_test(case: ParserCase, engine: str) -> str:
 
     Args:
         case: What the parser must make of which output.
-        engine: `vllm`, `sglang` or `llama.cpp`.
+        engine: One of `ENGINES`.
 
     Raises:
         RequestError: There is no such engine.
     """
-    writers = {"vllm": _vllm, "sglang": _sglang, "llama.cpp": _llama_cpp}
-    if engine not in writers:
+    if engine not in _WRITERS:
         raise RequestError(f"no test can be written for {engine!r}", f"Known: {', '.join(ENGINES)}.")
-    return writers[engine](case)
+    return _WRITERS[engine](case)
 
 
 def _without_end(trace: Trace) -> str:
@@ -234,3 +230,6 @@ static void {name}() {{
     assert_msg_equals(expected, common_chat_parse({raw}, /* is_partial= */ false, params));
 }}
 """
+
+_WRITERS: Mapping[str, Callable[[ParserCase], str]] = {"vllm": _vllm, "sglang": _sglang, "llama.cpp": _llama_cpp}
+ENGINES = tuple(_WRITERS)

@@ -21,7 +21,12 @@ from prompt_debugger.core.pipeline.accounts import message_from_outcome, with_ac
 from prompt_debugger.core.pipeline.cases import cached_tokenizer, take_field, tokenizer_source
 from prompt_debugger.core.pipeline.census import PROMPT_TAIL_CHARS, read_raw
 from prompt_debugger.core.pipeline.diagnosis import check
-from prompt_debugger.core.pipeline.server_parsers import ask_server_parsers, is_server_parser, text_without_end
+from prompt_debugger.core.pipeline.server_parsers import (
+    ask_server_parsers,
+    is_server_parser,
+    server_parser_names,
+    text_without_end,
+)
 from prompt_debugger.core.pipeline.target import Target
 from prompt_debugger.core.protocols import ReadContext, Tokenizer
 from prompt_debugger.core.types import (
@@ -166,6 +171,8 @@ class CaseParser:
         if online := [name for name in names if is_server_parser(name)]:
             outcomes |= asyncio.run(self._ask_server(online, output, text_without_end(parse)))
         if offline := [name for name in names if not is_server_parser(name)]:
+            for name in offline:
+                _check_is_vllm(name)
             outcomes |= asyncio.run(self._ask_vllm(offline, output))
         return {name: outcomes[name] for name in [*(name for name in names if name in outcomes), *outcomes]}
 
@@ -184,6 +191,20 @@ class CaseParser:
         async with ServerClient(target.base_url, api_key=target.api_key, guard=target.guard) as client:
             self._server = client.server = self._server or await client.probe(target.model)
             return await ask_server_parsers(client, names, output, text=text)
+
+
+def _check_is_vllm(name: str) -> None:
+    """Refuse a name that does not even begin as one of a parser; what follows is read where it is asked.
+
+    Raises:
+        EngineError: It begins otherwise.
+    """
+    if not name.startswith("vllm"):
+        raise EngineError(
+            f"{shorten(name)} names no parser.",
+            "Write `vllm:TOOL`, `vllm:TOOL+REASONING` or `vllm:-+REASONING` for parsers of the vLLM here, and "
+            f"{server_parser_names()} for those that the server at --endpoint runs.",
+        )
 
 
 def _raw(case: JSONObject) -> str:

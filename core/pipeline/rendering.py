@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from prompt_debugger.core.complete import Gathered
+from prompt_debugger.core.complete import Gathered, engine_of
 from prompt_debugger.core.complete.model_root import believable_root
 from prompt_debugger.core.errors import RenderError
 from prompt_debugger.core.pipeline.target import Target
@@ -67,9 +67,9 @@ class Renderer:
         return replace(self, remembered=Remembered())
 
     def with_template_of(self, body: JSONObject, server_kind: str) -> Renderer:
-        """Return the renderer with the request's own `chat_template`, which vLLM alone takes, if it was started to."""
+        """Return the renderer with the request's own `chat_template`, where such a server takes one, as vLLM may."""
         own = body.get("chat_template")
-        if not isinstance(own, str) or server_kind != "vllm":
+        if not isinstance(own, str) or not engine_of(server_kind).takes_template:
             return self
         return replace(self, template=own, server_template=None)
 
@@ -122,7 +122,7 @@ class Renderer:
                 gathered.prompt_text,
                 _pieces(gathered.prompt_pieces, gathered.prompt_text),
                 self.server_template,
-                "vllm" if gathered.server is None else gathered.server.kind,
+                "vllm" if gathered.server is None else engine_of(gathered.server.kind).renders_like,
             ),
             template=self.template,
             tokenizer=self.tokenizer,

@@ -153,7 +153,7 @@ class Server:
 
     Attributes:
         base_url: Up to and including `/v1`.
-        kind: Which server software, as far as it shows.
+        kind: Which server software, as far as it shows: `kind` of a record in `complete.engines`.
         version: Its version, where it says.
         model: Model name that requests use: the one asked for, else the first that the server lists.
         max_model_len: Context length of that model in tokens, where it says.
@@ -162,14 +162,14 @@ class Server:
         reasoning_parser: Name of the reasoning parser, where known.
         has_reasoning_parser: Whether one is configured, as observed; `None` if it does not show.
         default_template_kwargs: Defaults the server was started with, where known.
-        features: Optional endpoints found: `render`, `tokenize`, `apply_template` … (`complete.backends.probe`).
+        features: Optional endpoints found: `render`, `tokenize`, `apply_template` … (`complete.engines`).
         is_lab: True for a server that this program started.
         served_models: Names that it lists, in its order.
         start_command: How to start such a server, without folders of this machine; "" if that is not known.
     """
 
     base_url: str
-    kind: Literal["vllm", "sglang", "llama.cpp", "ollama", "openai-compatible"] = "openai-compatible"
+    kind: str = "openai-compatible"
     version: str | None = None
     model: str | None = None
     max_model_len: int | None = None

@@ -8,17 +8,18 @@ import sys
 import tempfile
 from pathlib import Path
 
+from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.interpreter import vllm_python
 from prompt_debugger.core.mend.documents import UpstreamTestDocument
 from prompt_debugger.core.mend.trial import Trial, try_test
-from prompt_debugger.core.mend.upstream import ENGINES, Engine, without_note
+from prompt_debugger.core.mend.upstream import ENGINES, without_note
 from prompt_debugger.core.types import JSONObject
 from prompt_debugger.ui.cli.output import OK, log, print_json
 from prompt_debugger.ui.cli.sharing import read_bundle_file
 from prompt_debugger.ui.report import share_trace
 
-_NAMES = {"vllm": "vLLM", "sglang": "SGLang"}
+_RUN_HERE = ("vllm", "sglang")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,9 +63,9 @@ def _try(source: str, options: argparse.Namespace) -> Trial | None:
         python = python or vllm_python()
     elif engine == "sglang" and python is None and importlib.util.find_spec(engine) is not None:
         python = sys.executable
-    if python is None or engine not in _NAMES:
+    if python is None or engine not in _RUN_HERE:
         return None
-    log(f"Running the test in the installed {_NAMES[engine]}")
+    log(f"Running the test in the installed {title_of(engine)}")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "test_output.py"
         file.write_text(source, encoding="utf-8")
@@ -73,16 +74,16 @@ def _try(source: str, options: argparse.Namespace) -> Trial | None:
 
 def _sentence(trial: Trial | None, engine: str) -> str:
     if trial is None:
-        return f"Not run: a test for {engine} is only written here."
+        return f"Not run: a test for {title_of(engine)} is only written here."
     if trial.fails is None:
         return f"Not run: {trial.told}"
-    who = f"{_NAMES[engine]} {trial.version}"
+    who = f"{title_of(engine)} {trial.version}"
     if trial.fails:
         return f"{who}: the test fails as the run says: {trial.told}"
     return f"{who}: the test passes, so this release reads the output; report another one, or none."
 
 
-def _document(source: str, trial: Trial | None, engine: Engine) -> JSONObject:
+def _document(source: str, trial: Trial | None, engine: str) -> JSONObject:
     document = UpstreamTestDocument(
         engine=engine,
         test=source,

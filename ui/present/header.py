@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from prompt_debugger.core.complete import engine_of, title_of
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.types import JSON, Server, Trace
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import EVIDENCE_HINTS, EVIDENCE_WORDS
-
-_KINDS = {"vllm": "vLLM", "sglang": "SGLang"}
 
 
 def header_payload(facts: list[JSON]) -> str:
@@ -42,14 +41,15 @@ def server_facts(trace: Trace) -> list[JSON]:
         _fact("", "lab" if server.is_lab else "endpoint", server.base_url),
         _fact(
             "",
-            " ".join(part for part in (_KINDS.get(server.kind, server.kind), server.version) if part),
+            " ".join(part for part in (title_of(server.kind), server.version) if part),
             "Server software",
         ),
         _fact("", server.model or "no model name", server.model_root or "Model name that requests use"),
         _fact("parser", server.tool_parser or "unknown", "Tool parser"),
         _fact("reasoning", _reasoning(server), "Reasoning parser"),
     ]
-    if server.kind == "vllm" and isinstance(trace.request.body.get("chat_template"), str) and trace.refusal is None:
+    takes_template = engine_of(server.kind).takes_template
+    if takes_template and isinstance(trace.request.body.get("chat_template"), str) and trace.refusal is None:
         facts.append(_fact("template", "the request's own", "An edited template came with it: not the model's own"))
     if trace.evidence is not None:
         facts.append(_fact("evidence", EVIDENCE_WORDS[trace.evidence], EVIDENCE_HINTS[trace.evidence]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from prompt_debugger.core.check import Cell, Check, Ideal, plugin_commands, serve_commands
+from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.parse.engines import read_parser_name
 from prompt_debugger.core.types import JSON, Finding, JSONObject, Trace
 from prompt_debugger.ui.present.ledger import account_of
@@ -110,6 +111,7 @@ def _commands(check: Check) -> list[JSON]:
     return [
         {
             "engine": one.engine,
+            "title": title_of(one.engine),
             "command": one.command,
             "is_tried": one.is_tried,
             "note": one.note,

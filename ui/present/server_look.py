@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.complete import engine_of, title_of
 from prompt_debugger.core.errors import DebuggerError
 from prompt_debugger.core.types import JSON, Server
 from prompt_debugger.ui.present.payload import pack_payload
@@ -12,7 +13,6 @@ from prompt_debugger.ui.present.words import as_sentence
 _NAMED = 6
 _LISTED = 500  # models to choose from
 _MOST_NAME = 300  # characters of one
-_KINDS = {"vllm": "vLLM", "sglang": "SGLang", "llama.cpp": "llama.cpp's server", "ollama": "Ollama"}
 
 
 def server_look_payload(server: Server, notes: tuple[str, ...], model: str | None, endpoint: str = "") -> str:
@@ -43,7 +43,7 @@ def _payload(text: str, models: list[JSON] | None = None, endpoint: str = "") ->
 
 
 def _sentences(server: Server, model: str | None) -> Iterator[str]:
-    name = _KINDS.get(server.kind, "A server with an OpenAI-compatible interface")
+    name = title_of(server.kind)
     yield f"✓ {name} {server.version} answers." if server.version else f"✓ {name} answers."
     served = server.served_models
     if model is not None and served and model not in served:
@@ -60,7 +60,7 @@ def _sentences(server: Server, model: str | None) -> Iterator[str]:
 
 def _evidence(server: Server) -> str:
     """Return what a run can be expected to rest on: what the server is known to give, nothing that was not tried."""
-    if server.kind in ("vllm", "llama.cpp"):
+    if engine_of(server.kind).tells_ids:
         return "Such servers can give the token ids of a run, the best evidence; the first run shows if this one does."
     if "completions" in server.features:
         return "A run compares chat and raw completion; whether ids can be had shows with the first run."

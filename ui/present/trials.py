@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.mend.experiments import UNCHANGED, Change, Experiment, Plan, Step, can_run
 from prompt_debugger.core.mend.patch import apply_patch
 from prompt_debugger.core.mend.shrink import Shrinking, Shrunk
@@ -16,7 +17,6 @@ from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import as_sentence, count_of
 
 REQUESTS_A_RUN = 3  # raw, chat, and the chat streamed
-_ENGINE_NAMES = {"vllm": "vLLM", "sglang": "SGLang", "llama.cpp": "llama.cpp"}
 
 
 def variants_payload(plans: Mapping[str, Plan], ticked: frozenset[str], trace: Trace, most_runs: int) -> str:
@@ -182,7 +182,7 @@ def upstream_payload(engine: str, source: str, trial: Trial | None, why_not: str
 
 
 def _upstream_sentence(engine: str, trial: Trial | None, why_not: str) -> str:
-    name = _ENGINE_NAMES[engine]
+    name = title_of(engine)
     if trial is None:
         return f"Not run: {why_not}."
     if trial.fails is None:

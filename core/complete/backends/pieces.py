@@ -9,24 +9,23 @@ tokenizer would; ids that the answer does not hold are asked for one by one, as 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from prompt_debugger.core.complete.backends.http import HttpConnection
-from prompt_debugger.core.complete.backends.llama_cpp import request_pieces
-from prompt_debugger.core.complete.backends.vllm import request_text, request_token_entries
+from prompt_debugger.core.complete.engines import Endpoints
 from prompt_debugger.core.errors import BackendError
 
 _MOST_SINGLE_IDS = 100
 
 
 async def request_told_tokens(
-    connection: HttpConnection, kind: str, model: str | None, token_ids: Sequence[int], text: str
+    connection: HttpConnection, endpoints: Endpoints, model: str | None, token_ids: Sequence[int], text: str
 ) -> tuple[bytes | str, ...] | None:
     """Return of each id its bytes, or its vocabulary entry as the tokenizer spells it.
 
     Args:
         connection: Where to.
-        kind: Which server software it is.
+        endpoints: How this server software is asked.
         model: Name of the model, where the server wants it.
         token_ids: The ids.
         text: What they decode to.
@@ -35,19 +34,11 @@ async def request_told_tokens(
         One per id; `None` if the server does not tell those of each.
     """
     try:
-        known = await _told_of_text(connection, kind, model, text)
+        known = await endpoints.pieces(connection, model, text)
         missing = sorted(set(token_ids) - set(known))
         if not known or len(missing) > _MOST_SINGLE_IDS:
             return None
-        alone = {one: (await request_text(connection, model, [one])).encode("utf-8", "replace") for one in missing}
+        alone = {one: (await endpoints.text(connection, model, [one])).encode("utf-8", "replace") for one in missing}
     except BackendError:
         return None
     return tuple(alone[one] if one in alone else known[one] for one in token_ids)
-
-
-async def _told_of_text(
-    connection: HttpConnection, kind: str, model: str | None, text: str
-) -> Mapping[int, bytes | str]:
-    if kind == "llama.cpp":
-        return await request_pieces(connection, text)
-    return await request_token_entries(connection, model, text) if kind == "vllm" else {}

@@ -44,7 +44,7 @@ class CommandRecord:
         note: What is to be known of it.
     """
 
-    engine: Literal["vllm", "sglang", "llama.cpp"]
+    engine: str
     command: str
     tried: bool
     flags: tuple[FlagRecord, ...]

@@ -51,7 +51,7 @@ async def test_the_folder_that_a_server_of_this_machine_names_is_taken():
     assert model.tokenizer is not None
     assert (model.name, model.server.model) == (url, "m")
     assert model.evidence == (
-        "vllm serves `m`.",
+        "vLLM serves `m`.",
         "Tokenizer from `lab-model`, which the server names; the template is theirs.",
         "It does not show a tool parser.",
     )

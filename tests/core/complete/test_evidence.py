@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from prompt_debugger.core.complete import Gathered, ServerClient, gather
+from prompt_debugger.core.complete import ENGINES, Gathered, OutputToParse, ServerClient, gather
 from prompt_debugger.core.errors import BackendError
 from prompt_debugger.core.lab import LabPool, LabSpec
 from prompt_debugger.core.render import pieces_of_told
@@ -217,11 +217,11 @@ async def test_vllm_renders_tokenizes_and_parses_on_request(client: ServerClient
     assert rendered.max_tokens == BODY["max_tokens"]
     assert "chat_template" in await client.tokenizer_info()
 
-    choice: JSON = {"index": 0, "token_ids": list(rendered.token_ids[:3]), "finish_reason": "stop"}
-    answered = await client.derender(
-        {"model": "lab-model", "chat_request": BODY, "generate_response": {"request_id": "x", "choices": [choice]}}
-    )
-    assert answered["object"] == "chat.completion"
+    parsers = ENGINES["vllm"].own_parsers
+    assert parsers is not None
+    given = OutputToParse("", request=BODY, token_ids=rendered.token_ids[:3], model="lab-model")
+    answered = await client.run_parser(parsers, "derender", given)
+    assert (answered.error, answered.content is not None) == (None, True)
 
 
 @pytest.mark.lab

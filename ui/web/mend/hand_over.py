@@ -15,7 +15,7 @@ from prompt_debugger.core.mend.experiments import Plan
 from prompt_debugger.core.mend.forms import request_as
 from prompt_debugger.core.mend.shrink import Shrinking, Shrunk, shrink_run
 from prompt_debugger.core.mend.trial import Trial, try_in_vllm
-from prompt_debugger.core.mend.upstream import ENGINES, Engine
+from prompt_debugger.core.mend.upstream import ENGINES
 from prompt_debugger.core.plugin.write import PARSER_NAME, write_plugin
 from prompt_debugger.core.room import in_thread, room_of
 from prompt_debugger.core.types import JSONObject, Trace
@@ -93,7 +93,7 @@ class HandOver:
         try:
             if trace is None:
                 raise NOTHING
-            known: Engine = next((one for one in ENGINES if one == engine), ENGINES[0])
+            known = next((one for one in ENGINES if one == engine), ENGINES[0])
             if trace.server is None or trace.server.tool_parser is None:
                 raise _NO_PARSER
             source = await room_of().run(upstream_source, trace, known)
@@ -107,7 +107,7 @@ class HandOver:
         except Exception as error:  # noqa: BLE001  # as above
             yield bench_error_payload(as_told(error))
 
-    def _why_not_run(self, engine: Engine) -> str:
+    def _why_not_run(self, engine: str) -> str:
         if engine != "vllm":
             return "a test for this project is only written here"
         if self._runs.is_public:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
+from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.mend.upstream import ENGINES
 from prompt_debugger.core.types import JSON, Trace
 from prompt_debugger.ui.present import pack_payload
@@ -62,7 +63,7 @@ def build_mend() -> MendPanel:
                 )
                 gr.HTML('<p id="pd-plugin-said" role="status"></p>', elem_classes=["pd-said"], padding=False)
             engine = gr.Dropdown(
-                [("vLLM", "vllm"), ("SGLang", "sglang"), ("llama.cpp", "llama.cpp")],
+                [(title_of(engine), engine) for engine in ENGINES],
                 value=ENGINES[0],
                 label="Failing test for the maintainers of",
                 elem_id="pd-upstream-engine",

@@ -1,0 +1,145 @@
+"""SGLang, with endpoints of its own: its parsers run on a given text, without generating.
+
+    GET  /get_server_info       →  version, tool_call_parser, reasoning_parser
+    POST /parse_function_call   text, tools, tool_call_parser   →  normal_text, calls
+    POST /separate_reasoning    text, reasoning_parser          →  reasoning_text, text
+
+A call has `tool_index`, `name`, and `parameters` as JSON text. Names of its parsers are written
+
+    sglang:TOOL              a tool parser, on text
+    sglang:TOOL+REASONING    its reasoning parser first, then the tool parser on the rest, as its chat does
+    sglang:-+REASONING       the reasoning parser alone
+
+Source: SGLang, `srt/entrypoints/http_server.py` and `srt/function_call/core_types.py`, read 2026-11; both endpoints
+are documented under "Tool Parser" and "Reasoning Parser" of its manual.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from prompt_debugger.core.complete.backends.http import HttpConnection
+from prompt_debugger.core.complete.engines._looks import Looks
+from prompt_debugger.core.complete.engines._record import Engine, Marks, OutputToParse, OwnParsers
+from prompt_debugger.core.complete.shapes import object_of, objects_of, text_of
+from prompt_debugger.core.errors import BackendError, shorten
+from prompt_debugger.core.types import JSON, JSONObject, Server, ServerOutcome
+
+_NAME = re.compile(r"sglang:(?P<tool>[^+]+)(?:\+(?P<reasoning>.+))?", re.DOTALL)
+
+
+class FunctionCalls(NamedTuple):
+    """What a tool parser of SGLang made of a text: the text beside the calls, and the calls as a message has them."""
+
+    text: str
+    calls: tuple[JSONObject, ...]
+
+
+class SeparatedReasoning(NamedTuple):
+    """What a reasoning parser of SGLang made of a text; `None` where it gave none."""
+
+    reasoning: str | None
+    text: str
+
+
+async def request_function_calls(
+    connection: HttpConnection, text: str, parser: str, tools: Sequence[JSONObject]
+) -> FunctionCalls:
+    """Run a tool parser of the server on a text.
+
+    Raises:
+        BackendError: The server does not do that, knows no such parser, or answers in another shape.
+    """
+    body: JSONObject = {"text": text, "tool_call_parser": parser, "tools": list(tools)}
+    path = "/parse_function_call"
+    answer = await connection.post_for_json(path, body)
+    fields = object_of(answer)
+    normal_text = fields.get("normal_text")
+    if "calls" not in fields or not isinstance(normal_text, str | None):
+        raise _odd(path, answer)
+    return FunctionCalls(normal_text or "", tuple(_call(call) for call in objects_of(fields["calls"])))
+
+
+async def request_separate_reasoning(connection: HttpConnection, text: str, parser: str) -> SeparatedReasoning:
+    """Run a reasoning parser of the server on a text.
+
+    Raises:
+        BackendError: As for `request_function_calls`.
+    """
+    path = "/separate_reasoning"
+    answer = await connection.post_for_json(path, {"text": text, "reasoning_parser": parser})
+    fields = object_of(answer)
+    if "reasoning_text" not in fields or not isinstance(fields.get("text"), str | None):
+        raise _odd(path, answer)
+    return SeparatedReasoning(text_of(fields["reasoning_text"]) or None, text_of(fields.get("text")) or "")
+
+
+def _call(call: JSONObject) -> JSONObject:
+    """Return a call in the shape of a message; SGLang's chat adds an id of its own to it."""
+    return {
+        "type": "function",
+        "function": {"name": call.get("name"), "arguments": text_of(call.get("parameters")) or ""},
+    }
+
+
+def _odd(path: str, answer: JSON) -> BackendError:
+    return BackendError(f"`{path}` answered in a shape that is not SGLang's: {shorten(answer)}", kind="odd-answer")
+
+
+async def _add_details(looks: Looks, server: Server) -> Server:
+    fields = await looks.fields("/get_server_info")
+    reasoning = text_of(fields.get("reasoning_parser"))
+    return replace(
+        server,
+        version=text_of(fields.get("version")),
+        tool_parser=text_of(fields.get("tool_call_parser")),
+        reasoning_parser=reasoning,
+        has_reasoning_parser=reasoning is not None if "reasoning_parser" in fields else None,
+    )
+
+
+def _parsers_of(name: str) -> tuple[str | None, str | None]:
+    """Return the tool parser and the reasoning parser that a name stands for, `None` for none."""
+    found = _NAME.fullmatch(name)
+    tool, reasoning = found.group("tool", "reasoning") if found else ("-", None)
+    return None if tool == "-" else tool, reasoning
+
+
+def _offered(server: Server) -> tuple[str, ...]:
+    tool = server.tool_parser if "parse_function_call" in server.features else None
+    reasoning = server.reasoning_parser if "separate_reasoning" in server.features else None
+    if tool is None and reasoning is None:
+        return ()
+    return (f"sglang:{tool or '-'}" + (f"+{reasoning}" if reasoning else ""),)
+
+
+async def _parse(connection: HttpConnection, name: str, output: OutputToParse) -> ServerOutcome:
+    """Separate reasoning first, then parse calls, as SGLang's chat does; without tools it parses none."""
+    tool, parser = _parsers_of(name)
+    reasoning, rest = None, output.text
+    if parser is not None:
+        reasoning, rest = await request_separate_reasoning(connection, rest, parser)
+    calls: tuple[JSONObject, ...] = ()
+    if tool is not None and output.tools:
+        rest, calls = await request_function_calls(connection, rest, tool, output.tools)
+    return ServerOutcome(reasoning, rest or None, calls)
+
+
+ENGINE = Engine(
+    kind="sglang",
+    title="SGLang",
+    marks=Marks(owners=("sglang",), metrics="sglang:", believed_with="", order=20),
+    feature_by_path={"/parse_function_call": "parse_function_call", "/separate_reasoning": "separate_reasoning"},
+    add_details=_add_details,
+    own_parsers=OwnParsers(
+        prefix="sglang",
+        spellings=("sglang:TOOL", "sglang:TOOL+REASONING", "sglang:-+REASONING"),
+        is_name=lambda name: _parsers_of(name) != (None, None),
+        offered=_offered,
+        run=_parse,
+        needs="an SGLang server",
+    ),
+)

@@ -1,0 +1,111 @@
+"""vLLM; its endpoints are in `backends/vllm.py`.
+
+Its parsers run on given output ids where the derenderer is switched on (`derender`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from prompt_debugger.core.complete.backends.http import HttpConnection
+from prompt_debugger.core.complete.backends.vllm import request_derender, request_token_entries
+from prompt_debugger.core.complete.engines._looks import Looks
+from prompt_debugger.core.complete.engines._record import (
+    VLLM_FIELDS,
+    ControlTokens,
+    Endpoints,
+    Engine,
+    Marks,
+    OutputToParse,
+    OwnFields,
+    OwnParsers,
+)
+from prompt_debugger.core.complete.shapes import object_of, objects_of, text_of
+from prompt_debugger.core.errors import shorten
+from prompt_debugger.core.types import JSONObject, Server, ServerOutcome
+
+_DERENDER = "derender"
+# Counted up by vLLM 0.26 and later if and only if a tool parser is configured.
+_TOOL_PARSER_METRIC = "vllm:tool_call_parser_invocations_total"
+
+
+async def _add_details(looks: Looks, server: Server) -> Server:
+    if _TOOL_PARSER_METRIC in looks.text("/metrics"):
+        server = replace(server, features=server.features | {"tool_parser"})
+    if "server_info" not in server.features:
+        return server
+    config = object_of((await looks.fields("/server_info?config_format=json")).get("vllm_config"))
+    name = text_of(object_of(config.get("structured_outputs_config")).get("reasoning_parser"))
+    return replace(server, reasoning_parser=name or None, has_reasoning_parser=bool(name) if config else None)
+
+
+def _offered(server: Server) -> tuple[str, ...]:
+    return (_DERENDER,) if "derender" in server.features else ()
+
+
+async def _derender(connection: HttpConnection, _: str, output: OutputToParse) -> ServerOutcome:
+    """Have the server parse ids; its call ids are random there, and its finish reason is the one given."""
+    if output.token_ids is None:
+        return ServerOutcome(None, None, (), error="reads token ids, and the ids of this output are not known")
+    request: JSONObject = {"messages": [], **(output.request or {}), "tools": list(output.tools)}
+    for key in ("stream", "stream_options"):
+        request.pop(key, None)
+    if not output.tools:
+        del request["tools"]  # an empty list is refused
+    model = output.model if output.model is not None else request.get("model")
+    choice: JSONObject = {
+        "index": 0,
+        "token_ids": list(output.token_ids),
+        "finish_reason": output.finish_reason or "stop",
+    }
+    body: JSONObject = {
+        "model": model,
+        "generate_response": {"request_id": "prompt-debugger", "choices": [choice]},
+        "chat_request": {**request, "model": model},
+    }
+    if output.prompt_token_ids is not None:
+        body["prompt_token_ids"] = list(output.prompt_token_ids)
+    answer = await request_derender(connection, body)
+    choices = objects_of(answer.get("choices"))
+    message = choices[0].get("message") if choices else None
+    if not isinstance(message, dict):
+        return ServerOutcome(None, None, (), error=f"answered without a message: {shorten(answer)}")
+    return ServerOutcome(
+        reasoning=text_of(message.get("reasoning")) or text_of(message.get("reasoning_content")),
+        content=text_of(message.get("content")),
+        tool_calls=tuple(objects_of(message.get("tool_calls"))),
+    )
+
+
+ENGINE = Engine(
+    kind="vllm",
+    title="vLLM",
+    marks=Marks(owners=("vllm",), metrics="vllm:", believed_with="/version", order=10),
+    feature_by_path={
+        "/v1/chat/completions/render": "render",
+        "/v1/chat/completions/derender": "derender",
+        "/v1/chat/completions": "chat",
+        "/v1/completions": "completions",
+        "/inference/v1/generate": "generate",
+        "/tokenize": "tokenize",
+        "/detokenize": "detokenize",
+        "/tokenizer_info": "tokenizer_info",
+        "/server_info": "server_info",
+    },
+    get_paths=frozenset({"/tokenizer_info", "/server_info"}),
+    add_details=_add_details,
+    endpoints=Endpoints(pieces=request_token_entries),
+    own_fields=OwnFields(chat=VLLM_FIELDS, stream=VLLM_FIELDS, are_known=True),
+    own_parsers=OwnParsers(
+        prefix=_DERENDER,
+        spellings=(_DERENDER,),
+        is_name=lambda name: name == _DERENDER,
+        offered=_offered,
+        run=_derender,
+        needs="--enable-scale-out",
+    ),
+    tells_ids=True,
+    control_tokens=ControlTokens.KEPT,
+    takes_template=True,
+    counts_reasoning_by_parser=True,
+)
