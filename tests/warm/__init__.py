@@ -2,8 +2,8 @@
 
 Imports are most of what a lab server costs: eight seconds of processor time in each of its two processes. Here one
 process imports vLLM, and every lab of the run splits off from it, with the command line, the environment and the files
-that the program gave it. What is left out is the import alone; that it works is what `tests/core/lab` proves, whose
-servers are started as users' are.
+that the program gave it. What is left out is the import, and twelve of an engine's threads that only listen;
+that it works with them is what `tests/core/lab` proves, whose servers are started as users' are.
 
 What else imports vLLM takes the same way: the process from which parser helpers split off, in the tests' own process
 and in commands that they run, what runs a request without a server, and code of a test that asks for it (`SPLITS_OFF`).

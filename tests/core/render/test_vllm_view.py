@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from prompt_debugger.core.render.vllm_view import apply_causes, usual_causes
 from prompt_debugger.core.types import JSON, JSONObject
 from tests.core.render.shapes import SHAPES, WEATHER, assistant, call, result, user
 from tests.patience import PATIENCE_S
+from tests.warm.labs import SPLITS_OFF
 
 REFERENCE = Path(__file__).with_name("vllm_reference.py")
 ROOT = Path(__file__).resolve().parents[3]
@@ -150,6 +152,7 @@ def reference(templates: list[str]) -> Any:
         check=True,
         timeout=PATIENCE_S,
         cwd=ROOT,
+        env=os.environ | SPLITS_OFF,
     )
     return json.loads(done.stdout)
 

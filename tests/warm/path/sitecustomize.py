@@ -53,7 +53,7 @@ def _hand_over(address: str, kind: str, place: int) -> None:
 def _what_it_runs() -> tuple[str, int] | None:
     """Return what kind of program this is and its place on the command line, if the stem can make it."""
     given = sys.orig_argv
-    if len(given) > 1 and given[1].endswith(_FILES):
+    if len(given) > 1 and (given[1].endswith(_FILES) or (os.environ.get(_CODE) and given[1].endswith(".py"))):
         return "file", 1
     if len(given) > 2 and given[1] == "-c" and os.environ.get(_CODE):
         return "code", 2
