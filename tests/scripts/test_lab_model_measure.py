@@ -12,6 +12,8 @@ from scripts.lab_model.measure import Case, Score, answer_greedily, measure, rea
 from scripts.lab_model.tokenizer import load_tokenizer
 from scripts.train_lab_model import main
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 
 def test_every_labelled_run_becomes_a_case_with_everything_before_it_as_prompt() -> None:
     ids = (1, 2, 3, 4, 5, 6, 7)

@@ -12,6 +12,8 @@ from scripts.lab_model.rendering import Templates, read_templates
 from scripts.lab_model.tokenizer import PLAIN_ADDED_TOKENS, SPECIAL_TOKENS, load_tokenizer
 from scripts.lab_model.training import Plan, build_network, train_network
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 TINY = Plan(
     vocab_size=400,
     hidden_size=32,
