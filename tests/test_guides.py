@@ -13,7 +13,7 @@ import pytest
 
 import prompt_debugger
 from prompt_debugger.core.diagnose import RULES
-from prompt_debugger.core.formats import TextFormat
+from prompt_debugger.core.formats import TABLES, TextFormat
 from prompt_debugger.core.protocols import ReadContext
 from tests.conftest import ROOT
 
@@ -77,6 +77,10 @@ def test_the_family_of_the_guide_reads_its_output() -> None:
 
     assert [(call.name, call.arguments_json) for call in message.calls] == [("f", {"a": 1})]
     assert message.content == "Done."
+    parsers = {name for of_format in TABLES.tool_parsers.values() for name in of_format}
+    assert set(family.facts.tool_parsers) <= parsers, (
+        "the suite refuses a family that names a parser vLLM does not have"
+    )
 
 
 def _without_generation_prompt_switch(body: dict[str, Any]) -> None:

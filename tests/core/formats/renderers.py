@@ -1,10 +1,15 @@
-"""Write a message the way each family writes it: the inverse of the formats, for tests."""
+"""Write a message the way each family writes it: the inverse of the formats, for tests.
+
+A further family has its own beside its cases, in `tests/cases/NAME/written.py`, which defines `RENDERER`.
+"""
 
 from __future__ import annotations
 
 import json
+import runpy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 Arguments = Mapping[str, Any]
@@ -284,11 +289,6 @@ def apertus(reasoning, content, calls):
     return text + content + (f"<|tools_prefix|>[{objects}]<|tools_suffix|>" if calls else "") + "<|assistant_end|>"
 
 
-def gigachat(reasoning, content, calls):
-    text = "".join(f'<|function_call|>{{"name": {dumps(n)}, "arguments": {dumps(a)}}}' for n, a in calls)
-    return content + text + "<|message_sep|>\n\n"
-
-
 def nemotron(reasoning, content, calls):
     return chatml(reasoning) + content + (f"<TOOLCALL>{list_of_objects(calls)}</TOOLCALL>" if calls else "")
 
@@ -431,7 +431,7 @@ def cohere_ids(calls):
     return [str(i) for i in range(len(calls))]
 
 
-RENDERERS: Mapping[str, Renderer] = {
+_HERE: Mapping[str, Renderer] = {
     "apertus": Renderer(apertus),
     "apriel": Renderer(apriel, ("FINAL RESPONSE",)),
     "cohere_command": Renderer(cohere_command, call_ids=cohere_ids),
@@ -443,7 +443,6 @@ RENDERERS: Mapping[str, Renderer] = {
     "functionary": Renderer(functionary, (">>>",), has_reasoning=False),
     "functiongemma": Renderer(functiongemma, ("<escape>",), has_reasoning=False),
     "gemma4": Renderer(gemma4, ('<|"|>',)),
-    "gigachat": Renderer(gigachat, has_reasoning=False, one_call=True),
     "glm45": Renderer(glm45, ("arg_", "tool_call")),
     "granite3": Renderer(granite3, has_reasoning=False),
     "granite4": Renderer(hermes),
@@ -481,3 +480,21 @@ RENDERERS: Mapping[str, Renderer] = {
     "step3": Renderer(step3, ("steptml",)),
     "xlam": Renderer(xlam),
 }
+
+
+def found_renderers(cases: Path) -> dict[str, Renderer]:
+    """Return the renderers that lie beside a family's cases, by family.
+
+    Each file is run, not imported: a folder of cases is no package.
+    """
+    found = {}
+    for path in sorted(cases.glob("*/written.py")):
+        renderer = runpy.run_path(str(path)).get("RENDERER")
+        assert isinstance(renderer, Renderer), (
+            f"tests/cases/{path.parent.name}/written.py: define `RENDERER`, a `Renderer`"
+        )
+        found[path.parent.name] = renderer
+    return found
+
+
+RENDERERS: Mapping[str, Renderer] = {**_HERE, **found_renderers(Path(__file__).resolve().parents[2] / "cases")}

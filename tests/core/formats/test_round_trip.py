@@ -13,7 +13,7 @@ from prompt_debugger.core.parse import build_ledger
 from prompt_debugger.core.protocols import ReadContext
 from prompt_debugger.core.types import CallStatus, Fate, Place
 from tests import strategies
-from tests.core.formats.renderers import RENDERERS
+from tests.core.formats.renderers import RENDERERS, found_renderers
 from tests.examples import examples
 
 pytestmark = pytest.mark.slow
@@ -89,4 +89,25 @@ def test_detection_reads_the_same_as_the_family_itself(name):
 
 
 def test_every_format_has_a_renderer():
-    assert set(FORMATS) - {"generic", "kimi_vl"} == set(RENDERERS)  # those write no calls
+    without_calls = {"generic", "kimi_vl"}
+    missing = sorted(set(FORMATS) - without_calls - set(RENDERERS))
+    strangers = sorted(set(RENDERERS) - set(FORMATS))
+
+    assert missing == [], f"write tests/cases/{missing[0]}/written.py, as tests/cases/gigachat/written.py is"
+    assert strangers == [], "no family has these names: remove their tests/cases/NAME/written.py"
+
+
+def test_a_renderer_is_found_beside_its_cases(tmp_path):
+    for name, text in (
+        ("good", "from tests.core.formats.renderers import Renderer\nRENDERER = Renderer(str)"),
+        ("bad", ""),
+    ):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "written.py").write_text(text, encoding="utf-8")
+
+    with pytest.raises(AssertionError, match=r"tests/cases/bad/written\.py: define `RENDERER`"):
+        found_renderers(tmp_path)
+    (tmp_path / "bad" / "written.py").unlink()
+
+    assert list(found_renderers(tmp_path)) == ["good"]
+    assert "gigachat" in RENDERERS
