@@ -9,6 +9,9 @@ import pytest
 
 from prompt_debugger.core.experiments import RenderSetup
 from prompt_debugger.core.render import load_template, load_tokenizer
+from prompt_debugger.core.render.local import Renderer
+from prompt_debugger.core.render.worker import RenderWorker
+from prompt_debugger.core.render.worker.jobs import LIMITS
 
 
 @pytest.fixture(scope="session")
@@ -22,3 +25,9 @@ def lab(lab_model_dir: Path) -> RenderSetup:
 def mended(lab: RenderSetup, lab_model_dir: Path) -> RenderSetup:
     """The lab with the template that has no fault."""
     return replace(lab, template=(lab_model_dir / "chat_template.mended.jinja").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def hasty() -> Renderer:
+    """The shared worker, which gives up a fifth as late: for templates that never end."""
+    return RenderWorker(replace(LIMITS, cpu_s=0.2), is_shared=True).render

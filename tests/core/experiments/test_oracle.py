@@ -11,6 +11,7 @@ from prompt_debugger.core.errors import RenderError
 from prompt_debugger.core.experiments import RenderSetup, agree, explain_count
 from prompt_debugger.core.experiments.switches.system import default_system_switches
 from prompt_debugger.core.experiments.variant import Variant, render_text
+from prompt_debugger.core.render.local import Renderer
 from prompt_debugger.core.types import JSONObject
 from tests.core.experiments.setups import CHATML, calling, chat, tool
 
@@ -159,10 +160,10 @@ def test_a_request_that_fails_as_pasted_may_be_explained_by_what_mends_it(lab: R
     assert answer.explanations[0].names == ("arguments-as-object",)
 
 
-def test_a_bomb_ends_the_search(lab: RenderSetup) -> None:
+def test_a_bomb_ends_the_search(lab: RenderSetup, hasty: Renderer) -> None:
     bomb = "{% for a in range(99999) %}" * 3 + "{% endfor %}" * 3
 
-    assert explain_count(BODY, replace(lab, template=bomb), 5).rendered_count == 1
+    assert explain_count(BODY, replace(lab, template=bomb, renderer=hasty), 5).rendered_count == 1
 
 
 def test_counting_needs_a_tokenizer(lab: RenderSetup) -> None:
@@ -170,11 +171,11 @@ def test_counting_needs_a_tokenizer(lab: RenderSetup) -> None:
         explain_count(BODY, replace(lab, tokenizer=None), 5)
 
 
-def test_bombs_behind_switches_end_the_search(lab: RenderSetup) -> None:
+def test_bombs_behind_switches_end_the_search(lab: RenderSetup, hasty: Renderer) -> None:
     bomb = "{% for a in range(99999) %}" * 3 + "{% endfor %}" * 3
     source = "{% if mode == 'a' %}" + bomb + "{% elif mode == 'b' %}" + bomb + "{% endif %}x"
 
-    answer = explain_count({"messages": chat("Hi")}, replace(lab, template=source), 5)
+    answer = explain_count({"messages": chat("Hi")}, replace(lab, template=source, renderer=hasty), 5)
 
     assert {"mode=a", "mode=b"} <= set(answer.failed)
     assert answer.as_pasted is not None

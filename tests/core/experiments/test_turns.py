@@ -12,6 +12,7 @@ from prompt_debugger.core.experiments.switches import find_switches
 from prompt_debugger.core.experiments.turn_causes import SENTENCES, find_stripped_block, opens_reasoning
 from prompt_debugger.core.experiments.variant import Variant, render_text
 from prompt_debugger.core.render import load_tokenizer
+from prompt_debugger.core.render.local import Renderer
 from prompt_debugger.core.types import JSON, JSONObject
 from tests.core.experiments.setups import CHATML, STRIPPING, call, calling, chat, tool
 from tests.core.render.vocabularies import byte_level, write
@@ -252,10 +253,10 @@ def test_arguments_that_are_no_json_are_left_alone() -> None:
     assert cause_of(turn) == ("whitespace", False)
 
 
-def test_a_bomb_ends_the_walk() -> None:
+def test_a_bomb_ends_the_walk(hasty: Renderer) -> None:
     bomb = "{% for a in range(99999) %}" * 3 + "{% endfor %}" * 3
 
-    report = follow_turns({"messages": chat("a", "b", "c", "d", "e")}, RenderSetup(bomb))
+    report = follow_turns({"messages": chat("a", "b", "c", "d", "e")}, RenderSetup(bomb, renderer=hasty))
 
     assert len(report.turns) == 1
 

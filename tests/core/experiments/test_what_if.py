@@ -11,6 +11,7 @@ from prompt_debugger.core.experiments import Effect, EffectKind, RenderSetup, To
 from prompt_debugger.core.experiments.switches import find_switches
 from prompt_debugger.core.experiments.variant import Rendered, render_variant
 from prompt_debugger.core.render.engine import run_job
+from prompt_debugger.core.render.local import Renderer
 from prompt_debugger.core.types import JSONObject
 from tests.core.experiments.setups import CHATML, call, calling, chat, tool
 
@@ -127,19 +128,21 @@ def test_a_switch_may_mend_a_request_that_does_not_render() -> None:
     assert "renders" in mending[0].sentence
 
 
-def test_a_bomb_is_given_up_after_the_first_render() -> None:
-    report = try_switches({"messages": chat("Hi")}, RenderSetup("{% for a in range(99999) %}" * 3 + "{% endfor %}" * 3))
+def test_a_bomb_is_given_up_after_the_first_render(hasty: Renderer) -> None:
+    bomb = "{% for a in range(99999) %}" * 3 + "{% endfor %}" * 3
+
+    report = try_switches({"messages": chat("Hi")}, RenderSetup(bomb, renderer=hasty))
 
     assert report.failure is not None
     assert report.failure.is_costly
     assert report.effects == ()
 
 
-def test_bombs_behind_switches_stop_the_trying() -> None:
+def test_bombs_behind_switches_stop_the_trying(hasty: Renderer) -> None:
     bomb = "{% for a in range(99999) %}" * 3 + "{% endfor %}" * 3
     source = "{% if mode == 'a' %}" + bomb + "{% elif mode == 'b' %}" + bomb + "{% endif %}x"
 
-    report = try_switches({"messages": chat("Hi")}, RenderSetup(source))
+    report = try_switches({"messages": chat("Hi")}, RenderSetup(source, renderer=hasty))
 
     names = [effect.switch.name for effect in report.effects]
     assert names[-2:] == ["mode=a", "mode=b"]
