@@ -260,3 +260,50 @@ def test_a_kind_without_a_file_is_called_as_it_calls_itself() -> None:
 
 def test_kinds_in_documents_stay() -> None:
     assert set(ENGINES) >= {"vllm", "sglang", "llama.cpp", "ollama", "openai-compatible"}
+
+
+# Where one software is meant by its name and not by what its record says, each with the reason.
+BY_NAME = {
+    "core/check/agreement.py": "what vLLM's API says of arguments",
+    "core/check/serve.py": "the command that starts each",
+    "core/check/served.py": "vLLM may show that it has a tool parser without naming it",
+    "core/mend/cures.py": "flags of vLLM's command line",
+    "core/mend/upstream.py": "a template of a test for each project",
+    "core/render/explanations.py": "habits in rendering, which are below the records",
+    "core/report/repeat.py": "the command that asks vLLM's parser offline",
+    "ui/cli/report.py": "packages in which a test runs here",
+    "ui/cli/versions.py": "packages whose versions are told",
+    "ui/present/trials.py": "the language that a project writes its tests in",
+    "ui/web/mend/experiments.py": "parsers of the vLLM here stand in for the server's",
+    "ui/web/mend/hand_over.py": "the package in which a test runs here",
+}
+
+
+@pytest.mark.slow
+def test_what_is_known_of_one_software_stands_in_its_record_alone() -> None:
+    compared = subprocess.run(
+        [sys.executable, "-c", _COMPARED, *ENGINES], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    found = {place for place in json.loads(compared.stdout) if not place.startswith("core/complete/engines/")}
+
+    assert found == set(BY_NAME)
+
+
+# In a process of its own, as in tests/core/formats/test_records.py.
+_COMPARED = """
+import ast, json, pathlib, sys
+found = set()
+for path in sorted([*pathlib.Path("core").rglob("*.py"), *pathlib.Path("ui").rglob("*.py")]):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Compare):
+            parts = [part for side in (node.left, *node.comparators) for part in ast.walk(side)]
+            if any(getattr(part, "attr", getattr(part, "id", None)) in ("kind", "engine") for part in parts):
+                if any(isinstance(part, ast.Constant) and part.value in sys.argv[1:] for part in parts):
+                    found.add(path.as_posix())
+        items = node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", [])
+        texts = {item.value for item in items if isinstance(item, ast.Constant)}
+        if len(texts.intersection(sys.argv[1:])) > 1:
+            found.add(path.as_posix())
+print(json.dumps(sorted(found)))
+"""
