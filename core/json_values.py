@@ -1,11 +1,11 @@
-"""When two JSON values, or two texts of JSON, are the same, and which are too deep. No I/O, no state."""
+"""When two JSON values, or texts of JSON, are the same, which are too deep, and what one is. No I/O, no state."""
 
 from __future__ import annotations
 
 import json
 import re
 
-from prompt_debugger.core.types import JSON
+from prompt_debugger.core.types import JSON, JSONObject
 
 # What Python 3.11 decodes at all. Later ones decode deeper values, on which all that walks through them would fail.
 _MOST_NESTED = 900
@@ -14,6 +14,11 @@ _RUN = re.compile(rb"(\[*)(\]*)")
 _AS_SQUARE = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
 _MOST_PEELED = 16
+
+
+def as_object(value: JSON) -> JSONObject:
+    """Return `value` if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
 
 
 def same_json(left: JSON, right: JSON) -> bool:

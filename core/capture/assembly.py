@@ -22,7 +22,8 @@ from prompt_debugger.core.complete import run_facts
 from prompt_debugger.core.complete.answers import problem_of_error
 from prompt_debugger.core.complete.assemble import MessageAssembler
 from prompt_debugger.core.complete.backends.limits import MAX_CHOICES
-from prompt_debugger.core.complete.shapes import integer_of, object_of, objects_of, text_of
+from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.types import JSON, JSONObject
 
 _OF_THE_WHOLE = ("id", "created", "model", "system_fingerprint", "service_tier", "usage")
@@ -84,8 +85,8 @@ class _ChatChoice:
         self._logprobs: list[JSON] = []
 
     def add(self, choice: JSONObject) -> None:
-        self._message.add(object_of(choice.get("delta")))
-        tokens = object_of(choice.get("logprobs")).get("content")
+        self._message.add(as_object(choice.get("delta")))
+        tokens = as_object(choice.get("logprobs")).get("content")
         self._logprobs += tokens if isinstance(tokens, list) else []
         self._fields.add(choice)
 
@@ -143,7 +144,7 @@ def _judged(chunks: Sequence[JSONObject], document: JSONObject, choices: list[JS
     problem = next((found for chunk in chunks if (found := problem_of_error(chunk)) is not None), None)
     if problem is None and not choices:
         problem = "the stream held no choice"
-    ended = all(object_of(choice).get("finish_reason") for choice in choices)
+    ended = all(as_object(choice).get("finish_reason") for choice in choices)
     if problem is None and not ended and not is_done:
         problem = "the stream ended without a finish reason and without `[DONE]`"
     return Assembled(document if choices else None, problem or "")
@@ -168,14 +169,14 @@ def _messages(chunks: Sequence[JSONObject]) -> Assembled:
         index = integer_of(chunk.get("index")) or 0
         match chunk.get("type"):
             case "message_start":
-                message = {**object_of(chunk.get("message"))}
+                message = {**as_object(chunk.get("message"))}
             case "content_block_start" if index in blocks or len(blocks) < MAX_CHOICES:
-                blocks[index] = _Block(object_of(chunk.get("content_block")))
+                blocks[index] = _Block(as_object(chunk.get("content_block")))
             case "content_block_delta" if index in blocks:
-                blocks[index].add(object_of(chunk.get("delta")))
+                blocks[index].add(as_object(chunk.get("delta")))
             case "message_delta" if message is not None:
-                usage = {**object_of(message.get("usage")), **object_of(chunk.get("usage"))}
-                message = {**message, **object_of(chunk.get("delta")), "usage": usage}
+                usage = {**as_object(message.get("usage")), **as_object(chunk.get("usage"))}
+                message = {**message, **as_object(chunk.get("delta")), "usage": usage}
             case "message_stop":
                 problem = ""
             case "error":

@@ -20,7 +20,8 @@ from prompt_debugger.core.capture.assembly import assemble
 from prompt_debugger.core.capture.exchange import Api, Exchange
 from prompt_debugger.core.capture.limits import MAX_ANSWER_BYTES, MAX_EVENT_CHARS, MAX_EVENTS, MAX_EXCERPT_CHARS
 from prompt_debugger.core.complete.backends.sse import SseParser
-from prompt_debugger.core.complete.shapes import object_of, objects_of, parse_json
+from prompt_debugger.core.complete.shapes import objects_of, parse_json
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.report import redact_json, redact_text
 from prompt_debugger.core.report.redact import MARK, redact_body
 from prompt_debugger.core.report.wire import write_line
@@ -178,7 +179,7 @@ def count_calls(api: str, answer: JSONObject) -> int | None:
         return sum(item.get("type") == "function_call" for item in objects_of(answer.get("output")))
     if api == Api.MESSAGES:
         return sum(item.get("type") == "tool_use" for item in objects_of(answer.get("content")))
-    messages = [object_of(choice.get("message")) for choice in objects_of(answer.get("choices"))]
+    messages = [as_object(choice.get("message")) for choice in objects_of(answer.get("choices"))]
     return sum(len(objects_of(message.get("tool_calls"))) for message in messages)
 
 
@@ -310,7 +311,7 @@ class _Cover:
 
     def body(self, value: JSONObject) -> JSON:
         """Return a request's body without keys, nor what is for its transport."""
-        return self._noted(value, redact_body(object_of(self.known(value))))
+        return self._noted(value, redact_body(as_object(self.known(value))))
 
     def known(self, value: JSON) -> JSON:
         """Return a value without the secrets that are known, in names of fields, too."""

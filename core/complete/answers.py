@@ -16,12 +16,12 @@ from prompt_debugger.core.complete.shapes import (
     ids_of,
     integer_of,
     number_of,
-    object_of,
     objects_of,
     parse_json,
     text_of,
 )
 from prompt_debugger.core.errors import BackendError, shorten
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.room import job
 from prompt_debugger.core.types import JSON, ChatResult, JSONObject, TokenLogprob, Usage
 
@@ -74,14 +74,14 @@ def read_chat(answer: JSON, body: str, elapsed_s: float) -> ChatResult:
     Returns:
         What it holds; `error` says what it should hold and does not.
     """
-    whole = object_of(answer)
+    whole = as_object(answer)
     choice, choice_problem = _first_choice(whole)
     message = choice.get("message")
     stop_reason = stop_reason_of(choice.get("stop_reason"))
     wrong = problem_of_error(whole) or choice_problem
     if wrong is None and not isinstance(message, dict):
         wrong = f"the first choice holds no message but {shorten(message)}"
-    read, too_much, _ = bound_message(object_of(message), "the message")
+    read, too_much, _ = bound_message(as_object(message), "the message")
     problem = too_much if wrong is None else Problem(wrong)
     return ChatResult(
         message=read,
@@ -146,10 +146,10 @@ def stop_reason_of(value: JSON) -> str | int | None:
 
 def chat_logprobs_of(value: JSON) -> tuple[TokenLogprob, ...] | None:
     """Read `logprobs` of a chat choice; `None` unless every token has one, and for more than any answer has."""
-    content = object_of(value).get("content")
+    content = as_object(value).get("content")
     if not isinstance(content, list) or len(content) > MAX_LOGPROBS:
         return None
-    read = [_logprob_of(object_of(item)) for item in content]
+    read = [_logprob_of(as_object(item)) for item in content]
     complete = [item for item in read if item is not None]
     return _bounded(complete) if len(complete) == len(content) else None
 
@@ -162,7 +162,7 @@ def _bounded(tokens: list[TokenLogprob]) -> tuple[TokenLogprob, ...] | None:
 
 def completion_logprobs_of(value: JSON) -> tuple[TokenLogprob, ...] | None:
     """Read `logprobs` of a raw completion's choice: parallel lists; `None` unless every token has one."""
-    fields = object_of(value)
+    fields = as_object(value)
     tokens, logprobs, tops = fields.get("tokens"), fields.get("token_logprobs"), fields.get("top_logprobs")
     if not isinstance(tokens, list) or not isinstance(logprobs, list) or len(tokens) != len(logprobs):
         return None
@@ -171,7 +171,7 @@ def completion_logprobs_of(value: JSON) -> tuple[TokenLogprob, ...] | None:
     tops = tops if isinstance(tops, list) and len(tops) == len(tokens) else [None] * len(tokens)
     read: list[TokenLogprob] = []
     for token, logprob, top in zip(tokens, logprobs, tops, strict=True):
-        alternatives: list[JSON] = [{"token": key, "logprob": item} for key, item in object_of(top).items()]
+        alternatives: list[JSON] = [{"token": key, "logprob": item} for key, item in as_object(top).items()]
         entry = _logprob_of({"token": token, "logprob": logprob, "top_logprobs": alternatives})
         if entry is None:
             return None
@@ -183,13 +183,13 @@ def prompt_logprobs_of(value: JSON) -> tuple[tuple[TokenLogprob, ...], ...] | No
     """Read vLLM's `prompt_logprobs`: per prompt token an object by token id, `null` for the first."""
     if not isinstance(value, list) or not value or len(value) > MAX_LOGPROBS:
         return None
-    return tuple(_candidates_of(object_of(item)) for item in value)
+    return tuple(_candidates_of(as_object(item)) for item in value)
 
 
 def _candidates_of(by_id: JSONObject) -> tuple[TokenLogprob, ...]:
     read: list[TokenLogprob] = []
     for key, item in by_id.items():
-        fields = object_of(item)
+        fields = as_object(item)
         logprob = number_of(fields.get("logprob"))
         if _ID.fullmatch(key) and logprob is not None and not math.isnan(logprob):
             read.append(TokenLogprob(text_of(fields.get("decoded_token")) or "", int(key), logprob))

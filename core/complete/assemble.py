@@ -13,7 +13,8 @@ Strings grow, lists of other things grow, objects merge; what names a thing
 from __future__ import annotations
 
 from prompt_debugger.core.complete.backends.limits import MAX_CALLS, MAX_VALUES
-from prompt_debugger.core.complete.shapes import count_values, integer_of, object_of, objects_of, text_of
+from prompt_debugger.core.complete.shapes import count_values, integer_of, objects_of, text_of
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.types import JSON, JSONObject
 
 _NAMES = frozenset({"role", "type", "id"})
@@ -65,7 +66,7 @@ class MessageAssembler:
         part: JSONObject = {key: value for key, value in call.items() if key != "index"}
         before = self._calls.get(index, {})
         before_id = before.get("id")
-        function = self._merged_function(object_of(before.get("function")), object_of(part.pop("function", None)))
+        function = self._merged_function(as_object(before.get("function")), as_object(part.pop("function", None)))
         after = self._merged(before, part)
         if function or "function" in call:
             after["function"] = function

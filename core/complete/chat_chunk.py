@@ -15,14 +15,9 @@ from prompt_debugger.core.complete.answers import (
 from prompt_debugger.core.complete.backends.limits import MAX_CHOICES, MAX_VALUES
 from prompt_debugger.core.complete.problem import Problem
 from prompt_debugger.core.complete.reading import READING
-from prompt_debugger.core.complete.shapes import (
-    integer_of,
-    object_of,
-    objects_of,
-    parse_json,
-    text_of,
-)
+from prompt_debugger.core.complete.shapes import integer_of, objects_of, parse_json, text_of
 from prompt_debugger.core.errors import shorten
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.room import job
 from prompt_debugger.core.room.values import admit
 from prompt_debugger.core.types import JSONObject, TokenLogprob, Usage
@@ -94,7 +89,7 @@ def read_chat_chunk(data: str, number: int, *, is_complete: bool = True) -> Chat
     read, left = [], MAX_VALUES
     for choice in choices[:MAX_CHOICES]:
         if integer_of(choice.get("index")) in (0, None):
-            delta, too_much, count = bound_message(object_of(choice.get("delta")), name, left)
+            delta, too_much, count = bound_message(as_object(choice.get("delta")), name, left)
             problem, left = problem or too_much, max(0, left - count)
             read.append(_choice_of(chunk, choice, delta, count))
     usage = usage_of(chunk.get("usage"))

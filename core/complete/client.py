@@ -21,8 +21,8 @@ from prompt_debugger.core.complete.engines import UNKNOWN, Engine, OutputToParse
 from prompt_debugger.core.complete.own_fields import REFUSED, chat_fields, fields_to_drop
 from prompt_debugger.core.complete.raw_completion import OnText
 from prompt_debugger.core.complete.sampling import plain_body, raw_body
-from prompt_debugger.core.complete.shapes import object_of
 from prompt_debugger.core.errors import BackendError
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.types import ChatResult, Completion, JSONObject, Server, ServerOutcome
 
 _LOGPROBS = ("logprobs", "top_logprobs")
@@ -122,7 +122,7 @@ class ServerClient:
 
         # vLLM gives these to whole answers only, refuses them on a stream, and they change nothing in it.
         body = {key: value for key, value in body.items() if key != "prompt_logprobs"}
-        usage: JSONObject = {"stream_options": {**object_of(body.get("stream_options")), "include_usage": True}}
+        usage: JSONObject = {"stream_options": {**as_object(body.get("stream_options")), "include_usage": True}}
         own = {**self._engine.own_fields.stream, **usage}
         try:
             return await self._with_own_fields(body, own, ask)

@@ -46,8 +46,9 @@ from prompt_debugger.core.complete.logprob_text import completion_of_logprobs, i
 from prompt_debugger.core.complete.raw_completion import OnText
 from prompt_debugger.core.complete.run_facts import facts_of
 from prompt_debugger.core.complete.sampling import max_tokens_of_chat, sampling_of_chat
-from prompt_debugger.core.complete.shapes import object_of, objects_of, text_of
+from prompt_debugger.core.complete.shapes import objects_of, text_of
 from prompt_debugger.core.errors import BackendError
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.protocols import Tokenizer
 from prompt_debugger.core.room import in_thread
 from prompt_debugger.core.types import ChatResult, Completion, Evidence, JSONObject, Prompt, Server
@@ -249,7 +250,7 @@ class Gathering:
         """
         text = text if self.told_template is None else self.told_template.text
         ours = None if self.tokenizer is None or text is None else self.tokenizer.encode(text)
-        functions = [object_of(tool.get("function")) for tool in objects_of(self.body.get("tools"))]
+        functions = [as_object(tool.get("function")) for tool in objects_of(self.body.get("tools"))]
         return Witness(
             server_kind=self.server.kind,
             tokenizer=self.tokenizer,

@@ -19,8 +19,9 @@ from prompt_debugger.core.complete.backends.sse import SseEvent
 from prompt_debugger.core.complete.growing_text import GrowingText
 from prompt_debugger.core.complete.growing_tokens import GrowingIds, GrowingLogprobs
 from prompt_debugger.core.complete.reading import NOT_JSON, READING, read
-from prompt_debugger.core.complete.shapes import integer_of, object_of, objects_of, text_of
+from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
 from prompt_debugger.core.errors import BackendError, shorten
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.room import job
 from prompt_debugger.core.room.values import admit
 from prompt_debugger.core.types import JSON, Completion, Evidence, JSONObject, TokenLogprob, Usage
@@ -178,7 +179,7 @@ def _chunk_of(answer: JSON) -> RawChunk:
     Raises:
         BackendError: It reports an error (kind `broken-stream`), or holds too many choices (kind `odd-answer`).
     """
-    whole = object_of(answer)
+    whole = as_object(answer)
     if (problem := problem_of_error(whole)) is not None:
         message = f"raw completion: {problem}"
         raise BackendError(message, kind="broken-stream", body=json.dumps(answer)[:_BODY_CHARS])

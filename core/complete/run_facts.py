@@ -16,8 +16,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from prompt_debugger.core.complete.reading import READING, read
-from prompt_debugger.core.complete.shapes import ids_of, object_of, objects_of, parse_object, text_of
+from prompt_debugger.core.complete.shapes import ids_of, objects_of, parse_object, text_of
 from prompt_debugger.core.errors import BackendError
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.room import job
 from prompt_debugger.core.room.values import admit
 from prompt_debugger.core.types import JSONObject
@@ -31,9 +32,9 @@ _GRAMMAR_FIELDS = ("grammar", "grammar_lazy", "grammar_triggers")
 
 def output_ids(answer: JSONObject, choice: JSONObject) -> tuple[int, ...] | None:
     """Return the output ids that an answer, or one event of a stream, gives for a choice."""
-    places = (choice, object_of(choice.get(_PROXIED)))
+    places = (choice, as_object(choice.get(_PROXIED)))
     found = next((ids for place in places if (ids := ids_of(place.get("token_ids"))) is not None), None)
-    return ids_of(object_of(answer.get(_VERBOSE)).get("tokens")) if found is None else found
+    return ids_of(as_object(answer.get(_VERBOSE)).get("tokens")) if found is None else found
 
 
 def prompt_ids(answer: JSONObject) -> tuple[int, ...] | None:
@@ -48,7 +49,7 @@ def prompt_text(answer: JSONObject) -> str | None:
         text = text_of(place.get("prompt_text"))
         if text is not None:
             return text
-    return text_of(object_of(answer.get(_VERBOSE)).get("prompt"))
+    return text_of(as_object(answer.get(_VERBOSE)).get("prompt"))
 
 
 @admit
@@ -86,8 +87,8 @@ async def facts_of(body: str) -> RunFacts:
 def read_facts(body: str) -> RunFacts:
     """Return what an answer tells of its run."""
     answer = parse_object(body)
-    verbose, usage = object_of(answer.get(_VERBOSE)), object_of(answer.get("usage"))
-    settings = object_of(verbose.get("generation_settings"))
+    verbose, usage = as_object(answer.get(_VERBOSE)), as_object(answer.get("usage"))
+    settings = as_object(verbose.get("generation_settings"))
     grammar: JSONObject = {key: settings[key] for key in _GRAMMAR_FIELDS if key in settings}
     return RunFacts(
         _FINISH_BY_STOP_TYPE.get(text_of(verbose.get("stop_type")) or ""),
@@ -99,9 +100,9 @@ def read_facts(body: str) -> RunFacts:
 
 def stop_word(answer: JSONObject) -> str | None:
     """Return the stop string that llama.cpp says it ended at."""
-    return text_of(object_of(answer.get(_VERBOSE)).get("stopping_word")) or None
+    return text_of(as_object(answer.get(_VERBOSE)).get("stopping_word")) or None
 
 
 def _proxied(answer: JSONObject) -> tuple[JSONObject, ...]:
     places = (answer, *objects_of(answer.get("choices")))
-    return tuple(object_of(place.get(_PROXIED)) for place in places)
+    return tuple(as_object(place.get(_PROXIED)) for place in places)

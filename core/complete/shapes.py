@@ -5,17 +5,12 @@ from __future__ import annotations
 import json
 
 from prompt_debugger.core.complete.backends.limits import MAX_IDS
-from prompt_debugger.core.json_values import is_too_deep
+from prompt_debugger.core.json_values import as_object, is_too_deep
 from prompt_debugger.core.types import JSON, JSONObject
 
 MOST_LOOK_PARTS = 100_000  # of what a server says of itself
 MOST_LOOK_COMMAS = 300_000
 MOST_PARTS = 1_000_000  # log-probabilities of 20,000 tokens have fewer; in each of ten million a second is lost
-
-
-def object_of(value: JSON) -> JSONObject:
-    """Return `value` if it is an object, else an empty one."""
-    return value if isinstance(value, dict) else {}
 
 
 def objects_of(value: JSON) -> tuple[JSONObject, ...]:
@@ -66,7 +61,7 @@ def parse_json(text: str) -> JSON:
 def parse_object(text: str) -> JSONObject:
     """Parse a JSON text; an empty object if it is no object."""
     try:
-        return object_of(parse_json(text))
+        return as_object(parse_json(text))
     except ValueError:
         return {}
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.types import JSON, JSONObject, Request, Trace
 
 
@@ -50,11 +51,6 @@ class Reasoning(NamedTuple):
 
     field: str
     text: str
-
-
-def as_object(value: JSON) -> JSONObject:
-    """Return `value` if it is an object, else an empty one."""
-    return value if isinstance(value, dict) else {}
 
 
 def as_list(value: JSON) -> list[JSON]:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from prompt_debugger.core.diagnose.fields import (
     CallField,
-    as_object,
     as_text,
     body_of,
     content_of,
@@ -21,6 +20,7 @@ from prompt_debugger.core.diagnose.fields import (
 )
 from prompt_debugger.core.diagnose.schemas import walk_schema
 from prompt_debugger.core.diagnose.sight import written_as
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.types import JSON, JSONObject, ToolCallAttempt, Trace
 
 _MAX_NAMED = 3

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.types import JSON, JSONObject, Notice
 
 MAX_NOTICES = 50
@@ -102,10 +103,6 @@ def _converted(api: str, value: JSONObject, convert: Callable[[JSONObject, _Work
     return Converted(body, (said, *work.lost))
 
 
-def _object(value: JSON) -> JSONObject:
-    return value if isinstance(value, dict) else {}
-
-
 def _objects(value: JSON) -> list[JSONObject]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
@@ -168,7 +165,7 @@ def _plain_text(parts: list[JSON]) -> JSON:
 
 
 def _responses_option(name: str, option: JSON, work: _Work) -> None:
-    value = _object(option)
+    value = as_object(option)
     if name == "tools" and isinstance(option, list):
         tools = [_flat_tool(one, index, work) for index, one in enumerate(option)]
         work.body["tools"] = [tool for tool in tools if tool is not None]
@@ -177,7 +174,7 @@ def _responses_option(name: str, option: JSON, work: _Work) -> None:
     elif name == "reasoning" and "effort" in value:
         work.body["reasoning_effort"] = value["effort"]
     elif name == "text" and "format" in value:
-        if (form := _format(_object(value["format"]))) is not None:
+        if (form := _format(as_object(value["format"]))) is not None:
             work.body["response_format"] = form
     elif name in _RENAMED:
         work.body[_RENAMED[name]] = option
@@ -273,7 +270,7 @@ def _anthropic_option(name: str, option: JSON, work: _Work) -> None:
     if name == "tools":
         work.body["tools"] = [_anthropic_tool(tool, index, work) for index, tool in enumerate(_objects(option))]
     elif name == "tool_choice":
-        _anthropic_choice(_object(option), work)
+        _anthropic_choice(as_object(option), work)
     elif name == "stop_sequences":
         work.body["stop"] = option
     elif name == "thinking":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.report.wire import dump_document, trace_from_json, trace_to_json
 from prompt_debugger.core.report.wire.verification import RowAccount, VerifyRow
 from prompt_debugger.core.types import JSON, ChatResult, JSONObject, Refusal, Request, Trace
@@ -60,7 +61,7 @@ def answer_from_json(document: JSONObject) -> tuple[Answer, Trace]:
     assert isinstance(extra, dict)
     trace = trace_from_json(document["run"])
     chat = trace.chat or ChatResult(message={}, finish_reason=None)
-    asked = Row(int(str(row["index"])), _object(row["body"]), str(row["hash"]), _object(row["labels"]))
+    asked = Row(int(str(row["index"])), as_object(row["body"]), str(row["hash"]), as_object(row["labels"]))
     return Answer(asked, extra, chat, str(document["at"]), int(str(document["duration_ms"]))), trace
 
 
@@ -108,10 +109,6 @@ def calls_of(chat: ChatResult) -> list[JSON]:
 
 def _request(body: JSONObject) -> Request:
     return Request(body, json.dumps(body))
-
-
-def _object(value: JSON) -> JSONObject:
-    return value if isinstance(value, dict) else {}
 
 
 def _response(chat: ChatResult, *, is_stream: bool) -> JSON:

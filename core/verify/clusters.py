@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import heapq
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.types import JSON, JSONObject
 
 UNANSWERED = "no answer"
@@ -58,7 +59,7 @@ def cluster_rows(rows: Iterable[JSONObject], *, keep: int = 5, number: int = 100
     """
     found: dict[tuple[tuple[str, ...], str | None], Cluster] = {}
     for row in rows:
-        own = _object(row.get("debugger"))
+        own = as_object(row.get("debugger"))
         stage = own.get("stage")
         if isinstance(stage, str):
             key: tuple[tuple[str, ...], str | None] = (_codes(own), stage)
@@ -80,8 +81,8 @@ def _codes(own: JSONObject) -> tuple[str, ...]:
 
 
 def _example(row: JSONObject, own: JSONObject) -> Example:
-    request = _object(row.get("request"))
-    verdict = own.get("verdict") or _object(row.get("response")).get("error") or ""
+    request = as_object(row.get("request"))
+    verdict = own.get("verdict") or as_object(row.get("response")).get("error") or ""
     return Example(len(json.dumps(request)), int(str(row["data_index"])), _question(request), str(verdict))
 
 
@@ -92,7 +93,3 @@ def _question(request: JSONObject) -> str:
             content: JSON = message.get("content")
             return content if isinstance(content, str) else json.dumps(content)
     return ""
-
-
-def _object(value: JSON | Mapping[str, JSON]) -> JSONObject:
-    return dict(value) if isinstance(value, dict) else {}

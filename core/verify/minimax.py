@@ -19,7 +19,8 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from prompt_debugger.core.types import JSON, JSONObject
+from prompt_debugger.core.json_values import as_object
+from prompt_debugger.core.types import JSONObject
 from prompt_debugger.core.verify.intervals import Rate, wilson
 
 _LANGUAGE, _SCENARIO = "contains_russian_characters_unicode", "scenario_check"
@@ -58,7 +59,7 @@ class LabelTally:
             counts["language"] += 1
             counts["language_kept"] += not any("\u0400" <= char <= "\u04ff" for char in str(content or ""))
         if _SCENARIO in checks and isinstance(content, str) and content:
-            is_recalled = recalls_order(_object(row.get("request")), content)
+            is_recalled = recalls_order(as_object(row.get("request")), content)
             counts["scenario"] += is_recalled is not None
             counts["recalled"] += is_recalled is True
 
@@ -121,7 +122,7 @@ def recalls_order(request: JSONObject, content: str) -> bool | None:
 def _parameters(request: JSONObject) -> list[str]:
     tools = request.get("tools")
     first = tools[0] if isinstance(tools, list) and tools else None
-    schema = _object(_object(_object(first).get("function")).get("parameters"))
+    schema = as_object(as_object(as_object(first).get("function")).get("parameters"))
     properties = schema.get("properties")
     if isinstance(properties, dict):
         return list(properties)
@@ -136,10 +137,6 @@ def _checks(labels: JSONObject) -> list[str]:
 
 
 def _message(row: JSONObject) -> JSONObject:
-    choices = _object(row.get("response")).get("choices")
+    choices = as_object(row.get("response")).get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
-    return _object(_object(first).get("message"))
-
-
-def _object(value: JSON) -> JSONObject:
-    return value if isinstance(value, dict) else {}
+    return as_object(as_object(first).get("message"))

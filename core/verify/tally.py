@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.report.wire.verification import RateRecord
 from prompt_debugger.core.types import JSON, JSONObject
 from prompt_debugger.core.verify.intervals import Rate, wilson
@@ -42,9 +43,9 @@ class Tally:
 
     def add(self, row: JSONObject) -> None:
         """Count one row."""
-        own = _object(row.get("debugger"))
+        own = as_object(row.get("debugger"))
         self.attempts += _number(own.get("attempts"))
-        self.labels.add(row, _object(own.get("labels")))
+        self.labels.add(row, as_object(own.get("labels")))
         if row.get("status") != "success":
             self.failure += 1
             self._add_causes(own)
@@ -52,10 +53,10 @@ class Tally:
         self.success += 1
         self.first_attempt += own.get("attempts") == 1
         self._add_finish(row)
-        self._add_usage(_object(row.get("response")))
+        self._add_usage(as_object(row.get("response")))
         if own:
             self._add_account(own, row)
-        model = _object(row.get("request")).get("model")
+        model = as_object(row.get("request")).get("model")
         self.model = self.model or (model if isinstance(model, str) else None)
 
     def _add_finish(self, row: JSONObject) -> None:
@@ -66,7 +67,7 @@ class Tally:
             self.invalid += row["tool_calls_valid"] is False
 
     def _add_usage(self, response: JSONObject) -> None:
-        usage = _object(response.get("usage"))
+        usage = as_object(response.get("usage"))
         for name in ("prompt_tokens", "completion_tokens", "total_tokens"):
             self.usage[name] += _number(usage.get(name))
 
@@ -84,13 +85,13 @@ class Tally:
         self.faulty += isinstance(own.get("stage"), str)
         self.with_errors += bool(own.get("errors"))
         self._add_causes(own)
-        for name, counts in _object(own.get("tools")).items():
+        for name, counts in as_object(own.get("tools")).items():
             written, lost = self.tools.get(name, (0, 0))
             if isinstance(counts, list):
                 self.tools[name] = (written + _number(counts[0]), lost + _number(counts[1]))
         other = own.get("valid_2020_12")
         self.draft_disagreements += other is not None and other != row.get("tool_calls_valid")
-        tokens = _object(own.get("prompt_tokens"))
+        tokens = as_object(own.get("prompt_tokens"))
         both = tokens.get("server") is not None and tokens.get("local") is not None
         self.prompt_differences += both and tokens["server"] != tokens["local"]
 
@@ -127,10 +128,6 @@ class Tally:
 def record_of(rate: Rate) -> RateRecord:
     """Return a share as the document has it."""
     return RateRecord(value=rate.value, low=rate.low, high=rate.high, n=rate.n)
-
-
-def _object(value: JSON) -> JSONObject:
-    return value if isinstance(value, dict) else {}
 
 
 def _number(value: JSON) -> int:

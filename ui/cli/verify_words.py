@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.types import JSON, JSONObject
 from prompt_debugger.core.verify import Progress
 
@@ -48,7 +49,7 @@ def percent(rate: JSON) -> str:
 
 
 def _lines(summary: JSONObject) -> Iterator[str]:
-    own = _object(summary["debugger"])
+    own = as_object(summary["debugger"])
     yield f"{own['dataset']} against {own['endpoint']}: {own['rows']} rows, {own['remaining']} not done"
     if own["stopped"]:
         yield f"Ended early: {own['stopped']}. The same command goes on."
@@ -62,26 +63,26 @@ def _lines(summary: JSONObject) -> Iterator[str]:
         f"calls: {own['written']} written, {own['returned']} returned, {own['dropped']} dropped, "
         f"{own['altered']} altered, {own['cut']} cut, {own['invented']} invented, {own['leaked']} in the text"
     )
-    rates = _object(own["rates"])
+    rates = as_object(own["rates"])
     for name, words in _RATES.items():
         yield f"  {words:32} {percent(rates[name])}"
     yield from _minimax_lines(own)
     yield from _baseline_lines(own["baseline"])
-    for gate, holds in _object(own["gates"]).items():
+    for gate, holds in as_object(own["gates"]).items():
         yield f"gate {gate}: {'holds, so this fails' if holds else 'does not hold'}"
     for title, key in (("by cause", "by_code"), ("by stage", "by_stage"), ("evidence", "evidence")):
-        counts = _object(own[key])
+        counts = as_object(own[key])
         if counts:
             yield f"{title}: " + ", ".join(f"{name} {count}" for name, count in counts.items())
 
 
 def _minimax_lines(own: JSONObject) -> Iterator[str]:
-    figures = _object(own.get("minimax"))
+    figures = as_object(own.get("minimax"))
     if figures:
         yield "by MiniMax's labels:"
     for name, rate in figures.items():
         yield f"  {name.replace('_', ' '):32} {percent(rate)}"
-    checks = _object(own.get("not_judged"))
+    checks = as_object(own.get("not_judged"))
     if checks:
         yield "checks not judged, by rows: " + ", ".join(f"{name} {count}" for name, count in checks.items())
 
@@ -94,7 +95,7 @@ def _baseline_lines(baseline: JSON) -> Iterator[str]:
         f"TP {baseline['tp']}, FP {baseline['fp']}, FN {baseline['fn']}, TN {baseline['tn']}"
     )
     yield f"  {'tool call F1':32} {percent(baseline['tool_call_f1'])}"
-    for name, rate in _object(baseline["differences"]).items():
+    for name, rate in as_object(baseline["differences"]).items():
         yield f"  {name.replace('_', ' ') + ', here less there':32} {percent(rate)}"
 
 
@@ -106,7 +107,3 @@ def _duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-def _object(value: JSON) -> JSONObject:
-    return value if isinstance(value, dict) else {}

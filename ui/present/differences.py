@@ -13,6 +13,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from prompt_debugger.core.account import is_compared
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.types import JSON, CallMatch, ChatResult, JSONObject, Ledger, Parse, ToolCallAttempt
 from prompt_debugger.ui.present.words import count_of, shortened
 
@@ -86,12 +87,12 @@ def _of_calls(parse: Parse, ledger: Ledger, chat: ChatResult) -> Iterator[FieldD
     for match in ledger.matches:
         if match.raw_index is None or match.message_index is None or match.message_index >= len(returned):
             continue
-        attempt, call = parse.parsed.calls[match.raw_index], _object(returned[match.message_index])
+        attempt, call = parse.parsed.calls[match.raw_index], as_object(returned[match.message_index])
         yield from _of_call(match, attempt, call, f"tool_calls[{match.message_index}]")
 
 
 def _of_call(match: CallMatch, attempt: ToolCallAttempt, call: JSONObject, path: str) -> Iterator[FieldDifference]:
-    function = _object(call.get("function"))
+    function = as_object(call.get("function"))
     if "name" in match.altered:
         yield _difference(f"{path}.function.name", attempt.name or "", _text(function.get("name")), attempt.name_span)
     if "id" in match.altered:
@@ -183,7 +184,3 @@ def _squeezed(text: str) -> str:
 
 def _text(value: JSON) -> str:
     return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
-
-
-def _object(value: JSON) -> JSONObject:
-    return value if isinstance(value, dict) else {}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from prompt_debugger.core.diagnose import RULES
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.types import JSON, JSONObject
 from prompt_debugger.core.verify import Cluster, wilson
 from prompt_debugger.ui.present.payload import pack_payload
@@ -114,9 +115,9 @@ def cause_words(code: str) -> str:
 def _sentence(sides: Sequence[Side], paired: JSONObject | None) -> str:
     first = _own(sides[0])
     if paired is not None:
-        difference = _object(_object(paired["differences"])["fault_rows"])
+        difference = as_object(as_object(paired["differences"])["fault_rows"])
         return f"{_compared_words(difference)}, in {count_of(_int(paired['n_compared']), 'row')} that both answered."
-    rate = _object(_object(first["rates"])["fault_rate"])
+    rate = as_object(as_object(first["rates"])["fault_rate"])
     if rate["value"] is None:
         return "No row could be judged."
     written, dropped = first["written"], first["dropped"]
@@ -142,7 +143,7 @@ def _source(side: Side) -> str:
 
 def _side(side: Side) -> JSONObject:
     own, summary = _own(side), side.summary
-    judged = _int(_object(_object(own["rates"])["fault_rate"])["n"])
+    judged = _int(as_object(as_object(own["rates"])["fault_rate"])["n"])
     return {
         "name": side.name,
         "has_runs": side.has_runs,
@@ -156,18 +157,18 @@ def _side(side: Side) -> JSONObject:
             ["schema errors", summary["schema_validation_error_count"]],
             ["failed", summary["failure_count"]],
         ],
-        "evidence": ", ".join(f"{name} {count}" for name, count in _object(own["evidence"]).items()),
-        "rates": _rates(_object(own["rates"])),
-        "causes": _shares(_object(own["by_code"]), judged, cause_words),
-        "stages": _shares(_object(own["by_stage"]), judged, str),
-        "tools": _tools(_object(own["by_tool"])),
+        "evidence": ", ".join(f"{name} {count}" for name, count in as_object(own["evidence"]).items()),
+        "rates": _rates(as_object(own["rates"])),
+        "causes": _shares(as_object(own["by_code"]), judged, cause_words),
+        "stages": _shares(as_object(own["by_stage"]), judged, str),
+        "tools": _tools(as_object(own["by_tool"])),
         "times": _times(side.times),
         "clusters": [_cluster(one) for one in side.clusters],
     }
 
 
 def _rates(rates: JSONObject) -> list[JSON]:
-    found = [(words, _object(rates.get(name))) for name, words in RATE_WORDS.items()]
+    found = [(words, as_object(rates.get(name))) for name, words in RATE_WORDS.items()]
     return [
         _bar(words, rate["value"], rate["low"], rate["high"], f"of {rate['n']}")
         for words, rate in found
@@ -230,9 +231,9 @@ def _cluster(cluster: Cluster) -> JSONObject:
 
 def _paired(paired: JSONObject) -> JSONObject:
     rows: list[JSON] = []
-    for name, rate in _object(paired["differences"]).items():
+    for name, rate in as_object(paired["differences"]).items():
         words, better = _DIFFERENCE_WORDS.get(name, (name.replace("_", " "), 0))
-        told = _object(rate)
+        told = as_object(rate)
         rows.append({**_bar(words, told["value"], told["low"], told["high"], _change(told)), "better": better})
     return {
         "differences": rows,
@@ -250,7 +251,7 @@ def _change(rate: JSONObject) -> str:
 
 
 def _value(rate: JSON) -> str:
-    value = _object(rate).get("value")
+    value = as_object(rate).get("value")
     return "cannot be said" if value is None else _percent(value)
 
 
@@ -263,12 +264,8 @@ def _signed(value: JSON) -> str:
 
 
 def _own(side: Side) -> JSONObject:
-    return _object(side.summary["debugger"])
+    return as_object(side.summary["debugger"])
 
 
 def _int(value: JSON) -> int:
     return int(str(value))
-
-
-def _object(value: JSON) -> JSONObject:
-    return value if isinstance(value, dict) else {}

@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 from prompt_debugger.core.assets import assets_dir
 from prompt_debugger.core.diagnose import RULES
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.report import redact_text
 from prompt_debugger.core.text import printable
-from prompt_debugger.core.types import JSON, JSONObject
+from prompt_debugger.core.types import JSONObject
 from prompt_debugger.core.verify import Cluster, wilson
 from prompt_debugger.ui.present.verification import RATE_WORDS
 
@@ -51,7 +52,7 @@ def verification_to_html(
         pages: By number of a row, the address of its whole trace.
         journal: File that holds the runs of all rows, as a command names it; `None` if there is none.
     """
-    own = _object(summary["debugger"])
+    own = as_object(summary["debugger"])
     css = (assets_dir() / "verify.css").read_text("utf-8")
     title = f"{own['dataset']} against {own['endpoint']}"
     causes = _causes(clusters, pages, journal)
@@ -81,7 +82,7 @@ def _header(summary: JSONObject, own: JSONObject) -> Iterator[str]:
     }
     cells = "".join(f"<div><b>{_text(str(value))}</b><span>{name}</span></div>" for name, value in tiles.items())
     yield f'<section class="tiles">{cells}</section>'
-    evidence = ", ".join(f"{name} {count}" for name, count in _object(own["evidence"]).items())
+    evidence = ", ".join(f"{name} {count}" for name, count in as_object(own["evidence"]).items())
     yield (
         f"<p>Calls are counted in {own['compared']} rows whose raw output could be compared with the answer. "
         f"Evidence: {_text(evidence)}.</p>"
@@ -89,15 +90,15 @@ def _header(summary: JSONObject, own: JSONObject) -> Iterator[str]:
 
 
 def _plots(own: JSONObject) -> Iterator[str]:
-    rates = _object(own["rates"])
-    bars = [_bar(words, _object(rates[name])) for name, words in RATE_WORDS.items() if _object(rates[name])["n"]]
+    rates = as_object(own["rates"])
+    bars = [_bar(words, as_object(rates[name])) for name, words in RATE_WORDS.items() if as_object(rates[name])["n"]]
     yield _section("Rates, with 95 % intervals", _plot(bars))
-    judged = int(str(_object(rates["fault_rate"])["n"]))
+    judged = int(str(as_object(rates["fault_rate"])["n"]))
     for title, key in (("Causes, as a share of the rows read", "by_code"), ("Stages at fault", "by_stage")):
-        counts = _object(own[key])
+        counts = as_object(own[key])
         if counts and judged:
             yield _section(title, _plot([_share(_cause(name), int(str(n)), judged) for name, n in counts.items()]))
-    tools = _object(own["by_tool"])
+    tools = as_object(own["by_tool"])
     pairs = [(name, counts) for name, counts in tools.items() if isinstance(counts, list)]
     if pairs:
         lost = [_share(name, int(str(counts[1])), int(str(counts[0]))) for name, counts in pairs]
@@ -157,11 +158,11 @@ def _baseline(own: JSONObject) -> Iterator[str]:
     if not isinstance(baseline, dict):
         return
     cells = "".join(
-        f"<tr><td>{_text(name.replace('_', ' '))}</td><td>{_interval(_object(rate), signed=True)}</td></tr>"
-        for name, rate in _object(baseline["differences"]).items()
+        f"<tr><td>{_text(name.replace('_', ' '))}</td><td>{_interval(as_object(rate), signed=True)}</td></tr>"
+        for name, rate in as_object(baseline["differences"]).items()
     )
-    f1 = _interval(_object(baseline["tool_call_f1"]))
-    plot = _differences_plot(_object(baseline["differences"]))
+    f1 = _interval(as_object(baseline["tool_call_f1"]))
+    plot = _differences_plot(as_object(baseline["differences"]))
     yield _section(
         f"Compared with {_text(str(baseline['source']))}",
         f"<p>{baseline['n_compared']} rows compared, {baseline['n_skipped']} skipped. TP {baseline['tp']}, "
@@ -173,7 +174,7 @@ def _baseline(own: JSONObject) -> Iterator[str]:
 
 def _differences_plot(differences: JSONObject) -> str:
     """Return each difference as a bar to the right (more here) or left (fewer) of none, with its interval."""
-    said = {name: _object(rate) for name, rate in differences.items()}
+    said = {name: as_object(rate) for name, rate in differences.items()}
     told = [(name, _ends(rate)) for name, rate in said.items() if rate["value"] is not None]
     if not told:
         return ""
@@ -291,17 +292,13 @@ def _text(text: str) -> str:
     return escape(printable(redact_text(text)))
 
 
-def _object(value: JSON) -> JSONObject:
-    return value if isinstance(value, dict) else {}
-
-
 def times_of(rows: Iterable[JSONObject]) -> list[tuple[str, bool]]:
     """Return when each row was answered, and whether it is at fault; of very many, evenly chosen ones."""
     kept: list[tuple[str, bool]] = []
     step = 1
     for number, row in enumerate(rows):
         if number % step == 0:
-            own = _object(row.get("debugger"))
+            own = as_object(row.get("debugger"))
             is_faulty = row.get("status") != "success" or own.get("stage") is not None
             kept.append((str(row.get("last_run_at") or ""), is_faulty))
         if len(kept) > 20_000:

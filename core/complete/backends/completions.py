@@ -8,8 +8,8 @@ from prompt_debugger.core.complete.backends.events import EventReader
 from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.raw_completion import CompletionReader, OnText
 from prompt_debugger.core.complete.reading import NOT_JSON
-from prompt_debugger.core.complete.shapes import object_of
 from prompt_debugger.core.errors import BackendError
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.types import Completion, JSONObject
 
 PATH = "/v1/completions"
@@ -50,7 +50,7 @@ async def request_completion(connection: HttpConnection, body: JSONObject, on_te
 def constraint_of(body: JSONObject) -> str | None:
     """Return the grammar that a request puts on the output, as JSON text; `None` if there is none."""
     for key in ("structured_outputs", "response_format"):
-        value = object_of(body.get(key))
+        value = as_object(body.get(key))
         if value and value.get("type") != "text":
             return json.dumps(value, ensure_ascii=False)
     return None

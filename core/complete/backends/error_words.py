@@ -16,7 +16,8 @@ import json
 import re
 from typing import NamedTuple
 
-from prompt_debugger.core.complete.shapes import object_of, parse_json, text_of
+from prompt_debugger.core.complete.shapes import parse_json, text_of
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.types import JSON
 
 MAX_CHARS = 4000
@@ -66,7 +67,7 @@ def words_of(value: JSON) -> str:
     found = _search(value, _DEPTH)
     if found or not isinstance(value, dict | list):
         return found
-    error = object_of(value).get("error")
+    error = as_object(value).get("error")
     return json.dumps(error) if error else ""
 
 
@@ -81,7 +82,7 @@ def _search(value: JSON, depth: int) -> str:
         return ""
     said = next((found for key in _KEYS if (found := _search(value.get(key), depth - 1))), "")
     path = _path_of(value.get("loc"))
-    upstream = text_of(object_of(value.get("metadata")).get("raw"))
+    upstream = text_of(as_object(value.get("metadata")).get("raw"))
     if said and upstream and upstream not in said:
         said = f"{said}: {upstream}"
     return f"`{path}`: {said}" if said and path else said

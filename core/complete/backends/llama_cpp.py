@@ -16,8 +16,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from prompt_debugger.core.complete.backends.http import HttpConnection
-from prompt_debugger.core.complete.shapes import object_of, parse_look, text_of
+from prompt_debugger.core.complete.shapes import parse_look, text_of
 from prompt_debugger.core.errors import BackendError, shorten
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.types import JSON, JSONObject
 
 _NOT_SENT = ("stream", "stream_options")
@@ -45,7 +46,7 @@ async def request_template(connection: HttpConnection, body: JSONObject) -> Temp
         BackendError: The server does not render, or not this request.
     """
     sent: JSONObject = {key: value for key, value in body.items() if key not in _NOT_SENT}
-    fields = object_of(await connection.post_for_json("/apply-template", sent))
+    fields = as_object(await connection.post_for_json("/apply-template", sent))
     text = text_of(fields.get("prompt"))
     if text is None:
         raise BackendError(f"`/apply-template` answered in an odd shape: {shorten(fields)}", kind="odd-answer")
@@ -76,7 +77,7 @@ async def request_pieces(connection: HttpConnection, text: str) -> dict[int, byt
 
 async def _token_entries(connection: HttpConnection, text: str, *, adds_special: bool) -> list[JSON]:
     sent: JSONObject = {"content": text, "add_special": adds_special, "parse_special": True, "with_pieces": True}
-    tokens = object_of(await connection.post_for_json("/tokenize", sent)).get("tokens")
+    tokens = as_object(await connection.post_for_json("/tokenize", sent)).get("tokens")
     return tokens if isinstance(tokens, list) else []
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from prompt_debugger.core.complete.backends.http import Answer, HttpConnection
 from prompt_debugger.core.complete.engines import ENGINES, UNKNOWN, Engine, Looks
-from prompt_debugger.core.complete.shapes import integer_of, object_of, objects_of, parse_look, text_of
+from prompt_debugger.core.complete.shapes import integer_of, objects_of, parse_look, text_of
 from prompt_debugger.core.errors import BackendError
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.types import JSONObject, Server
 
 _NO_KEY = 401
@@ -131,7 +132,7 @@ async def _first_by_own_paths(looks: Looks, engines: Iterable[Engine]) -> Engine
 async def _features_of(looks: Looks, engine: Engine) -> frozenset[str]:
     """Return which optional endpoints there are; those of the same names of another software differ."""
     by_path = engine.feature_by_path
-    listed = object_of(parse_look(looks.text("/openapi.json")).get("paths"))
+    listed = as_object(parse_look(looks.text("/openapi.json")).get("paths"))
     if listed:
         return frozenset(feature for path, feature in by_path.items() if path in listed)
     found = await asyncio.gather(*(looks.answers(path, is_get=path in engine.get_paths) for path in by_path))

@@ -16,8 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from prompt_debugger.core.complete.backends.http import HttpConnection
-from prompt_debugger.core.complete.shapes import ids_of, integer_of, object_of, parse_look, text_of
+from prompt_debugger.core.complete.shapes import ids_of, integer_of, parse_look, text_of
 from prompt_debugger.core.errors import BackendError, shorten
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.types import JSON, JSONObject
 
 _TOKENIZE_FIELDS = (
@@ -60,12 +61,12 @@ async def request_render(connection: HttpConnection, body: JSONObject) -> Render
     path = "/v1/chat/completions/render"
     sent: JSONObject = {key: value for key, value in body.items() if key not in ("stream", "stream_options")}
     answer = await connection.post(path, sent)
-    fields = object_of(await connection.read_json("POST", path, answer))
+    fields = as_object(await connection.read_json("POST", path, answer))
     ids = ids_of(fields.get("token_ids"))
     if ids is None:
         raise _odd(path, fields)
-    sampling = object_of(fields.get("sampling_params"))
-    kwargs = object_of(fields.get("reasoning_parser_kwargs")).get("chat_template_kwargs")
+    sampling = as_object(fields.get("sampling_params"))
+    kwargs = as_object(fields.get("reasoning_parser_kwargs")).get("chat_template_kwargs")
     return RenderAnswer(
         token_ids=ids,
         sampling=sampling,
@@ -88,7 +89,7 @@ async def request_derender(connection: HttpConnection, body: JSONObject) -> JSON
     Raises:
         BackendError: The server does not do that.
     """
-    return object_of(await connection.post_for_json("/v1/chat/completions/derender", body))
+    return as_object(await connection.post_for_json("/v1/chat/completions/derender", body))
 
 
 async def request_chat_token_ids(connection: HttpConnection, body: JSONObject) -> tuple[int, ...]:
@@ -98,7 +99,7 @@ async def request_chat_token_ids(connection: HttpConnection, body: JSONObject) -
         BackendError: The server does not tokenize, or not this request.
     """
     sent: JSONObject = {key: body[key] for key in _TOKENIZE_FIELDS if body.get(key) is not None}
-    fields = object_of(await connection.post_for_json("/tokenize", sent))
+    fields = as_object(await connection.post_for_json("/tokenize", sent))
     ids = ids_of(fields.get("tokens"))
     if not ids:  # llama.cpp's endpoint of the same name knows no messages and tells no ids for them
         raise _odd("/tokenize", fields)
@@ -114,7 +115,7 @@ async def request_text(connection: HttpConnection, model: str | None, token_ids:
     sent: JSONObject = {"tokens": list(token_ids)}
     if model is not None:
         sent["model"] = model
-    fields = object_of(await connection.post_for_json("/detokenize", sent))
+    fields = as_object(await connection.post_for_json("/detokenize", sent))
     text = text_of(fields.get("prompt")) if "prompt" in fields else text_of(fields.get("content"))
     if text is None:
         raise _odd("/detokenize", fields)
@@ -130,7 +131,7 @@ async def request_token_entries(connection: HttpConnection, model: str | None, t
     sent: JSONObject = {"prompt": text, "add_special_tokens": False, "return_token_strs": True}
     if model is not None:
         sent["model"] = model
-    fields = object_of(await connection.post_for_json("/tokenize", sent))
+    fields = as_object(await connection.post_for_json("/tokenize", sent))
     ids, entries = ids_of(fields.get("tokens")), fields.get("token_strs")
     texts = [entry for entry in entries if isinstance(entry, str)] if isinstance(entries, list) else []
     if ids is None or len(texts) != len(ids):
@@ -149,7 +150,7 @@ async def request_tokenizer_info(connection: HttpConnection) -> JSONObject:
 
 def _constraint_of(value: JSON) -> JSONObject | None:
     """Return the parts of `structured_outputs` that are set, without vLLM's private ones."""
-    fields = object_of(value)
+    fields = as_object(value)
     constraint: JSONObject = {
         key: item for key, item in fields.items() if item not in _UNSET and not key.startswith("_")
     }

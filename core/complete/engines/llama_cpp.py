@@ -13,7 +13,8 @@ from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.backends.llama_cpp import request_pieces, request_props
 from prompt_debugger.core.complete.engines._looks import Looks
 from prompt_debugger.core.complete.engines._record import ControlTokens, Endpoints, Engine, Marks, OwnFields
-from prompt_debugger.core.complete.shapes import integer_of, object_of, text_of
+from prompt_debugger.core.complete.shapes import integer_of, text_of
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.types import JSONObject, Server
 
 _FIELDS: JSONObject = {"verbose": True, "return_tokens": True}
@@ -27,7 +28,7 @@ def _is_llama_cpp(answers: Sequence[JSONObject]) -> bool:
 async def _add_details(looks: Looks, server: Server) -> Server:
     """Add what `/props` says, and whether the server tells its prompt (`apply_template`)."""
     fields = await looks.fields("/props")
-    length = integer_of(object_of(fields.get("default_generation_settings")).get("n_ctx"))
+    length = integer_of(as_object(fields.get("default_generation_settings")).get("n_ctx"))
     features: set[str] = {"tokenizer_info"} if text_of(fields.get("chat_template")) else set()
     if await looks.answers("/apply-template"):
         features.add("apply_template")

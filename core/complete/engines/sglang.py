@@ -24,8 +24,9 @@ from typing import NamedTuple
 from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.engines._looks import Looks
 from prompt_debugger.core.complete.engines._record import Engine, Marks, OutputToParse, OwnParsers
-from prompt_debugger.core.complete.shapes import object_of, objects_of, text_of
+from prompt_debugger.core.complete.shapes import objects_of, text_of
 from prompt_debugger.core.errors import BackendError, shorten
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.types import JSON, JSONObject, Server, ServerOutcome
 
 _NAME = re.compile(r"sglang:(?P<tool>[^+]+)(?:\+(?P<reasoning>.+))?", re.DOTALL)
@@ -56,7 +57,7 @@ async def request_function_calls(
     body: JSONObject = {"text": text, "tool_call_parser": parser, "tools": list(tools)}
     path = "/parse_function_call"
     answer = await connection.post_for_json(path, body)
-    fields = object_of(answer)
+    fields = as_object(answer)
     normal_text = fields.get("normal_text")
     if "calls" not in fields or not isinstance(normal_text, str | None):
         raise _odd(path, answer)
@@ -71,7 +72,7 @@ async def request_separate_reasoning(connection: HttpConnection, text: str, pars
     """
     path = "/separate_reasoning"
     answer = await connection.post_for_json(path, {"text": text, "reasoning_parser": parser})
-    fields = object_of(answer)
+    fields = as_object(answer)
     if "reasoning_text" not in fields or not isinstance(fields.get("text"), str | None):
         raise _odd(path, answer)
     return SeparatedReasoning(text_of(fields["reasoning_text"]) or None, text_of(fields.get("text")) or "")

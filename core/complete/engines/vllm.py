@@ -20,8 +20,9 @@ from prompt_debugger.core.complete.engines._record import (
     OwnFields,
     OwnParsers,
 )
-from prompt_debugger.core.complete.shapes import object_of, objects_of, text_of
+from prompt_debugger.core.complete.shapes import objects_of, text_of
 from prompt_debugger.core.errors import shorten
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.types import JSONObject, Server, ServerOutcome
 
 _DERENDER = "derender"
@@ -34,8 +35,8 @@ async def _add_details(looks: Looks, server: Server) -> Server:
         server = replace(server, features=server.features | {"tool_parser"})
     if "server_info" not in server.features:
         return server
-    config = object_of((await looks.fields("/server_info?config_format=json")).get("vllm_config"))
-    name = text_of(object_of(config.get("structured_outputs_config")).get("reasoning_parser"))
+    config = as_object((await looks.fields("/server_info?config_format=json")).get("vllm_config"))
+    name = text_of(as_object(config.get("structured_outputs_config")).get("reasoning_parser"))
     return replace(server, reasoning_parser=name or None, has_reasoning_parser=bool(name) if config else None)
 
 

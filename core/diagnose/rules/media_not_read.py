@@ -22,9 +22,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from prompt_debugger.core.diagnose.fields import as_list, as_object, as_text, numbered_messages
+from prompt_debugger.core.diagnose.fields import as_list, as_text, numbered_messages
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_request, prompt_of
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import Severity, Stage, Trace
 

@@ -26,12 +26,13 @@ import json
 from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.advice import Step
-from prompt_debugger.core.diagnose.fields import as_object, as_text, body_of, content_of, reasoning_of, returned_calls
+from prompt_debugger.core.diagnose.fields import as_text, body_of, content_of, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.room import output_limit
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.schemas import violations
 from prompt_debugger.core.diagnose.sight import Sight, in_message, in_request, why_cut
 from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import JSON, Severity, Stage, Trace
 

@@ -24,9 +24,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prompt_debugger.core.diagnose.fields import as_list, as_object, body_of, numbered_messages, request_tools
+from prompt_debugger.core.diagnose.fields import as_list, body_of, numbered_messages, request_tools
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.protocols import Rule
 from prompt_debugger.core.types import FindingEvidence, Severity, Stage, Trace
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.pipeline.intake.answers import Answer, read_answer, read_stream
 from prompt_debugger.core.pipeline.intake.forms import Form, Intake
 from prompt_debugger.core.pipeline.intake.recognise import (
@@ -124,12 +125,12 @@ def _lone(body: JSONObject) -> Intake:
 
 def _har_entry(entry: JSON) -> tuple[JSONObject, str] | None:
     """Return body and answer of a recorded call; `None` if it is another one."""
-    asked, answered = (_object(_object(entry).get(name)) for name in ("request", "response"))
-    posted = _object(asked.get("postData")).get("text")
+    asked, answered = (as_object(as_object(entry).get(name)) for name in ("request", "response"))
+    posted = as_object(asked.get("postData")).get("text")
     body = json_of(posted) if isinstance(posted, str) else None
     if not isinstance(body, dict) or not ("messages" in body or "input" in body):
         return None
-    content = _object(answered.get("content"))
+    content = as_object(answered.get("content"))
     text = content.get("text")
     answer = text if isinstance(text, str) else ""
     if content.get("encoding") == "base64":
@@ -176,10 +177,6 @@ def _with_answer(intake: Intake, answer: Answer) -> Intake:
         finish_reason=answer.finish_reason,
         notes=(*intake.notes, *answer.notes),
     )
-
-
-def _object(value: JSON) -> JSONObject:
-    return value if isinstance(value, dict) else {}
 
 
 _READERS: Mapping[Form, Callable[[str, int], Intake]] = {

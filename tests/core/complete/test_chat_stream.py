@@ -15,8 +15,8 @@ from prompt_debugger.core.complete.backends.sse import SseEvent
 from prompt_debugger.core.complete.chat_stream import ChatStreamReader
 from prompt_debugger.core.complete.problem import Problem
 from prompt_debugger.core.complete.raw_completion import CompletionReader
-from prompt_debugger.core.complete.shapes import object_of
 from prompt_debugger.core.errors import BackendError
+from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.types import JSON, ChatResult, JSONObject, StreamDelta, TokenLogprob, Usage
 from tests.core.complete.faulty_server import Behaviour, answer, chunk, faulty_server, in_turn, reset, stream
 from tests.core.complete.test_assemble import JSON_VALUES
@@ -320,7 +320,7 @@ async def test_what_vllm_refuses_on_a_stream_is_asked_of_the_whole_answer_alone(
         await client.chat(wanted)
         await client.chat_stream(wanted)
 
-    whole, streamed = (object_of(request.json) for request in server.received)
+    whole, streamed = (as_object(request.json) for request in server.received)
     assert whole["prompt_logprobs"] == 2
     assert "prompt_logprobs" not in streamed
 
