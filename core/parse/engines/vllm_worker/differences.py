@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from prompt_debugger.core.parse.engines.vllm_worker.message import GrowingMessage, Message, Place
@@ -44,17 +45,19 @@ class Follower:
     def __init__(self, whole: Message) -> None:
         """Begin where nothing has been streamed."""
         self._whole = whole
-        self._indexes: list[int] = []  # of the calls so far
+        self._indexes: list[int] = []  # of the calls
+        self._last: tuple[int, int] | None = None  # of the calls that were there when last asked: its place, its index
         self._reached: dict[Place, int] = {}  # characters of each text that are as in the whole
 
     def is_on_the_way(self, streamed: GrowingMessage) -> bool:
         """Say whether the streamed message can still become the whole one; asked again and again till it cannot."""
-        indexes, news = streamed.call_indexes, iter(streamed.take_news())
-        if len(indexes) > len(self._whole.calls):
+        self._indexes, news = streamed.call_indexes, iter(streamed.take_news())
+        if len(self._indexes) > len(self._whole.calls):
             return False
-        if indexes[: len(self._indexes)] != self._indexes:  # a call came before others, which now stand elsewhere
-            self._reached, news = {}, streamed.parts()
-        self._indexes = indexes
+        if self._last is not None and self._indexes[self._last[0]] != self._last[1]:
+            self._reached, news = {}, streamed.parts()  # a call came before others, which now stand elsewhere
+        if self._indexes:
+            self._last = len(self._indexes) - 1, self._indexes[-1]
         return all(self._fits(place, part) for place, part in news)
 
     def _fits(self, place: Place, part: str) -> bool:
@@ -62,7 +65,7 @@ class Follower:
         if index is None:
             text: str = getattr(self._whole, name) or ""
         else:
-            text = self._whole.calls[self._indexes.index(index)][name] or ""
+            text = self._whole.calls[bisect_left(self._indexes, index)][name] or ""
         begin = self._reached.get(place, 0)
         self._reached[place] = begin + len(part)
         return text.startswith(part, begin)

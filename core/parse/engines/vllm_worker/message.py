@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -46,6 +47,7 @@ class GrowingMessage:
         """Begin with nothing."""
         self._texts: dict[Place, list[str]] = {}
         self._calls: dict[int, str | None] = {}  # id by index
+        self._indexes: list[int] = []  # of the calls, in order: not sorted anew at every delta
         self._news: list[tuple[Place, str]] = []
 
     def add(self, delta: Any, *, first_only: bool) -> None:  # noqa: ANN401 - an object of vLLM
@@ -68,8 +70,8 @@ class GrowingMessage:
 
     @property
     def call_indexes(self) -> list[int]:
-        """The indexes of its calls, in their order."""
-        return sorted(self._calls)
+        """The indexes of its calls, in their order; the list grows with it."""
+        return self._indexes
 
     def take_news(self) -> list[tuple[Place, str]]:
         """Return the parts that came since this was last asked."""
@@ -81,6 +83,8 @@ class GrowingMessage:
         return ((place, part) for place, parts in self._texts.items() for part in parts)
 
     def _add_call(self, part: Any) -> None:  # noqa: ANN401 - an object of vLLM
+        if part.index not in self._calls:
+            insort(self._indexes, part.index)
         self._calls[part.index] = self._calls.get(part.index) or part.id
         function = part.function
         if function is None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from prompt_debugger.core.parse.engines.vllm_worker.piece import Piece
+from prompt_debugger.core.parse.engines.vllm_worker.piece import Piece, texts_by_prefix
 from prompt_debugger.core.parse.engines.vllm_worker.vocabulary import END_TEXTS, StandIn, end_ids_of_folder
 
 
@@ -90,7 +90,8 @@ def _texts(tokenizer: Any, ids: Sequence[int], prompt_ids: Sequence[int], *, ski
     """Detokenize step by step, as the server does; bytes of an unfinished character wait for the next token."""
     core = getattr(tokenizer, "_tokenizer", None)
     if core is None or not hasattr(core, "get_added_tokens_decoder"):
-        return _texts_by_prefix(tokenizer, ids, skip_special_tokens=skip_special_tokens)
+        decode = functools.partial(tokenizer.decode, skip_special_tokens=skip_special_tokens)
+        return texts_by_prefix(decode, ids)
     from tokenizers.decoders import DecodeStream
 
     stream = DecodeStream(ids=list(prompt_ids), skip_special_tokens=skip_special_tokens)
@@ -104,16 +105,6 @@ def _texts(tokenizer: Any, ids: Sequence[int], prompt_ids: Sequence[int], *, ski
             stream = DecodeStream(skip_special_tokens=skip_special_tokens)
             text = stream.step(core, one)
         texts.append(text or "")
-    return texts
-
-
-def _texts_by_prefix(tokenizer: Any, ids: Sequence[int], *, skip_special_tokens: bool) -> list[str]:
-    texts, done = [], ""
-    for stop in range(1, len(ids) + 1):
-        text = tokenizer.decode(list(ids[:stop]), skip_special_tokens=skip_special_tokens)
-        text = done if text.endswith("�") else text
-        texts.append(text[len(done) :])
-        done = text
     return texts
 
 

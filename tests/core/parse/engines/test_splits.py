@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from prompt_debugger.core.parse.engines.vllm_worker.differences import Follower
 from prompt_debugger.core.parse.engines.vllm_worker.message import GrowingMessage, Message
-from prompt_debugger.core.parse.engines.vllm_worker.piece import Piece
+from prompt_debugger.core.parse.engines.vllm_worker.piece import Piece, texts_by_prefix
 from prompt_debugger.core.parse.engines.vllm_worker.splits import compare
 
 
@@ -130,6 +130,67 @@ def test_a_long_answer_is_followed_part_by_part():
         assert follower.is_on_the_way(growing)
 
     assert growing.message() == whole
+
+
+class Counted(int):
+    """The index of a call, which counts how often any is compared."""
+
+    compared = 0
+
+    def __eq__(self, other):
+        Counted.compared += 1
+        return int(self) == int(other)
+
+    def __lt__(self, other):
+        Counted.compared += 1
+        return int(self) < int(other)
+
+    __hash__ = int.__hash__
+
+
+def test_many_calls_are_followed_call_by_call():
+    def compared_for(count):
+        deltas = [call(Counted(index), name="f", arguments="{}") for index in range(count)]
+        growing, follower = GrowingMessage(), Follower(grown(*deltas).message())
+        Counted.compared = 0
+        for delta in deltas:
+            growing.add(delta, first_only=False)
+            assert follower.is_on_the_way(growing)
+        return Counted.compared
+
+    assert compared_for(2_000) < 2.5 * compared_for(1_000)
+
+
+class Vocabulary:
+    """Decodes bytes as ids, and counts them."""
+
+    def __init__(self):
+        self.decoded = 0
+
+    def decode(self, ids):
+        self.decoded += len(ids)
+        return bytes(ids).decode("utf-8", "replace")
+
+
+@given(st.text("ab é日👩\ufffd", max_size=300))
+def test_each_token_adds_what_the_whole_text_gains(text):
+    ids, texts, done = text.encode(), [], ""
+    for stop in range(1, len(ids) + 1):
+        so_far = ids[:stop].decode("utf-8", "replace")
+        so_far = done if so_far.endswith("\ufffd") else so_far
+        texts.append(so_far[len(done) :])
+        done = so_far
+
+    assert texts_by_prefix(Vocabulary().decode, ids) == texts
+
+
+def test_a_long_output_is_decoded_in_linear_time():
+    def decoded_for(count):
+        vocabulary = Vocabulary()
+        texts_by_prefix(vocabulary.decode, "日本語 word ".encode() * count)
+        return vocabulary.decoded
+
+    assert decoded_for(400) < 2.1 * decoded_for(200)
 
 
 def test_what_streams_alike_is_equal():
