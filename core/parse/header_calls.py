@@ -110,9 +110,14 @@ class _HeaderScan(StretchScan):
         # With the opener and the wrappers, which are stops.
         self._behind_header = there = self._finder.occurring(calls.behind_header, region.start)
         self._markers = [marker for marker in calls.markers if marker in there]
-        self._stops = [marker for marker in calls.stops if marker in there]
+
+    @cached_property
+    def _stops(self) -> list[str]:
+        return [marker for marker in self._family.stops if marker in self._behind_header]
 
     def run(self) -> Scan:
+        if not self._markers:
+            return self._found()
         position = self._region.start
         while (hit := self._finder.first(self._markers, position)) is not None:
             position = self._read(hit, position)

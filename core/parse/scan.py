@@ -119,8 +119,8 @@ class QuoteGuard:
         self._stop = stop
         self._position = start
         self._fence = ""
+        self._has_fences = text.find("```", start, stop) != -1 or text.find("~~~", start, stop) != -1
         self._fences = Finder(text, stop)
-        self._has_fences = any(text.find(ticks, start, stop) != -1 for ticks in ("```", "~~~"))
         self._floor = start
 
     def skip(self, position: int) -> None:

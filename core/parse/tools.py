@@ -9,8 +9,8 @@ from prompt_debugger.core.types import JSON, JSONObject
 
 def tool_names(tools: Iterable[JSONObject]) -> frozenset[str]:
     """Return the names of the tools, those without one left out."""
-    names = (function_of(tool).get("name") for tool in tools)
-    return frozenset(name for name in names if isinstance(name, str))
+    names = [function_of(tool).get("name") for tool in tools]
+    return frozenset([name for name in names if isinstance(name, str)])
 
 
 def function_of(tool: JSONObject) -> JSONObject:

@@ -73,6 +73,6 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.COMPLETE,
     find=find,
-    needs=Sight.RAW,
+    needs=Sight.VOCABULARY,  # which says what ends a turn and what opens one
     threads=("vllm-project/vllm#4180", "vllm-project/vllm#4182", "Blaizzy/mlx-vlm#2112"),
 )

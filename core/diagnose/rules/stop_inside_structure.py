@@ -31,10 +31,13 @@ from prompt_debugger.core.types import CallStatus, Severity, Span, Stage, Trace
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report a stop string that ended the output inside a structure."""
+    fired = None if trace.chat is None else trace.chat.stop_reason
+    if fired is None and trace.raw is not None:
+        fired = trace.raw.stop_reason
+    if trace.raw is None or not isinstance(fired, str):
+        return
     stop = body_of(trace).get("stop")
-    asked = [stop] if isinstance(stop, str) else as_list(stop)
-    fired = next((r.stop_reason for r in (trace.chat, trace.raw) if r is not None and r.stop_reason is not None), None)
-    if trace.raw is None or not isinstance(fired, str) or fired not in asked:
+    if fired not in ([stop] if isinstance(stop, str) else as_list(stop)):
         return
     text = trace.raw.text
     where = None
