@@ -37,9 +37,17 @@ def _answer(text: str, *, loses: bool) -> JSONObject:
 
 def make_verifications(folder: Path) -> tuple[Path, Path]:
     """Return the folders of two verifications: `lossy` drops the calls of two rows, `mended` none."""
-    for name in ("lossy", "mended"):
-        rows = [body(text, temperature=0, stream=False) for text in ROWS]
-        with counting_server(partial(_answer, loses=name == "lossy")) as server:
-            run = Verification(folder / name, [*rows], ["--tokenizer", str(LAB)])
-            run.finish(run.start(server.base_url))  # a process of its own: a browser's loop may run in this one
-    return folder / "lossy", folder / "mended"
+    return make_lossy(folder), _make(folder / "mended", loses=False)
+
+
+def make_lossy(folder: Path) -> Path:
+    """Return the folder of the first of them alone."""
+    return _make(folder / "lossy", loses=True)
+
+
+def _make(folder: Path, *, loses: bool) -> Path:
+    rows = [body(text, temperature=0, stream=False) for text in ROWS]
+    with counting_server(partial(_answer, loses=loses)) as server:
+        run = Verification(folder, [*rows], ["--tokenizer", str(LAB)])
+        run.finish(run.start(server.base_url))  # a process of its own: a browser's loop may run in this one
+    return folder

@@ -10,14 +10,14 @@ import pytest
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.report.wire import trace_from_json
 from prompt_debugger.core.verify import Journal, open_stored
-from tests.core.verify.made import ROWS, make_verifications
+from tests.core.verify.made import ROWS, make_lossy
 
 pytestmark = pytest.mark.slow  # makes two verifications, each in a process of its own
 
 
 @pytest.fixture(scope="module")
 def lossy(tmp_path_factory) -> Path:
-    return make_verifications(tmp_path_factory.mktemp("made"))[0]
+    return make_lossy(tmp_path_factory.mktemp("made"))
 
 
 def test_a_journal_gives_rows_runs_and_the_server(lossy):
