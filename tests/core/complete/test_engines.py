@@ -211,6 +211,13 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Package
         del sys.modules[name]
 
 
+def test_the_engine_of_the_guide_is_one(package: Package) -> None:
+    guide = (ROOT / "docs" / "guides" / "extend.md").read_text(encoding="utf-8").partition("## A server")[2]
+    package.write("lanternd", guide.partition("```python\n")[2].partition("```")[0])
+
+    assert load_engines(package.module)["lanternd"].title == "Lantern Daemon"
+
+
 def test_engines_are_tried_in_their_order(package: Package) -> None:
     package.write("early", "ENGINE = Engine('z', 'Z', Marks(order=1))")
     package.write("late", "ENGINE = Engine('a', 'A')")
