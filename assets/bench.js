@@ -15,6 +15,7 @@ builders.tabs = (root) => {
   return {
     show(decoded) {
       if (!decoded) return root.replaceChildren();
+      /** @type {{ label: string, prefix: string, tabs: [name: string, title: string, hint: string][], folds: boolean }} */
       const { label, prefix, tabs, folds } = decoded.header;
       const isFolded = folds && globalThis.matchMedia("(min-width: 901px) and (max-height: 860px)").matches;
       root.setAttribute("aria-label", label);
@@ -33,9 +34,9 @@ builders.tabs = (root) => {
         return tab;
       });
       root.onkeydown = (event) => {
-        const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+        const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
         if (!step) return;
-        const next = made[(made.indexOf(document.activeElement) + step + made.length) % made.length];
+        const next = made[(made.findIndex((tab) => tab === document.activeElement) + step + made.length) % made.length];
         next.click();
         next.focus();
       };
@@ -46,6 +47,12 @@ builders.tabs = (root) => {
   };
 };
 
+/**
+ * @param {HTMLButtonElement[]} made
+ * @param {string} prefix
+ * @param {[string, string, string][]} tabs
+ * @param {string | null} name
+ */
 function choose(made, prefix, tabs, name) {
   tabs.forEach(([other], i) => {
     const isOpen = other === name;
@@ -54,7 +61,7 @@ function choose(made, prefix, tabs, name) {
     const place = document.getElementById(prefix + other);
     if (!place) return;
     place.classList.toggle("pd-closed", !isOpen);
-    place.parentElement.classList.toggle("pd-folded", name === null);
+    place.parentElement?.classList.toggle("pd-folded", name === null);
     place.setAttribute("role", "tabpanel");
     place.setAttribute("aria-labelledby", made[i].id);
   });
@@ -63,6 +70,13 @@ function choose(made, prefix, tabs, name) {
 // --- a view of the bench -------------------------------------------
 
 // A view that shows {state, source, sentence, …}, an error, or, before the first run, what it will show.
+/**
+ * @param {HTMLElement} root
+ * @param {string} name
+ * @param {string} hint
+ * @param {(header: any) => (Node | string | false | null | undefined | 0 | "")[]} draw
+ * @returns {View}
+ */
 function bench(root, name, hint, draw) {
   root.classList.add("pd-bench-view");
   const empty = () => root.replaceChildren(make("p", "pd-empty", hint));
@@ -82,7 +96,7 @@ function bench(root, name, hint, draw) {
       if (header.state === "error") head.append(trouble(header));
       const open = openItems(root);
       root.replaceChildren(head);
-      if (header.state !== "error") root.append(...draw(header).filter(Boolean));
+      if (header.state !== "error") root.append(...draw(header).filter((part) => part instanceof Node));
       reopen(root, open);
       root.shownFor = header.state === "error" ? undefined : requestText();
       if (root.isStopped) showStopped(root); // a step that was under way still came
@@ -106,18 +120,24 @@ function markStale() {
     if (note || !isStale || !root.querySelector(".pd-bench-head")) return;
     const added = make("p", "pd-stale", "The request was changed since: try again.");
     added.setAttribute("role", "status");
-    root.querySelector(".pd-bench-head").append(added);
+    root.querySelector(".pd-bench-head")?.append(added);
   });
 }
 
 // What a person has folded out stays so while the report grows.
+/** @param {HTMLElement} root */
 function openItems(root) {
-  return new Map([...root.querySelectorAll("details[data-key]")].map((one) => [one.dataset.key, one.open]));
+  const items = /** @type {NodeListOf<HTMLDetailsElement>} */ (root.querySelectorAll("details[data-key]"));
+  return new Map([...items].map((one) => /** @type {const} */ ([one.dataset.key, one.open])));
 }
 
+/**
+ * @param {HTMLElement} root
+ * @param {Map<string | undefined, boolean>} open
+ */
 function reopen(root, open) {
-  root.querySelectorAll("details[data-key]").forEach((one) => {
-    if (open.has(one.dataset.key)) one.open = open.get(one.dataset.key);
+  /** @type {NodeListOf<HTMLDetailsElement>} */ (root.querySelectorAll("details[data-key]")).forEach((one) => {
+    one.open = open.get(one.dataset.key) ?? one.open;
   });
 }
 
@@ -128,6 +148,7 @@ document.addEventListener("click", (event) => {
   if (root) root.isStopped = false;
 }, true);
 
+/** @param {{ fraction: number | null, text: string }} state */
 function progress(state) {
   const box = make("p", "pd-bench-progress");
   const meter = make("progress", "pd-meter");
@@ -150,12 +171,14 @@ function viewIn(elementId) {
 }
 
 // After Stop nothing more comes: what is there stays, and says that it is not whole.
+/** @param {string} elementId */
 function settle(elementId) {
   const root = viewIn(elementId);
   if (root) root.isStopped = true;
   if (root) showStopped(root);
 }
 
+/** @param {HTMLElement} root */
 function showStopped(root) {
   if (root.dataset.state !== "running") return;
   root.dataset.state = "stopped";
@@ -163,6 +186,7 @@ function showStopped(root) {
   if (box) box.replaceChildren(make("span", "pd-stopped", "Stopped: " + box.textContent));
 }
 
+/** @param {{ hint: string, place: Place | null }} header */
 function trouble({ hint, place }) {
   const box = make("p", "pd-bench-hint");
   if (hint) box.append(prose("span", "", hint));
@@ -172,25 +196,31 @@ function trouble({ hint, place }) {
 }
 
 // A way to a line of the request, a field of it, or a line of the template.
+/**
+ * @param {Place} place
+ * @returns {HTMLButtonElement | null}
+ */
 function placeButton(place) {
-  if (place.line) return button("Go to line " + place.line, "pd-jump", () => controller("request").jump(place));
-  if (place.field) return button("\u2192 " + place.field, "pd-jump", () => controller("request").jump({ field: place.field }));
+  if (place.line) return button("Go to line " + place.line, "pd-jump", () => controller("request")?.jump(place));
+  if (place.field) return button("\u2192 " + place.field, "pd-jump", () => controller("request")?.jump({ field: place.field }));
   return place.template_line ? lineButton(place) : null;
 }
 
+/** @param {Place} place */
 function lineButton(place) {
   const column = place.template_column ? ", column " + place.template_column : "";
-  const go = () => controller("template_source") && controller("template_source").jump(place);
+  const go = () => controller("template_source")?.jump(place);
   return button("template line " + place.template_line + column, "pd-jump", go, "Show it in the template editor");
 }
 
+/** @param {...(Place | null | undefined)} places */
 function placesOf(...places) {
   const box = make("span", "pd-places");
   const seen = new Set();
   for (const place of places) {
     const field = place && place.field;
     const line = place && place.template_line;
-    if (field && !seen.has(field) && seen.add(field)) box.append(placeButton({ field }));
+    if (field && !seen.has(field) && seen.add(field)) box.append(placeButton({ field }) || "");
     if (line && !seen.has(line) && seen.add(line)) box.append(lineButton({ template_line: line }));
   }
   return box.childNodes.length ? box : null;

@@ -3,14 +3,31 @@
 import { visibleText } from "./payload.js";
 import { saveCanvas } from "./picture.js";
 
+/**
+ * @typedef {import("./check_view.js").CheckHeader} CheckHeader
+ * @typedef {import("./check_view.js").CheckRow} CheckRow
+ * @typedef {import("./check_view.js").CheckAnswer} CheckAnswer
+ */
+
 const SCALE = 2, MARGIN = 24, ROW = 24, CELL = 40, NAME = 250, MOST_ROWS = 40;
+/** @type {Record<string, string>} */
 const GROUNDS = { pass: "arguments", limit: "warning-soft", fail: "error-soft" };
+/** @type {Record<string, string>} */
 const INKS = { pass: "ok", limit: "warning", fail: "error", untried: "muted" };
+/** @type {Record<string, string>} */
 const SIGNS = { pass: "\u2713", limit: "~", fail: "\u2715", untried: "\u00b7" };
+/** @type {Record<string, string>} */
 const TONES = { same: "pass", larger: "limit", differs: "fail", untried: "untried" };
 
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {CheckHeader} header
+ * @param {CheckRow[]} rows
+ * @param {CheckAnswer[]} answers
+ */
 function draw(canvas, header, rows, answers) {
   const style = getComputedStyle(document.body);
+  /** @type {(name: string) => string} */
   const color = (name) => style.getPropertyValue("--pd-" + name).trim();
   const heads = 30 + Math.max(...answers.map((answer) => answer.name.length), 6) * 7;
   const width = Math.max(900, MARGIN * 2 + NAME + answers.length * CELL);
@@ -18,7 +35,9 @@ function draw(canvas, header, rows, answers) {
   canvas.width = width * SCALE;
   canvas.height = (top + rows.length * ROW + MARGIN + 20) * SCALE;
   const context = canvas.getContext("2d");
+  if (!context) return;
   context.scale(SCALE, SCALE);
+  /** @type {(text: string, x: number, y: number, ink: string, size?: number, weight?: number, family?: string) => void} */
   const write = (text, x, y, ink, size = 13, weight = 400, family = "font") => {
     context.font = weight + " " + size + "px " + color(family);
     context.fillStyle = color(ink);
@@ -37,6 +56,7 @@ function draw(canvas, header, rows, answers) {
     write(answer.name, 0, 0, "text", 11.5, 400, "mono");
     context.restore();
   });
+  /** @type {(tone: string, x: number, y: number) => void} */
   const half = (tone, x, y) => {
     if (GROUNDS[tone]) {
       context.fillStyle = color(GROUNDS[tone]);
@@ -62,6 +82,11 @@ function draw(canvas, header, rows, answers) {
   write("Left: the whole output. Right: the same output streamed.  \u2713 comes back  ~ not in larger deltas  \u2715 does not  \u00b7 not tried", MARGIN, top + rows.length * ROW + 20, "muted", 11.5);
 }
 
+/**
+ * @param {CheckHeader} header
+ * @param {CheckRow[]} rows
+ * @param {CheckAnswer[]} answers
+ */
 async function saveCheckPicture(header, rows, answers) {
   const canvas = document.createElement("canvas");
   draw(canvas, header, rows.slice(0, MOST_ROWS), answers);

@@ -4,16 +4,34 @@
 import { bench } from "./bench.js";
 import { builders } from "./builders.js";
 import { saveCheckPicture } from "./check_picture.js";
-import { button, copyText, make, prose, region } from "./dom.js";
+import { button, copyText, make, prose, region, under } from "./dom.js";
 import { ruleName } from "./findings_view.js";
 import { drawJson } from "./json_view.js";
 import { open as openPanel, point } from "./linking.js";
 import { plural, visibleText } from "./payload.js";
 
+/**
+ * @typedef {{ whole: boolean, streamed: string, state: string, problem: string, remark?: string }} CheckCell
+ * @typedef {{ name: string, short: string, kind: string, chosen: boolean, passed: number, asked: number, whole: number,
+ *   cells: Record<string, CheckCell | undefined> }} CheckRow
+ * @typedef {{ name: string, about: string, unasked: boolean }} CheckAnswer
+ * @typedef {{ engine: string, title: string, command: string, is_tried: boolean, flags: [words: string, reason: string][], note: string }} Command
+ * @typedef {{ state: string, sentence: string, source: string, verdict: string, missing: string, rows: CheckRow[], answers: CheckAnswer[],
+ *   commands: Command[], plugin: [what: string, command: string][], reasons: string[], features: [answer: string, about: string,
+ *   state: string, problem: string][], findings: FindingCard[], supports: [name: string, isHeld: boolean][], engines: { sentence: string,
+ *   note: string, differ: [name: string, about: string, causes: string][] } }} CheckHeader
+ * @typedef {{ state: string, sentence: string, hint: string, short: string, about: string, parser: string, answer: string, by_hand: string,
+ *   cell: CheckCell, sent: unknown, prompt_tail: string, account: LedgerAccount | null, deltas: string[], more_deltas: number }} CellHeader
+ */
+
+/** @type {((parser: string, answer: string) => void) | null} */
 let takeCell = null; // as long as its view is there
+/** @type {Record<string, string>} */
 const VERDICTS = { works: "WORKS", "works-with-limits": "WITH LIMITS", "nothing-works": "NOTHING WORKS", unknown: "CANNOT BE SAID" };
 const KINDS = [["all", "All"], ["tool", "Tool parsers"], ["reasoning", "Reasoning parsers"], ["pair", "Pairs"]];
+/** @type {Record<string, [sign: string, words: string]>} */
 const STATES = { pass: ["\u2713", "comes back"], limit: ["~", "only in small deltas"], fail: ["\u2715", "does not come back"], unasked: ["\u2013", "not asked"] };
+/** @type {Record<string, [sign: string, tone: string, words: string]>} */
 const STREAMED = {
   same: ["\u2713", "pass", "the same in every chunking"],
   larger: ["~", "limit", "token by token, not in larger deltas"],
@@ -23,7 +41,8 @@ const STREAMED = {
 
 builders.model_check = (root, name) => {
   const state = { kind: "all", failing: false, showsAll: false, open: null };
-  let header = null;
+  /** @type {CheckHeader} */
+  let header;
   const view = bench(root, name, "Which parsers read what this model's template taught it to write, and which flags does a server need? The template prints seventeen answers; every parser of vLLM gets them, whole and streamed. No weights, no GPU. Empty means the model that the page aims at.", (told) => {
     header = told;
     if (told.state !== "done") return [];
@@ -31,6 +50,11 @@ builders.model_check = (root, name) => {
     return [recommendation(told), matrixBox(), reasons(told), template(told)];
   });
 
+  /**
+   * @param {string} act
+   * @param {{ name: string }} row
+   * @param {string} answer
+   */
   function ask(act, row, answer) {
     root.pdAsk("select", { index: 0, value: { act, parser: row.name, answer } });
   }
@@ -43,8 +67,10 @@ builders.model_check = (root, name) => {
     return box;
   }
 
+  /** @param {() => void} redraw */
   function filters(redraw) {
     const bar = make("div", "pd-switches pd-check-filters");
+    /** @type {(label: string, isOn: boolean, change: () => void) => void} */
     const choose = (label, isOn, change) => {
       const one = button(label, "pd-switch", () => {
         change();
@@ -66,7 +92,7 @@ builders.model_check = (root, name) => {
 
   const wanted = () => header.rows.filter((row) => (state.kind === "all" || row.kind === state.kind) && (!state.failing || row.passed < row.asked));
   const shown = () => wanted().filter((row) => state.showsAll || row.chosen || row.whole > 0);
-  const columns = () => header.answers.filter((answer) => !answer.unasked && (!state.failing || shown().some((row) => row.cells[answer.name] && row.cells[answer.name].state !== "pass")));
+  const columns = () => header.answers.filter((answer) => !answer.unasked && (!state.failing || shown().some((row) => (row.cells[answer.name]?.state ?? "pass") !== "pass")));
 
   function matrix() {
     const table = make("table", "pd-check-table");
@@ -90,6 +116,7 @@ builders.model_check = (root, name) => {
     return table;
   }
 
+  /** @param {CheckRow} row */
   function tableRow(row) {
     const element = make("tr", row.chosen ? "pd-check-chosen" : "");
     const title = make("th", "pd-parser-name", row.short);
@@ -100,6 +127,10 @@ builders.model_check = (root, name) => {
     return element;
   }
 
+  /**
+   * @param {CheckRow} row
+   * @param {CheckAnswer} answer
+   */
   function tableCell(row, answer) {
     const box = make("td", "pd-check-place");
     const cell = row.cells[answer.name];
@@ -125,13 +156,20 @@ builders.model_check = (root, name) => {
     return box;
   }
 
+  /**
+   * @param {CheckRow} row
+   * @param {CheckAnswer} answer
+   * @param {CheckCell} cell
+   * @param {string} words
+   */
   function pointAt(row, answer, cell, words) {
+    /** @type {Fact[]} */
     const parts = [["", row.short], ["answer", answer.name], ["", answer.about], ["", words]];
     if (cell.problem) parts.push(["", cell.problem, "bad"]);
     point("model_check", { parts });
   }
 
-  takeCell = (parser, answer) => {
+  takeCell = (/** @type {string} */ parser, /** @type {string} */ answer) => {
     ask("take", { name: parser }, answer);
     openPanel("parse");
   };
@@ -139,12 +177,15 @@ builders.model_check = (root, name) => {
 };
 
 // Arrow keys go from cell to cell; Tab goes past the matrix.
+/** @param {KeyboardEvent} event */
 function walk(event) {
-  const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
-  const cell = event.target.closest(".pd-check-cell");
-  if (!step || !cell) return;
+  /** @type {Record<string, [down: number, across: number]>} */
+  const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+  const step = steps[event.key];
+  const cell = under(event, ".pd-check-cell"), place = cell?.parentElement, row = place?.parentElement;
+  if (!step || !cell || !place || !row) return;
   event.preventDefault();
-  const place = cell.parentElement, row = place.parentElement;
+  /** @type {HTMLElement | null} */
   let next = null;
   if (step[1]) {
     for (let at = step[1] > 0 ? place.nextElementSibling : place.previousElementSibling; at && !next; at = step[1] > 0 ? at.nextElementSibling : at.previousElementSibling) next = at.querySelector(".pd-check-cell");
@@ -158,6 +199,7 @@ function walk(event) {
   next.focus();
 }
 
+/** @param {string} text */
 function heading(text) {
   const cell = make("th", "", text);
   cell.scope = "col";
@@ -174,6 +216,7 @@ function legend() {
 
 // --- what to start a server with -------------------------------------------------------
 
+/** @param {CheckHeader} header */
 function recommendation(header) {
   const box = make("section", "pd-check-recommended");
   const head = make("div", "pd-check-verdict pd-check-is-" + header.verdict);
@@ -194,6 +237,7 @@ function recommendation(header) {
   return box;
 }
 
+/** @param {CheckHeader["plugin"]} steps */
 function plugin(steps) {
   const way = make("div", "pd-check-plugin");
   way.append(prose("p", "pd-check-reason", "The way out: this program's own reader, as a parser plugin for vLLM."));
@@ -201,12 +245,14 @@ function plugin(steps) {
   return way;
 }
 
+/** @param {{ command: string }} one */
 function commandLine(one) {
   const line = make("div", "pd-check-command");
   line.append(make("code", "pd-check-words", one.command), button("Copy", "", (event) => copyText(one.command, event.currentTarget)));
   return line;
 }
 
+/** @param {Command} one */
 function flags(one) {
   const list = make("dl", "pd-facts");
   one.flags.forEach(([words, reason]) => list.append(make("dt", "pd-check-flag", words), prose("dd", "", reason)));
@@ -216,6 +262,7 @@ function flags(one) {
   return box;
 }
 
+/** @param {CheckHeader} header */
 function reasons(header) {
   if (!header.reasons.length && !header.features.length) return null;
   const box = make("section", "pd-check-recommended");
@@ -225,6 +272,7 @@ function reasons(header) {
   return box;
 }
 
+/** @param {CheckHeader} header */
 function features(header) {
   const list = make("ul", "pd-check-features");
   header.features.forEach(([answer, about, state, problem]) => {
@@ -242,6 +290,7 @@ function features(header) {
 
 // --- the template by itself -----------------------------------------------------------------
 
+/** @param {CheckHeader} header */
 function template(header) {
   const box = make("section", "pd-check-template");
   box.append(make("h2", "pd-check-title", header.findings.length ? "The template: " + plural(header.findings.length, "finding") : "The template: nothing found"));
@@ -296,17 +345,23 @@ builders.check_cell = (root) => {
   };
 };
 
+/** @param {CellHeader} told */
 function cellHead(told) {
   const head = make("header", "pd-check-cell-head");
   const title = make("h2", "pd-check-title");
   title.append(make("code", "pd-effect-name", told.short), " \u00b7 " + told.about);
-  head.append(title, button("Open in Parse", "", () => takeCell(told.parser, told.answer), told.by_hand));
-  head.append(button("Close", "", (event) => event.currentTarget.closest(".pd").replaceChildren()));
+  head.append(title, button("Open in Parse", "", () => takeCell?.(told.parser, told.answer), told.by_hand));
+  head.append(button("Close", "", (event) => event.currentTarget.closest(".pd")?.replaceChildren()));
   const words = told.cell.problem || (told.cell.remark ? "Comes back; " + told.cell.remark + "." : "Comes back as it went in, whole and streamed.");
   head.append(prose("p", "pd-check-problem", told.cell.streamed === "untried" && told.cell.state === "pass" ? "Comes back as it went in; streaming was not tried." : words));
   return head;
 }
 
+/**
+ * @param {string} title
+ * @param {string} note
+ * @param {...Node} children
+ */
 function pane(title, note, ...children) {
   const element = make("section", "pd-pane");
   const bar = make("header", "pd-bar");
@@ -318,28 +373,29 @@ function pane(title, note, ...children) {
   body.setAttribute("aria-label", title);
   body.append(...children);
   element.append(bar, body);
-  return element;
+  return { element, body };
 }
 
+/** @param {CellHeader} told */
 function sides(told) {
   const box = make("div", "pd-check-sides");
   const sent = pane("The answer that went in", "", make("span", "", JSON.stringify(told.sent, null, 1)));
   const raw = pane("Raw output, by what became of it", "");
   const back = pane("What came back", told.account ? told.account.figures : "");
-  const rawText = raw.querySelector(".pd-text");
-  if (told.prompt_tail) rawText.append(make("span", "pd-muted pd-check-tail", visibleText(told.prompt_tail.slice(-60), false)));
+  if (told.prompt_tail) raw.body.append(make("span", "pd-muted pd-check-tail", visibleText(told.prompt_tail.slice(-60), false)));
   (told.account ? told.account.segments : []).forEach((one) => {
     const isAlarm = one.fate === "lost" || one.fate === "altered";
     const element = make("span", "pd-fate pd-fate-" + one.fate, visibleText(one.text, isAlarm));
     element.title = one.word;
-    rawText.append(element);
+    raw.body.append(element);
   });
-  if (told.account) drawJson(back.querySelector(".pd-text"), told.account.message);
-  if (told.account && told.account.missing) back.querySelector(".pd-text").append(make("p", "pd-missing", told.account.missing));
-  box.append(sent, raw, back);
+  if (told.account) drawJson(back.body, told.account.message);
+  if (told.account && told.account.missing) back.body.append(make("p", "pd-missing", told.account.missing));
+  box.append(sent.element, raw.element, back.element);
   return box;
 }
 
+/** @param {CellHeader} told */
 function deltas(told) {
   const row = make("div", "pd-deltas pd-check-deltas");
   row.append(make("span", "pd-muted", "The smallest chunking that fails:"));
@@ -352,10 +408,12 @@ function deltas(told) {
   return row;
 }
 
+/** @param {LedgerAccount} account */
 function differences(account) {
   return account.differences.map((one) => {
     const item = make("p", "pd-check-difference");
     item.append(make("code", "pd-inline-code", one.target), " " + one.word + ": ");
+    /** @type {(stretches: [text: string, mark: string][]) => HTMLElement[]} */
     const side = (stretches) => stretches.map(([text, mark]) => make("span", mark ? "pd-check-changed" : "", visibleText(text, Boolean(mark))));
     item.append(...side(one.written), make("span", "pd-muted", " \u2192 "), ...side(one.returned));
     return item;

@@ -6,7 +6,18 @@ import { drawDifference } from "./experiments_view.js";
 import { plural, visibleText } from "./payload.js";
 import { packText, TOO_LONG } from "./share.js";
 
+/**
+ * @typedef {{ letter: string, name: string, badge: string, tone: string, sentence: string }} Side
+ * @typedef {[text: string, mark: string][]} Stretches
+ * @typedef {{ path: string, word: string, left: Stretches, right: Stretches }} Change
+ * @typedef {{ title: string, state: string, sentence: string, difference: Difference | null, changes: Change[] }} Part
+ * @typedef {[label: string, left: string | null, right: string | null, differs: boolean]} FactRow
+ * @typedef {[title: string, items: { severity: string, mark: string, code: string, title: string }[]]} Group
+ */
+
+/** @type {((packed: string) => Promise<void>) | null} */
 export let askComparison = null; // as long as its view is there
+/** @type {Record<string, [mark: string, words: string]>} */
 const STATES = { same: ["=", "the same"], differs: ["\u2260", "they differ"], missing: ["?", "not in both"] };
 
 builders.comparison = (root) => {
@@ -15,7 +26,7 @@ builders.comparison = (root) => {
   const status = make("p", "pd-share-hint");
   status.setAttribute("role", "status");
   root.append(picker(), status, body);
-  let answered = (_) => {};
+  let answered = () => {};
   // Adds a run; the answer is awaited, for a second one that comes meanwhile would take the first one's place.
   askComparison = (packed) =>
     new Promise((resolve) => {
@@ -32,7 +43,7 @@ builders.comparison = (root) => {
     file.setAttribute("aria-label", "Bundle to compare with");
     file.tabIndex = -1;
     file.addEventListener("change", async () => {
-      if (!file.files.length) return;
+      if (!file.files?.length) return;
       status.textContent = "Reading it \u2026";
       const packed = await packText(await file.files[0].text());
       file.value = "";
@@ -63,6 +74,7 @@ builders.comparison = (root) => {
   };
 };
 
+/** @param {Side[]} pair */
 function sides(pair) {
   const box = make("div", "pd-comparison-sides");
   pair.forEach((side) => {
@@ -76,6 +88,7 @@ function sides(pair) {
   return box;
 }
 
+/** @param {FactRow[]} rows */
 function facts(rows) {
   const differing = rows.filter((row) => row[3]);
   const equal = rows.filter((row) => !row[3]);
@@ -89,6 +102,7 @@ function facts(rows) {
   return box;
 }
 
+/** @param {FactRow[]} rows */
 function factTable(rows) {
   const table = make("table", "pd-table");
   const head = make("tr", "");
@@ -108,6 +122,11 @@ function factTable(rows) {
   return table;
 }
 
+/**
+ * @param {string} title
+ * @param {string} state
+ * @param {string} sentence
+ */
 function section(title, state, sentence) {
   const box = make("section", "pd-comparison-part");
   box.dataset.state = state;
@@ -120,6 +139,7 @@ function section(title, state, sentence) {
   return box;
 }
 
+/** @param {Part} one */
 function part(one) {
   const box = section(one.title, one.state, one.sentence);
   if (one.difference) box.append(drawDifference(one.difference, "compare-" + one.title));
@@ -127,12 +147,15 @@ function part(one) {
   return box;
 }
 
+/** @param {Change} change */
 function changed({ path, word, left, right }) {
   const box = make("div", "pd-comparison-change");
   const head = make("p", "");
   head.append(make("code", "pd-inline-code", path), " ", make("span", "pd-muted", word));
   box.append(head);
-  [["A", left, "removed"], ["B", right, "added"]].forEach(([letter, stretches, mark]) => {
+  /** @type {[string, Stretches, string][]} */
+  const both = [["A", left, "removed"], ["B", right, "added"]];
+  both.forEach(([letter, stretches, mark]) => {
     if (!stretches.length) return;
     const row = make("div", "pd-comparison-value");
     const text = make("code", "");
@@ -146,6 +169,7 @@ function changed({ path, word, left, right }) {
   return box;
 }
 
+/** @param {[Group, Group, Group]} groups */
 function findings(groups) {
   const [left, right, both] = groups;
   const differs = left[1].length + right[1].length > 0;

@@ -5,6 +5,8 @@ import { button, copyText, make } from "./dom.js";
 import { drawJson, drawMarked, lightJson, walkJson } from "./json_view.js";
 import { onLight } from "./linking.js";
 
+/** @typedef {{ title: string, figures: string, copy: string | null, streaming: boolean, json: JsonSegment[] | null, marked: [string, string][] | null, empty: string, note: string }} Pane */
+
 builders.completion = (root, name) => {
   root.classList.add("pd-completion");
   const panes = ["raw", "stream", "message"].map((kind) => {
@@ -18,14 +20,17 @@ builders.completion = (root, name) => {
     return { kind, head, body };
   });
 
+  /**
+   * @param {{ head: HTMLElement, body: HTMLElement }} pane
+   * @param {Pane} content
+   */
   function draw(pane, content) {
     pane.body.setAttribute("aria-label", content.title);
     const title = make("span", "pd-pane-title", content.title);
     const figures = make("span", "pd-counts", content.figures);
     pane.head.replaceChildren(title, figures);
-    if (content.copy !== null) {
-      pane.head.append(button("copy", "pd-small", (event) => copyText(content.copy, event.currentTarget)));
-    }
+    const { copy } = content;
+    if (copy !== null) pane.head.append(button("copy", "pd-small", (event) => copyText(copy, event.currentTarget)));
     pane.body.classList.toggle("pd-streaming", content.streaming);
     if (content.json) {
       drawJson(pane.body, content.json);

@@ -14,9 +14,8 @@ builders.difference = (root) => {
       if (!difference) return root.replaceChildren();
       const line = make("p", "pd-difference-line");
       line.append(make("span", "", difference.sentence));
-      if (difference.first_token !== null) {
-        line.append(button("Show token " + difference.first_token, "pd-small", () => jump({ in: "prompt", token_span: [difference.first_token, difference.first_token + 1] })));
-      }
+      const at = difference.first_token;
+      if (at !== null) line.append(button("Show token " + at, "pd-small", () => jump({ in: "prompt", token_span: [at, at + 1] })));
       root.replaceChildren(line);
       if (difference.cause) root.append(prose("p", "pd-cause", difference.cause));
       for (const [label, parts] of difference.texts) root.append(side(label, parts));
@@ -25,6 +24,10 @@ builders.difference = (root) => {
   };
 };
 
+/**
+ * @param {string} label
+ * @param {[before: string, apart: string, after: string]} parts
+ */
 function side(label, [before, apart, after]) {
   const row = make("div", "pd-side");
   const text = make("code", "");
@@ -37,6 +40,7 @@ function side(label, [before, apart, after]) {
   return row;
 }
 
+/** @param {string[]} items */
 function notes(items) {
   const list = make("ul", "pd-notes");
   list.append(...items.map((item) => prose("li", "", item)));

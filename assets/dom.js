@@ -38,14 +38,14 @@ export function prose(tag, className, text) {
 /**
  * @param {string} label
  * @param {string} className
- * @param {(event: any) => unknown} onClick
+ * @param {(event: MouseEvent & { currentTarget: HTMLButtonElement }) => unknown} onClick
  * @param {string} [title]
  */
 export function button(label, className, onClick, title) {
   const element = make("button", "pd-button " + (className || ""), label);
   element.type = "button";
   if (title) element.title = visibleText(title, false);
-  element.addEventListener("click", onClick);
+  element.addEventListener("click", /** @type {(event: MouseEvent) => unknown} */ (onClick));
   return element;
 }
 

@@ -11,6 +11,13 @@ import { editedByHand } from "./outdated.js";
 import { forgetServers } from "./servers.js";
 import { packPayload } from "./share.js";
 
+/**
+ * @typedef {{ text?: string | null, run?: number | null, isRunning?: boolean, worked?: string | null, fields?: FieldValue[] | null,
+ *   defaults?: FieldValue[] | null, compared?: number[], panel?: string }} Draft What is kept.
+ * @typedef {string | null} FieldValue Of a field under Target.
+ * @typedef {FieldValue | typeof SAME} NewValue
+ */
+
 const DRAFT = "pd-draft";
 const OFF = "pd-keep-nothing";
 const MOST_CHARS = 400_000;
@@ -22,20 +29,24 @@ const WORDS = "Keep my text, target, servers and runs in this browser. Keys, and
 const KEPT_WORDS = "Your last text, kept in this browser. Press Run, or choose a worked case.";
 const LEFT_WORDS = "This request was running when the page was left, which ended the run. Press Run to ask again.";
 let timer = 0;
+/** @type {string | null} */
 let pending = null; // what was typed and is not kept yet
+/** @type {FieldValue[] | null} */
 let defaults = null; // the fields as the page came
 let isAnother = false; // the text that is about to be kept is no edit of the one before
 let isTouched = false; // somebody typed, or chose a case, since the page came
 let isAimed = false; // somebody typed under Target
 
+/** @returns {Draft} */
 function read() {
   try {
-    return JSON.parse(globalThis.localStorage.getItem(DRAFT)) || {};
+    return JSON.parse(globalThis.localStorage.getItem(DRAFT) || "null") || {};
   } catch {
     return {};
   }
 }
 
+/** @param {Draft} change */
 function write(change) {
   try {
     if (globalThis.localStorage.getItem(OFF)) return;
@@ -45,9 +56,11 @@ function write(change) {
   }
 }
 
+/** @param {string} text */
 export const mayKeep = (text) => text.length <= MOST_CHARS && !KEY.test(text);
 
 // Returns what *Worked case* is to name: no case any more, once another text has taken the place of all.
+/** @param {string | null} text */
 export const keepText = (text) => {
   isTouched = true;
   clearTimeout(timer);
@@ -79,6 +92,7 @@ function flush() {
 globalThis.addEventListener("pagehide", flush); // who reloads at once loses no letter
 
 // Run was pressed: what runs is the text to come back to, and no run before it.
+/** @param {string | null} text */
 export const keepRunning = (text) => {
   isTouched = true;
   clearTimeout(timer);
@@ -89,6 +103,7 @@ export const keepRunning = (text) => {
 export const runIsOver = () => write({ isRunning: false });
 
 // A worked case is one choice away: nothing to keep of it, nor of the parsers that came before it.
+/** @param {string | null} worked */
 export const dropText = (worked) => {
   isTouched = true;
   clearTimeout(timer);
@@ -99,9 +114,11 @@ export const dropText = (worked) => {
 };
 
 // The run that a reload brings back; what was run is the text that stands there.
+/** @param {number} run */
 export const keepCurrentRun = (run) => write({ run });
 
 // The two runs that stand side by side, by their ids.
+/** @param {number[]} compared */
 export const keepCompared = (compared) => write({ compared });
 
 document.addEventListener("input", (event) => (isAimed = isAimed || under(event, "#pd-target") !== null), true);
@@ -114,8 +131,10 @@ function watchPanel() {
 }
 
 // A run that was opened from the history, with the text that was run.
+/** @param {{ id: number, ran: string | null }} run */
 export const keepOpened = ({ id, ran }) => write({ run: id, text: ran, isRunning: false, worked: null });
 
+/** @param {...FieldValue} fields */
 export const keepTarget = (...fields) => {
   const isKept = fields.every((field) => mayKeep(String(field || "")));
   if (defaults) write({ fields: isKept ? fields : null, defaults });
@@ -129,6 +148,7 @@ export const isKeeping = () => {
   }
 };
 
+/** @param {boolean} isOn */
 export const setKeeping = (isOn) => {
   try {
     globalThis.localStorage.removeItem(DRAFT);
@@ -144,6 +164,7 @@ export const setKeeping = (isOn) => {
 };
 
 // The switch, wherever it stands.
+/** @param {string} className */
 export const keepSwitch = (className) => {
   const label = make("label", "pd-keep-switch " + className);
   const box = make("input", "");
@@ -155,15 +176,26 @@ export const keepSwitch = (className) => {
 };
 
 // What the page offers may have changed since: a parser that it does not know is left as it is.
+/**
+ * @param {number} at
+ * @param {string} value
+ */
 function isOffered(at, value) {
   const page = host.sharePage;
   if (!page) return true;
-  const offered = { 3: page.tool_parsers, 4: page.reasoning_parsers }[at];
+  /** @type {Record<number, string[]>} */
+  const lists = { 3: page.tool_parsers, 4: page.reasoning_parsers };
+  const offered = lists[at];
   return offered ? offered.includes(value) : page.takes_model !== false;
 }
 
 // The new values of [notices, worked case, the five fields of the target]; the editor's text takes its place at once, or
 // never.
+/**
+ * @param {unknown} notices
+ * @param {unknown} worked
+ * @param {...FieldValue} fields
+ */
 export const restoreDraft = async (notices, worked, ...fields) => {
   defaults = fields;
   const kept = isKeeping() ? read() : {};
@@ -175,8 +207,13 @@ export const restoreDraft = async (notices, worked, ...fields) => {
   }
 };
 
+/**
+ * @param {Draft} kept
+ * @param {FieldValue[]} fields
+ * @returns {Promise<NewValue[]>}
+ */
 async function restored(kept, fields) {
-  /** @type {any[]} */
+/** @type {NewValue[]} */
   const values = [SAME, SAME, ...fields.map(() => SAME)];
   const isSamePage = JSON.stringify(kept.defaults) === JSON.stringify(fields); // not started with another server since
   if (isSamePage && Array.isArray(kept.fields)) {
@@ -184,23 +221,28 @@ async function restored(kept, fields) {
       if (typeof value === "string" && value !== fields[at] && isOffered(at, value)) values[2 + at] = value;
     });
   }
-  const hasText = typeof kept.text === "string" && kept.text.trim() !== "";
+  const text = typeof kept.text === "string" && kept.text.trim() !== "" ? kept.text : null;
+  const hasText = text !== null;
   if (hasText) {
     values[0] = await packPayload({ state: "ok", summary: kept.isRunning ? LEFT_WORDS : KEPT_WORDS, items: [] });
     const view = editorView();
-    const isThere = Boolean(view) && view.state.doc.toString() === kept.text; // the case that the page begins with
-    if (isTouched || (!isThere && !replaceRequest(kept.text))) return values.map((value, at) => (at ? value : SAME));
+    const isThere = view !== null && view.state.doc.toString() === text; // the case that the page begins with
+    if (isTouched || (!isThere && !replaceRequest(text))) return values.map((value, at) => (at ? value : SAME));
     if (!isThere) editedByHand();
   }
   if (kept.worked !== undefined && (hasText || kept.run) && !isTouched) values[1] = kept.worked;
-  if ((hasText || kept.run) && !isTouched) reopen(kept, hasText);
+  if ((hasText || kept.run) && !isTouched) reopen(kept, text);
   return values;
 }
 
 // The run, the panel that was open, and the two runs in it that were compared.
-async function reopen(kept, hasText) {
+/**
+ * @param {Draft} kept
+ * @param {string | null} text
+ */
+async function reopen(kept, text) {
   const isFree = () => !isTouched;
-  if (kept.run) await reopenKept(kept.run, hasText ? kept.text : null, isFree);
+  if (kept.run) await reopenKept(kept.run, text, isFree);
   if (!kept.panel || !isFree() || !document.getElementById("pd-panel-" + kept.panel)) return;
   host.panelChosen = true; // the end of drawing opens no other
   openPanel(kept.panel);

@@ -6,15 +6,18 @@ import { onLight, point } from "./linking.js";
 
 const NAME = "request";
 const MARK = "pd-lit";
+/** @type {{ doc: unknown, text: string, fields: Field[] } | null} */
 let known = null; // {doc, text, fields} of the text as it stands
+/** @type {[number, number][]} */
 let lit = []; // [start, stop] in the text, of every field that is lit
+/** @type {string | null | undefined} */
 let lastField = null; // under the pointer
 let lastCaret = -1;
 
 /**
  * The CodeMirror view of an editor; its property has had two names.
  * @param {string} [id]
- * @returns {any}
+ * @returns {EditorView | null}
  */
 function editorView(id = "pd-request") {
   const content = document.querySelector("#" + id + " .cm-content");
@@ -23,6 +26,10 @@ function editorView(id = "pd-request") {
 }
 
 // Puts a text in place of the editor's, in one step: nothing that was typed meanwhile is lost unseen.
+/**
+ * @param {string} text
+ * @param {boolean} [asTyped]
+ */
 function replaceRequest(text, asTyped) {
   const view = editorView();
   if (!view) return false;
@@ -31,6 +38,7 @@ function replaceRequest(text, asTyped) {
   return true;
 }
 
+/** @param {EditorView} view */
 function read(view) {
   if (!known || known.doc !== view.state.doc) {
     const text = view.state.doc.toString();
@@ -39,14 +47,20 @@ function read(view) {
   return known;
 }
 
+/**
+ * @param {EditorView} view
+ * @param {number | null} unit
+ * @returns {Facts | null}
+ */
 function factsAt(view, unit) {
   const { text, fields } = read(view);
   const path = unit === null ? null : fieldAt(fields, unit);
   if (!path) return null;
-  const [start, stop] = locateField(text, path, fields);
+  const [start, stop] = locateField(text, path, fields) || [0, 0];
   return { parts: [["request", path], ["", text.slice(start, Math.min(stop, start + 200)), "text"]], field: path };
 }
 
+/** @param {MouseEvent} event */
 function onPointer(event) {
   const view = editorView();
   if (!view) return;
@@ -68,17 +82,26 @@ function onCaret() {
 }
 
 // Marks the field that another view points at. Only what the editor has drawn can be marked: drawn again after scrolling.
+/**
+ * @param {string | null} source
+ * @param {LitFacts} facts
+ * @param {boolean} isKept
+ */
 function light(source, facts, isKept) {
   const view = editorView();
   lit = [];
   if (view && facts.fields.length && source !== NAME) {
     const { text, fields } = read(view);
-    lit = facts.fields.map((field) => locateField(text, field, fields)).filter((span) => span);
+    lit = facts.fields.map((field) => locateField(text, field, fields)).filter((span) => span !== null);
     if (lit.length && isKept) bringIntoSight(view, lit[0][0]);
   }
   draw();
 }
 
+/**
+ * @param {EditorView} view
+ * @param {number} start
+ */
 function bringIntoSight(view, start) {
   const box = view.coordsAtPos(start);
   const outer = view.scrollDOM.getBoundingClientRect();
@@ -101,6 +124,11 @@ function draw() {
   if (ranges.length) CSS.highlights.set(MARK, new Highlight(...ranges));
 }
 
+/**
+ * @param {EditorView} view
+ * @param {number} start
+ * @param {number} stop
+ */
 function rangeOf(view, start, stop) {
   const range = document.createRange();
   const begin = view.domAtPos(start), end = view.domAtPos(stop);

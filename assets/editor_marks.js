@@ -7,15 +7,23 @@ import { host } from "./host.js";
 import { isOutdated, onDrawn } from "./outdated.js";
 import { placeInString, valueAt, wordAt } from "./text_places.js";
 
+/** @typedef {Place & { in?: string }} FaultyPlace */
+
 export const REQUEST = "pd-request";
 export const TEMPLATE = "pd-template-source";
 const MARK = "pd-wrong";
 const OF_THE_REQUEST = /^PD[12]\d\d$/; // findings about what was sent, or rendered of it
+/** @type {Map<string, { id: string, places: FaultyPlace[], doc: unknown }>} */
 const marks = new Map(); // who says so → {id, places, doc: the text it was said of; null for any}
 const watched = new WeakSet();
 
 // `source` says what is wrong in an editor, in place of what it said before. Places: {line, column?}, {field} or
 // {template_line, template_column?}. They are forgotten as soon as another text stands there.
+/**
+ * @param {string} source
+ * @param {string} id
+ * @param {FaultyPlace[]} places
+ */
 export function markWrong(source, id, places) {
   const view = editorView(id);
   marks.set(source, { id, places, doc: view ? view.state.doc : undefined });
@@ -23,9 +31,13 @@ export function markWrong(source, id, places) {
 }
 
 // The faults of a request that findings have a place of: [{code, severity, evidence: […]}, …].
+/**
+ * @param {{ code: string, severity: string, evidence: (Evidence | null)[] }[]} findings
+ * @returns {FaultyPlace[]}
+ */
 export function faultsOf(findings) {
   const wrong = findings.filter((finding) => finding.severity !== "note" && OF_THE_REQUEST.test(finding.code));
-  return wrong.flatMap((finding) => finding.evidence.filter((one) => one && one.in === "request" && one.field));
+  return wrong.flatMap((finding) => finding.evidence.flatMap((one) => (one !== null && one.in === "request" && one.field ? [{ field: one.field }] : [])));
 }
 
 host.markFindings = (findings) => {
@@ -40,7 +52,7 @@ onDrawn(() => {
 /**
  * @param {string} id
  * @param {string} text
- * @param {any[]} places
+ * @param {FaultyPlace[]} places
  * @returns {[number, number][]}
  */
 export function spansOf(id, text, places) {
@@ -49,6 +61,13 @@ export function spansOf(id, text, places) {
   return spans.filter(([start, stop], at) => spans.findIndex((other) => other[0] === start && other[1] === stop) === at);
 }
 
+/**
+ * @param {string} id
+ * @param {string} text
+ * @param {Field[]} fields
+ * @param {FaultyPlace} place
+ * @returns {[number, number] | null}
+ */
 function spanOf(id, text, fields, place) {
   if (place.line) return wordAt(text, place.line, place.column);
   if (place.field) return valueAt(text, place.field, fields);
@@ -65,6 +84,10 @@ function draw() {
   if (ranges.length) CSS.highlights.set(MARK, new Highlight(...ranges));
 }
 
+/**
+ * @param {string} id
+ * @param {EditorView | null} view
+ */
 function rangesIn(id, view) {
   if (!view) return [];
   watch(view);
@@ -82,6 +105,7 @@ function rangesIn(id, view) {
 }
 
 // What is drawn changes with the text, and with what of it is in sight.
+/** @param {EditorView} view */
 function watch(view) {
   if (watched.has(view.contentDOM)) return;
   watched.add(view.contentDOM);

@@ -10,8 +10,10 @@ import { onDrawn, relaid } from "./outdated.js";
 
 const PLACEHOLDER = "Paste a request: JSON, curl, Python \u2026 or what a model wrote, or a server answered.";
 const NO_JSON = "This is no JSON, so it is left as it is.";
+/** @type {unknown} */
 let saidOf = null; // the text that the words beside the button are about
-let say = (_) => {};
+/** @type {(words: string) => void} */
+let say = () => {};
 
 // Lays the request out, one part a line; as if typed, so that it can be undone.
 export function formatRequest() {
@@ -30,6 +32,7 @@ export function formatRequest() {
 }
 
 // The words about a file stay as long as its text does.
+/** @param {string} words */
 function fromFile(words) {
   const view = editorView();
   saidOf = view && view.state.doc;
@@ -47,6 +50,10 @@ builders.format = (root) => {
 };
 
 // The lines under the editor were drawn: a fault among them is marked at its place.
+/**
+ * @param {string} state
+ * @param {(Place & { message?: string })[]} items
+ */
 export function markNotices(state, items) {
   const view = editorView();
   const isWrong = state === "error";

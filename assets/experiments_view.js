@@ -7,16 +7,31 @@ import { point } from "./linking.js";
 import { order } from "./orders.js";
 import { plural, visibleText } from "./payload.js";
 
+/**
+ * @typedef {{ sentence: string, template_line: number | null }} Failure
+ * @typedef {{ name: string, change: string, fields: string[], difference: Difference, failure: Failure }} Switch
+ * @typedef {{ index: number, state: string, sentence: string, failure: Failure | null, cause: string, certainty: string, at: number,
+ *   removed: DifferenceChip[], added: DifferenceChip[], lead: DifferenceChip[], before: Place | null, after: Place | null,
+ *   remedies: string[] }} Turn
+ * @typedef {{ names: string[], words: string, also: string[], count: number, off_by: number }} Explanation
+ */
+
 // --- chips: tokens taken out and put in -----------------------------------------------
 
+/** @param {string} text */
 const shownText = (text) => visibleText(text, true).replace(/\n/g, "");
 
+/**
+ * @param {DifferenceChip} chip
+ * @param {string} mark
+ */
 function chip([text, kind, ids, bytes], mark) {
   if (kind === "more") return make("span", "pd-chip-more", "\u2026 " + text);
   const element = make("span", "pd-chip pd-chip-" + kind + (mark ? " pd-" + mark : ""));
   element.textContent = shownText(text) || "\u2205";
   element.title = [ids && "id " + ids, kind !== "text" && kind, bytes && "bytes " + bytes].filter(Boolean).join(" \u00b7 ");
   element.addEventListener("mouseover", () => {
+    /** @type {Fact[]} */
     const parts = [["", JSON.stringify(text), "text"], ["", kind, kind === "special" ? "special" : ""]];
     if (ids) parts.unshift([ids.includes(" ") ? "ids" : "id", ids]);
     if (bytes) parts.push(["bytes", bytes]);
@@ -25,6 +40,14 @@ function chip([text, kind, ids, bytes], mark) {
   return element;
 }
 
+/**
+ * @param {string} sign
+ * @param {string} word
+ * @param {DifferenceChip[]} chips
+ * @param {string} mark
+ * @param {DifferenceChip[]} [lead]
+ * @param {DifferenceChip[]} [tail]
+ */
 function side(sign, word, chips, mark, lead, tail) {
   const row = make("div", "pd-diff-side pd-diff-" + mark);
   const label = make("span", "pd-diff-sign", sign);
@@ -39,6 +62,10 @@ function side(sign, word, chips, mark, lead, tail) {
   return row;
 }
 
+/**
+ * @param {DifferenceHunk} one
+ * @param {string} unit
+ */
 function hunk(one, unit) {
   const box = make("div", "pd-hunk");
   box.append(make("span", "pd-hunk-at", unit + " " + one.at));
@@ -51,6 +78,10 @@ function hunk(one, unit) {
 
 const SHOWN_HUNKS = 3;
 
+/**
+ * @param {Difference} found
+ * @param {string} key
+ */
 function difference(found, key) {
   const box = make("div", "pd-hunks");
   found.hunks.slice(0, SHOWN_HUNKS).forEach((one) => box.append(hunk(one, found.unit)));
@@ -66,6 +97,7 @@ function difference(found, key) {
   return box;
 }
 
+/** @param {Difference} found */
 const figures = (found) => "\u2212" + found.removed + " +" + found.added + " " + found.unit + "s";
 
 // --- switches -----------------------------------------------------------------------------
@@ -73,14 +105,15 @@ const figures = (found) => "\u2212" + found.removed + " +" + found.added + " " +
 builders.switches = (root, name) =>
   bench(root, name, "Each switch changed, one at a time: the generation prompt, thinking, tools, content, arguments, ids, what vLLM does to a request. You see which tokens appear or disappear.", (header) => [
     header.failure && failureBox("As pasted", header.failure),
-    ...header.mends.map((one) => entry(one, "mends", make("p", "", "The request renders with this switch; as pasted it does not."))),
+    ...header.mends.map((/** @type {Switch} */ one) => entry(one, "mends", make("p", "", "The request renders with this switch; as pasted it does not."))),
     ...header.changes.map(change),
-    ...header.fails.map((one) => entry(one, "refused", failureBox("", one.failure))),
-    header.nothing.length && plainList("Changes nothing", header.nothing.map(([title, hint]) => [title, hint])),
+    ...header.fails.map((/** @type {Switch} */ one) => entry(one, "refused", failureBox("", one.failure))),
+    header.nothing.length && plainList("Changes nothing", header.nothing),
     header.absent.length && absentList(header.absent),
-    header.untried.length && plainList("Not tried: rendering took all the time it may", header.untried.map((title) => [title, ""])),
+    header.untried.length && plainList("Not tried: rendering took all the time it may", header.untried.map((/** @type {string} */ title) => [title, ""])),
   ]);
 
+/** @param {Switch} one */
 function change(one) {
   const found = one.difference;
   const body = make("div", "");
@@ -90,6 +123,11 @@ function change(one) {
   return entry(one, figures(found), body);
 }
 
+/**
+ * @param {Switch} one
+ * @param {string} figure
+ * @param {HTMLElement} body
+ */
 function entry(one, figure, body) {
   const box = make("section", "pd-effect");
   box.dataset.switch = one.name;
@@ -104,6 +142,10 @@ function entry(one, figure, body) {
   return box;
 }
 
+/**
+ * @param {string} label
+ * @param {Failure} failure
+ */
 function failureBox(label, failure) {
   const box = make("div", "pd-failure");
   box.append(prose("span", "", (label ? label + ": " : "") + failure.sentence));
@@ -111,6 +153,10 @@ function failureBox(label, failure) {
   return box;
 }
 
+/**
+ * @param {string} title
+ * @param {[item: string, hint: string][]} items
+ */
 function plainList(title, items) {
   const box = make("p", "pd-plain-list");
   box.append(make("strong", "", title + ": "));
@@ -122,6 +168,7 @@ function plainList(title, items) {
   return box;
 }
 
+/** @param {[reason: string, names: string[]][]} groups */
 function absentList(groups) {
   const box = make("details", "pd-absent");
   box.dataset.key = "absent";
@@ -146,21 +193,24 @@ builders.turns = (root, name) =>
     header.note && make("p", "pd-muted", header.note),
   ]);
 
+/** @type {Record<string, string>} */
 const TURN_MARKS = { kept: "\u2713", broken: "\u2715", failed: "?" };
 
+/** @param {Turn[]} turns */
 function turnList(turns) {
   const list = make("ol", "pd-turns");
   list.append(...turns.map(turnItem));
   return list;
 }
 
+/** @param {Turn} turn */
 function turnItem(turn) {
   const item = make("li", "pd-turn pd-turn-" + turn.state);
   const head = make("p", "pd-turn-head");
   const mark = make("span", "pd-turn-mark", TURN_MARKS[turn.state]);
   mark.setAttribute("role", "img");
   mark.setAttribute("aria-label", turn.state);
-  head.append(mark, placeButton({ field: "messages[" + turn.index + "]" }), make("span", "", turn.sentence));
+  head.append(mark, placeButton({ field: "messages[" + turn.index + "]" }) || "", make("span", "", turn.sentence));
   item.append(head);
   if (turn.failure) item.append(failureBox("", turn.failure));
   if (turn.state !== "broken") return item;
@@ -182,21 +232,24 @@ builders.token_count = (root, name) =>
   bench(root, name, "A closed server shows no prompt, only usage.prompt_tokens. Type that number: every likely way to render the request is counted, and those that have it are named.", (header) => [
     header.agreement && agreementBox(header.agreement),
     countTable(header),
-    ...header.notes.map((note) => make("p", "pd-muted", note)),
+    ...header.notes.map((/** @type {string} */ note) => make("p", "pd-muted", note)),
   ]);
 
+/** @param {{ sentence: string, names: string[] }} agreement */
 function agreementBox(agreement) {
   const box = plainList(agreement.sentence, agreement.names.map((one) => [one, ""]));
   box.classList.add("pd-agreement");
   return box;
 }
 
+/** @param {{ explanations: Explanation[] }} header */
 function countTable(header) {
   const heads = ["Tokens", "Off by", "Set otherwise", "What it does"];
   const made = table("Renders, nearest to the number first", heads, header.explanations.map(countRow), "pd-count-table");
   return region("Renders by their token count", "pd-scroll", made);
 }
 
+/** @param {Explanation} one */
 function countRow(one) {
   const row = make("tr", one.off_by === 0 ? "pd-exact" : "");
   const off = one.off_by === 0 ? "= exact" : (one.off_by > 0 ? "+" : "\u2212") + Math.abs(one.off_by);
@@ -218,6 +271,7 @@ builders.setups = (root, name) =>
     header.difference && placesOf(header.difference.before, header.difference.after),
   ]);
 
+/** @param {{ name: string, count: string, failure: Failure | null }[]} sides */
 function sideCounts(sides) {
   const list = make("ul", "pd-setup-sides");
   sides.forEach((one) => {

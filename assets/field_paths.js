@@ -5,6 +5,10 @@ const MAX_FIELDS = 200000;
 const MAX_DEPTH = 200;
 
 // Splits a field path: `messages[2].tool_calls[0].id` → ["messages", 2, "tool_calls", 0, "id"].
+/**
+ * @param {string} path
+ * @returns {(string | number)[]}
+ */
 function splitPath(path) {
   const parts = [];
   for (const match of path.matchAll(/\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]|([^.[\]]+)/g)) {
@@ -14,11 +18,19 @@ function splitPath(path) {
 }
 
 // Whether `path` is `container` or stands somewhere inside it.
+/**
+ * @param {MaybePath} path
+ * @param {MaybePath} container
+ */
 function isWithin(path, container) {
   if (!path || !container || !path.startsWith(container)) return false;
   return path.length === container.length || path[container.length] === "." || path[container.length] === "[";
 }
 
+/**
+ * @param {string} text
+ * @returns {string}
+ */
 function keyOf(text) {
   if (text[0] !== '"' && text[0] !== "'") return text;
   try {
@@ -52,7 +64,12 @@ class Field {
     return parts.reverse();
   }
 
+  get depth() {
+    return this.step ? this.step.length : 0;
+  }
+
   // Whether it is what `parts` name, or one of the containers on the way there.
+  /** @param {(string | number)[]} parts */
   isOnTheWay(parts) {
     if (this.step && this.step.length > parts.length) return false;
     for (let step = this.step; step; step = step.before) if (step.part !== parts[step.length - 1]) return false;
@@ -60,9 +77,16 @@ class Field {
   }
 }
 
+/** @typedef {Field} RequestField Its name elsewhere. */
+
 // Reads text without decoding it, so that places stay exact, and forgives what a strict reader would not:
 // the text may be half typed. Containers are {}, [] and the brackets of a Python call.
 class Reader {
+  /**
+   * @param {string} text
+   * @param {number} at
+   * @param {boolean} isPython
+   */
   constructor(text, at, isPython) {
     this.text = text;
     this.at = at;
@@ -96,10 +120,19 @@ class Reader {
   }
 
   // Beyond the last field that is kept nobody asks for a path.
+  /**
+   * @param {Step} before
+   * @param {string | number} part
+   * @returns {Step}
+   */
   step(before, part) {
     return this.fields.length < MAX_FIELDS ? { before, part, length: before ? before.length + 1 : 1 } : before;
   }
 
+  /**
+   * @param {Step} step
+   * @param {number} depth
+   */
   value(step, depth) {
     this.skip();
     const start = this.at;
@@ -112,8 +145,13 @@ class Reader {
     field.stop = this.at;
   }
 
+  /**
+   * @param {Step} step
+   * @param {string} open
+   * @param {number} depth
+   */
   members(step, open, depth) {
-    const close = { "{": "}", "[": "]", "(": ")" }[open];
+    const close = "}])"["{[(".indexOf(open)];
     this.at++;
     for (let i = 0; ; i++) {
       this.skip();
@@ -135,14 +173,23 @@ class Reader {
   }
 }
 
+/** @type {{ text: string, fields: Field[] }} */
 let read = { text: "", fields: [] }; // the last text: many ask for the fields of one
 
 // All fields of the request in a text: [{path: […], start, stop, keyStart?}, …] in order, containers before their members.
+/**
+ * @param {string} text
+ * @returns {Field[]}
+ */
 function readFields(text) {
   if (read.text !== text) read = { text, fields: fieldsOf(text) };
   return read.fields;
 }
 
+/**
+ * @param {string} text
+ * @returns {Field[]}
+ */
 function fieldsOf(text) {
   const call = /\bcreate\s*\(/.exec(text);
   const brace = text.search(/[{[]/);
@@ -155,16 +202,28 @@ function fieldsOf(text) {
 }
 
 // Finds where the value at `path` stands: [start, stop) in UTF-16 units, or null; of a missing field, its nearest container.
+/**
+ * @param {string} text
+ * @param {string} path
+ * @param {Field[]} [fields]
+ * @returns {[number, number] | null}
+ */
 function locateField(text, path, fields) {
   const wanted = splitPath(path);
+  /** @type {Field | null} */
   let best = null;
   for (const field of fields || readFields(text)) {
-    if (field.isOnTheWay(wanted) && (!best || field.step.length >= best.step.length)) best = field;
+    if (field.isOnTheWay(wanted) && (!best || field.depth >= best.depth)) best = field;
   }
   return best && best.stop > best.start ? [best.start, best.stop] : null;
 }
 
 // The path of the innermost field whose key or value covers `unit`; null between fields.
+/**
+ * @param {Field[]} fields
+ * @param {number} unit
+ * @returns {string | null}
+ */
 function fieldAt(fields, unit) {
   let low = 0, high = fields.length;
   while (low < high) {
@@ -174,13 +233,17 @@ function fieldAt(fields, unit) {
   }
   for (let i = low - 1; i >= 0; i--) {
     if (unit < fields[i].stop || (unit === fields[i].stop && i === low - 1)) return joinPath(fields[i].path);
-    if (fields[i].step.length === 1 && fields[i].stop < unit) return null;
+    if (fields[i].depth === 1 && fields[i].stop < unit) return null;
   }
   return null;
 }
 
+/**
+ * @param {(string | number)[]} parts
+ * @returns {string}
+ */
 function joinPath(parts) {
-  return parts.reduce((path, part) => {
+  return parts.reduce((/** @type {string} */ path, part) => {
     if (typeof part === "number") return path + "[" + part + "]";
     if (/^[A-Za-z_][\p{L}\p{N}_]*$/u.test(part)) return path + (path ? "." : "") + part;
     return path + '["' + part.replace(/[\\"]/g, "\\$&") + '"]';

@@ -6,7 +6,8 @@ import { editorView, replaceRequest } from "./editor_link.js";
 
 const MOST_BYTES = 8_000_000; // as much as is read of a HAR
 const OVER = "pdFileOver";
-let say = (_) => {};
+/** @type {(words: string) => void} */
+let say = () => {};
 
 /**
  * What keeps a file from being read, in words; "" if nothing does.
@@ -25,11 +26,12 @@ async function take(file) {
   const text = file.size > MOST_BYTES ? "" : await file.text();
   const words = refusal(file.size, text);
   if (!words) anotherText();
-  if (!words && replaceRequest(text, true)) editorView().focus();
+  if (!words && replaceRequest(text, true)) editorView()?.focus();
   say(words || "From " + file.name.slice(0, 80) + ".");
 }
 
 // Adds the button to the editor's row; `tell` says how it went.
+/** @param {(words: string) => void} tell */
 export function fileButton(tell) {
   say = tell;
   const field = make("input", "pd-live");
@@ -46,7 +48,7 @@ export function fileButton(tell) {
 
 /** @param {DragEvent} event */
 function hasFile(event) {
-  return Boolean(event.dataTransfer) && Array.from(event.dataTransfer.types).includes("Files");
+  return event.dataTransfer !== null && Array.from(event.dataTransfer.types).includes("Files");
 }
 
 // Elsewhere the browser would leave the page for the file, and the editor would put it between two words.
@@ -65,5 +67,5 @@ globalThis.addEventListener("drop", (event) => {
   if (!hasFile(event)) return;
   event.preventDefault();
   event.stopPropagation();
-  take(event.dataTransfer.files[0]);
+  take(event.dataTransfer?.files[0]);
 }, true);

@@ -8,6 +8,11 @@ import { jump } from "./linking.js";
 import { visibleText } from "./payload.js";
 
 // Code and name of a rule; on the page they lead to what is written about it, a report has no such pages.
+/**
+ * @param {string} code
+ * @param {string} name
+ * @param {string} className
+ */
 export const ruleName = (code, name, className) => {
   const text = code + " " + name;
   if (!host.rulesAt || !/^PD\d{3}$/.test(code)) return make("span", className, text);
@@ -32,7 +37,7 @@ builders.findings = (root) => {
       root.replaceChildren(make("p", "pd-counts", summary), list);
       if (unchecked.length) root.append(aside(unchecked));
     },
-    jump: ({ finding }) => mark(root, finding),
+    jump: ({ finding }) => finding && mark(root, finding),
   };
 };
 
@@ -63,8 +68,9 @@ function card(finding, number) {
     prose("h2", "pd-finding-title", finding.title),
     ruleName(finding.code, finding.name, "pd-code-name"),
   );
-  item.dataset.place = "finding." + finding.code + "." + number;
-  if (host.linkTo) head.append(button("Link to this finding", "pd-small", (event) => host.linkTo(item.dataset.place, event.currentTarget), "A link that opens at this finding"));
+  const place = "finding." + finding.code + "." + number;
+  item.dataset.place = place;
+  if (host.linkTo) head.append(button("Link to this finding", "pd-small", (event) => host.linkTo?.(place, event.currentTarget), "A link that opens at this finding"));
   item.append(head, meta(finding));
   if (finding.detail) item.append(prose("p", "pd-finding-detail", finding.detail));
   if (finding.evidence.length) item.append(evidence(finding.evidence));
@@ -75,12 +81,14 @@ function card(finding, number) {
   return item;
 }
 
+/** @param {FindingCard} finding */
 function meta(finding) {
   const line = make("p", "pd-meta");
   finding.meta.forEach((text) => line.append(make("span", "", text)));
   return line;
 }
 
+/** @param {Evidence[]} items */
 function evidence(items) {
   const list = make("ul", "pd-evidence");
   items.forEach((one) => {
@@ -92,6 +100,7 @@ function evidence(items) {
   return list;
 }
 
+/** @param {string} text */
 function fix(text) {
   const box = make("div", "pd-fix");
   box.append(make("span", "pd-fix-label", "Fix"), prose("span", "pd-fix-text", text));
@@ -100,6 +109,7 @@ function fix(text) {
 }
 
 // Only web addresses become links; anything else is shown as text.
+/** @param {string[]} addresses */
 function links(addresses) {
   const list = make("p", "pd-links", "Known reports: ");
   addresses.forEach((address, i) => {
@@ -114,6 +124,7 @@ function links(addresses) {
   return list;
 }
 
+/** @param {string[]} items */
 function aside(items) {
   const box = make("div", "pd-unchecked");
   const list = make("ul");

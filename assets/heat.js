@@ -7,6 +7,11 @@ const LEVELS = [0.9, 0.5, 0.1, 0.01]; // probability at least; a level below the
 const WORDS = ["at least 90 %", "50 to 90 %", "10 to 50 %", "1 to 10 %", "under 1 %"];
 const NEVER_NATS = -9000; // servers write about this for what cannot be
 
+/**
+ * @param {TokensHeader} header
+ * @param {ArrayBuffer} columns
+ * @returns {Heat | null}
+ */
 function heatOf(header, columns) {
   if (!header.heat) return null;
   const { offset, alternatives, limit } = header.heat;
@@ -14,6 +19,7 @@ function heatOf(header, columns) {
 }
 
 // 0 for a token the model was sure of … 4 for one it hardly considered; -1 where nothing is known.
+/** @param {number} logprob */
 function heatLevel(logprob) {
   if (Number.isNaN(logprob)) return -1;
   const probability = Math.exp(logprob);
@@ -21,6 +27,7 @@ function heatLevel(logprob) {
   return level < 0 ? LEVELS.length : level;
 }
 
+/** @param {number} logprob */
 function percent(logprob) {
   const value = Math.exp(logprob) * 100;
   if (logprob <= NEVER_NATS) return "0 %";
@@ -28,25 +35,41 @@ function percent(logprob) {
   return (value >= 99.95 && logprob < 0 ? "> 99.9" : value >= 10 ? value.toFixed(1) : value.toPrecision(2)) + " %";
 }
 
+/** @param {number} logprob */
 function nats(logprob) {
   return logprob <= NEVER_NATS ? "\u2212\u221e nats" : (logprob < 0 ? "\u2212" : "") + Math.abs(logprob).toFixed(3) + " nats";
 }
 
 // Alternatives of a chip as {text, id, logprob, isOwn}, likeliest first.
+/**
+ * @param {Heat} heat
+ * @param {number} at
+ * @param {Chip} chip
+ * @returns {Alternative[]}
+ */
 function alternativesAt(heat, at, chip) {
+  /** @type {(text: string, id: number | null) => boolean} */
   const isOwn = (text, id) => (id === null ? text === chip.text : chip.ids[0] === id);
   return (heat.alternatives.get(at) || []).map(([text, id, logprob]) => ({ text, id, logprob, isOwn: isOwn(text, id) }));
 }
 
+/** @param {{ text: string, id: number | null }} alternative */
 function alternativeText({ text, id }) {
   const shown = text === "" ? (id === null ? "\u27e8bytes\u27e9" : "") : JSON.stringify(text);
   return shown + (id === null ? "" : (shown ? " " : "") + "id " + id);
 }
 
 // What the inspector says of a chip's probability.
+/**
+ * @param {Heat} heat
+ * @param {number} at
+ * @param {Chip} chip
+ * @returns {Fact[]}
+ */
 function heatParts(heat, at, chip) {
   const logprob = heat.values[at];
   if (Number.isNaN(logprob)) return [["logprob", "not given"]];
+  /** @type {Fact[]} */
   const parts = [["logprob", nats(logprob)], ["probability", percent(logprob), heatLevel(logprob) > 2 ? "bad" : ""]];
   const all = alternativesAt(heat, at, chip);
   const rank = all.findIndex((one) => one.isOwn);
@@ -77,6 +100,11 @@ class HeatStrip {
     this.root.append(this.legend, this.list);
   }
 
+  /**
+   * @param {Heat} heat
+   * @param {number} at
+   * @param {Chip} chip
+   */
   show(heat, at, chip) {
     const all = alternativesAt(heat, at, chip);
     const own = heat.values[at];
@@ -88,6 +116,7 @@ class HeatStrip {
     this.list.replaceChildren(...all.map((one) => this.item(one)));
   }
 
+  /** @param {Alternative} one */
   item(one) {
     const item = make("li", "pd-alternative" + (one.isOwn ? " pd-own" : ""));
     const bar = make("span", "pd-probability");

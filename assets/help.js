@@ -32,22 +32,28 @@ const KEYS = [
   ["Enter", "keep the token under the cursor in view, and what belongs to it"],
   ["Escape", "let go of it"],
 ];
+/** @type {HTMLDialogElement | null} */
 let dialog = null;
 
+/**
+ * @param {string[][]} rows
+ * @param {string} className
+ */
 function table(rows, className) {
   const list = make("dl", className);
   rows.forEach(([name, words]) => list.append(make("dt", "", name), prose("dd", "", words)));
   return list;
 }
 
+/** @returns {HTMLDialogElement} */
 function build() {
-  dialog = make("dialog", "pd pd-help");
+  const dialog = make("dialog", "pd pd-help");
   dialog.setAttribute("aria-labelledby", "pd-help-title");
   const title = make("h2", "", "Prompt Debugger in a minute");
   title.id = "pd-help-title";
   const close = button("Close", "pd-help-close", () => dialog.close());
   const rules = make("a", "", "All rules: what each finding means");
-  rules.href = host.rulesAt;
+  rules.href = host.rulesAt || "";
   rules.target = "_blank";
   rules.rel = "noopener";
   const links = make("p", "pd-help-links");
@@ -65,10 +71,11 @@ function build() {
   );
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
   document.body.append(dialog);
+  return dialog;
 }
 
 export const openHelp = () => {
-  if (!dialog) build();
+  dialog = dialog || build();
   if (!dialog.open) dialog.showModal();
 };
 

@@ -6,7 +6,7 @@ export const host = {
   rulesAt: null, // address of the pages about the rules
   /** @type {((buttonId: string, order: string, status: HTMLElement | null) => void) | null} */
   order: null, // (buttonId, order, status): asks the page's server for something
-  /** @type {((place: any, element: HTMLElement) => unknown) | null} */
+  /** @type {((place: string, element: HTMLElement) => unknown) | null} */
   linkTo: null, // (place, element): a link that opens at this place of the run, to be passed on
   /** @type {(() => unknown) | null} */
   openHeld: null, // (): the run that came with the link

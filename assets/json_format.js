@@ -8,6 +8,7 @@ const SPACE = " \t\n\r";
 const SIGNS = "{}[],:";
 
 // The parts of a text that is JSON: signs, strings with their quotes, numbers and words.
+/** @param {string} text */
 function partsOf(text) {
   const parts = [];
   for (let at = 0; at < text.length; ) {
@@ -37,6 +38,7 @@ export function formatJson(text) {
   }
   const parts = partsOf(text);
   let depth = 0;
+  /** @type {string[]} */
   const pieces = [];
   const newLine = () => pieces.push("\n", INDENT.repeat(Math.min(depth, MOST_DEPTH)));
   parts.forEach((part, at) => {

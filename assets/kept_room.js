@@ -6,7 +6,7 @@ const ROOM = "pd-room";
 
 function readAll() {
   try {
-    const all = JSON.parse(globalThis.localStorage.getItem(ROOM));
+    const all = JSON.parse(globalThis.localStorage.getItem(ROOM) || "null");
     return all && typeof all === "object" ? all : {};
   } catch {
     return {};

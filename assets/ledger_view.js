@@ -10,9 +10,15 @@ import { visibleText } from "./payload.js";
 const ALARMS = new Set(["lost", "altered"]);
 
 class LedgerView {
+  /**
+   * @param {HTMLElement} root
+   * @param {string} name
+   */
   constructor(root, name) {
     this.root = root;
     this.name = name;
+    /** @type {LedgerPayload | null} */
+    this.data = null;
     this.whitespace = false;
     this.chosen = 0;
     root.classList.add("pd-ledger");
@@ -51,8 +57,10 @@ class LedgerView {
     this.show(null);
   }
 
+  /** @param {Decoded | null} decoded */
   show(decoded) {
     const reason = decoded ? /** @type {EmptyPayload} */ (decoded.header).empty : undefined;
+    /** @type {LedgerPayload | null} */
     this.data = decoded && !reason ? /** @type {LedgerPayload} */ (decoded.header) : null;
     this.chosen = 0;
     offerAccount(this);
@@ -66,12 +74,14 @@ class LedgerView {
       this.message.replaceChildren(make("p", "pd-empty", reason || "The message as the server returned it, beside what it was made from."));
       return;
     }
-    this.calls.replaceChildren(...(this.data.calls.rows.length ? [callTable(this.data.calls)] : []));
+    const { calls } = this.data;
+    this.calls.replaceChildren(...(calls && calls.rows.length ? [callTable(calls)] : []));
     this.parsers.replaceChildren(...(this.data.parsers.length && !document.getElementById("pd-parser-matrix") ? [parserTable(this.data.parsers)] : []));
     this.draw();
   }
 
   draw() {
+    if (!this.data) return;
     const account = this.data.accounts[this.chosen];
     this.bar.replaceChildren(...this.barItems(account));
     this.raw.replaceChildren(make("div", "pd-rail"), ...account.segments.map((segment, i) => this.segment(segment, i)));
@@ -85,6 +95,7 @@ class LedgerView {
   }
 
   // Field by field, what the model wrote above what the message says.
+  /** @param {FieldDifference[]} differences */
   drawDifferences(differences) {
     const items = differences.map((one) => {
       const item = make("div", "pd-field-difference pd-differs-" + one.state);
@@ -98,15 +109,21 @@ class LedgerView {
     this.differences.replaceChildren(...items);
   }
 
+  /**
+   * @param {FieldDifference} one
+   * @returns {Facts}
+   */
   factsOfDifference(one) {
     return { parts: [["message", one.target], ["", one.word, one.state === "soft" ? "" : "bad"]], target: one.target, raw: one.char_span ? [one.char_span] : undefined };
   }
 
   // The name of the message; a choice, where there are two.
+  /** @param {LedgerAccount} account */
   accountTitle(account) {
-    if (this.data.accounts.length === 1) return make("span", "pd-pane-title", account.title);
+    const accounts = this.data ? this.data.accounts : [account];
+    if (accounts.length === 1) return make("span", "pd-pane-title", account.title);
     const box = make("span", "pd-switches");
-    this.data.accounts.forEach((one, i) => {
+    accounts.forEach((one, i) => {
       const choose = button(one.title, "pd-switch", () => {
         this.chosen = i;
         this.draw();
@@ -117,6 +134,7 @@ class LedgerView {
     return box;
   }
 
+  /** @param {LedgerAccount} account */
   barItems(account) {
     const legend = make("span", "pd-legend");
     for (const [fate, word, count] of account.legend) {
@@ -132,10 +150,14 @@ class LedgerView {
     return [make("span", "pd-pane-title", "Raw output"), legend, marks];
   }
 
+  /**
+   * @param {LedgerSegment} segment
+   * @param {number} i
+   */
   segment(segment, i) {
     const isAlarm = ALARMS.has(segment.fate);
     const element = make("span", "pd-fate pd-fate-" + segment.fate, visibleText(segment.text, this.whitespace || isAlarm));
-    element.dataset.segment = i;
+    element.dataset.segment = String(i);
     if (isAlarm) {
       element.tabIndex = 0;
       element.setAttribute("role", "mark");
@@ -149,6 +171,7 @@ class LedgerView {
     const rail = this.raw.querySelector(".pd-rail");
     if (!rail || !this.raw.clientHeight) return;
     const top = this.raw.getBoundingClientRect().top - this.raw.scrollTop;
+    /** @type {HTMLElement[]} */
     const marks = [];
     this.raw.querySelectorAll(".pd-fate-lost, .pd-fate-altered").forEach((element) => {
       const box = element.getBoundingClientRect();
@@ -161,7 +184,12 @@ class LedgerView {
     rail.replaceChildren(...marks);
   }
 
+  /**
+   * @param {LedgerSegment} segment
+   * @returns {Facts}
+   */
   facts(segment) {
+    /** @type {Fact[]} */
     const parts = [
       ["characters", segment.start + "\u2013" + segment.stop],
       ["", JSON.stringify(segment.text), "text"],
@@ -171,11 +199,16 @@ class LedgerView {
     return { parts, target: segment.target, raw: [[segment.start, segment.stop]], place: "raw.c" + segment.start + "-" + segment.stop };
   }
 
+  /**
+   * @param {HTMLElement} element
+   * @returns {LedgerSegment}
+   */
   segmentOf(element) {
-    return this.data.accounts[this.chosen].segments[Number(element.dataset.segment)];
+    return /** @type {LedgerPayload} */ (this.data).accounts[this.chosen].segments[Number(element.dataset.segment)];
   }
 
   // The field of the message that holds any of the given raw characters.
+  /** @param {[number, number][]} spans */
   targetOf(spans) {
     const segments = this.data ? this.data.accounts[0].segments : [];
     const found = segments.find((one) => one.target && spans.some(([start, stop]) => one.start < stop && one.stop > start));
@@ -183,22 +216,32 @@ class LedgerView {
   }
 
   // The raw characters that became a field, or what is below it.
+  /**
+   * @param {string} target
+   * @returns {[number, number][]}
+   */
   spansOf(target) {
     const segments = this.data ? this.data.accounts[0].segments : [];
-    const isOf = (one) => one.target && (isWithin(one.target, target) || isWithin(target, one.target));
+    /** @type {(one: LedgerSegment) => boolean} */
+    const isOf = (one) => one.target !== null && (isWithin(one.target, target) || isWithin(target, one.target));
     return segments.filter(isOf).map((one) => [one.start, one.stop]);
   }
 
+  /**
+   * @param {string | null} source
+   * @param {LitFacts} facts
+   */
   light(source, facts) {
     lightJson(this.message, facts.target);
     if (!this.data) return;
     const spans = facts.raw || [];
-    this.raw.querySelectorAll("[data-segment]").forEach((element) => {
+    /** @type {NodeListOf<HTMLElement>} */ (this.raw.querySelectorAll("[data-segment]")).forEach((element) => {
       const { start, stop } = this.segmentOf(element);
       element.classList.toggle("pd-lit", spans.some((span) => start < span[1] && stop > span[0]));
     });
   }
 
+  /** @param {Goal} evidence */
   jump(evidence) {
     if (!this.data) return;
     if (evidence.in === "message") {
@@ -211,9 +254,11 @@ class LedgerView {
     }
     const segments = this.data.accounts[this.chosen].segments;
     const span = evidence.char_span;
+    /** @type {(segment: LedgerSegment) => boolean} */
     const isHit = span
       ? (segment) => segment.start < Math.max(span[1], span[0] + 1) && segment.stop > span[0]
-      : (segment) => ALARMS.has(segment.fate) || (evidence.quote && segment.text.includes(evidence.quote));
+      : (segment) => ALARMS.has(segment.fate) || Boolean(evidence.quote && segment.text.includes(evidence.quote));
+    /** @type {(segment: LedgerSegment) => boolean} */
     const isAlarm = (segment) => ALARMS.has(segment.fate) && isHit(segment);
     const first = Math.max(0, segments.findIndex(segments.some(isAlarm) ? isAlarm : isHit));
     /** @type {NodeListOf<HTMLElement>} */ (this.raw.querySelectorAll("[data-segment]")).forEach((element) =>
@@ -229,9 +274,14 @@ class LedgerView {
   }
 }
 
+/** @type {Record<string, string>} */
 const DIFFERENCE_MARKS = { hard: "\u2260", missing: "\u2715", added: "+", soft: "\u2423", spelling: "\u2248" };
 
 // Hard differences in words and strokes; of soft ones the white space itself.
+/**
+ * @param {string} label
+ * @param {[text: string, mark: string][]} stretches
+ */
 function differenceLine(label, stretches) {
   const line = make("div", "pd-side");
   const text = make("code", "");
@@ -245,29 +295,40 @@ function differenceLine(label, stretches) {
 }
 
 // The caption is seen here.
+/**
+ * @param {string} caption
+ * @param {string[]} heads
+ * @param {HTMLTableRowElement[]} rows
+ */
 function tableWithTitle(caption, heads, rows) {
   const element = table(caption, heads, rows);
-  element.caption.className = "";
+  if (element.caption) element.caption.className = "";
   return element;
 }
 
+/**
+ * @param {unknown[]} texts
+ * @param {string} [className]
+ */
 function cells(texts, className) {
   const row = make("tr", className);
-  texts.forEach((text, i) => row.append(i === texts.length - 1 ? prose("td", "", text) : make("td", "", text)));
+  texts.forEach((text, i) => row.append(i === texts.length - 1 ? prose("td", "", String(text)) : make("td", "", text)));
   return row;
 }
 
+/** @param {NonNullable<LedgerPayload["calls"]>} calls */
 function callTable(calls) {
   const rows = calls.rows.map((call) => {
     const row = cells([call.number, call.written, call.returned, call.word], "pd-call pd-call-" + call.state);
     if (call.char_span) {
-      row.lastElementChild.append(" ", button("show", "pd-small", () => jump({ in: "raw", char_span: call.char_span }), "Show it in the raw output"));
+      row.lastElementChild?.append(" ", button("show", "pd-small", () => jump({ in: "raw", char_span: call.char_span }), "Show it in the raw output"));
     }
     return row;
   });
   return tableWithTitle(calls.caption, ["call", "written by the model", "returned by the server", "outcome"], rows);
 }
 
+/** @param {LedgerPayload["parsers"]} parsers */
 function parserTable(parsers) {
   const rows = parsers.map((one) => cells([one.name, one.calls, one.content, one.reasoning, one.stream, one.error]));
   const box = make("details", "pd-parser-table");

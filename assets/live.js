@@ -10,6 +10,8 @@ import { controller, jump } from "./linking.js";
 import { isOutdated, onDrawn } from "./outdated.js";
 import { visibleText } from "./payload.js";
 
+/** @typedef {{ code: string, name: string, severity: string, mark: string, title: string, evidence: Evidence | null }} LiveFinding */
+
 const PAUSE_MS = 350;
 let timer = 0;
 let state = "idle"; // of the verdict strip
@@ -53,6 +55,7 @@ export const renderLive = () => {
 
 new MutationObserver(renderLive).observe(root, { attributes: true, attributeFilter: ["data-panel"] });
 
+/** @param {boolean} ofRun */
 function choose(ofRun) {
   wantsRun = ofRun;
   showLive();
@@ -70,7 +73,9 @@ builders.live_status = (box) => {
   box.append(line, list, text);
   const back = button("Prompt of the run", "pd-small pd-live-back", () => choose(true), "Show what the run gave, before your edits");
 
+  /** @param {Decoded} decoded */
   function show(decoded) {
+    /** @type {{ state: string, sentence: string, hint: string, place: Place | null, findings: LiveFinding[], more: number, text: string | null }} */
     const { state: how, sentence, hint, place, findings, more, text: plain } = decoded.header;
     box.dataset.state = how;
     markWrong("live", REQUEST, place ? [place] : faultsOf(findings.map((one) => ({ ...one, evidence: [one.evidence] }))));
@@ -88,6 +93,7 @@ builders.live_status = (box) => {
   return { show: (decoded) => decoded && show(decoded) };
 };
 
+/** @param {LiveFinding} finding */
 function row(finding) {
   const item = make("li", "pd-live-finding pd-" + finding.severity);
   item.append(make("span", "pd-severity", finding.mark + " " + finding.severity), prose("span", "", finding.title));
@@ -98,9 +104,10 @@ function row(finding) {
 }
 
 // The prompt meant here is the live one.
+/** @param {Evidence} evidence */
 function showPlace(evidence) {
-  if (evidence.in === "prompt") return controller("live_tokens").jump(evidence);
-  jump(evidence);
+  if (evidence.in === "prompt") return controller("live_tokens")?.jump(evidence);
+  return jump(evidence);
 }
 
 // The way back from the prompt of the run.

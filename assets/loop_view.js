@@ -7,9 +7,20 @@ import { drawSide } from "./experiments_view.js";
 import { order } from "./orders.js";
 import { plural, visibleText } from "./payload.js";
 
+/**
+ * @typedef {{ text: string, token_id: number | null, lead: string, tail: string, field: string | null, template_line: number | null }} SeamSide
+ * @typedef {{ sentence: string, problem: string, before: SeamSide | null, after: SeamSide, unit: string, first: number, kept: number,
+ *   known: number, lost: number }} Seam
+ * @typedef {{ name: string, arguments: string }} Call
+ * @typedef {{ number: number, tone: string, badge: string, verdict: string, content: string, written: number, returned: number,
+ *   outcomes: string[], finish_reason: string, seam: Seam | null, said: { who: string, text: string }[], calls: Call[] }} Turn
+ * @typedef {{ turns: Turn[], open: Call[], turns_left: number }} LoopHeader
+ */
+
 const HINT = "After a run: answer the tool calls of its message, and the model goes on. Each prompt is compared with the last prompt and what the model wrote after it.";
 
 let shown = ""; // what the fields are for
+/** @type {{ answers: HTMLTextAreaElement[], stub: HTMLTextAreaElement, user: HTMLTextAreaElement, turns: HTMLInputElement } | null} */
 let fields = null; // {answers: [field], stub, user, turns}
 let known = { stub: "", turns: 1 }; // what outlives a turn
 
@@ -40,12 +51,14 @@ builders.loop = (root, name) => {
 
 // --- the turns ---------------------------------------------------------------------------
 
+/** @param {Turn[]} turns */
 function turnList(turns) {
   const list = make("ol", "pd-loop-turns");
   list.append(...turns.map(turnItem));
   return list;
 }
 
+/** @param {Turn} turn */
 function turnItem(turn) {
   const item = make("li", "pd-loop-turn");
   item.dataset.tone = turn.tone;
@@ -68,12 +81,17 @@ function turnItem(turn) {
   return item;
 }
 
+/**
+ * @param {string} who
+ * @param {string} text
+ */
 function said(who, text) {
   const row = make("div", "pd-loop-said");
   row.append(make("strong", "", who), make("span", "pd-loop-text", visibleText(text, false)));
   return row;
 }
 
+/** @param {Seam} seam */
 function seamBox(seam) {
   const box = make("div", "pd-seam");
   box.dataset.state = seam.problem ? "unknown" : seam.before ? "broken" : "whole";
@@ -88,9 +106,21 @@ function seamBox(seam) {
   return box;
 }
 
+/**
+ * @param {SeamSide} one
+ * @returns {DifferenceChip[]}
+ */
 const chips = (one) => (one.text ? [[one.text, "text", one.token_id === null ? "" : String(one.token_id), ""]] : []);
+/**
+ * @param {string} text
+ * @returns {DifferenceChip[]}
+ */
 const beside = (text) => (text ? [[text, "text", "", ""]] : []);
 
+/**
+ * @param {string} word
+ * @param {SeamSide} one
+ */
 function place(word, one) {
   const parts = [one.field, one.template_line && "template line " + one.template_line].filter(Boolean);
   return parts.length ? word + " " + parts.join(", ") : "";
@@ -99,29 +129,39 @@ function place(word, one) {
 // --- what the tools answer ---------------------------------------------------------------------
 
 // The fields are made anew only where another turn waits for them.
+/**
+ * @param {HTMLElement} form
+ * @param {LoopHeader} header
+ */
 function drawForm(form, header) {
   const wanted = JSON.stringify([header.turns.length, header.open]);
   if (wanted === shown && fields) return;
   keep();
   shown = wanted;
-  fields = {
+  const made = {
     answers: header.open.map((call) => field("Answer of " + call.name, "What the tool gives back; empty: what the stub says")),
     stub: field("Answers by tool, as JSON", '{"get_weather": {"temperature": 20}, "*": "done"}', known.stub),
     user: field("The user says (if anything)", "A further message behind the answers"),
     turns: make("input", "pd-number"),
   };
-  Object.assign(fields.turns, { type: "number", min: 1, max: Math.max(1, header.turns_left), value: Math.min(known.turns, Math.max(1, header.turns_left)) });
-  const asked = header.open.map((call, at) => labelled(fields.answers[at], "calls " + call.name + "(" + call.arguments + ")"));
+  fields = made;
+  Object.assign(made.turns, { type: "number", min: 1, max: Math.max(1, header.turns_left), value: Math.min(known.turns, Math.max(1, header.turns_left)) });
+  const asked = header.open.map((call, at) => labelled(made.answers[at], "calls " + call.name + "(" + call.arguments + ")"));
   const saying = make("span", "pd-muted", "");
   saying.setAttribute("role", "status");
   const row = make("p", "pd-cure-actions");
   const turns = make("label", "pd-variant-number", "Turns at most ");
-  turns.append(fields.turns);
+  turns.append(made.turns);
   const save = button("Save the conversation", "pd-small", () => order("pd-save-loop", "", saying), "All turns with their account, as JSON; what looks like a key is covered");
   row.append(turns, make("span", "pd-muted", "the later ones by the stub alone"), save, saying);
-  form.replaceChildren(...asked, labelled(fields.user, "The user says (if anything)"), labelled(fields.stub, "Answers by tool, as JSON: * stands for any other"), row);
+  form.replaceChildren(...asked, labelled(made.user, "The user says (if anything)"), labelled(made.stub, "Answers by tool, as JSON: * stands for any other"), row);
 }
 
+/**
+ * @param {string} name
+ * @param {string} placeholder
+ * @param {string} [value]
+ */
 function field(name, placeholder, value) {
   const made = make("textarea", "pd-answer-field");
   made.rows = 2;
@@ -132,6 +172,10 @@ function field(name, placeholder, value) {
   return made;
 }
 
+/**
+ * @param {HTMLElement} made
+ * @param {string} words
+ */
 function labelled(made, words) {
   const label = make("label", "pd-answer", "");
   label.append(make("span", "", visibleText(words, false)), made);

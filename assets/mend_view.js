@@ -8,8 +8,20 @@ import { applyRequest, order, tellAt } from "./orders.js";
 import { plural, visibleText } from "./payload.js";
 import { saveFile } from "./share.js";
 
+/**
+ * @typedef {{ key: string, name: string, finding: string | null, ticked: boolean, can_run: boolean, max_tokens: number | null,
+ *   changes: { field: string }[] }} Variant
+ * @typedef {{ variants: Variant[], most_runs: number, max_tokens: number | null, requests: number, prompt_tokens: number | null }} VariantsHeader
+ * @typedef {{ boxes: Map<string, HTMLInputElement>, samples: HTMLInputElement, budget: HTMLInputElement, stop: HTMLInputElement,
+ *   ids: HTMLInputElement, logprobs: HTMLInputElement }} Choice
+ * @typedef {{ name: string, finding: string | null, problem: string, command: string, runs: string[], n: number, written: number,
+ *   returned: number, dropped: number, valid: number, finish_reasons: string, interval: string, change: string, better: number,
+ *   margin: string }} Trial
+ */
+
 // --- what to change -----------------------------------------------------------------
 
+/** @type {Choice | null} */
 let choice = null; // {boxes: Map(key → checkbox), samples, budget, stop, ids, logprobs} of the list that is shown
 
 export const chosenTrials = () => {
@@ -34,28 +46,36 @@ builders.variants = (root) => {
   };
 };
 
+/**
+ * @param {HTMLElement} root
+ * @param {VariantsHeader} header
+ */
 function drawVariants(root, header) {
-  choice = { boxes: new Map(), samples: number("Runs of each", 1, 20, 1), budget: number("Runs at most", 1, header.most_runs, Math.min(12, header.most_runs)) };
-  Object.assign(choice, { stop: word("Stop at the text", "\\n\\n"), ids: word("Stop at the token ids", "163586, 163585"), logprobs: make("input", "") });
+  /** @type {Choice} */
+  const made = { boxes: new Map(), samples: number("Runs of each", 1, 20, 1), budget: number("Runs at most", 1, header.most_runs, Math.min(12, header.most_runs)),
+    stop: word("Stop at the text", "\\n\\n"), ids: word("Stop at the token ids", "163586, 163585"), logprobs: make("input", "") };
+  choice = made;
   const suspected = make("ul", "pd-variant-list"), others = make("ul", "pd-variant-list");
-  header.variants.forEach((one) => (one.ticked ? suspected : others).append(variant(one)));
+  header.variants.forEach((one) => (one.ticked ? suspected : others).append(variant(made, one)));
   const rest = make("details", "pd-more");
   rest.dataset.key = "others";
   const stops = make("p", "pd-variant-numbers");
-  stops.append(labelled(choice.stop), labelled(choice.ids));
+  stops.append(labelled(made.stop), labelled(made.ids));
   rest.append(make("summary", "", plural(others.childNodes.length, "further change") + " to choose from, and other stops to type"), others, stops);
   const cost = make("p", "pd-variant-cost", "");
   cost.setAttribute("role", "status");
   const numbers = make("div", "pd-variant-numbers");
-  numbers.append(labelled(choice.samples), labelled(choice.budget), marginBox());
+  numbers.append(labelled(made.samples), labelled(made.budget), marginBox(made));
   const none = make("p", "pd-muted", "No finding of this run has a cure that a program can carry out: choose yourself what to change.");
   root.replaceChildren(suspected.childNodes.length ? suspected : none, rest, numbers, cost);
   if (!suspected.childNodes.length) rest.open = true;
-  root.oninput = () => (cost.textContent = costOf(header));
-  root.oninput();
+  const tellCost = () => (cost.textContent = costOf(made, header));
+  root.oninput = tellCost;
+  tellCost();
 }
 
-function marginBox() {
+/** @param {Choice} choice */
+function marginBox(choice) {
   const label = make("label", "pd-variant");
   choice.logprobs.type = "checkbox";
   label.title = "Each run asks for log probabilities, too: how likely was the marker that opens a call, against its best rival?";
@@ -63,6 +83,10 @@ function marginBox() {
   return label;
 }
 
+/**
+ * @param {string} label
+ * @param {string} placeholder
+ */
 function word(label, placeholder) {
   const field = make("input", "pd-number pd-word");
   field.type = "text";
@@ -71,7 +95,11 @@ function word(label, placeholder) {
   return field;
 }
 
-function variant(one) {
+/**
+ * @param {Choice} choice
+ * @param {Variant} one
+ */
+function variant(choice, one) {
   const item = make("li", "");
   const label = make("label", "pd-variant");
   const box = make("input", "");
@@ -89,16 +117,23 @@ function variant(one) {
   return item;
 }
 
+/**
+ * @param {string} label
+ * @param {number} least
+ * @param {number} most
+ * @param {number} value
+ */
 function number(label, least, most, value) {
   const field = make("input", "pd-number");
   field.type = "number";
-  field.min = least;
-  field.max = most;
-  field.value = value;
+  field.min = String(least);
+  field.max = String(most);
+  field.value = String(value);
   field.setAttribute("aria-label", label);
   return field;
 }
 
+/** @param {HTMLElement} field */
 function labelled(field) {
   const label = make("label", "pd-variant-number", field.getAttribute("aria-label") + " ");
   label.append(field);
@@ -106,9 +141,14 @@ function labelled(field) {
 }
 
 // What it will cost, before it starts: the unchanged request is always one of the variants.
-function costOf(header) {
+/**
+ * @param {Choice} choice
+ * @param {VariantsHeader} header
+ */
+function costOf(choice, header) {
   const typed = [choice.stop, choice.ids].filter((field) => field.value.trim()).map(() => header.max_tokens);
-  const limits = [header.max_tokens, ...typed, ...[...choice.boxes.values()].filter((box) => box.checked && box.dataset.runs === "true").map((box) => JSON.parse(box.dataset.mostTokens))];
+  /** @type {(number | null)[]} */
+  const limits = [header.max_tokens, ...typed, ...[...choice.boxes.values()].filter((box) => box.checked && box.dataset.runs === "true").map((box) => JSON.parse(box.dataset.mostTokens || "null"))];
   const chosen = limits.length;
   const samples = Number(choice.samples.value) || 1;
   const wanted = chosen * samples;
@@ -117,7 +157,7 @@ function costOf(header) {
   const asked = runs * header.requests;
   const sent = header.prompt_tokens === null ? "" : ", about " + (asked * header.prompt_tokens).toLocaleString("en") + " prompt tokens";
   const each = limits.flatMap((limit) => Array(samples).fill(limit)).slice(0, runs);
-  const most = each.reduce((sum, limit) => sum + limit * header.requests, 0);
+  const most = each.reduce((sum, limit) => sum + (limit || 0) * header.requests, 0);
   const made = each.includes(null) ? ", answers as long as the server lets them be" : ", at most " + most.toLocaleString("en") + " new tokens";
   return text + ". Up to " + plural(asked, "request") + " to the model" + sent + made + ".";
 }
@@ -132,6 +172,7 @@ builders.trials = (root, name) =>
     header.rows && header.rows.length && trialTable(header.rows),
   ]);
 
+/** @param {Trial[]} rows */
 function trialTable(rows) {
   const hasMargin = rows.some((row) => row.margin);
   const heads = hasMargin ? [...HEADS, MARGIN] : HEADS;
@@ -142,6 +183,10 @@ function trialTable(rows) {
   return region("Experiments", "pd-scroll", made);
 }
 
+/**
+ * @param {Trial} row
+ * @param {boolean} hasMargin
+ */
 function trialRow(row, hasMargin) {
   const line = make("tr", row.better > 0 ? "pd-better" : row.better < 0 ? "pd-worse" : "");
   const title = make("td", "pd-words");
@@ -156,7 +201,7 @@ function trialRow(row, hasMargin) {
   line.append(runs);
   [row.written, row.returned, row.dropped, row.valid].forEach((figure) => line.append(make("td", "pd-figure-cell", row.n ? figure : "\u2013")));
   line.append(make("td", "pd-words", row.finish_reasons || "\u2013"), make("td", "pd-figure-cell", row.n ? row.interval : "\u2013"));
-  const mark = { 1: "\u25b2 ", [-1]: "\u25bc " }[row.better] || "";
+  const mark = row.better === 1 ? "\u25b2 " : row.better === -1 ? "\u25bc " : "";
   line.append(make("td", "pd-words", row.change ? mark + row.change : "\u2013"));
   if (hasMargin) line.append(make("td", "pd-figure-cell", row.margin || "\u2013"));
   return line;
@@ -164,9 +209,17 @@ function trialRow(row, hasMargin) {
 
 // --- the smallest request -------------------------------------------------------------------
 
+/** @param {Decoded} decoded */
 const textOf = (decoded) => new TextDecoder().decode(decoded.columns);
 
 // A view of the bench's kind that has a text beside its header.
+/**
+ * @param {HTMLElement} root
+ * @param {string} name
+ * @param {string} hint
+ * @param {(header: any, text: string) => Node[]} draw
+ * @returns {View}
+ */
 function withText(root, name, hint, draw) {
   let text = "";
   const inner = bench(root, name, hint, (header) => draw(header, text));
@@ -178,6 +231,10 @@ function withText(root, name, hint, draw) {
   };
 }
 
+/**
+ * @param {string} text
+ * @param {string} label
+ */
 function sourceBox(text, label) {
   const box = make("pre", "pd-text pd-source", "");
   box.textContent = visibleText(text, false);
@@ -187,6 +244,10 @@ function sourceBox(text, label) {
   return box;
 }
 
+/**
+ * @param {string} label
+ * @param {string} text
+ */
 const copying = (label, text) => button(label, "pd-small", (event) => copyText(text, event.currentTarget));
 
 builders.shrunk = (root, name) =>

@@ -5,21 +5,33 @@ import { button, copyText, make, prose } from "./dom.js";
 import { onVerdict } from "./host.js";
 import { plural } from "./payload.js";
 
+/**
+ * @typedef {[name: string, value: string][]} Headers
+ * @typedef {{ method: string, url: string, path: string, purpose: string, status: number | null, error: string, started_s: number,
+ *   first_s: number | null, total_s: number | null, size: number, sent_headers: Headers, headers: Headers, body: string, text: string,
+ *   events: [at: number | null, data: string][] | null }} Exchange
+ */
+
+/** @type {{ run: number, root: HTMLElement } | null} */
 let shown = null; // {run, root}
 let run = 0; // that the verdict strip tells of
 
+/** @param {number | null} value */
 function seconds(value) {
   if (value === null) return "\u2026";
   return value < 1 ? Math.round(value * 1000) + " ms" : value.toFixed(1) + " s";
 }
 
+/** @param {number} bytes */
 function size(bytes) {
   return bytes < 1024 ? bytes + " B" : Math.ceil(bytes / 1024).toLocaleString("en") + " KB";
 }
 
+/** @param {string} text */
 const quoted = (text) => "'" + text.replaceAll("'", "'\\''") + "'";
 
 // A command that asks the same again; a key goes in as a variable.
+/** @param {Exchange} one */
 export const curlOf = (one) => {
   const headers = one.sent_headers
     .filter(([name]) => ["authorization", "content-type"].includes(name.toLowerCase()))
@@ -28,12 +40,14 @@ export const curlOf = (one) => {
   return ["curl -sS -X " + one.method + " " + quoted(one.url), ...headers, ...body].join(" \\\n");
 };
 
+/** @param {Headers} rows */
 function headerTable(rows) {
   const list = make("dl", "pd-net-headers");
   rows.forEach(([name, value]) => list.append(make("dt", "", name), make("dd", "", value)));
   return list;
 }
 
+/** @param {string} text */
 function pretty(text) {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
@@ -42,6 +56,10 @@ function pretty(text) {
   }
 }
 
+/**
+ * @param {string} label
+ * @param {string} words
+ */
 function text(label, words) {
   const box = make("div", "pd-net-part");
   const head = make("p", "pd-net-label", label + " ");
@@ -52,6 +70,7 @@ function text(label, words) {
   return box;
 }
 
+/** @param {NonNullable<Exchange["events"]>} rows */
 function events(rows) {
   const box = make("div", "pd-net-part");
   box.append(make("p", "pd-net-label", plural(rows.length, "event")));
@@ -66,6 +85,7 @@ function events(rows) {
   return box;
 }
 
+/** @param {Exchange} one */
 function row(one) {
   const box = make("details", "pd-net-row");
   const head = make("summary", "");
@@ -81,6 +101,10 @@ function row(one) {
   return box;
 }
 
+/**
+ * @param {HTMLElement} box
+ * @param {Exchange} one
+ */
 function fill(box, one) {
   if (one.error) box.append(prose("p", "pd-net-error", one.error));
   const bar = make("p", "pd-net-bar");

@@ -9,12 +9,16 @@ import { host, onVerdict } from "./host.js";
 import { open } from "./linking.js";
 import { saveFile } from "./share.js";
 
+/** @type {unknown} */
 let value = ""; // what is asked for, until gradio takes it
+/** @type {Element | null} */
 let teller = null; // where the answer is told
 let comparesNext = false; // the next run is made of the last one's request
 let isCompared = false; // the one that is shown is
+/** @type {number | null} */
 let shownRun = null; // its number
 
+/** @type {NonNullable<typeof host.order>} */
 export const order = (buttonId, order, status) => {
   value = order;
   teller = status;
@@ -22,17 +26,30 @@ export const order = (buttonId, order, status) => {
   if (element) element.click();
 };
 
+/** @param {string | Element | null} place */
 export const tellAt = (place) => (teller = typeof place === "string" ? document.getElementById(place) : place);
 
 // The first input of each such event; the others go as they are.
+/**
+ * @param {unknown} _
+ * @param {...unknown} rest
+ */
 export const withOrder = (_, ...rest) => [value, ...rest];
 
+/**
+ * @param {string} sentence
+ * @param {string} [hint]
+ */
 function say(sentence, hint) {
   if (teller && teller.isConnected) teller.replaceChildren(prose("span", "", [sentence, hint].filter(Boolean).join(" ")));
 }
 
 export const orderRefused = () => say("The page's server did not take it.", "The message at the edge of the page says why.");
 
+/**
+ * @param {string} text
+ * @param {string} name
+ */
 async function copy(text, name) {
   try {
     await navigator.clipboard.writeText(text);
@@ -49,6 +66,11 @@ async function copy(text, name) {
 }
 
 // Puts a request into the editor, as if typed: it can be undone. Runs it, if asked, and then compares, if wanted.
+/**
+ * @param {string} text
+ * @param {boolean} isRun
+ * @param {boolean} [isForComparing]
+ */
 export const applyRequest = (text, isRun, isForComparing = true) => {
   if (!replaceRequest(text, true)) return;
   if (!isRun) return say("It is in the editor.");
@@ -73,6 +95,7 @@ onVerdict((verdict) => {
 
 host.order = order;
 
+/** @type {Record<string, (header: any, text: () => string, columns: ArrayBuffer) => unknown>} */
 const ANSWERS = {
   cure: (header) => tellCure(header),
   copy: (header, text) => copy(text(), header.name),

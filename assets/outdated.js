@@ -5,15 +5,24 @@ import { editorView } from "./editor_link.js";
 import { onVerdict } from "./host.js";
 import { isSameJson } from "./json_format.js";
 
+/** @type {(() => void)[]} */
 const listeners = [];
 const WORDS = "This is the result of the request before your edits. Press Run for the new one.";
+/** @type {number | null} */
 let ranRun = null; // number of the run whose request is known
+/** @type {string | null} */
 let ranText = null;
+/** @type {string | null} */
 let pressedText = null; // what stood in the editor when Run was pressed, until that run is heard of
+/** @type {string | null} */
 let textToRun = null; // the same, until the next press
+/** @type {string | null} */
 let openedText = null; // what an opened run was made of, until that run is drawn
+/** @type {unknown} */
 let knownDoc = null;
+/** @type {string | null} */
 let laidOut = null; // the text as Format left it: no edit
+/** @type {{ ran: string | null, now: string | null, isSame: boolean }} */
 let compared = { ran: null, now: null, isSame: false };
 const MOST_COMPARED = 400_000; // characters of a text that is looked through at each key
 let isRecorded = false; // what is shown is no run of this page
@@ -29,6 +38,10 @@ function isOutdated() {
 }
 
 // Space between the parts of JSON is no edit.
+/**
+ * @param {string} ran
+ * @param {string | null} now
+ */
 function isSameRequest(ran, now) {
   if (ran === now || now === null) return ran === now;
   if (ran.length > MOST_COMPARED || now.length > MOST_COMPARED) return now === laidOut;
@@ -37,6 +50,7 @@ function isSameRequest(ran, now) {
 }
 
 // `text` is what the editor will hold, laid out anew: the same request.
+/** @param {string} text */
 export function relaid(text) {
   laidOut = isOutdated() ? null : text;
 }
@@ -44,6 +58,7 @@ export function relaid(text) {
 export { isOutdated };
 
 // `listener()` is called whenever the request may have become another one, or the same again.
+/** @param {() => void} listener */
 export function onDrawn(listener) {
   listeners.push(listener);
 }
@@ -55,7 +70,7 @@ function draw() {
   const note = strip && strip.querySelector(".pd-outdated");
   listeners.forEach((listener) => listener());
   if (note && !isOld) note.remove();
-  if (!note && isOld && strip) strip.querySelector(".pd-verdict-text").append(make("p", "pd-outdated", WORDS));
+  if (!note && isOld && strip) strip.querySelector(".pd-verdict-text")?.append(make("p", "pd-outdated", WORDS));
 }
 
 // A quick run may end before its first word is drawn, so what is run is taken down where Run is pressed.
@@ -68,9 +83,14 @@ document.addEventListener(
 );
 
 // The inputs of a run: what stood in the editor then, as gradio may not have heard of it yet.
+/**
+ * @param {string} text
+ * @param {...unknown} rest
+ */
 export const withTextToRun = (text, ...rest) => [textToRun === null ? text : textToRun, ...rest];
 
 // A run of the history is about to be drawn: it was made of this text.
+/** @param {string | null} text */
 export function openedRun(text) {
   openedText = text;
 }

@@ -13,11 +13,22 @@ import { watchForEdits } from "./outdated.js";
 import { takeServer } from "./servers.js";
 import { themeButton } from "./verdict_view.js";
 
+/** @typedef {Place & { message: string, server?: { url: string, model: string } | null }} Notice */
+
+/**
+ * @param {EditorView} view
+ * @param {number} from
+ * @param {number} to
+ */
 function select(view, from, to) {
   view.dispatch({ selection: { anchor: from, head: to }, scrollIntoView: true });
   view.focus();
 }
 
+/**
+ * @param {string} text
+ * @param {number} line
+ */
 function lineStart(text, line) {
   let at = 0;
   for (let i = 1; i < line; i++) {
@@ -29,6 +40,7 @@ function lineStart(text, line) {
 }
 
 // Shows a place of the request: {line, column?}, {field} or {quote}.
+/** @param {Goal} evidence */
 function jumpToRequest(evidence) {
   const view = editorView();
   if (!view) return;
@@ -40,8 +52,9 @@ function jumpToRequest(evidence) {
   }
   const span = evidence.field ? locateField(text, evidence.field) : null;
   if (span) return select(view, span[0], span[1]);
-  const at = evidence.quote ? text.indexOf(evidence.quote) : -1;
-  if (at >= 0) select(view, at, at + evidence.quote.length);
+  const quote = evidence.quote || "";
+  const at = quote ? text.indexOf(quote) : -1;
+  if (at >= 0) select(view, at, at + quote.length);
 }
 
 builders.notices = (root, name) => {
@@ -54,17 +67,19 @@ builders.notices = (root, name) => {
       root.dataset.state = state;
       root.replaceChildren();
       if (summary) root.append(make("p", "pd-counts", summary));
-      items.forEach((item) => root.append(notice(item)));
+      items.forEach((/** @type {Notice} */ item) => root.append(notice(item)));
       markNotices(state, items);
     },
   };
 };
 
+/** @param {Notice} item */
 function notice(item) {
   const row = make("p", "pd-notice");
   const place = item.line ? "line " + item.line + (item.column ? ", column " + item.column : "") : item.field;
   if (place) row.append(button(place, "pd-jump", () => jumpToRequest(item), "Show it in the request"));
-  if (item.server) row.append(button("Use as target", "pd-jump", () => takeServer(item.server), "Put address and model under Target; nothing is sent"));
+  const { server } = item;
+  if (server) row.append(button("Use as target", "pd-jump", () => takeServer(server), "Put address and model under Target; nothing is sent"));
   row.append(prose("span", "", (item.line && item.field ? item.field + ": " : "") + item.message));
   return row;
 }
@@ -82,6 +97,10 @@ builders.words = (root) => {
   };
 };
 
+/**
+ * @param {number} fraction
+ * @param {string} label
+ */
 function labMeter(fraction, label) {
   const meter = make("progress", "pd-meter");
   meter.setAttribute("aria-label", label);

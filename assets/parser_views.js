@@ -8,12 +8,38 @@ import { drawJson } from "./json_view.js";
 import { jump as jumpTo } from "./linking.js";
 import { plural, visibleText } from "./payload.js";
 
+/**
+ * @typedef {{ name: string, own: boolean, state: string, word: string, calls: string[], stream_state: string, stream: string,
+ *   content: string, reasoning: string, unequal: string, note: string }} ParserRow
+ * @typedef {{ told: string, usual: string, parts_at: number, count: number, first: number, deltas: string[], jump: Goal | null,
+ *   before: JsonSegment[] | null, after: JsonSegment[] | null, streamed: JsonSegment[] | null }} Split
+ * @typedef {{ split: Split | null, whole: JsonSegment[], log?: string[], trials: [name: string, count: number, difference: string][] }} SplitsHeader
+ * @typedef {{ versions: string[], calls: { name: string, arguments: string, taken: (boolean | null)[] }[], rows: { version: string,
+ *   state: string, word: string, error: string, note: string, calls: string[], content: string | null, finish_reason: string }[] }} ReleasesHeader
+ * @typedef {{ place: string, jump: Goal | null, cause: string, accepted: string, token: string, anything_but: boolean, allowed: string[],
+ *   may_end: boolean, sentence: string, rule: { path: string, text: string } | null, forgiven: string }} Intervention
+ * @typedef {{ call: string, schema: string, llguidance: string, jump: Goal | null, note: string }} Opinion
+ * @typedef {{ status: string, word: string, constrains: string, starts: { text: string, jump: Goal | null } | null,
+ *   interventions: Intervention[], then: string, opinion: Opinion | null, reading: { word: string, sentence: string,
+ *   jump: Goal | null } | null, notes: string[] }} ConstrainedHeader
+ */
+
+/** @param {string} text */
 const shown = (text) => visibleText(text, true);
 
+/**
+ * @param {string} label
+ * @param {Goal | null} jump
+ */
 function jumpButton(label, jump) {
   return jump ? button("\u2192 " + label, "pd-jump", () => jumpTo(jump), "Show it in the raw output") : make("span", "pd-muted", label);
 }
 
+/**
+ * @param {string} symbol
+ * @param {string} word
+ * @param {string} state
+ */
 function mark(symbol, word, state) {
   const element = make("span", "pd-verdict-mark pd-mark-" + state, symbol);
   element.setAttribute("role", "img");
@@ -22,6 +48,11 @@ function mark(symbol, word, state) {
   return element;
 }
 
+/**
+ * @param {string} summary
+ * @param {string} key
+ * @param {...Node} children
+ */
 function folded(summary, key, ...children) {
   const box = make("details", "pd-more");
   box.dataset.key = key;
@@ -29,6 +60,7 @@ function folded(summary, key, ...children) {
   return box;
 }
 
+/** @param {string[]} texts */
 function calls(texts) {
   const cell = make("td", "pd-calls-cell");
   if (!texts.length) cell.append(make("span", "pd-muted", "none"));
@@ -37,6 +69,13 @@ function calls(texts) {
 }
 
 // A view of the bench's kind. What was still on its way when Stop was pressed comes in as stopped, too.
+/**
+ * @param {HTMLElement} root
+ * @param {string} name
+ * @param {string} hint
+ * @param {(header: any) => Node[]} draw
+ * @returns {View}
+ */
 function question(root, name, hint, draw) {
   const inner = bench(root, name, hint, draw);
   return {
@@ -48,12 +87,14 @@ function question(root, name, hint, draw) {
 }
 
 // Pressing the button begins anew, and the answer gets the room that the ledger has.
+/** @param {string} elementId */
 function askAgain(elementId) {
   const root = viewIn(elementId);
   if (root) delete root.dataset.stopped;
-  document.getElementById("pd-parse-tools").scrollIntoView({ block: "start" });
+  document.getElementById("pd-parse-tools")?.scrollIntoView({ block: "start" });
 }
 
+/** @param {string} elementId */
 function stopAsking(elementId) {
   const root = viewIn(elementId);
   if (root) root.dataset.stopped = "true";
@@ -62,6 +103,7 @@ function stopAsking(elementId) {
 
 // --- which parser would have parsed this? --------------------------------------------
 
+/** @type {Record<string, [sign: string, words: string]>} */
 const MARKS = {
   right: ["\u2713", "reads the output"],
   lossy: ["~", "reads the calls and loses text"],
@@ -81,6 +123,11 @@ builders.parser_matrix = (root, name) => {
   return view;
 };
 
+/**
+ * @param {{ rows: ParserRow[] }} header
+ * @param {() => boolean} showsAll
+ * @param {(all: boolean) => void} setShowsAll
+ */
 function matrix(header, showsAll, setShowsAll) {
   const rest = header.rows.filter((row) => !isOpen(row));
   const rows = header.rows.map((row) => matrixRow(row));
@@ -102,8 +149,10 @@ function matrix(header, showsAll, setShowsAll) {
   return whole;
 }
 
+/** @param {ParserRow} row */
 const isOpen = (row) => row.own || row.state === "right" || row.state === "lossy";
 
+/** @param {ParserRow} row */
 function matrixRow(row) {
   const element = make("tr", "pd-matrix-" + row.state + (row.own ? " pd-own" : ""));
   const title = make("td", "pd-parser-name");
@@ -112,7 +161,9 @@ function matrixRow(row) {
   const verdict = make("td", "pd-words");
   verdict.append(mark(MARKS[row.state][0], MARKS[row.state][1], row.state), " " + row.word);
   const stream = make("td", "pd-words");
-  const same = { same: ["\u2713", "the same"], differs: ["\u2715", "differs"], untried: ["\u2013", "not tried"] }[row.stream_state];
+/** @type {Record<string, [sign: string, words: string]>} */
+  const streams = { same: ["\u2713", "the same"], differs: ["\u2715", "differs"], untried: ["\u2013", "not tried"] };
+  const same = streams[row.stream_state];
   stream.append(mark(same[0], same[1], row.stream_state === "same" ? "right" : row.stream_state === "differs" ? "wrong" : "untried"), " " + row.stream);
   const more = make("td", "pd-words");
   const facts = [["content", row.content], ["reasoning", row.reasoning], ["streamed", row.unequal], ["note", row.note]].filter(([, text]) => text);
@@ -132,11 +183,14 @@ builders.splits = (root, name) =>
     root,
     name,
     "The output as a stream, cut in every interesting way: whole, token by token, at special tokens, several tokens at a time as speculative decoding makes them, at random, and once at each place. Does the parser give the same message each time? Where not, you see the smallest cut that fails and the delta at which the messages part.",
-    (header) => (header.trials ? [header.split && smallest(header), log(header), trials(header)].filter(Boolean) : []),
+    (header) => (header.trials ? [...(header.split ? [smallest(header, header.split)] : []), ...log(header), trials(header)] : []),
   );
 
-function smallest(header) {
-  const split = header.split;
+/**
+ * @param {SplitsHeader} header
+ * @param {Split} split
+ */
+function smallest(header, split) {
   const box = make("div", "pd-split");
   box.append(prose("p", "pd-split-told", "The smallest failing split: " + split.told + "."));
   if (split.usual) box.append(prose("p", "pd-muted", "Token by token: " + split.usual + "."));
@@ -153,6 +207,7 @@ function smallest(header) {
   return box;
 }
 
+/** @param {Split} split */
 function deltas(split) {
   const row = make("div", "pd-deltas");
   if (split.first) row.append(make("span", "pd-muted", "\u2026 " + plural(split.first, "delta") + " before"));
@@ -168,6 +223,11 @@ function deltas(split) {
   return row;
 }
 
+/**
+ * @param {string} title
+ * @param {JsonSegment[] | null} segments
+ * @param {string} empty
+ */
 function message(title, segments, empty) {
   const pane = make("section", "pd-pane");
   const head = make("header", "pd-bar");
@@ -182,6 +242,7 @@ function message(title, segments, empty) {
   return pane;
 }
 
+/** @param {SplitsHeader} header */
 function trials(header) {
   const rows = header.trials.map(([name, count, difference]) => {
     const row = make("tr");
@@ -195,9 +256,13 @@ function trials(header) {
   return box;
 }
 
+/**
+ * @param {SplitsHeader} header
+ * @returns {HTMLElement[]}
+ */
 function log(header) {
-  if (!header.log || !header.log.length) return null;
-  return folded("What the parser logged", "log", ...header.log.map((line) => make("p", "pd-muted", line)));
+  if (!header.log || !header.log.length) return [];
+  return [folded("What the parser logged", "log", ...header.log.map((line) => make("p", "pd-muted", line)))];
 }
 
 // --- releases --------------------------------------------------------------------------
@@ -207,16 +272,20 @@ builders.releases = (root, name) =>
     root,
     name,
     "The same output through the parser of several vLLM releases, with each release's own code: in which one did a call begin to vanish? Releases that are not here yet are downloaded (15 to 106 MB each) and kept; nothing is installed.",
-    (header) => (header.versions && header.versions.length ? [history(header), releaseTable(header)].filter(Boolean) : []),
+    (header) => (header.versions && header.versions.length ? [...history(header), releaseTable(header)] : []),
   );
 
+/**
+ * @param {ReleasesHeader} header
+ * @returns {HTMLElement[]}
+ */
 function history(header) {
-  if (!header.calls.length) return null;
+  if (!header.calls.length) return [];
   const rows = header.calls.map((call) => {
     const row = make("tr");
-    const title = make("th", "pd-parser-name", visibleText(call.name));
+    const title = make("th", "pd-parser-name", visibleText(call.name, false));
     title.scope = "row";
-    title.title = visibleText(call.arguments);
+    title.title = visibleText(call.arguments, false);
     row.append(title);
     call.taken.forEach((taken) => {
       const cell = make("td", "pd-taken");
@@ -226,9 +295,10 @@ function history(header) {
     });
     return row;
   });
-  return region("Calls by release", "pd-scroll", table("Which release takes which call", ["call", ...header.versions], rows));
+  return [region("Calls by release", "pd-scroll", table("Which release takes which call", ["call", ...header.versions], rows))];
 }
 
+/** @param {ReleasesHeader} header */
 function releaseTable(header) {
   const rows = header.rows.map((one) => {
     const row = make("tr");
@@ -254,11 +324,17 @@ builders.constrained = (root, name) =>
     (header) => (header.status ? constrained(header) : []),
   );
 
+/**
+ * @param {ConstrainedHeader} header
+ * @returns {Node[]}
+ */
 function constrained(header) {
   const parts = [];
-  const state = { legal: "right", steered: "lossy", incomplete: "right" }[header.status] || "untried";
+  /** @type {Record<string, string>} */
+  const states = { legal: "right", steered: "lossy", incomplete: "right" };
+  const state = states[header.status] || "untried";
   const status = make("p", "pd-constrained-status");
-  status.append(mark({ right: "\u2713", lossy: "\u21b7", untried: "\u2013" }[state], header.word, state), " ", make("strong", "", header.word));
+  status.append(mark(state === "right" ? "\u2713" : state === "lossy" ? "\u21b7" : "\u2013", header.word, state), " ", make("strong", "", header.word));
   if (header.constrains) status.append(prose("span", "pd-muted", header.constrains));
   parts.push(status);
   if (header.starts) {
@@ -282,6 +358,10 @@ function constrained(header) {
   return parts;
 }
 
+/**
+ * @param {Intervention} item
+ * @param {number} i
+ */
 function intervention(item, i) {
   const box = make("li", "pd-intervention");
   const head = make("p", "pd-effect-head");
@@ -299,13 +379,14 @@ function intervention(item, i) {
   box.append(came, prose("p", "", item.sentence));
   if (item.rule) {
     const rule = make("p", "pd-rule");
-    rule.append(placeButton({ field: item.rule.path }), make("code", "pd-inline-code", item.rule.text));
+    rule.append(placeButton({ field: item.rule.path }) || "", make("code", "pd-inline-code", item.rule.text));
     box.append(rule);
   }
   if (item.forgiven) box.append(prose("p", "pd-muted", "Forgiven by: " + item.forgiven + "."));
   return box;
 }
 
+/** @param {Opinion} one */
 function opinion(one) {
   const list = make("dl", "pd-facts");
   list.append(make("dt", "", "JSON Schema"), make("dd", "", one.schema));

@@ -3,6 +3,7 @@
 //
 // A payload is one string: base64(gzip(u32 header length | JSON header | binary columns)).
 
+/** @param {string} text */
 function bytesOfBase64(text) {
   const binary = atob(text);
   const bytes = new Uint8Array(binary.length);
@@ -37,12 +38,19 @@ const UNNAMED = /[\p{Cf}\p{Cs}\p{Co}\u0080-\u009f\u2065\ufff0-\ufff8\ufdd0-\ufde
 const BLANK = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]/;
 const PICTURE = /\p{Extended_Pictographic}|[\u{1f3fb}-\u{1f3ff}\ufe0f\u20e3]/u;
 
+/** @param {number} code */
 function nameOf(code) {
   return "\u27e8" + (HIDDEN.get(code) || "U+" + code.toString(16).toUpperCase().padStart(4, "0")) + "\u27e9";
 }
 
+/**
+ * @param {string} character
+ * @param {string} before
+ * @param {string} after
+ * @param {boolean} whitespace
+ */
 function visibleCharacter(character, before, after, whitespace) {
-  const code = character.codePointAt(0);
+  const code = Number(character.codePointAt(0));
   if (code > 0x20 && code < 0x7f) return character;
   if (code === 0x20) return whitespace ? "\u00b7" : " ";
   if (code === 0x0a) return whitespace ? "\u21b5\n" : "\n";
@@ -58,8 +66,9 @@ function visibleCharacter(character, before, after, whitespace) {
 }
 
 // Scripts from Devanagari to Sinhala, and Persian: joiners between their letters choose a letter's form.
+/** @param {string} character */
 function isIndic(character) {
-  const code = character ? character.codePointAt(0) : 0;
+  const code = character.codePointAt(0) || 0;
   return (code >= 0x0900 && code <= 0x0dff) || (code >= 0x0620 && code <= 0x06d3);
 }
 
@@ -67,6 +76,10 @@ const PLAIN = /^[\x21-\x7e]*$/;
 const PLAIN_LINES = /^[\n\t\x20-\x7e]*$/;
 
 // Text as it may be drawn: nothing in it hides or reorders; white space as marks on demand.
+/**
+ * @param {string} text
+ * @param {boolean} whitespace
+ */
 function visibleText(text, whitespace) {
   if ((whitespace ? PLAIN : PLAIN_LINES).test(text)) return text;
   const characters = Array.from(text);
@@ -77,6 +90,7 @@ function visibleText(text, whitespace) {
   return shown;
 }
 
+/** @param {number} code */
 function isWide(code) {
   return (
     code >= 0x1100 &&
@@ -87,17 +101,23 @@ function isWide(code) {
 }
 
 // Cells of the character grid that a code point takes.
+/** @param {number} code */
 function cellsOf(code) {
   if (code < 0x300) return 1;
   if ((code >= 0x300 && code <= 0x36f) || (code >= 0xfe00 && code <= 0xfe0f) || code === 0x200d) return 0;
   return isWide(code) ? 2 : 1;
 }
 
+/** @param {string} text */
 function hexOfText(text) {
   return Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, "0")).join(" ");
 }
 
 // Offset in UTF-16 units of a code point offset.
+/**
+ * @param {string} text
+ * @param {number} points
+ */
 function unitsOfPoints(text, points) {
   let units = 0;
   for (const character of text) {
@@ -107,6 +127,10 @@ function unitsOfPoints(text, points) {
   return units;
 }
 
+/**
+ * @param {number} count
+ * @param {string} word
+ */
 function plural(count, word) {
   return count + " " + word + (count === 1 ? "" : "s");
 }

@@ -2,6 +2,14 @@
 // A picture of a run for a bug report: verdict, raw output by fate, message, findings. Drawn on a canvas, so nothing can taint it.
 import { cellsOf, plural, visibleText } from "./payload.js";
 
+/**
+ * @typedef {{ text: string, fate?: string, role?: string }} Run A stretch of text that is drawn in one way.
+ * @typedef {{ rows: Run[][], above: number, below: number }} Part The rows of a text that are drawn.
+ * @typedef {{ ground: string, ink: string, weight: number, isStruck?: boolean, isDotted?: boolean }} Style
+ * @typedef {{ title: string, header: HeaderPayload | null, verdict: VerdictPayload | null, ledger: LedgerPayload | null,
+ *   findings: FindingsPayload | null, facts: [label: string, value: string][] }} PictureParts
+ */
+
 const WIDTH = 1200;
 const SCALE = 2;
 const MARGIN = 28;
@@ -10,11 +18,19 @@ const MOST_ROWS = 60;
 const ROWS_BEFORE = 8;
 const MOST_FINDINGS = 6;
 const ALARMS = new Set(["lost", "altered"]);
+/** @type {Record<string, string>} */
 const GROUNDS = { reasoning: "reasoning", call_name: "name", call_id: "id", call_arguments: "arguments", lost: "lost-ground", altered: "warning-soft" };
+/** @type {Record<string, string>} */
 const INKS = { markup: "muted", end: "muted", lost: "lost-text" };
 
 // Cuts [{text, …}] into rows of at most `columns` cells; a line break ends a row.
+/**
+ * @param {Run[]} runs
+ * @param {number} columns
+ * @returns {Run[][]}
+ */
 function layOut(runs, columns) {
+  /** @type {Run[][]} */
   const rows = [[]];
   let used = 0;
   for (const run of runs) {
@@ -33,7 +49,7 @@ function layOut(runs, columns) {
         nextRow();
         continue;
       }
-      const cells = cellsOf(character.codePointAt(0));
+      const cells = cellsOf(Number(character.codePointAt(0)));
       if (used + cells > columns) nextRow();
       text += character === "\t" ? " " : character;
       used += cells;
@@ -44,6 +60,11 @@ function layOut(runs, columns) {
 }
 
 // The rows worth drawing: all of them, or those around the first that `isTelling`.
+/**
+ * @param {Run[][]} rows
+ * @param {(run: Run) => boolean} isTelling
+ * @returns {Part}
+ */
 function windowOf(rows, isTelling) {
   if (rows.length <= MOST_ROWS) return { rows, above: 0, below: 0 };
   const telling = Math.max(0, rows.findIndex((row) => row.some(isTelling)));
@@ -52,24 +73,44 @@ function windowOf(rows, isTelling) {
 }
 
 class Picture {
+  /**
+   * @param {HTMLCanvasElement} canvas
+   * @param {CSSStyleDeclaration} style
+   */
   constructor(canvas, style) {
     this.canvas = canvas;
-    this.context = canvas.getContext("2d");
+    this.context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    /** @type {(name: string) => string} */
     this.color = (name) => style.getPropertyValue("--pd-" + name).trim();
     this.fonts = { sans: this.color("font"), mono: this.color("mono") };
     this.y = MARGIN;
   }
 
+  /**
+   * @param {number} size
+   * @param {"sans" | "mono"} family
+   * @param {number} [weight]
+   */
   font(size, family, weight) {
     this.context.font = (weight || 400) + " " + size + "px " + this.fonts[family];
   }
 
+  /**
+   * @param {string} text
+   * @param {number} x
+   * @param {number} y
+   * @param {string} ink
+   */
   text(text, x, y, ink) {
     this.context.fillStyle = this.color(ink);
     this.context.fillText(text, x, y);
   }
 
   // Splits a text into lines no wider than `width`, between words where it can.
+  /**
+   * @param {string} text
+   * @param {number} width
+   */
   wrap(text, width) {
     const lines = [""];
     for (const word of visibleText(text, false).replaceAll("`", "").split(/(?<=\s)/)) {
@@ -86,6 +127,10 @@ class Picture {
     return lines.map((line) => line.trim()).filter((line) => line);
   }
 
+  /**
+   * @param {string} text
+   * @param {{ x?: number, width?: number, size?: number, family?: "sans" | "mono", weight?: number, ink?: string, most?: number }} [style]
+   */
   paragraph(text, { x = MARGIN, width = WIDTH - 2 * MARGIN, size = 13, family = "sans", weight = 400, ink = "text", most = 4 } = {}) {
     this.font(size, family, weight);
     const step = Math.round(size * 1.5);
@@ -96,6 +141,14 @@ class Picture {
     });
   }
 
+  /**
+   * @param {number} x
+   * @param {number} y
+   * @param {number} width
+   * @param {number} height
+   * @param {string} ground
+   * @param {string} line
+   */
   box(x, y, width, height, ground, line) {
     this.context.fillStyle = this.color(ground);
     this.context.fillRect(x, y, width, height);
@@ -104,9 +157,10 @@ class Picture {
     this.context.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
   }
 
+  /** @param {VerdictPayload} verdict */
   verdict(verdict) {
     const top = this.y;
-    const tone = { error: "error", warning: "warning" }[verdict.tone] || "line-strong";
+    const tone = ["error", "warning"].includes(verdict.tone) ? verdict.tone : "line-strong";
     this.font(12, "sans", 700);
     const badge = this.context.measureText(verdict.badge).width + 20;
     const x = MARGIN + 22 + badge + 14;
@@ -131,11 +185,20 @@ class Picture {
   }
 
   // Rows of marked text in a box, what was left out above and below said in a row of its own.
+  /**
+   * @param {Part} view
+   * @param {number} x
+   * @param {number} top
+   * @param {number} width
+   * @param {number} height
+   * @param {(run: Run) => Style} style
+   */
   rows(view, x, top, width, height, style) {
     this.box(x, top, width, height, "surface", "line");
     this.font(13, "mono");
     const cell = this.context.measureText("x".repeat(50)).width / 50;
     let y = top + 8;
+    /** @type {(count: number, word: string) => void} */
     const note = (count, word) => {
       if (!count) return;
       this.font(12, "sans");
@@ -146,9 +209,9 @@ class Picture {
     view.rows.forEach((row) => {
       let at = x + 24;
       row.forEach((run) => {
-        const cells = [...run.text].reduce((sum, character) => sum + cellsOf(character.codePointAt(0)), 0);
+        const cells = [...run.text].reduce((sum, character) => sum + cellsOf(Number(character.codePointAt(0))), 0);
         this.run(run, at, y, cells * cell, style(run));
-        if (ALARMS.has(run.fate)) this.text(run.fate === "lost" ? "\u2715" : "~", x + 8, y + 14, run.fate === "lost" ? "error" : "warning");
+        if (run.fate && ALARMS.has(run.fate)) this.text(run.fate === "lost" ? "\u2715" : "~", x + 8, y + 14, run.fate === "lost" ? "error" : "warning");
         at += cells * cell;
       });
       y += ROW_PX;
@@ -156,6 +219,13 @@ class Picture {
     note(view.below, "below");
   }
 
+  /**
+   * @param {Run} run
+   * @param {number} x
+   * @param {number} y
+   * @param {number} width
+   * @param {Style} style
+   */
   run(run, x, y, width, { ground, ink, weight, isStruck, isDotted }) {
     if (ground) {
       this.context.fillStyle = this.color(ground);
@@ -174,24 +244,27 @@ class Picture {
     this.context.setLineDash([]);
   }
 
+  /** @param {LedgerAccount} account */
   ledger(account) {
     const gap = 14;
     const left = Math.round((WIDTH - 2 * MARGIN - gap) * 0.58);
     const right = WIDTH - 2 * MARGIN - gap - left;
     this.font(13, "mono");
     const cell = this.context.measureText("x".repeat(50)).width / 50;
+    /** @type {(width: number) => number} */
     const columns = (width) => Math.floor((width - 38) / cell);
     const marked = account.segments.map((one) => ({ ...one, text: visibleText(one.text, ALARMS.has(one.fate)) }));
-    const raw = windowOf(layOut(marked, columns(left)), (run) => ALARMS.has(run.fate));
+    const raw = windowOf(layOut(marked, columns(left)), (run) => run.fate !== undefined && ALARMS.has(run.fate));
     const json = account.message.map(([text, role]) => ({ text: visibleText(text, false), role }));
     const message = windowOf(layOut(json, columns(right)), () => false);
+    /** @type {(view: Part) => number} */
     const rowsOf = (view) => view.rows.length + (view.above ? 1 : 0) + (view.below ? 1 : 0);
     const height = Math.max(rowsOf(raw), rowsOf(message), 3) * ROW_PX + 16;
     this.caption("Raw output, by what became of it", MARGIN, account.legend);
     this.caption("Message the server returned", MARGIN + left + gap, []);
     this.y += 24;
     this.rows(raw, MARGIN, this.y, left, height, (run) => ({
-      ground: GROUNDS[run.fate] || "", ink: INKS[run.fate] || "text", weight: run.fate === "call_name" ? 700 : 400,
+      ground: GROUNDS[run.fate || ""] || "", ink: INKS[run.fate || ""] || "text", weight: run.fate === "call_name" ? 700 : 400,
       isStruck: run.fate === "lost", isDotted: run.fate === "altered",
     }));
     this.rows(message, MARGIN + left + gap, this.y, right, height, (run) => ({ ground: "", ink: run.role === "key" ? "accent" : run.role === "mark" ? "muted" : "text", weight: 400 }));
@@ -202,6 +275,11 @@ class Picture {
     this.y += 8;
   }
 
+  /**
+   * @param {string} title
+   * @param {number} x
+   * @param {[string, string, number][]} legend
+   */
   caption(title, x, legend) {
     this.font(13, "sans", 700);
     this.text(title, x, this.y + 13, "text");
@@ -219,6 +297,7 @@ class Picture {
     }
   }
 
+  /** @param {FindingCard[]} findings */
   findings(findings) {
     this.font(13, "sans", 700);
     this.text(findings.length ? "Findings" : "No rule found anything.", MARGIN, this.y + 13, "text");
@@ -241,8 +320,10 @@ class Picture {
 }
 
 // Draws a run; parts are headers of payloads: {header, verdict, ledger, findings, facts: [[label, value], …]}.
+/** @param {PictureParts} parts */
 function drawPicture(parts) {
   const style = getComputedStyle(document.body);
+  /** @type {(canvas: HTMLCanvasElement) => number} */
   const draw = (canvas) => {
     const picture = new Picture(canvas, style);
     picture.context.scale(SCALE, SCALE);
@@ -269,10 +350,20 @@ function drawPicture(parts) {
   return canvas;
 }
 
+/**
+ * @param {PictureParts} parts
+ * @param {string} fileName
+ */
 const savePicture = (parts, fileName) => saveCanvas(drawPicture(parts), fileName);
 
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {string} fileName
+ */
 async function saveCanvas(canvas, fileName) {
+  /** @type {Blob | null} */
   const blob = await new Promise((done) => canvas.toBlob(done, "image/png"));
+  if (!blob) return;
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
   link.download = fileName;

@@ -11,6 +11,10 @@ const FIELD = /^(request|message)\.([^\s"'<>`]{1,300})$/;
 const FINDING = /^finding\.PD\d{3}\.\d{1,4}$/;
 
 // The evidence that a name stands for: {in, …}; null if it names no place.
+/**
+ * @param {unknown} name
+ * @returns {Goal | null}
+ */
 export function readPlace(name) {
   if (typeof name !== "string") return null;
   const token = TOKEN.exec(name);
@@ -23,6 +27,7 @@ export function readPlace(name) {
 }
 
 // Goes to a place, scrolls there and marks it. Returns whether it names one.
+/** @param {unknown} name */
 export function goToPlace(name) {
   const evidence = readPlace(name);
   if (!evidence) return false;

@@ -11,13 +11,16 @@ import { decodePayload } from "./payload.js";
 import { savePicture } from "./picture.js";
 import { goToPlace } from "./place.js";
 
-const { payloads, ended, title, at } = JSON.parse(document.getElementById("pd-data").textContent);
+/** @typedef {import("./token_view.js").TokenView} TokenView */
+
+const { payloads, ended, title, at } = JSON.parse(document.getElementById("pd-data")?.textContent || "{}");
 const KINDS = {
   header: "header", verdict: "verdict", stages: "stage_links", request: "sent", ledger: "ledger", findings: "findings",
   difference: "difference", prompt_tokens: "token_view", template: "template", completion: "completion",
   raw_tokens: "token_view", again: "again",
 };
 // What is said in place of a view that this run has nothing for.
+/** @type {Record<string, string>} */
 const MISSING = {
   ledger: ended,
   findings: "The run ended before the diagnosis.",
@@ -30,14 +33,16 @@ const MARKS = { ok: "\u2713", guilty: "\u2715", follows: "~", idle: "\u25cb", ru
 const SEGMENTS_SHOWN = 160;
 const GRID_PX = 430;
 const PRINTED_ROWS = 400;
+/** @type {TokenView[]} */
 const tokenViews = [];
 
 // The cards of the page, as links: nothing is hidden here, so they are no tabs.
 builders.stage_links = (root) => {
   root.classList.add("pd-stages");
-  return { show: (decoded) => root.replaceChildren(...decoded.header.cards.map(stageLink)) };
+  return { show: (decoded) => decoded && root.replaceChildren(...decoded.header.cards.map(stageLink)) };
 };
 
+/** @param {StageCard} stage */
 function stageLink(stage) {
   const link = make("a", "pd-stage pd-stage-" + stage.state);
   link.href = "#pd-part-" + stage.opens;
@@ -60,23 +65,28 @@ builders.sent = (root, name) => {
   body.setAttribute("role", "region");
   body.setAttribute("aria-label", "Request as it was pasted");
   const code = make("div", "pd-sent-json");
-  let sent = null;
+  /** @type {{ segments: JsonSegment[], figures: string, copy: string, refusal: string, notes: string[] }} */
+  let sent = { segments: [], figures: "", copy: "", refusal: "", notes: [] };
 
+  /** @param {number} first */
   function draw(first) {
     const last = Math.min(sent.segments.length, first + SEGMENTS_SHOWN);
     drawJson(code, sent.segments.slice(first, last));
+    /** @type {(label: string, to: number) => HTMLButtonElement} */
     const more = (label, to) => button(label, "pd-small pd-more", () => draw(to));
     if (first > 0) code.prepend(more("\u2191 what stands before", Math.max(0, first - SEGMENTS_SHOWN)));
     if (last < sent.segments.length) code.append(more("\u2193 what follows", last));
   }
 
+  /** @param {string} path */
   function drawAround(path) {
     const at = sent.segments.findIndex(([, , here]) => isWithin(here, path));
     if (at >= 0) draw(Math.max(0, at - 20));
   }
 
+  /** @param {string} path */
   function reveal(path) {
-    if (!sent.segments.some(([, , here]) => isWithin(here, path))) return reveal.parent(path);
+    if (!sent.segments.some(([, , here]) => isWithin(here, path))) return revealParent(path);
     if (sent.segments.length > SEGMENTS_SHOWN) drawAround(path);
     lightJson(code, path);
     const lit = /** @type {HTMLElement} */ (code.querySelector(".pd-lit"));
@@ -85,20 +95,21 @@ builders.sent = (root, name) => {
     pin(name, { parts: [["request", path]], field: path });
   }
   // A field that is missing is shown by what should hold it.
-  reveal.parent = (path) => {
+  /** @param {string} path */
+  function revealParent(path) {
     const parent = path.replace(/(\.[^.[\]]+|\[[^\]]*\]|^[^.[\]]+)$/, "");
     if (parent && parent !== path) reveal(parent);
     else root.scrollIntoView({ block: "nearest" });
-  };
+  }
 
   walkJson(body, name, "request", (path) => ({ field: path }));
   onLight((source, facts, isKept) => {
-    if (!sent) return;
     if (source !== name && isKept && facts.fields.length && sent.segments.length > SEGMENTS_SHOWN) drawAround(facts.fields[0]);
     lightJson(code, ...facts.fields);
   });
   return {
     show(decoded) {
+      if (!decoded) return;
       sent = decoded.header;
       head.replaceChildren(make("span", "pd-pane-title", "Request"), make("span", "pd-counts", sent.figures));
       head.append(button("copy", "pd-small", (event) => copyText(sent.copy, event.currentTarget)));
@@ -112,6 +123,7 @@ builders.sent = (root, name) => {
   };
 };
 
+/** @param {string[]} notes */
 function noteList(notes) {
   const list = make("ul", "pd-notes");
   list.append(...notes.map((note) => prose("li", "", note)));
@@ -121,6 +133,8 @@ function noteList(notes) {
 // How to see the run again, and what it was made with.
 builders.again = (root) => ({
   show(decoded) {
+    if (!decoded) return;
+    /** @type {{ curl: string, copy: string, facts: [label: string, value: string][], notes: string[], markdown: string }} */
     const { curl, copy, facts, notes, markdown } = decoded.header;
     const pane = make("div", "pd-pane");
     const head = make("header", "pd-bar");
@@ -135,30 +149,34 @@ builders.again = (root) => ({
     facts.forEach(([label, value]) => list.append(make("dt", "", label), make("dd", "", value)));
     root.replaceChildren(pane, list);
     if (notes.length) root.append(noteList(notes));
-    document.getElementById("pd-tools").prepend(
+    document.getElementById("pd-tools")?.prepend(
       button("Save picture", "", (event) => saveRunPicture(event.currentTarget), "Verdict and evidence as a PNG"),
       button("Copy Markdown", "", (event) => copyText(markdown, event.currentTarget), "The run as text, for a bug tracker"),
     );
   },
 });
 
+/** @param {HTMLElement} element */
 async function saveRunPicture(element) {
+  /** @type {Record<string, any>} */
   const parts = {};
   for (const name of ["header", "verdict", "ledger", "findings", "again"]) {
     parts[name] = payloads[name] ? (await decodePayload(payloads[name])).header : null;
   }
-  await savePicture({ ...parts, title, facts: parts.again.facts }, "prompt-debugger.png");
+  const { header, verdict, ledger, findings, again } = parts;
+  await savePicture({ header, verdict, ledger, findings, title, facts: again.facts }, "prompt-debugger.png");
   element.blur();
 }
 
 const buildTokenView = builders.token_view;
 builders.token_view = (root, name) => {
-  const view = buildTokenView(root, name);
+  const view = /** @type {TokenView} */ (buildTokenView(root, name));
   tokenViews.push(view);
   return view;
 };
 
 // Short texts take the height they need, long ones scroll.
+/** @param {number} limit */
 function fitTokens(limit) {
   tokenViews.forEach((view) => {
     if (!view.data || !view.rows) return;
@@ -170,16 +188,18 @@ function fitTokens(limit) {
 // Dark as the reader's system is; paper is always white. Before printing, what scrolls on screen is laid out whole.
 const prefersDark = globalThis.matchMedia("(prefers-color-scheme: dark)");
 const isPrinted = globalThis.matchMedia("print");
+/** @type {boolean | null} */
 let wasDark = null;
 
 function settle() {
   document.body.classList.toggle("dark", prefersDark.matches);
 }
 
+/** @param {boolean} starts */
 function onPrint(starts) {
   if (starts === (wasDark !== null)) return;
   if (starts) wasDark = document.body.classList.contains("dark");
-  document.body.classList.toggle("dark", !starts && wasDark);
+  document.body.classList.toggle("dark", !starts && wasDark === true);
   if (!starts) wasDark = null;
   fitTokens(starts ? PRINTED_ROWS * 22 : GRID_PX);
 }
@@ -193,6 +213,10 @@ function followOpenings() {
   new MutationObserver(scroll).observe(document.documentElement, { attributes: true, attributeFilter: ["data-panel"] });
 }
 
+/**
+ * @param {HTMLElement} root
+ * @param {string} sentence
+ */
 function say(root, sentence) {
   root.classList.add("pd-absent");
   root.replaceChildren(make("p", "pd-empty", sentence));
@@ -217,12 +241,13 @@ host.linkTo = (name, element) => copyText(globalThis.location.href.split("#")[0]
 
 async function place() {
   inspect([]);
-  if (title) document.getElementById("pd-verdict").before(make("h2", "pd-report-title", title));
+  if (title) document.getElementById("pd-verdict")?.before(make("h2", "pd-report-title", title));
   settle();
   prefersDark.addEventListener("change", settle);
   await Promise.all(
     Object.entries(KINDS).map(([name, kind]) => {
-      const root = document.getElementById("pd-" + name.replace("_", "-"));
+      const root = /** @type {ViewRoot | null} */ (document.getElementById("pd-" + name.replace("_", "-")));
+      if (!root) return undefined;
       if (!payloads[name] && MISSING[name]) return say(root, MISSING[name]);
       return attach(root, kind, name).set(payloads[name] || "");
     }),

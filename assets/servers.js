@@ -5,29 +5,41 @@ import { builders } from "./builders.js";
 import { button, make, prose } from "./dom.js";
 import { isKeeping, keepTarget, mayKeep } from "./draft.js";
 
+/**
+ * @typedef {string | null} Value Of a field under Target.
+ * @typedef {{ name: string, fields: string[] }} SavedServer
+ * @typedef {{ draw(): void, say(text: string): void, ask(): void, isThere(): boolean, readName(): string, setName(text: string): void, wantKey(): void }} ServersView
+ */
+
 const SERVERS = "pd-servers";
 const MOST = 20;
 const MOST_NAME = 60;
 const FIELDS = 5;
 const SAME = { __type__: "update" }; // gradio leaves such a field as it is
+/** @type {ServersView | null} */
 let view = null;
+/** @type {((fields: Value[]) => Value[] | null) | null} */
 let wanted = null; // what the fields are to become: a function of what they are; null while a server is to be saved
 
 // {name, fields: [endpoint, model, tokenizer, tool parser, reasoning parser]}, newest first.
+/** @returns {SavedServer[]} */
 export const savedServers = () => {
   try {
-    const kept = JSON.parse(globalThis.localStorage.getItem(SERVERS));
+    const kept = JSON.parse(globalThis.localStorage.getItem(SERVERS) || "null");
     return Array.isArray(kept) ? kept.filter(isServer).slice(0, MOST) : [];
   } catch {
     return [];
   }
 };
 
+/** @param {any} one */
 function isServer(one) {
+  /** @type {(value: unknown) => boolean} */
   const isText = (value) => typeof value === "string";
   return Boolean(one) && isText(one.name) && Array.isArray(one.fields) && one.fields.length === FIELDS && one.fields.every(isText);
 }
 
+/** @param {SavedServer[]} servers */
 function write(servers) {
   try {
     globalThis.localStorage.setItem(SERVERS, JSON.stringify(servers.slice(0, MOST)));
@@ -46,10 +58,19 @@ export const forgetServers = () => {
   if (view) view.draw();
 };
 
+/**
+ * @param {Value} one
+ * @param {Value} other
+ */
 const isSameAddress = (one, other) => String(one || "").trim().replace(/\/+$/, "") === String(other || "").trim().replace(/\/+$/, "");
+/**
+ * @param {SavedServer} one
+ * @param {Value[]} server
+ */
 const isSameServer = (one, [url, model]) => isSameAddress(one.fields[0], url) && one.fields[1] === model;
 
 // The new values of the five fields of the target and of the key: as is wanted, or as they are, to be saved.
+/** @param {...Value} fields */
 export const applyServer = (...fields) => {
   if (wanted) {
     const chosen = wanted(fields);
@@ -62,8 +83,10 @@ export const applyServer = (...fields) => {
   return [...fields, SAME].map(() => SAME);
 };
 
+/** @param {string[]} values */
 function save(values) {
-  const name = view.name();
+  if (!view) return;
+  const name = view.readName();
   if (!values[0]) view.say("Name an endpoint first.");
   else if (!isKeeping()) view.say("Nothing is kept: the switch in History is off.");
   else if (![name, ...values].every((value) => mayKeep(value))) view.say("Not saved: it seems to hold a key.");
@@ -74,6 +97,7 @@ function save(values) {
 }
 
 // Asks for the fields to be changed.
+/** @param {(fields: Value[]) => Value[] | null} change */
 function fill(change) {
   wanted = change;
   openTarget();
@@ -88,20 +112,25 @@ function openTarget() {
 }
 
 // The server that a pasted call names: its address and model. The tokenizer of another server is not its.
+/** @param {{ url: string, model: string }} server */
 export function takeServer({ url, model }) {
   fill((fields) => {
     const isSame = isSameAddress(url, fields[0]);
-    view.name("");
-    view.say("Taken from the call, without its key: give it below if the server wants one.");
-    view.wantKey();
+    view?.setName("");
+    view?.say("Taken from the call, without its key: give it below if the server wants one.");
+    view?.wantKey();
     return [url, model, isSame ? fields[2] : "", fields[3], fields[4]];
   });
 }
 
+/**
+ * @param {string} model
+ * @param {string} url
+ */
 function takeModel(model, url) {
   fill((fields) => {
     if (isSameAddress(url, fields[0])) return [fields[0], model, ...fields.slice(2)];
-    view.say("That list is of another server: test this one.");
+    view?.say("That list is of another server: test this one.");
     return null;
   });
 }
@@ -123,17 +152,18 @@ builders.servers = (root) => {
   bar.append(name, keep, words);
   root.append(list, bar);
   view = {
-    draw, say: (text) => (words.textContent = text), ask: () => root.pdAsk("change"), isThere: () => root.isConnected,
-    name: (text) => (text === undefined ? name.value.trim() : (name.value = text)),
+    draw, say: (text) => void (words.textContent = text), ask: () => root.pdAsk("change"), isThere: () => root.isConnected,
+    readName: () => name.value.trim(), setName: (text) => void (name.value = text),
     wantKey: () => setTimeout(focusKey, 0), // once gradio has filled the fields
   };
   draw();
-  if (wanted) view.ask(); // it was pressed before the list was drawn
+  if (wanted) root.pdAsk("change"); // it was pressed before the list was drawn
 
   function draw() {
     list.replaceChildren(...savedServers().map(row));
   }
 
+  /** @param {SavedServer} server */
   function row(server) {
     const item = make("li", "");
     const [url, model] = server.fields;
@@ -172,6 +202,10 @@ builders.server_look = (root) => {
   };
 };
 
+/**
+ * @param {string[]} models
+ * @param {string} url
+ */
 function modelList(models, url) {
   const list = make("select", "pd-server-models");
   list.setAttribute("aria-label", "Model of this server");

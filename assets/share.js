@@ -8,6 +8,13 @@ import { plural } from "./payload.js";
 import { savePicture } from "./picture.js";
 import { goToPlace, readPlace } from "./place.js";
 
+/**
+ * @typedef {{ request?: string, tool_parser?: string, reasoning_parser?: string, model?: string, tokenizer?: string, run?: string,
+ *   at?: string, from?: string, left?: string[], example?: string }} LinkState What a link carries.
+ * @typedef {"tool_parser" | "reasoning_parser" | "model" | "tokenizer"} ChoiceName
+ */
+
+/** @type {((packed: string) => void) | null} */
 export let openPacked = null; // as long as its view is there
 const SAME = { __type__: "update" }; // gradio leaves such a field as it is
 const PREFIX = "#pd=1.";
@@ -15,32 +22,45 @@ const EASY_CHARS = 8_000; // every chat program and tracker passes on that much
 const MOST_CHARS = 32_000;
 const MOST_PACKED = 400_000; // of a link that is read
 const MOST_REQUEST_CHARS = 2_000_000;
+/** @type {ChoiceName[]} */
+const CHOICES = ["tool_parser", "reasoning_parser", "model", "tokenizer"];
 const HUB_ID = /^(?!\.)[\w.-]{1,96}\/(?!\.)[\w.-]{1,96}$/; // a link must not lead out of a folder
 
 // --- links: pure, tried under node ---------------------------------------------
 
+/** @param {Uint8Array} bytes */
 function base64url(bytes) {
   let binary = "";
   for (let i = 0; i < bytes.length; i += 8192) binary += String.fromCharCode(...bytes.subarray(i, i + 8192));
   return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
+/** @param {string} text */
 function bytesOf(text) {
   const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
   return Uint8Array.from(binary, (character) => character.charCodeAt(0));
 }
 
+/**
+ * @param {string} text
+ * @param {CompressionFormat} format
+ */
 async function squeeze(text, format) {
   const stream = new Blob([new TextEncoder().encode(text)]).stream().pipeThrough(new CompressionStream(format));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
 // A file for the server: compressed, as text, for an event carries it; null if the server would not take it.
+/**
+ * @param {string} text
+ * @returns {Promise<string | null>}
+ */
 async function packText(text) {
   const packed = base64url(await squeeze(text, "gzip"));
-  return packed.length > host.sharePage.most_packed ? null : packed;
+  return host.sharePage && packed.length > host.sharePage.most_packed ? null : packed;
 }
 
+/** @param {string} packed */
 async function unpackText(packed) {
   const stream = new Blob([bytesOf(packed)]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Response(stream).text();
@@ -49,6 +69,10 @@ async function unpackText(packed) {
 const TOO_LONG = "This bundle is too long for the page: open it by `run --bundle FILE`.";
 
 // The text in compressed bytes; a small link must not unpack to something that fills the memory.
+/**
+ * @param {Uint8Array<ArrayBuffer>} bytes
+ * @param {number} mostBytes
+ */
 async function inflate(bytes, mostBytes) {
   const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw")).getReader();
   const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -67,11 +91,16 @@ async function inflate(bytes, mostBytes) {
 }
 
 // state: {request, tool_parser?, reasoning_parser?, model?, tokenizer?}, all texts.
+/** @param {LinkState} state */
 async function makeFragment(state) {
   return PREFIX + base64url(await squeeze(JSON.stringify(state), "deflate-raw"));
 }
 
 // Returns the state in a fragment, null if there is none; throws an Error that says what is wrong with it.
+/**
+ * @param {string} fragment
+ * @returns {Promise<LinkState | null>}
+ */
 async function readFragment(fragment) {
   if (!fragment.startsWith("#pd=")) return null;
   if (!fragment.startsWith(PREFIX)) throw new Error("it was made by another version of this program");
@@ -80,12 +109,13 @@ async function readFragment(fragment) {
   try {
     state = JSON.parse(await inflate(bytesOf(fragment.slice(PREFIX.length)), MOST_REQUEST_CHARS * 4));
   } catch (error) {
-    throw new Error(/unpacks/.test(error.message) ? error.message : "a part of it is missing or was changed on the way");
+    throw new Error(error instanceof Error && /unpacks/.test(error.message) ? error.message : "a part of it is missing or was changed on the way");
   }
   if (state === null || typeof state !== "object" || typeof state.request !== "string") throw new Error("it carries no request");
   if (state.request.length > MOST_REQUEST_CHARS) throw new Error("its request is too long");
+  /** @type {LinkState} */
   const kept = { request: state.request };
-  for (const name of ["tool_parser", "reasoning_parser", "model", "tokenizer"]) {
+  for (const name of CHOICES) {
     if (typeof state[name] === "string" && state[name].length <= 200) kept[name] = state[name];
   }
   if (typeof state.run === "string") kept.run = state.run; // the bundle of a run: opened by a press, never before
@@ -94,7 +124,9 @@ async function readFragment(fragment) {
 }
 
 // Requests of ours with the purpose of the three examples that the Hub's playground names in its links.
+/** @type {(content: string) => { role: string, content: string }} */
 const USER = (content) => ({ role: "user", content });
+/** @type {Record<string, object>} */
 const EXAMPLES = {
   "hello-world": { messages: [USER("Hello!"), { role: "assistant", content: "Hello. What can I do?" }, USER("Name a prime.")] },
   reasoning: {
@@ -120,26 +152,39 @@ const EXAMPLES = {
 };
 
 // What a link of the Hub's chat template playground names (`?modelId=…&template=…&example=…`); null if it is none.
+/**
+ * @param {string} query
+ * @returns {LinkState | null}
+ */
 function readPlayground(query) {
   const given = new URLSearchParams(query);
   const id = given.get("modelId");
   if (!id) return null;
-  const state = { from: "playground", left: [] };
+  /** @type {string[]} */
+  const left = [];
+  /** @type {LinkState} */
+  const state = { from: "playground", left };
   if (HUB_ID.test(id)) state.tokenizer = id;
-  else state.left.push("modelId: " + id.slice(0, 80) + " is no id of the Hub");
+  else left.push("modelId: " + id.slice(0, 80) + " is no id of the Hub");
   const example = given.get("example");
   if (example && Object.hasOwn(EXAMPLES, example)) {
     state.request = JSON.stringify(EXAMPLES[example], null, 2);
     state.example = example;
-  } else if (example) state.left.push("example: " + example.slice(0, 80) + " is not known here");
+  } else if (example) left.push("example: " + example.slice(0, 80) + " is not known here");
   const template = given.get("template");
-  if (template && template !== "default") state.left.push("template: a tokenizer's own choice of template is used, not " + template.slice(0, 80));
+  if (template && template !== "default") left.push("template: a tokenizer's own choice of template is used, not " + template.slice(0, 80));
   return state;
 }
 
 // Which of the link's choices this page takes: {values, taken, left}, sentences for people.
+/**
+ * @param {LinkState} state
+ * @param {SharePage} page
+ */
 function settle(state, page) {
+  /** @type {LinkState} */
   const values = {};
+  /** @type {string[]} */
   const taken = [];
   const left = [...(state.left || [])];
   if (state.request !== undefined) {
@@ -147,10 +192,11 @@ function settle(state, page) {
     const own = "a request of ours like the playground's \u201c" + state.example + "\u201d example";
     taken.push(state.example ? own : "the request, " + plural(state.request.length, "character"));
   }
+  /** @type {(name: ChoiceName, words: string, isKnown: (value: string) => boolean) => void} */
   const choose = (name, words, isKnown) => {
     const value = state[name];
     if (value === undefined || value === "") return;
-    if (!isKnown(value)) return left.push(words + " " + value);
+    if (!isKnown(value)) return void left.push(words + " " + value);
     values[name] = value;
     taken.push(words + " " + value);
   };
@@ -162,6 +208,7 @@ function settle(state, page) {
 }
 
 // A payload of a view, made here: what a link says never goes to the server.
+/** @param {object} header */
 async function packPayload(header) {
   let text = JSON.stringify(header).replace(/[\u007f-\uffff]/g, (unit) => "\\u" + unit.charCodeAt(0).toString(16).padStart(4, "0"));
   text += " ".repeat((4 - (text.length % 4)) % 4);
@@ -173,6 +220,13 @@ async function packPayload(header) {
 
 // --- what a link changes on the page --------------------------------------------
 
+/**
+ * @param {string} badge
+ * @param {string} sentence
+ * @param {string} detail
+ * @param {string} tone
+ * @param {boolean} [held]
+ */
 function strip(badge, sentence, detail, tone, held = false) {
   return packPayload({
     state: "idle", badge, sentence, detail, tone, log: "", place: null, evidence: null, open: null, fraction: null,
@@ -181,6 +235,7 @@ function strip(badge, sentence, detail, tone, held = false) {
 }
 
 // The new values of [editor, tool parser, reasoning parser, model, tokenizer, case, notices, verdict].
+/** @type {LinkState | null} */
 let held = null; // state of the link that the page was opened with, if it brings a run
 let isTaken = false; // the link; gradio tells of a change also whenever the menu answers, as it does when a run is opened
 let wanted = ""; // the place that is to be shown once a run is drawn
@@ -192,6 +247,7 @@ onVerdict((verdict) => {
   goToPlace(place);
 });
 
+/** @param {...unknown} current */
 async function applyLink(...current) {
   if (isTaken) return current.map(() => SAME);
   isTaken = true;
@@ -199,9 +255,9 @@ async function applyLink(...current) {
   const verdict = values.length - 1;
   try {
     const state = (await readFragment(globalThis.location.hash)) || readPlayground(globalThis.location.search);
-    if (!state) return values;
+    if (!state || !host.sharePage) return values;
     const { values: found, taken, left } = settle(state, host.sharePage);
-    ["request", "tool_parser", "reasoning_parser", "model", "tokenizer"].forEach((name, i) => {
+    [/** @type {const} */ ("request"), ...CHOICES].forEach((name, i) => {
       if (found[name] !== undefined) values[i] = found[name];
     });
     if (found.request !== undefined) {
@@ -216,13 +272,14 @@ async function applyLink(...current) {
     const next = held ? " Nothing was run or sent: show the run that came with it, or run the request yourself." : " Nothing was run or sent: read it, then press Run.";
     values[verdict] = await strip("FROM A LINK", from + next, detail.filter(Boolean).join(" "), "warning", held !== null);
   } catch (error) {
-    values[verdict] = await strip("BAD LINK", "This link cannot be read: " + error.message + ".", "Ask for it again, or for a JSON bundle.", "error");
+    values[verdict] = await strip("BAD LINK", "This link cannot be read: " + (error instanceof Error ? error.message : String(error)) + ".", "Ask for it again, or for a JSON bundle.", "error");
   }
   return values;
 }
 
 // --- the menu --------------------------------------------------------------------
 
+/** @type {[what: string, name: string, hint: string][]} */
 const FORMS = [
   ["link", "Copy link", "the request, inside the link itself: no key, no address"],
   ["html", "HTML report", "one file that opens offline, with these views"],
@@ -234,7 +291,7 @@ const FORMS = [
 
 builders.share = (root) => {
   root.classList.add("pd-share");
-  const toggle = button("Share \u25be", "pd-small pd-share-toggle", () => show(menu.hidden));
+  const toggle = button("Share \u25be", "pd-small pd-share-toggle", () => show(Boolean(menu.hidden)));
   toggle.setAttribute("aria-controls", "pd-share-menu");
   const menu = make("div", "pd-share-menu");
   menu.id = "pd-share-menu";
@@ -251,15 +308,17 @@ builders.share = (root) => {
   root.append(toggle, menu);
   show(false);
 
+  /** @param {boolean} isOpen */
   function show(isOpen) {
     menu.hidden = !isOpen;
     toggle.setAttribute("aria-expanded", String(isOpen));
     if (isOpen) which.textContent = sharedRunWords();
-    if (isOpen) menu.querySelector("button").focus();
+    if (isOpen) menu.querySelector("button")?.focus();
   }
 
   host.openHeld = async () => {
-    const packed = await packText(held.run);
+    if (!held) return;
+    const packed = await packText(held.run || "");
     if (packed === null) {
       show(true);
       return say(TOO_LONG, "error");
@@ -275,11 +334,16 @@ builders.share = (root) => {
 
   openPacked = (packed) => root.pdAsk("submit", { packed });
 
+  /**
+   * @param {string} sentence
+   * @param {string} [tone]
+   */
   function say(sentence, tone) {
     status.dataset.tone = tone || "";
     status.replaceChildren(prose("p", "", sentence));
   }
 
+  /** @param {[what: string, name: string, hint: string]} form */
   function formButton([what, name, hint]) {
     const one = button("", "pd-share-form", () => {
       say("Making it \u2026");
@@ -298,7 +362,7 @@ builders.share = (root) => {
     file.setAttribute("aria-label", "Bundle file");
     file.tabIndex = -1;
     file.addEventListener("change", async () => {
-      if (file.files.length) openText(await file.files[0].text());
+      if (file.files?.length) openText(await file.files[0].text());
       file.value = "";
     });
     const text = make("textarea", "pd-opener-text");
@@ -310,6 +374,7 @@ builders.share = (root) => {
     return box;
   }
 
+  /** @param {string} text */
   async function openText(text) {
     const pasted = text.trim();
     if (!pasted) return say("Nothing was pasted.", "error");
@@ -321,6 +386,10 @@ builders.share = (root) => {
     root.pdAsk("submit", { packed });
   }
 
+  /**
+   * @param {string} search
+   * @param {string} hash
+   */
   function follow(search, hash) {
     const { pathname } = globalThis.location;
     const isHere = search === globalThis.location.search;
@@ -328,6 +397,7 @@ builders.share = (root) => {
     if (isHere && hash) globalThis.location.reload();
   }
 
+  /** @param {Decoded} decoded */
   async function deliver({ header, columns }) {
     if (header.kind === "page") return arrive(header);
     if (header.kind === "failure") return say(header.sentence + (header.hint ? " " + header.hint : ""), "error");
@@ -345,6 +415,7 @@ builders.share = (root) => {
   }
 
   // Once, when the page is drawn: what it takes from links, and the link it was opened with.
+  /** @param {SharePage} header */
   function arrive(header) {
     host.sharePage = header;
     const { hash, search } = globalThis.location;
@@ -352,6 +423,7 @@ builders.share = (root) => {
     globalThis.addEventListener("hashchange", () => globalThis.location.hash.startsWith("#pd=") && globalThis.location.reload());
   }
 
+  /** @param {{ base?: string, at?: string, state: LinkState, notes: string[] }} header */
   async function showLink(header) {
     const { origin, pathname } = globalThis.location;
     const url = (header.base || origin + pathname) + (await makeFragment(header.at ? { ...header.state, at: header.at } : header.state));
@@ -386,6 +458,7 @@ builders.share = (root) => {
 };
 
 // The clipboard may be closed to a page: then the text is shown, or saved, instead.
+/** @param {string} text */
 async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
@@ -395,6 +468,11 @@ async function copy(text) {
   }
 }
 
+/**
+ * @param {BlobPart} bytes
+ * @param {string} type
+ * @param {string} name
+ */
 function saveFile(bytes, type, name) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([bytes], { type }));

@@ -32,7 +32,9 @@ export function within({ least, most }, share) {
  * @param {number} share
  */
 export function shareAfter(split, key, share) {
-  const to = { ArrowLeft: share - STEP, ArrowRight: share + STEP, Home: split.least, End: split.most }[key];
+  /** @type {Record<string, number>} */
+  const steps = { ArrowLeft: share - STEP, ArrowRight: share + STEP, Home: split.least, End: split.most };
+  const to = steps[key];
   return to === undefined ? null : within(split, to);
 }
 
@@ -86,8 +88,9 @@ class Splitter {
     this.handle.setPointerCapture(event.pointerId);
     /** @type {number | null} */
     let share = null; // a press that moves nothing chooses nothing
+    /** @param {PointerEvent} event */
     const move = ({ clientX }) => {
-      const { left, width } = this.pane.parentElement.getBoundingClientRect();
+      const { left, width } = this.around();
       share = within(this.split, ((clientX - left) / width) * 100);
       this.set(share);
     };
@@ -105,15 +108,21 @@ class Splitter {
     else style.setProperty(this.property, share.toFixed(1) + "%");
   }
 
+  /** @param {number | null} share */
   choose(share) {
     this.set(share);
     keepRoom(this.split.name, share);
     this.tell();
   }
 
+  // The box that both panes share.
+  around() {
+    return (this.pane.parentElement || this.pane).getBoundingClientRect();
+  }
+
   // What it is now, measured: the style sheet has the first word.
   measured() {
-    const whole = this.pane.parentElement.getBoundingClientRect().width;
+    const whole = this.around().width;
     return within(this.split, whole ? (this.pane.getBoundingClientRect().width / whole) * 100 : 50);
   }
 

@@ -9,12 +9,19 @@ import { host } from "./host.js";
 import { offerPlace, onLight, open, point } from "./linking.js";
 import { visibleText } from "./payload.js";
 
+/** @param {string} id */
 const isShown = (id) => {
   const element = document.getElementById(id);
   return Boolean(element && element.offsetParent !== null);
 };
 
 // Selects from a place to the end of its line; the focus moves only if asked.
+/**
+ * @param {EditorView} view
+ * @param {number} line
+ * @param {number | null | undefined} column
+ * @param {boolean} takesFocus
+ */
 function selectLine(view, line, column, takesFocus) {
   const doc = view.state.doc;
   const found = doc.line(Math.max(1, Math.min(line, doc.lines)));
@@ -24,10 +31,14 @@ function selectLine(view, line, column, takesFocus) {
 }
 
 // Opens the panel, waits until its editor has a text, and shows {template_line, template_column?} in it.
+/**
+ * @param {Goal} place
+ * @param {number} [tries]
+ */
 function jumpToTemplate(place, tries = 100) {
   if (!isShown("pd-panel-template")) openTemplate();
   const view = editorView("pd-template-source");
-  if (view && view.state.doc.length) return selectLine(view, place.template_line, place.template_column, true);
+  if (view && view.state.doc.length) return selectLine(view, place.template_line || 1, place.template_column, true);
   if (tries > 0) setTimeout(() => jumpToTemplate(place, tries - 1), 50);
 }
 
@@ -49,6 +60,7 @@ builders.edited_status = (root) => {
   return {
     show(decoded) {
       if (!decoded) return empty();
+      /** @type {{ state: string, sentence: string, notes: string[], hint: string, place: Place | null, text: string | null }} */
       const { state, sentence, notes, hint, place, text } = decoded.header;
       root.dataset.state = state;
       markWrong("edited", TEMPLATE, place && place.template_line ? [place] : []);
@@ -72,6 +84,7 @@ builders.edited_status = (root) => {
 
 // --- probes ------------------------------------------------------------------------
 
+/** @type {Record<string, string>} */
 const SUPPORT_MARKS = { supported: "\u2713", changed: "~", ignored: "\u2205", refused: "\u2715", unknown: "?" };
 
 builders.probes = (root) => {
@@ -91,12 +104,14 @@ builders.probes = (root) => {
   };
 };
 
+/** @param {{ name: string, title: string, support: string, detail: string, quote: string, template_line: number | null, template_column: number | null }} probe */
 function probeRow(probe) {
   const row = make("tr", "pd-support-" + probe.support);
   row.dataset.probe = probe.name;
   const asked = make("td", "pd-words");
   asked.append(make("span", "", probe.title), make("code", "pd-probe-name", probe.name));
   const answer = make("span", "pd-support");
+  /** @type {HTMLElement | null} */
   const mark = make("span", "pd-support-mark", SUPPORT_MARKS[probe.support]);
   mark.setAttribute("aria-hidden", "true");
   answer.append(mark, make("span", "", probe.support));
@@ -132,7 +147,9 @@ function requestEdited() {
 
 // The line that wrote the token under the cursor is marked; a click brings it into sight.
 // The mark lies over the editor, which would take a class off its own lines again.
+/** @type {number | null} */
 let lastLine = null;
+/** @type {HTMLElement | null} */
 let mark = null;
 onLight((source, facts) => {
   if (source !== "edited_tokens") return markLine(null);
@@ -140,17 +157,19 @@ onLight((source, facts) => {
   markLine(lastLine);
 });
 
+/** @param {number | null} line */
 function markLine(line) {
   const view = line && isShown("pd-panel-template") ? editorView("pd-template-source") : null;
   if (mark) mark.remove();
   mark = null;
-  if (!view || line > view.state.doc.lines) return;
+  if (!view || !line || line > view.state.doc.lines) return;
   const block = view.lineBlockAt(view.state.doc.line(line).from);
-  mark = make("div", "pd-line-light");
-  mark.style.top = block.top + view.documentPadding.top + "px";
-  mark.style.height = block.height + "px";
-  mark.dataset.line = line;
-  view.scrollDOM.append(mark);
+  const made = make("div", "pd-line-light");
+  mark = made;
+  made.style.top = block.top + view.documentPadding.top + "px";
+  made.style.height = block.height + "px";
+  made.dataset.line = String(line);
+  view.scrollDOM.append(made);
 }
 
 function followToken() {
@@ -190,20 +209,32 @@ nameEditors();
 
 // Gradio colours code below AA, by classes whose names change with every release: each colour is moved
 // towards the text's own until it can be read on our grounds, in both modes.
+/** @type {Record<string, number[][]>} */
 const GROUNDS = { "": [[255, 255, 255], [248, 249, 251]], ".dark ": [[20, 24, 31], [16, 20, 26]] };
+/** @type {Record<string, number[]>} */
 const INKS = { "": [25, 29, 38], ".dark ": [231, 235, 242] };
 const CONTRAST = 4.6;
 
+/** @param {number[]} colour */
 function luminance(colour) {
   const [r, g, b] = colour.map((part) => (part / 255 <= 0.03928 ? part / 3294.6 : ((part / 255 + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
+/**
+ * @param {number[]} one
+ * @param {number[]} other
+ */
 function contrast(one, other) {
   const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b);
   return (high + 0.05) / (low + 0.05);
 }
 
+/**
+ * @param {number[]} colour
+ * @param {number[][]} grounds
+ * @param {number[]} ink
+ */
 function readable(colour, grounds, ink) {
   for (let share = 0; share <= 1; share += 0.05) {
     const mixed = colour.map((part, i) => Math.round(part + (ink[i] - part) * share));
@@ -214,13 +245,15 @@ function readable(colour, grounds, ink) {
 
 function mendColours() {
   const probe = document.body.appendChild(make("span", ""));
+  /** @type {string[]} */
   const mended = [];
   const sheets = [...document.styleSheets, ...(document.adoptedStyleSheets || [])];
   sheets.flatMap((sheet) => rulesOf(sheet)).forEach((rule) => {
-    const found = rule.selectorText && /^\.(\u037c[\w]+)$/u.exec(rule.selectorText);
+    if (!(rule instanceof CSSStyleRule)) return;
+    const found = /^\.(\u037c[\w]+)$/u.exec(rule.selectorText);
     if (!found || !rule.style.color) return;
     probe.style.color = rule.style.color;
-    const colour = getComputedStyle(probe).color.match(/[\d.]+/g).slice(0, 3).map(Number);
+    const colour = getComputedStyle(probe).color.match(/[\d.]+/g)?.slice(0, 3).map(Number) || [];
     for (const mode of Object.keys(GROUNDS)) {
       const shown = readable(colour, GROUNDS[mode], INKS[mode]);
       mended.push(`${mode}.pd-code-editor .cm-line .${found[1]}{color:rgb(${shown.join(",")})!important}`);
@@ -232,6 +265,7 @@ function mendColours() {
   style.textContent = mended.join("\n");
 }
 
+/** @param {CSSStyleSheet} sheet */
 function rulesOf(sheet) {
   try {
     return [...sheet.cssRules];

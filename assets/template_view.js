@@ -1,11 +1,17 @@
 // @ts-check
 // Beside the prompt's tokens: the template, line by line, with what ran and what did not, and the variables it was given.
 import { builders } from "./builders.js";
-import { button, make, region, table } from "./dom.js";
+import { button, make, region, table, under } from "./dom.js";
 import { host } from "./host.js";
 import { onLight, pin, point, release } from "./linking.js";
 import { cellsOf, plural, visibleText } from "./payload.js";
 import { RowWindow } from "./row_window.js";
+
+/**
+ * @typedef {{ line: number, end_line: number, kind: string, expression: string, runs: number, skips: number }} Branch
+ * @typedef {{ wrote: boolean, branches: Branch[], skippedBy: Branch | null }} LineState
+ * @typedef {{ name: string, value: unknown, source: string, read: boolean | null }} Kwarg
+ */
 
 const LINE_PX = 19;
 const PRINTED_LINES = 600;
@@ -17,7 +23,12 @@ const EMPTY = "The chat template, with the lines that wrote this prompt.";
 const READ_WORDS = new Map([[true, "read"], [false, "\u2205 never read"], [null, "not known"]]);
 
 // What became of every line: {wrote, branches: [branch, …], skippedBy: branch | null}.
+/**
+ * @param {{ lines: string[], ran: number[], branches?: Branch[] | null }} template
+ * @returns {LineState[]}
+ */
 function readLines({ lines, ran, branches }) {
+  /** @type {LineState[]} */
   const states = lines.map(() => ({ wrote: false, branches: [], skippedBy: null }));
   ran.forEach((line) => states[line - 1] && (states[line - 1].wrote = true));
   for (const branch of branches || []) {
@@ -32,15 +43,18 @@ function readLines({ lines, ran, branches }) {
   return states;
 }
 
+/** @param {string} line */
 function isTag(line) {
   return /^\s*\{%[-+]?\s*(end|el)/.test(line);
 }
 
+/** @param {number} count */
 function times(count) {
   return count === 1 ? "once" : count.toLocaleString("en") + " times";
 }
 
 // What happened at a branch, in words.
+/** @param {Branch} branch */
 function branchWords({ kind, expression, runs, skips }) {
   const what = kind + (expression ? " " + expression : "");
   if (runs === 0) return [what, skips ? "not taken, looked at " + times(skips) : "not reached"];
@@ -48,6 +62,7 @@ function branchWords({ kind, expression, runs, skips }) {
   return [what, (kind === "for" ? "went round " : kind === "macro" ? "called " : "taken ") + times(runs) + passed];
 }
 
+/** @param {LineState} state */
 function markOf(state) {
   if (!state.branches.length) return state.skippedBy ? "\u2506" : "";
   const runs = Math.max(...state.branches.map((branch) => branch.runs));
@@ -72,11 +87,16 @@ function wrapLines(lines, columns) {
   });
 }
 
+/**
+ * @param {string} text
+ * @param {number} from
+ * @param {number} columns
+ */
 function endOfRow(text, from, columns) {
   let behindSpace = 0;
   let cells = 0;
   for (let at = from; at < text.length; ) {
-    const code = text.codePointAt(at);
+    const code = Number(text.codePointAt(at));
     cells += cellsOf(code);
     if (cells > columns && at > from) return behindSpace > from ? behindSpace : at;
     at += code > 0xffff ? 2 : 1;
@@ -86,13 +106,24 @@ function endOfRow(text, from, columns) {
 }
 
 class TemplateView {
+  /**
+   * @param {HTMLElement} root
+   * @param {string} name
+   */
   constructor(root, name) {
     this.root = root;
     this.name = name;
+    /** @type {string[]} */
     this.lines = [];
+    /** @type {Set<number>} */
     this.lit = new Set();
     this.at = -1;
+    /** @type {{ line: number, from: number, to: number }[]} */
     this.rows = []; // {line, from, to}
+    /** @type {LineState[]} */
+    this.states = [];
+    /** @type {HTMLElement | null} */
+    this.whole = null; // all lines, while it is printed
     this.columns = 0;
     this.isWrapped = host.readRoom !== null && host.readRoom(WRAP) === true;
     root.classList.add("pd-template");
@@ -111,10 +142,11 @@ class TemplateView {
   }
 
   listen() {
-    const line = (event) => event.target.closest && event.target.closest("[data-line]");
-    this.source.addEventListener("mouseover", (event) => line(event) && point(this.name, this.facts(Number(line(event).dataset.line))));
+    /** @type {(event: Event) => number} */
+    const line = (event) => Number(under(event, "[data-line]")?.dataset.line);
+    this.source.addEventListener("mouseover", (event) => line(event) && point(this.name, this.facts(line(event))));
     this.source.addEventListener("click", (event) => {
-      if (line(event) && document.getSelection().isCollapsed) pin(this.name, this.facts(Number(line(event).dataset.line)));
+      if (line(event) && document.getSelection()?.isCollapsed) pin(this.name, this.facts(line(event)));
     });
     this.source.addEventListener("keydown", (event) => this.onKey(event));
     onLight((source, facts) => this.light(source, facts));
@@ -124,6 +156,7 @@ class TemplateView {
     globalThis.addEventListener("afterprint", () => this.layOutWhole(false));
   }
 
+  /** @param {Decoded | null} given */
   show(given) {
     const reason = given ? /** @type {EmptyPayload} */ (given.header).empty : undefined;
     const decoded = reason ? null : given;
@@ -190,10 +223,12 @@ class TemplateView {
   }
 
   // The first row of a line, counted from 0.
+  /** @param {number} line */
   rowOf(line) {
     return this.isWrapped ? this.rows.findIndex((row) => row.line === line) : line;
   }
 
+  /** @param {number} r */
   row(r) {
     const { line, from, to } = this.rows[r];
     const state = this.states[line];
@@ -211,8 +246,13 @@ class TemplateView {
     return row;
   }
 
+  /**
+   * @param {number} line
+   * @returns {Facts}
+   */
   facts(line) {
     const state = this.states[line - 1];
+    /** @type {Fact[]} */
     const parts = [["template line", line], ["", this.lines[line - 1], "text"]];
     if (state.wrote) parts.push(["", "wrote to this prompt"]);
     state.branches.forEach((branch) => {
@@ -226,10 +266,13 @@ class TemplateView {
     return { parts, template_line: line };
   }
 
+  /** @param {KeyboardEvent} event */
   onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || !this.lines.length) return;
     const page = this.window.pageRows;
-    const to = { ArrowDown: this.at + 1, ArrowUp: this.at - 1, PageDown: this.at + page, PageUp: this.at - page, Home: 1, End: this.lines.length }[event.key];
+    /** @type {Record<string, number>} */
+    const steps = { ArrowDown: this.at + 1, ArrowUp: this.at - 1, PageDown: this.at + page, PageUp: this.at - page, Home: 1, End: this.lines.length };
+    const to = steps[event.key];
     if (event.key === "Enter" && this.at > 0) return pin(this.name, this.facts(this.at));
     if (to === undefined) return;
     event.preventDefault();
@@ -240,6 +283,10 @@ class TemplateView {
     point(this.name, this.facts(this.at));
   }
 
+  /**
+   * @param {string | null} source
+   * @param {LitFacts} facts
+   */
   light(source, facts) {
     if (!this.lines.length) return;
     const had = this.lit.size;
@@ -250,6 +297,7 @@ class TemplateView {
     this.window.paint(true);
   }
 
+  /** @param {Kwarg[]} kwargs */
   showVariables(kwargs) {
     this.variables.hidden = !kwargs.length;
     if (!kwargs.length) return;
@@ -270,17 +318,19 @@ class TemplateView {
   }
 
   // Paper does not scroll: before printing, all lines are drawn.
+  /** @param {boolean} isPrinted */
   layOutWhole(isPrinted) {
     if (!this.lines.length || isPrinted === Boolean(this.whole)) return;
     if (isPrinted) {
       const count = Math.min(PRINTED_LINES, this.rows.length);
-      this.whole = make("div", "pd-whole");
-      for (let r = 0; r < count; r++) this.whole.append(this.row(r));
-      if (count < this.rows.length) this.whole.append(make("p", "pd-muted", "\u2026 " + (this.rows.length - count) + " more lines"));
+      const whole = make("div", "pd-whole");
+      for (let r = 0; r < count; r++) whole.append(this.row(r));
+      if (count < this.rows.length) whole.append(make("p", "pd-muted", "\u2026 " + (this.rows.length - count) + " more lines"));
       this.window.hide(true);
-      this.source.append(this.whole);
+      this.source.append(whole);
+      this.whole = whole;
     } else {
-      this.whole.remove();
+      this.whole?.remove();
       this.whole = null;
       this.window.hide(false);
     }

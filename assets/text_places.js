@@ -49,11 +49,11 @@ export function wordAt(text, line, column) {
  * The value of a field; of an object or a list, whose lines may be many, the key or the bracket.
  * @param {string} text
  * @param {string} path
- * @param {any[]} fields What `readFields` made of the text.
+ * @param {Field[]} fields What `readFields` made of the text.
  * @returns {[number, number] | null}
  */
 export function valueAt(text, path, fields) {
-  const span = /** @type {[number, number] | null} */ (locateField(text, path, fields));
+  const span = locateField(text, path, fields);
   if (!span || !"{[(".includes(text[span[0]])) return span;
   const field = fields.find((one) => one.start === span[0] && one.stop === span[1]);
   if (!field || field.keyStart === undefined) return [span[0], span[0] + 1];
@@ -76,7 +76,13 @@ export function placeInString(text, [start, stop], line, column) {
 }
 
 // What the string says, unit by unit, and where in the text each one stands.
+/**
+ * @param {string} text
+ * @param {number} start
+ * @param {number} stop
+ */
 function unescaped(text, start, stop) {
+  /** @type {Record<string, string>} */
   const SIMPLE = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
   const units = [];
   for (let at = start; at < stop; ) {

@@ -4,23 +4,28 @@ import { button, copyText, make } from "./dom.js";
 import { inspect } from "./linking.js";
 import { rowOfChip } from "./token_layout.js";
 
+/** @typedef {import("./token_view.js").TokenView} TokenView */
+
 const RAIL_PX = 10;
 
 class TokenBar {
   // `view` has options, marks, change(option, value) and copy().
+  /** @param {TokenView} view */
   constructor(view) {
     this.view = view;
     this.root = make("div", "pd-bar");
     this.counts = make("span", "pd-counts");
+    this.search = make("input", "pd-search");
+    this.found = make("span", "pd-found");
+    this.heat = this.toggle("heat", "\u25a4 heat", "");
+    this.copy = button("copy", "pd-small", (event) => copyText(this.view.copy(), event.currentTarget));
     this.root.append(this.counts, this.searchBox(), this.switches());
   }
 
   searchBox() {
     const box = make("span", "pd-search-box");
-    this.search = make("input", "pd-search");
     this.search.type = "search";
     this.search.setAttribute("aria-label", "Find tokens");
-    this.found = make("span", "pd-found");
     this.found.setAttribute("role", "status");
     const up = button("\u2191", "pd-small", () => this.view.marks.step(-1), "Previous hit (Shift+Enter)");
     const down = button("\u2193", "pd-small", () => this.view.marks.step(1), "Next hit (Enter)");
@@ -45,8 +50,6 @@ class TokenBar {
     box.append(this.choice(), this.toggle("whitespace", "\u00b7\u21b5 white space", "Show spaces, tabs and line breaks as marks"));
     box.append(this.toggle("wrap", "wrap", "Break long lines at the width of the pane"));
     box.append(this.toggle("turns", "\u2936 turns", "Start a new line where one control token follows another"));
-    this.heat = this.toggle("heat", "\u25a4 heat", "");
-    this.copy = button("copy", "pd-small", (event) => copyText(this.view.copy(), event.currentTarget));
     box.append(this.heat, this.copy);
     return box;
   }
@@ -70,6 +73,11 @@ class TokenBar {
     return box;
   }
 
+  /**
+   * @param {"whitespace" | "wrap" | "turns" | "heat"} option
+   * @param {string} label
+   * @param {string} title
+   */
   toggle(option, label, title) {
     const element = button(label, "pd-switch", () => {
       if (element.getAttribute("aria-disabled") === "true") return inspect([["heat", element.title]]);
@@ -82,12 +90,17 @@ class TokenBar {
   }
 
   nameCopy() {
-    const what = { text: "text", ids: "ids", bytes: "bytes" }[this.view.options.show];
+    const what = this.view.options.show;
     this.copy.title = "Copy all " + what + (what === "text" ? ", without marks" : "");
     this.copy.setAttribute("aria-label", this.copy.title);
   }
 
   // For new data: `heat` says whether log probabilities came with it.
+  /**
+   * @param {string} counts
+   * @param {boolean} hasHeat
+   * @param {string} where
+   */
   reset(counts, hasHeat, where) {
     this.counts.textContent = counts;
     this.search.value = "";
@@ -109,13 +122,17 @@ class TokenRail {
   }
 
   // layers: [[colour variable, [chip, …] or flat ranges, isRanges], …]; the last is drawn on top.
+  /**
+   * @param {Rows | null} rows
+   * @param {[color: string, chips: number[], isRanges?: boolean][]} layers
+   */
   draw(rows, layers) {
     const height = this.canvas.clientHeight;
-    if (!height || !rows || !rows.count) return;
+    const context = this.canvas.getContext("2d");
+    if (!height || !rows || !rows.count || !context) return;
     const scale = globalThis.devicePixelRatio || 1;
     this.canvas.width = RAIL_PX * scale;
     this.canvas.height = height * scale;
-    const context = this.canvas.getContext("2d");
     const style = getComputedStyle(this.canvas);
     context.scale(scale, scale);
     for (const [color, chips, isRanges] of layers) {

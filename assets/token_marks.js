@@ -4,10 +4,13 @@ import { plural } from "./payload.js";
 import { TokenRail } from "./token_bar.js";
 import { chipAt, chipOfToken, countOfRanges, isInRanges, rangesOf, rangesOfPoints, rowOfChip, searchChips, valuesInRanges } from "./token_layout.js";
 
+/** @typedef {import("./token_view.js").TokenView} TokenView */
+
 const MOST_FIELDS = 200; // that are lit for one template line
 
 class TokenMarks {
   // `view` has data, rows, window, toolbar, text(), paint() and go(at).
+  /** @param {TokenView} view */
   constructor(view) {
     this.view = view;
     this.rail = new TokenRail();
@@ -15,20 +18,30 @@ class TokenMarks {
   }
 
   forget() {
+    /** @type {number[]} */
     this.hits = [];
+    /** @type {Set<number>} */
     this.hitSet = new Set();
+    /** @type {number} */
     this.hitAt = -1;
+    /** @type {number[]} */
     this.lit = [];
+    /** @type {number[]} */
     this.shown = [-1, -1];
+    this.isAsked = false;
+    /** @type {number[] | null} */
+    /** @type {number[] | null} */
     this.injected = null;
   }
 
+  /** @param {number} at */
   classOf(at) {
     let name = this.hitSet.has(at) ? " pd-hit" : "";
     if (isInRanges(this.lit, at)) name += " pd-lit";
     return at >= this.shown[0] && at <= this.shown[1] ? name + " pd-shown" : name;
   }
 
+  /** @param {string} query */
   find(query) {
     if (!this.view.data || !this.view.rows) return;
     const { table, index, heat } = this.view.data;
@@ -46,6 +59,7 @@ class TokenMarks {
     this.draw();
   }
 
+  /** @param {number} by */
   step(by) {
     if (!this.hits.length) return;
     this.hitAt = this.hitAt < 0 && by < 0 ? this.hits.length - 1 : (this.hitAt + by + this.hits.length) % this.hits.length;
@@ -53,21 +67,29 @@ class TokenMarks {
     this.view.go(this.hits[this.hitAt]);
   }
 
+  /** @param {Goal} evidence */
   chipsOf(evidence) {
     if (evidence.token_span) {
       const [start, stop] = evidence.token_span;
-      return [start, Math.max(start, stop - 1)].map((token) => chipOfToken(this.view.data.merged, token));
+      const merged = this.view.data ? this.view.data.merged : [];
+      return [start, Math.max(start, stop - 1)].map((token) => chipOfToken(merged, token));
     }
     const { text, starts, points } = this.view.text();
     if (evidence.char_span) {
       const [start, stop] = evidence.char_span;
       return [chipAt(points, start), chipAt(points, Math.max(start, stop - 1))];
     }
-    const at = evidence.quote ? text.indexOf(evidence.quote) : -1;
-    return at < 0 ? [0, 0] : [chipAt(starts, at), chipAt(starts, at + evidence.quote.length - 1)];
+    const quote = evidence.quote || "";
+    const at = quote ? text.indexOf(quote) : -1;
+    return at < 0 ? [0, 0] : [chipAt(starts, at), chipAt(starts, at + quote.length - 1)];
   }
 
   // Another view points at a template line, a field, or characters: light what belongs to it.
+  /**
+   * @param {string | null} source
+   * @param {LitFacts} facts
+   * @param {boolean} isKept
+   */
   light(source, facts, isKept) {
     if (!this.view.data || source === this.view.name) return this.unlight();
     const lit = this.view.where === "prompt" ? rangesOf(this.view.data, facts) : facts.raw ? rangesOfPoints(this.view.text(), facts.raw) : [];
@@ -83,15 +105,18 @@ class TokenMarks {
   }
 
   // Template lines that wrote a field, and fields that a template line wrote.
+  /** @param {string} field */
   linesOf(field) {
     if (!this.view.data) return [];
     return valuesInRanges(this.view.data.line_runs, rangesOf(this.view.data, { field })).filter((line) => line > 0);
   }
 
+  /** @param {number} template_line */
   fieldsOf(template_line) {
     if (!this.view.data) return [];
-    const numbers = valuesInRanges(this.view.data.field_runs, rangesOf(this.view.data, { template_line }));
-    return numbers.map((number) => this.view.data.fields[number]).filter((field) => field).slice(0, MOST_FIELDS);
+    const { fields, field_runs } = this.view.data;
+    const numbers = valuesInRanges(field_runs, rangesOf(this.view.data, { template_line }));
+    return numbers.map((number) => fields[number]).filter((field) => field).slice(0, MOST_FIELDS);
   }
 
   unlight() {
@@ -116,8 +141,9 @@ class TokenMarks {
   drawNow() {
     if (!this.view.data || !this.view.rows) return;
     if (!this.injected) {
-      const isForged = this.view.data.table.map((chip) => Boolean(chip.injected));
-      this.injected = isForged.includes(true) ? Array.from(this.view.data.index.keys()).filter((at) => isForged[this.view.data.index[at]]) : [];
+      const { table, index } = this.view.data;
+      const isForged = table.map((chip) => Boolean(chip.injected));
+      this.injected = isForged.includes(true) ? Array.from(index.keys()).filter((at) => isForged[index[at]]) : [];
     }
     const shown = this.shown[0] < 0 ? [] : [this.shown[0], this.shown[1] + 1];
     this.rail.draw(this.view.rows, [["accent", this.lit, true], ["hit-line", this.hits], ["ok", shown, true], ["error", this.injected]]);

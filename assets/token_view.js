@@ -19,20 +19,46 @@ const STRIP_PX = 64;
 const HUES = 6;
 const KINDS = ["text", "special", "added", "byte"];
 
+/** @param {string} name */
 const wrapOf = (name) => "wrap-" + name;
 
+/** @param {string} name */
 function keptWrap(name) {
   return host.readRoom === null || host.readRoom(wrapOf(name)) !== false;
 }
 
 class TokenView {
+  /**
+   * @param {HTMLElement} root
+   * @param {string} name
+   */
   constructor(root, name) {
     this.root = root;
     this.name = name;
     this.where = name === "raw_tokens" ? "raw" : "prompt";
+    /** @type {TokenData | null} */
     this.data = null;
+    /** @type {TokenOptions} */
     this.options = { show: "text", whitespace: false, turns: true, wrap: keptWrap(name), heat: false };
-    this.forget();
+    /** @type {Joined | null} */
+    this.joined = null;
+    /** @type {Rows | null} */
+    this.rows = null;
+    /** @type {Display} */
+    this.display = { shown: [], cells: new Int32Array(), breaks: new Uint8Array() };
+    this.active = 0;
+    this.width = 0;
+    this.cell = 8;
+    this.isAllChosen = false;
+    this.toolbar = new TokenBar(this);
+    this.bar = this.toolbar.root;
+    this.frame = make("div", "pd-grid-frame");
+    this.scroller = make("div", "pd-grid");
+    this.window = new RowWindow(this.scroller, ROW_PX, (r) => this.row(r), () => this.nameActive());
+    this.marks = new TokenMarks(this);
+    this.strip = new HeatStrip();
+    this.live = make("div", "pd-live");
+    this.empty = make("p", "pd-empty", this.emptyText());
     this.build();
   }
 
@@ -41,25 +67,16 @@ class TokenView {
     this.joined = null;
     this.rows = null;
     this.active = 0;
-    if (this.marks) this.marks.forget();
+    this.marks.forget();
   }
 
   build() {
     this.root.classList.add("pd-tokens");
-    this.toolbar = new TokenBar(this);
-    this.bar = this.toolbar.root;
-    this.frame = make("div", "pd-grid-frame");
-    this.scroller = make("div", "pd-grid");
     this.scroller.tabIndex = 0;
     this.scroller.setAttribute("role", "listbox");
     this.scroller.setAttribute("aria-label", this.where === "prompt" ? "Tokens of the prompt" : "Tokens of the raw output");
-    this.window = new RowWindow(this.scroller, ROW_PX, (r) => this.row(r), () => this.nameActive());
-    this.marks = new TokenMarks(this);
     this.frame.append(this.scroller, this.marks.rail.canvas);
-    this.strip = new HeatStrip();
-    this.live = make("div", "pd-live");
     this.live.setAttribute("role", "status");
-    this.empty = make("p", "pd-empty", this.emptyText());
     this.root.append(this.bar, this.frame, this.strip.root, this.live, this.empty);
     this.listen();
     this.showEmpty(true);
@@ -72,6 +89,7 @@ class TokenView {
       : "The raw output, token by token, before any parser touched it.";
   }
 
+  /** @param {boolean} isEmpty */
   showEmpty(isEmpty) {
     this.empty.hidden = !isEmpty;
     this.frame.hidden = this.bar.hidden = isEmpty;
@@ -85,11 +103,11 @@ class TokenView {
     this.scroller.addEventListener("focus", () => this.data && this.tell(this.active));
     this.scroller.addEventListener("copy", (event) => this.onCopy(event));
     this.scroller.addEventListener("pointerdown", () => (this.isAllChosen = false));
-    this.width = 0;
     new ResizeObserver(() => this.onResize()).observe(this.scroller);
     onLight((source, facts, isKept) => this.marks.light(source, facts, isKept));
   }
 
+  /** @param {Decoded<TokensHeader> | null} decoded */
   show(decoded) {
     this.forget();
     this.data = null;
@@ -110,8 +128,9 @@ class TokenView {
   }
 
   // What search and links need is made while nobody waits: the first paint comes first.
+  /** @param {TokenData} data */
   prepare(data) {
-    const idle = globalThis.requestIdleCallback || ((work) => setTimeout(work, 50));
+    const idle = globalThis.requestIdleCallback || ((/** @type {() => void} */ work) => setTimeout(work, 50));
     idle(() => {
       if (this.data !== data) return;
       this.text();
@@ -137,8 +156,9 @@ class TokenView {
     this.display = displayTable(table, this.options);
     const fitting = Math.max(16, Math.floor((this.scroller.clientWidth - SIDE_PX) / this.cell) - GUTTER_CELLS);
     const columns = this.options.wrap ? fitting : Math.max(fitting, UNWRAPPED_CELLS);
+    /** @type {(at: number) => boolean} */
     const isSpecial = (at) => table[index[at]].kind === 1;
-    const startsTurn = this.options.turns ? (at) => at > 0 && isSpecial(at) && isSpecial(at - 1) : null;
+    const startsTurn = this.options.turns ? (/** @type {number} */ at) => at > 0 && isSpecial(at) && isSpecial(at - 1) : null;
     this.rows = layoutRows(index, this.display, columns, startsTurn);
     this.window.sizer.style.minWidth = this.options.wrap ? "" : (this.rows.widest + GUTTER_CELLS + 1) * this.cell + "px";
     this.window.resize(this.rows.count);
@@ -157,10 +177,15 @@ class TokenView {
     const top = this.rows ? this.rows.chip[Math.floor(this.scroller.scrollTop / ROW_PX)] || 0 : 0;
     this.measure();
     this.refresh();
-    this.scroller.scrollTop = rowOfChip(this.rows, top) * ROW_PX;
+    if (this.rows) this.scroller.scrollTop = rowOfChip(this.rows, top) * ROW_PX;
     this.window.paint(false);
   }
 
+  /**
+   * @template {keyof TokenOptions} Name
+   * @param {Name} option
+   * @param {TokenOptions[Name]} value
+   */
   change(option, value) {
     this.options[option] = value;
     if (option === "heat") this.showHeat();
@@ -177,12 +202,12 @@ class TokenView {
     this.strip.root.hidden = !isOn;
     const height = parseFloat(this.root.style.height); // of a report: it fits the view to its rows
     if (height && isOn !== wasOn) this.root.style.height = height + (isOn ? STRIP_PX : -STRIP_PX) + "px";
-    if (isOn && this.data) this.strip.show(this.data.heat, this.active, this.chipOf(this.active));
+    if (isOn && this.data?.heat) this.strip.show(this.data.heat, this.active, this.chipOf(this.active));
   }
 
   // Height in which every row is seen.
   wholeHeight() {
-    return this.rows.count * ROW_PX + this.bar.offsetHeight + (this.options.heat ? STRIP_PX : 0) + 14;
+    return (this.rows ? this.rows.count : 0) * ROW_PX + this.bar.offsetHeight + (this.options.heat ? STRIP_PX : 0) + 14;
   }
 
   paint() {
@@ -199,16 +224,33 @@ class TokenView {
     return "pd-active-" + this.name;
   }
 
+  /**
+   * @param {number} at
+   * @returns {Chip}
+   */
   chipOf(at) {
-    return this.data.table[this.data.index[at]];
+    const { table, index } = this.shownData();
+    return table[index[at]];
   }
 
+  // The data, where something is drawn of them.
+  shownData() {
+    return /** @type {TokenData} */ (this.data);
+  }
+
+  // The rows, likewise.
+  shownRows() {
+    return /** @type {Rows} */ (this.rows);
+  }
+
+  /** @param {number} r */
   row(r) {
-    const { chip, offset, count } = this.rows;
+    const { merged, index } = this.shownData();
+    const { chip, offset, count } = this.shownRows();
     const row = make("div", "pd-row");
     row.setAttribute("role", "presentation");
-    row.dataset.gutter = offset[r] ? "" : tokenOfChip(this.data.merged, chip[r]); // drawn by the style: no element
-    const stopChip = r + 1 < count ? chip[r + 1] : this.data.index.length;
+    row.dataset.gutter = offset[r] ? "" : String(tokenOfChip(merged, chip[r])); // drawn by the style: no element
+    const stopChip = r + 1 < count ? chip[r + 1] : index.length;
     const stopOffset = r + 1 < count ? offset[r + 1] : 0;
     for (let at = chip[r]; at < stopChip || (at === stopChip && stopOffset > 0); at++) {
       const from = at === chip[r] ? offset[r] : 0;
@@ -217,21 +259,27 @@ class TokenView {
     return row;
   }
 
+  /**
+   * @param {number} at
+   * @param {number} from
+   * @param {number | undefined} to
+   */
   chip(at, from, to) {
-    const entry = this.data.index[at];
-    const kind = this.data.table[entry];
+    const { table, index } = this.shownData();
+    const entry = index[at];
+    const kind = table[entry];
     const text = this.display.shown[entry].slice(from, to);
     const element = document.createElement("span");
     element.className = this.chipClass(at, kind);
     element.textContent = text.endsWith("\n") ? text.slice(0, -1) : text; // the table holds visible text already
-    element.dataset.at = at;
+    element.dataset.at = String(at);
     if (from > 0) {
       element.setAttribute("role", "presentation");
       return element;
     }
     element.setAttribute("role", "option");
-    element.setAttribute("aria-posinset", at + 1);
-    element.setAttribute("aria-setsize", this.data.index.length);
+    element.setAttribute("aria-posinset", String(at + 1));
+    element.setAttribute("aria-setsize", String(index.length));
     element.setAttribute("aria-selected", String(at === this.active));
     if (kind.role) element.setAttribute("aria-label", visibleText(kind.text, false) + ", " + kind.role);
     else if (text.trim() === "") element.setAttribute("aria-label", JSON.stringify(kind.text));
@@ -239,22 +287,31 @@ class TokenView {
     return element;
   }
 
+  /**
+   * @param {number} at
+   * @param {Chip} chip
+   */
   chipClass(at, chip) {
     let name = "pd-chip pd-chip-" + KINDS[chip.kind] + " pd-hue-" + (at % HUES);
-    if (this.options.heat) name += " pd-heat-" + heatLevel(this.data.heat.values[at]);
+    if (this.options.heat && this.data?.heat) name += " pd-heat-" + heatLevel(this.data.heat.values[at]);
     if (chip.injected) name += " pd-injected";
     if (at === this.active) name += " pd-active";
     return name + this.marks.classOf(at);
   }
 
   // Everything known of the chip at `at`, for the inspector and the other views.
+  /**
+   * @param {number} at
+   * @returns {Facts}
+   */
   facts(at) {
-    const { merged, fields, field_runs, line_runs, heat } = this.data;
+    const { merged, fields, field_runs, line_runs, heat } = this.shownData();
     const chip = this.chipOf(at);
     const token = tokenOfChip(merged, at);
     const field = fields[runValue(field_runs, at)] || null;
     const line = runValue(line_runs, at);
     const many = chip.ids.length > 1;
+    /** @type {Fact[]} */
     const parts = [
       [many ? "tokens" : "token", many ? token + "\u2013" + (token + chip.ids.length - 1) : token],
       [many ? "ids" : "id", chip.ids.join(" ")],
@@ -263,40 +320,53 @@ class TokenView {
       ["bytes", chip.hex || hexOfText(chip.text)],
     ];
     if (chip.injected) parts.splice(3, 0, ["", "injected by request data", "bad"]);
-    if (this.options.heat) parts.splice(4, 0, ...heatParts(heat, at, chip));
+    if (this.options.heat && heat) parts.splice(4, 0, ...heatParts(heat, at, chip));
     if (line > 0) parts.push(["template line", line]);
     if (field) parts.push(["from", field]);
+    /** @type {Facts} */
     const facts = { parts, at, field, template_line: line > 0 ? line : null };
     if (this.name !== "live_tokens") facts.place = this.where + ".t" + token;
-    if (this.where === "raw") facts.raw = [[this.text().points[at], this.joined.points[at + 1]]];
+    const { points } = this.where === "raw" ? this.text() : { points: null };
+    if (points) facts.raw = [[points[at], points[at + 1]]];
     return facts;
   }
 
+  /**
+   * @param {number} at
+   * @param {boolean} [isPin]
+   */
   tell(at, isPin) {
-    if (this.options.heat) this.strip.show(this.data.heat, at, this.chipOf(at));
+    if (this.options.heat && this.data?.heat) this.strip.show(this.data.heat, at, this.chipOf(at));
     (isPin ? pin : point)(this.name, this.facts(at));
   }
 
+  /**
+   * @param {MouseEvent} event
+   * @param {boolean} isClick
+   */
   onPointer(event, isClick) {
-    const at = event.target.dataset ? event.target.dataset.at : undefined;
+    const at = event.target instanceof HTMLElement ? event.target.dataset.at : undefined;
     if (at === undefined || !this.data) return;
     if (!isClick) return this.tell(Number(at));
-    if (!document.getSelection().isCollapsed) return; // the end of choosing text, not a click
+    if (!document.getSelection()?.isCollapsed) return; // the end of choosing text, not a click
     this.active = Number(at);
     this.paint();
     this.tell(this.active, true);
   }
 
+  /** @param {KeyboardEvent} event */
   onKey(event) {
     if (!this.data) return;
     if ((event.ctrlKey || event.metaKey) && event.key === "a") {
       event.preventDefault();
-      document.getSelection().selectAllChildren(this.window.box);
+      document.getSelection()?.selectAllChildren(this.window.box);
       this.isAllChosen = true; // also of rows that are not drawn
       return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const page = this.window.pageRows;
+    const last = this.data.index.length - 1;
+    /** @type {Record<string, () => void>} */
     const moves = {
       ArrowRight: () => this.go(this.active + 1),
       ArrowLeft: () => this.go(this.active - 1),
@@ -305,7 +375,7 @@ class TokenView {
       PageDown: () => this.walkRows(page),
       PageUp: () => this.walkRows(-page),
       Home: () => this.go(0),
-      End: () => this.go(this.data.index.length - 1),
+      End: () => this.go(last),
       Enter: () => this.tell(this.active, true),
       " ": () => this.tell(this.active, true),
     };
@@ -315,17 +385,21 @@ class TokenView {
     move();
   }
 
+  /** @param {number} rows */
   walkRows(rows) {
-    const here = rowOfChip(this.rows, this.active);
-    const row = Math.max(0, Math.min(this.rows.count - 1, here + rows));
-    const continues = this.rows.offset[row] > 0 && rows > 0 ? 1 : 0;
-    this.go(this.rows.chip[row] + continues);
+    const { count, offset, chip } = this.shownRows();
+    const here = rowOfChip(this.shownRows(), this.active);
+    const row = Math.max(0, Math.min(count - 1, here + rows));
+    const continues = offset[row] > 0 && rows > 0 ? 1 : 0;
+    this.go(chip[row] + continues);
   }
 
+  /** @param {number} at */
   go(at) {
-    if (!this.data.index.length) return;
-    this.active = Math.max(0, Math.min(this.data.index.length - 1, at));
-    this.window.reveal(rowOfChip(this.rows, this.active));
+    const { index } = this.shownData();
+    if (!index.length) return;
+    this.active = Math.max(0, Math.min(index.length - 1, at));
+    this.window.reveal(rowOfChip(this.shownRows(), this.active));
     release();
     this.tell(this.active);
     this.paint();
@@ -344,11 +418,13 @@ class TokenView {
   }
 
   text() {
-    this.joined = this.joined || joinText(this.data.table, this.data.index);
+    const { table, index } = this.shownData();
+    this.joined = this.joined || joinText(table, index);
     return this.joined;
   }
 
   // Shows a stretch of the text: by tokens, by characters (code points), or by quote.
+  /** @param {Goal} evidence */
   jump(evidence) {
     if (!this.data) return;
     const [first, last] = this.marks.chipsOf(evidence);
@@ -365,13 +441,14 @@ class TokenView {
 
   // All of it, as the bar's button copies it.
   copy() {
-    const { table, index } = this.data;
+    const { table, index } = this.shownData();
     if (this.options.show === "ids") return "[" + Array.from(index, (entry) => table[entry].ids.join(", ")).join(", ") + "]";
     if (this.options.show === "bytes") return Array.from(index, (entry) => table[entry].hex || hexOfText(table[entry].text)).filter(Boolean).join(" ");
     return this.text().text;
   }
 
   // Copies the text itself, without marks, by whole tokens; after "select all" also of rows that are not on screen.
+  /** @param {ClipboardEvent} event */
   onCopy(event) {
     const selection = document.getSelection();
     if (!this.data || !selection || selection.isCollapsed) return;
@@ -381,9 +458,11 @@ class TokenView {
     if (!chosen.length) return;
     const low = this.isAllChosen ? 0 : Number(chosen[0].dataset.at);
     const high = this.isAllChosen ? this.data.index.length - 1 : Number(chosen[chosen.length - 1].dataset.at);
-    event.clipboardData.setData("text/plain", text.slice(starts[low], starts[high + 1]));
+    event.clipboardData?.setData("text/plain", text.slice(starts[low], starts[high + 1]));
     event.preventDefault();
   }
 }
+
+export { TokenView };
 
 builders.token_view = (root, name) => new TokenView(root, name);

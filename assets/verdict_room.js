@@ -11,8 +11,8 @@ const ENDS = ["done", "error", "stopped"];
 function fitDetail() {
   const text = /** @type {HTMLElement | null} */ (document.querySelector("#pd-verdict .pd-verdict-text"));
   const detail = text && text.querySelector(".pd-detail");
-  if (!detail) return;
-  const sentence = text.querySelector(".pd-sentence");
+  const sentence = text && text.querySelector(".pd-sentence");
+  if (!detail || !sentence) return;
   const lines = Math.round(sentence.clientHeight / parseFloat(getComputedStyle(sentence).lineHeight));
   text.style.setProperty("--pd-lines", String(NARROW.matches ? 2 : Math.max(1, LINES - lines)));
   const more = /** @type {HTMLElement} */ (text.querySelector(".pd-detail-more") || addMore(text, detail));

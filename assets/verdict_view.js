@@ -48,6 +48,10 @@ builders.header = (root) => {
   };
 };
 
+/**
+ * @param {number | null} fraction
+ * @param {string} label
+ */
 function meter(fraction, label) {
   const bar = make("progress", "pd-meter");
   bar.setAttribute("aria-label", label);
@@ -61,6 +65,7 @@ function meter(fraction, label) {
 builders.verdict = (root) => {
   root.classList.add("pd-verdict");
   root.setAttribute("aria-live", "polite");
+  /** @type {number | null} */
   let shownRun = null;
   /** @type {VerdictPayload | null} */
   let shown = null;
@@ -75,9 +80,9 @@ builders.verdict = (root) => {
 
   /** @param {VerdictPayload} verdict */
   function tick(verdict) {
-    root.querySelector(".pd-detail").replaceChildren(...prose("p", "", verdict.detail).childNodes);
+    root.querySelector(".pd-detail")?.replaceChildren(...prose("p", "", verdict.detail).childNodes);
     const old = root.querySelector(".pd-meter");
-    if (verdict.fraction !== shown.fraction) old.replaceWith(meter(verdict.fraction, "Progress of the run"));
+    if (verdict.fraction !== shown?.fraction) old?.replaceWith(meter(verdict.fraction, "Progress of the run"));
     shown = verdict;
     tellVerdict(verdict);
   }
@@ -117,6 +122,7 @@ builders.verdict = (root) => {
   };
 };
 
+/** @param {string} log */
 function logBox(log) {
   const box = make("details", "pd-log");
   box.append(make("summary", "", "Last lines of the log"), make("pre", "", log));
@@ -128,11 +134,12 @@ function actions(verdict) {
   const box = make("div", "pd-actions");
   if (verdict.place) {
     const { line, column } = verdict.place;
-    const go = () => controller("request") && controller("request").jump({ line, column });
+    const go = () => controller("request")?.jump({ line, column });
     box.append(button("Go to line " + line, "", go));
   }
-  if ("held" in verdict && verdict.held && host.openHeld) box.append(button("Show the run it holds", "", () => host.openHeld()));
-  if (verdict.evidence) box.append(button("Show evidence", "", () => jump(verdict.evidence)));
+  if ("held" in verdict && verdict.held && host.openHeld) box.append(button("Show the run it holds", "", () => host.openHeld?.()));
+  const { evidence } = verdict;
+  if (evidence) box.append(button("Show evidence", "", () => jump(evidence)));
   if (verdict.asks_margin && host.order) box.append(...marginButton()); // a report has nothing to ask
   if (verdict.quotable) {
     box.append(button("Copy sentence", "", (event) => copyText(verdict.sentence, event.currentTarget)));
@@ -144,7 +151,7 @@ function marginButton() {
   const said = make("span", "pd-live", "");
   said.setAttribute("role", "status");
   const hint = "Run the request again with log probabilities: how likely was the marker that opens a call, against its best rival?";
-  return [button("How close was a call?", "", () => host.order("pd-ask-margin", "", said), hint), said];
+  return [button("How close was a call?", "", () => host.order?.("pd-ask-margin", "", said), hint), said];
 }
 
 // A run that ended early leaves no card running.
@@ -167,7 +174,7 @@ builders.stages = (root) => {
   list.setAttribute("role", "tablist");
   list.setAttribute("aria-label", "Stages of the run");
   root.addEventListener("keydown", (event) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (!step) return;
     const tabs = [.../** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll("[role=tab]"))];
     const next = tabs[(tabs.indexOf(/** @type {HTMLElement} */ (document.activeElement)) + step + tabs.length) % tabs.length];
@@ -181,7 +188,7 @@ builders.stages = (root) => {
       list.replaceChildren(...cards.map(card), toolTabs());
       root.replaceChildren(...(request ? [requestCard(request)] : []), list);
       open(document.documentElement.dataset.panel || (cards[0] && cards[0].opens));
-      if (focused && document.getElementById(focused)) document.getElementById(focused).focus();
+      if (focused) document.getElementById(focused)?.focus();
     },
   };
 };
@@ -208,6 +215,10 @@ function toolTabs() {
   return box;
 }
 
+/**
+ * @param {string} opens
+ * @param {string} className
+ */
 function tabOf(opens, className) {
   const tab = make("button", className);
   tab.type = "button";

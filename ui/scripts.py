@@ -10,6 +10,7 @@ from prompt_debugger.core.assets import assets_dir
 _IMPORT = re.compile(r'^import (?:\{([^}]*)\} from )?"\./([\w.]+)";\n', re.MULTILINE)
 _LIST = re.compile(r"^export \{([^}]*)\};\n", re.MULTILINE)
 _DECLARED = re.compile(r"^export (?=(?:async function|function|class|const) (\w+))", re.MULTILINE)
+_TYPES = re.compile(r"^[ \t]*/\*\*(?:(?!\*/).)*\*/\n", re.MULTILINE | re.DOTALL)  # comments for the type checker alone
 _LEFT = re.compile(r"^\s*(import|export)\b|\bimport\(", re.MULTILINE)
 
 
@@ -80,7 +81,7 @@ def _scoped(name: str) -> str:
         names = _pairs(match[1] or "", "{0}: {1}")
         return f"const {{ {', '.join(names)} }} = modules[{match[2]!r}];\n" if names else ""
 
-    text = _DECLARED.sub(declared, _LIST.sub(list_out, _IMPORT.sub(taken, read_script(name))))
+    text = _DECLARED.sub(declared, _LIST.sub(list_out, _IMPORT.sub(taken, _TYPES.sub("", read_script(name)))))
     if left := _LEFT.search(text):
         raise ValueError(f"{name}: cannot be put into one script: {left[0].strip()}")
     return f"{text}return {{ {', '.join(exports)} }};\n"

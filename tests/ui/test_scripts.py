@@ -42,6 +42,20 @@ def test_every_module_comes_behind_what_it_imports(written):
     assert needed_by("a.js") == ("c.js", "b.js", "a.js")
 
 
+def test_one_script_carries_no_types(written):
+    written(
+        a='/** @typedef {import("./b.js").B} B */\n\n/**\n * @param {B} b\n * @returns {number}\n */\n'
+        "export function a(b) {\n  /** @type {number} */\n  const x = 1;\n"
+        "  /** @type {B} */ (b).x = x;\n  /** No more. */\n}\n"
+    )
+
+    script = one_script("a.js")
+
+    assert "@param" not in script
+    assert "import(" not in script
+    assert "  const x = 1;\n  /** @type {B} */ (b).x = x;\n}\n" in script
+
+
 def test_one_script_gives_every_module_its_own_scope_and_only_what_it_imports(written):
     node = shutil.which("node")
     if node is None:
