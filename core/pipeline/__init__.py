@@ -19,9 +19,10 @@ from prompt_debugger.core.pipeline.parsers import (
     try_splits,
     with_outcomes,
 )
+from prompt_debugger.core.pipeline.progress import Progress
 from prompt_debugger.core.pipeline.recordings import Recording, load_recording
 from prompt_debugger.core.pipeline.render_only import check_rendered, render_request
-from prompt_debugger.core.pipeline.run import Progress, debug_request, run_request
+from prompt_debugger.core.pipeline.run import debug_request, follow_request, run_request
 from prompt_debugger.core.pipeline.server_parsers import (
     ask_server_parsers,
     is_server_parser,
@@ -47,6 +48,7 @@ __all__ = [
     "check_rendered",
     "debug_request",
     "find_example",
+    "follow_request",
     "is_server_parser",
     "judge_constrained",
     "judge_trace",

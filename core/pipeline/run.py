@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, aclosing, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
+from contextvars import Context
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from prompt_debugger.core.complete import Gathered, ServerClient, Timeouts, gather
-from prompt_debugger.core.errors import BackendError, DebuggerError, LabError
+from prompt_debugger.core.errors import BackendError, LabError
 from prompt_debugger.core.lab import Lab, LabPool, LabProgress
 from prompt_debugger.core.pipeline.diagnosis import checked_steps
 from prompt_debugger.core.pipeline.opening import lease_lab, look_at, renderer_for
+from prompt_debugger.core.pipeline.progress import Progress, ProgressQueue
 from prompt_debugger.core.pipeline.reading import read_run
 from prompt_debugger.core.pipeline.rendering import Renderer
 from prompt_debugger.core.pipeline.target import Target, requested_model
@@ -21,25 +23,6 @@ from prompt_debugger.core.room import in_thread, room_of
 from prompt_debugger.core.types import JSONObject, Parse, Refusal, Request, Server, Trace
 
 _DEATH_S = 2.0
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a run is.
-
-    Attributes:
-        trace: What is known so far; stages that have not run are `None`.
-        sentence: What is happening, in plain words.
-        fraction: Part of the lab's boot that is done, 0 to 1; `None` outside a boot.
-        raw_text: Raw completion as far as it has streamed.
-        chat_text: Visible text of the streamed chat so far.
-    """
-
-    trace: Trace
-    sentence: str
-    fraction: float | None = None
-    raw_text: str = ""
-    chat_text: str = ""
 
 
 async def debug_request(request: Request, target: Target, labs: LabPool | None = None) -> AsyncIterator[Progress]:
@@ -58,17 +41,45 @@ async def debug_request(request: Request, target: Target, labs: LabPool | None =
     Raises:
         DebuggerError: The run could not be done; what it had found is in the last item.
     """
-    news = _News()
-    task = asyncio.create_task(_Run(request, target, labs, news.tell).go())
-    task.add_done_callback(lambda _: news.end())
-    try:
-        while (progress := await news.next()) is not None:
+    async with follow_request(request, target, labs) as (progresses, run):
+        while (progress := await progresses.next()) is not None:
             yield progress
-        await task
+        await run
+
+
+class Following(NamedTuple):
+    """A run that goes on.
+
+    Attributes:
+        progress: What it tells.
+        run: Its task; awaited, it raises what the run failed with.
+    """
+
+    progress: ProgressQueue
+    run: asyncio.Task[None]
+
+
+@asynccontextmanager
+async def follow_request(
+    request: Request, target: Target, labs: LabPool | None = None, *, context: Context | None = None
+) -> AsyncGenerator[Following, None]:
+    """Run a request as long as the block goes on, which takes of its progress what it has time for.
+
+    Args:
+        request: What to run.
+        target: Where to.
+        labs: Labs that may be booted for it; not needed for an endpoint.
+        context: What it runs in; `None` for a copy of the caller's.
+    """
+    progress = ProgressQueue()
+    run = asyncio.create_task(_Run(request, target, labs, progress.tell).go(), context=context)
+    run.add_done_callback(lambda _: progress.end())
+    try:
+        yield Following(progress, run)
     finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError, DebuggerError):
-            await task
+        run.cancel()
+        with suppress(asyncio.CancelledError, Exception):  # whoever awaited it knows
+            await run
 
 
 async def run_request(
@@ -88,32 +99,6 @@ async def run_request(
         if on_progress is not None:
             on_progress(progress)
     return trace
-
-
-class _News:
-    """Progress that nobody has seen yet; where only streamed text grew, the newer one takes the older one's place."""
-
-    def __init__(self) -> None:
-        self._unseen: deque[Progress | None] = deque()
-        self._has_come = asyncio.Event()
-
-    def tell(self, progress: Progress) -> None:
-        last = self._unseen[-1] if self._unseen else None
-        if last is not None and last.trace is progress.trace and last.sentence == progress.sentence:
-            self._unseen[-1] = progress
-        else:
-            self._unseen.append(progress)
-        self._has_come.set()
-
-    def end(self) -> None:
-        self._unseen.append(None)
-        self._has_come.set()
-
-    async def next(self) -> Progress | None:
-        while not self._unseen:
-            self._has_come.clear()
-            await self._has_come.wait()
-        return self._unseen.popleft()
 
 
 @dataclass(slots=True)

@@ -6,8 +6,8 @@ import asyncio
 import itertools
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import NamedTuple
 
 from prompt_debugger.core.complete.backends.exchanges import listening
@@ -18,7 +18,7 @@ from prompt_debugger.core.pipeline import (
     Progress,
     Target,
     ask_parsers,
-    debug_request,
+    follow_request,
     load_examples,
     render_request,
 )
@@ -295,25 +295,18 @@ class Handlers:
     async def _follow(self, view: RunView, request: Request, target: Target) -> AsyncGenerator[Payloads, None]:
         """Yield what changes, at most every `MIN_GAP_S` and at least every `TICK_S`; where many run, less often."""
         started_s = time.monotonic()
-        latest = _Latest()
         heard = None if self.settings.public else listening(view.exchanges)  # the operator's affair, there
-        following = latest.consume(debug_request(request, target, self.labs.pool))
-        task = asyncio.create_task(following, context=heard)
-        try:
-            while not task.done():
+        async with follow_request(request, target, self.labs.pool, context=heard) as (progress, run):
+            while not run.done():
                 pace = self.gate.pace()
-                await latest.wait(TICK_S * pace)
+                await progress.wait(TICK_S * pace)
                 _check_time(time.monotonic() - started_s, self.limits)
-                if latest.progress is not None and not task.done():
-                    yield await in_thread(_update, view, latest.progress, time.monotonic() - started_s)
-                await asyncio.wait({task}, timeout=MIN_GAP_S * pace)
-            await task
-            if latest.progress is not None:
-                yield await in_thread(view.finish, latest.progress.trace)
-        finally:
-            task.cancel()
-            with suppress(asyncio.CancelledError, Exception):
-                await task
+                if progress.newest is not None and not run.done():
+                    yield await in_thread(_update, view, progress.newest, time.monotonic() - started_s)
+                await asyncio.wait({run}, timeout=MIN_GAP_S * pace)
+            await run
+            if progress.newest is not None:
+                yield await in_thread(view.finish, progress.newest.trace)
 
     async def _ask_parsers(self, view: RunView, trace: Trace, target: Target) -> Payloads:
         """Return what changes once vLLM's own parsers were asked; their helper starts at the first need."""
@@ -346,28 +339,6 @@ def _check_time(elapsed_s: float, limits: Limits) -> None:
 def _has_lost_calls(trace: Trace) -> bool:
     verdict = trace.verdict
     return verdict is not None and verdict.dropped_calls + verdict.altered_calls + verdict.invented_calls > 0
-
-
-class _Latest:
-    """The newest progress of a run; older ones that nobody looked at are passed over."""
-
-    def __init__(self) -> None:
-        self.progress: Progress | None = None
-        self._news = asyncio.Event()
-
-    async def consume(self, progresses: AsyncIterator[Progress]) -> None:
-        try:
-            async with aclosing(progresses) as items:  # type: ignore[type-var]  # an async generator, typed as iterator
-                async for progress in items:
-                    self.progress = progress
-                    self._news.set()
-        finally:
-            self._news.set()
-
-    async def wait(self, timeout_s: float) -> None:
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._news.wait(), timeout_s)
-        self._news.clear()
 
 
 def _update(view: RunView, progress: Progress, elapsed_s: float) -> Payloads:

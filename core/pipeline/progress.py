@@ -1,0 +1,71 @@
+"""How far a run is, and how that reaches who follows it: step by step, or the newest step whenever there is time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass
+
+from prompt_debugger.core.types import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is.
+
+    Attributes:
+        trace: What is known so far; stages that have not run are `None`.
+        sentence: What is happening, in plain words.
+        fraction: Part of the lab's boot that is done, 0 to 1; `None` outside a boot.
+        raw_text: Raw completion as far as it has streamed.
+        chat_text: Visible text of the streamed chat so far.
+    """
+
+    trace: Trace
+    sentence: str
+    fraction: float | None = None
+    raw_text: str = ""
+    chat_text: str = ""
+
+
+class ProgressQueue:
+    """Progress that nobody has seen yet; where only streamed text grew, the newer one takes the older one's place.
+
+    Attributes:
+        newest: The last that was told; `None` before the first.
+    """
+
+    def __init__(self) -> None:
+        self.newest: Progress | None = None
+        self._unseen: deque[Progress | None] = deque()
+        self._has_come = asyncio.Event()
+
+    def tell(self, progress: Progress) -> None:
+        """Add progress."""
+        last = self._unseen[-1] if self._unseen else None
+        if last is not None and last.trace is progress.trace and last.sentence == progress.sentence:
+            self._unseen[-1] = progress
+        else:
+            self._unseen.append(progress)
+        self.newest = progress
+        self._has_come.set()
+
+    def end(self) -> None:
+        """Let nobody wait any longer."""
+        self._unseen.append(None)
+        self._has_come.set()
+
+    async def next(self) -> Progress | None:
+        """Return the next step that nobody has seen, `None` at the end."""
+        while not self._unseen:
+            self._has_come.clear()
+            await self._has_come.wait()
+        return self._unseen.popleft()
+
+    async def wait(self, timeout_s: float) -> None:
+        """Wait until something has come since the last look, at most so long; then all of it counts as seen."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._has_come.wait(), timeout_s)
+        self._has_come.clear()
+        self._unseen.clear()
