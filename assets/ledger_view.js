@@ -87,6 +87,7 @@ class LedgerView {
     this.raw.replaceChildren(make("div", "pd-rail"), ...account.segments.map((segment, i) => this.segment(segment, i)));
     this.messageHead.replaceChildren(this.accountTitle(account), make("span", "pd-counts", account.figures));
     drawJson(this.message, account.message);
+    if (!account.message.length) this.message.append(make("p", "pd-empty", "No message came with this output."));
     walkJson(this.message, this.name, "message", (path) => ({ target: path }));
     this.drawDifferences(account.differences);
     if (account.note) this.message.append(prose("p", "pd-account-note", account.note));

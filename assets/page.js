@@ -180,6 +180,8 @@ function nameEditor() {
   content.setAttribute("aria-label", "Paste a request, or what a model or server said");
   const scroller = /** @type {HTMLElement | null} */ (document.querySelector("#pd-request .cm-scroller"));
   if (scroller) scroller.tabIndex = -1;
+  const worked = /** @type {HTMLInputElement | null} */ (document.querySelector("#pd-case input"));
+  if (worked) worked.placeholder = "None: a text of your own"; // gradio's list box has no such setting
   const run = document.getElementById("pd-run");
   if (run && /Mac|iPhone|iPad/.test(navigator.platform)) run.textContent = "Run  \u2318\u21b5";
   restoreTheme();

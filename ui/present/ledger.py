@@ -54,7 +54,7 @@ def fate_counts(ledger: Ledger) -> Counter[Fate]:
 def account_of(title: str, parse: Parse, ledger: Ledger, chat: ChatResult | None) -> JSONObject:
     """Return the raw output by fate, and the message beside it."""
     counts = fate_counts(ledger)
-    message: JSONObject = {} if chat is None else chat.message
+    message: list[JSON] = [] if chat is None else segments_to_json(json_segments(chat.message))
     segments: list[JSON] = []
     for entry in ledger.entries:
         start, stop = entry.char_span
@@ -76,7 +76,7 @@ def account_of(title: str, parse: Parse, ledger: Ledger, chat: ChatResult | None
             f"finish_reason {chat.finish_reason}" if chat is not None else "no message",
             characters_words(parse, ledger),
         ),
-        "message": segments_to_json(json_segments(message)),
+        "message": message,
         "note": _note(ledger),
         "missing": _missing(ledger),
         "differences": field_differences(parse, ledger, chat),

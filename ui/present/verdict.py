@@ -84,6 +84,8 @@ def stopped_payload(*, run: int = 0, has_found: bool = True) -> str:
 def verdict_payload(trace: Trace, *, run: int = 0) -> str:
     """Return the strip of a finished run."""
     verdict = trace.verdict
+    if verdict is None and trace.server is None and trace.local_prompt is not None:  # a run asks its server before
+        return verdict_strip("done", "NO SERVER", "Rendered, not run: there was no server.", open="render", run=run)
     if verdict is None:
         return verdict_strip("done", "NO VERDICT", "The run ended without a verdict.", tone="warning", run=run)
     badge, tone = _outcome(trace, verdict), _tone(verdict, trace.findings)

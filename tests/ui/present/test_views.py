@@ -383,3 +383,23 @@ def test_beside_prose_stands_how_close_a_call_was_or_the_way_to_ask():
     assert (asked["asks_margin"], asked["detail"]) == (True, "")
     assert told["detail"].startswith("No call was written. Where a call could have begun (token 0)")
     assert "36.8%" in told["detail"]
+
+
+def test_an_output_without_a_message_shows_none():
+    trace = replace(dropped_call_trace(), chat=None)
+
+    account = unpack_payload(ledger_payload(trace))[0]["accounts"][0]
+
+    assert account["message"] == []
+    assert "no message" in account["figures"]
+
+
+def test_what_was_rendered_and_not_run_says_so_wherever_it_is_kept():
+    trace = dropped_call_trace()
+    rendered = Trace(trace.request, local_prompt=trace.prompt)
+
+    kept = unpack_payload(verdict_payload(rendered))[0]
+    cut_short = unpack_payload(verdict_payload(replace(rendered, server=trace.server)))[0]
+
+    assert (kept["badge"], kept["state"]) == ("NO SERVER", "done")
+    assert cut_short["badge"] == "NO VERDICT"
