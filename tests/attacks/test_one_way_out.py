@@ -241,7 +241,7 @@ def test_a_public_page_locks_the_way_to_the_hub_before_it_does_anything() -> Non
     from prompt_debugger.core.render.tokenizers.hub import DOOR
     from prompt_debugger.ui.web import launch
     def end(*_): raise SystemExit
-    launch.room_of = end
+    launch.start_work_room = end
     for is_public in (False, True):
         try: launch.launch_app(public=is_public, lab=False)
         except SystemExit: print(is_locked(DOOR))
