@@ -240,10 +240,11 @@ def test_a_public_page_locks_the_way_to_the_hub_before_it_does_anything() -> Non
     from prompt_debugger.core.egress import is_locked
     from prompt_debugger.core.render.tokenizers.hub import DOOR
     from prompt_debugger.ui.web import launch
+    from prompt_debugger.ui.web.settings import PageSettings
     def end(*_): raise SystemExit
     launch.start_work_room = end
     for is_public in (False, True):
-        try: launch.launch_app(public=is_public, lab=False)
+        try: launch.launch_app(PageSettings(public=is_public, lab=False))
         except SystemExit: print(is_locked(DOOR))
     """
     done = subprocess.run(

@@ -98,17 +98,20 @@ def _run(options: argparse.Namespace) -> int:
 
         start_work_room()  # its imports go on beside those of gradio, which take longer
         from prompt_debugger.ui.web.launch import launch_app  # seconds: only this command pays
+        from prompt_debugger.ui.web.settings import PageSettings
 
     launch_app(
-        target=target,
-        host=options.host,
-        port=options.port,
-        public=options.public,
-        endpoints=guard_of(endpoints).base_urls,
-        host_names=tuple(host_names),
-        proxies=proxies,
-        lab=lab,
-        installs_lab=lab and options.install_lab,
-        verification=options.verification,
+        PageSettings(
+            target=target,
+            host=options.host,
+            port=options.port,
+            public=options.public,
+            endpoints=guard_of(endpoints).base_urls,
+            trusted_hosts=tuple(host_names),
+            proxies=proxies,
+            lab=lab,
+            installs_lab=lab and options.install_lab,
+            verification=options.verification,
+        )
     )
     return 0

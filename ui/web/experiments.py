@@ -22,7 +22,6 @@ from prompt_debugger.ui.present.experiments import (
     switches_payload,
     turns_payload,
 )
-from prompt_debugger.ui.web.handlers import TargetFields
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.limits import Limits, check_length
 from prompt_debugger.ui.web.pace import Pace
@@ -34,6 +33,7 @@ from prompt_debugger.ui.web.render_setups import (
     with_own_template,
 )
 from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import TargetFields
 from prompt_debugger.ui.web.work import read_pasted
 
 MIN_GAP_S = 0.25  # a report is drawn whole: no more than four times a second

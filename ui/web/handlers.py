@@ -49,6 +49,7 @@ from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.stops import Stops, until_asked
 from prompt_debugger.ui.web.targets import (
     NoServerError,
+    TargetFields,
     choose_target,
     request_for,
     target_without_server,
@@ -65,16 +66,6 @@ ANYTHING = Reading()
 
 _log = logging.getLogger(__name__)
 _run_numbers = itertools.count(1)
-
-
-class TargetFields(NamedTuple):
-    """The values of the fields under Target."""
-
-    endpoint: str
-    model: str
-    tokenizer: str
-    tool_parser: str
-    reasoning_parser: str
 
 
 class Pasted(NamedTuple):
@@ -252,7 +243,7 @@ class Handlers:
             return
         request = intake.request
         try:
-            target = choose_target(self.settings, self.labs, **fields._asdict(), key=key)
+            target = choose_target(self.settings, self.labs, fields, key)
         except NoServerError as error:
             yield await self._without_server(view, request, fields, error)
             return

@@ -20,7 +20,6 @@ import gradio as gr  # noqa: E402  # reads its settings from the environment at 
 from prompt_debugger.core.egress import door, know_own_name, lock  # noqa: E402
 from prompt_debugger.core.lab import LabPool  # noqa: E402
 from prompt_debugger.core.lab.environment import is_supported  # noqa: E402
-from prompt_debugger.core.pipeline import Target  # noqa: E402
 from prompt_debugger.core.render.tokenizers.hub import DOOR as HUB_DOOR  # noqa: E402
 from prompt_debugger.core.render.worker.jobs import ROOM as RENDER_ROOM  # noqa: E402
 from prompt_debugger.core.room import close_rooms, room_of  # noqa: E402
@@ -71,46 +70,13 @@ def build_app(settings: PageSettings, labs: PageLabs | None = None) -> gr.Blocks
     return app
 
 
-def launch_app(
-    *,
-    target: Target | None = None,
-    host: str = "127.0.0.1",
-    port: int = 7860,
-    public: bool = False,
-    endpoints: tuple[str, ...] = (),
-    host_names: tuple[str, ...] = (),
-    proxies: tuple[str, ...] = (),
-    lab: bool = True,
-    installs_lab: bool = False,
-    verification: str = "",
-) -> None:
+def launch_app(settings: PageSettings) -> None:
     """Serve the page until it is interrupted; the lab boots behind it.
 
     Args:
-        target: Where requests go unless the page says otherwise; `None` means the lab.
-        host: Address to listen on.
-        port: Port to listen on; 0 takes a free one.
-        public: Settings for a page that strangers use.
-        endpoints: Servers that visitors of a public page may name.
-        host_names: Names under which the page is reached, besides `host`.
-        proxies: Addresses and networks of proxies that are believed about whom they speak for.
-        lab: Whether the lab may be booted.
-        installs_lab: Whether vLLM is installed in the background if it is not there.
-        verification: What the verify panel offers to open.
+        settings: What it is served with.
     """
-    settings = PageSettings(
-        target=target or Target(),
-        host=host,
-        port=port,
-        public=public,
-        endpoints=endpoints,
-        trusted_hosts=host_names,
-        proxies=proxies,
-        lab=lab,
-        installs_lab=installs_lab,
-        verification=verification,
-    )
-    if public:
+    if settings.public:
         lock(HUB_DOOR)
     keep_little()
     start_work_room()
@@ -119,16 +85,16 @@ def launch_app(
         app = build_app(settings, labs)
     stop_signals = StopSignals(partial(_end_within, _PATIENCE_S))
     try:
-        room_of().call(check_pasted, "{}", is_public=public)  # a page without its room could do nothing
+        room_of().call(check_pasted, "{}", is_public=settings.public)  # a page without its room could do nothing
         with kept_for_good():
             _, url, _ = serve_app(app, settings)
         print(f"Prompt Debugger is at {url}", file=sys.stderr, flush=True)  # noqa: T201  # the address is the product of this command
-        if public:
+        if settings.public:
             keep_words_out_of_log()
         labs.warm_up(settings.target)
         if settings.installs_lab:
             labs.install(settings.target)
-        if public:
+        if settings.public:
             room_of(RENDER_ROOM).warm_up(is_all=True)  # nobody waits for a process to start because others render
         stop_signals.wait()
     finally:

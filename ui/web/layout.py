@@ -12,7 +12,7 @@ from gradio.events import Dependency
 
 from prompt_debugger.ui.web.comparison import Comparing
 from prompt_debugger.ui.web.experiments import Bench
-from prompt_debugger.ui.web.handlers import Handlers, TargetFields
+from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.intake import FIND_OUT, Reading
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.live import LiveRender
@@ -44,7 +44,7 @@ from prompt_debugger.ui.web.panels.verification import build_verification, wire_
 from prompt_debugger.ui.web.parse_tools import ParseTools
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.sharing import Sharing
-from prompt_debugger.ui.web.targets import with_server
+from prompt_debugger.ui.web.targets import TargetFields, with_server
 from prompt_debugger.ui.web.template_lab import TemplateLab
 from prompt_debugger.ui.web.verification import Verifications
 

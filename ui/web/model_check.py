@@ -35,10 +35,11 @@ from prompt_debugger.core.types import Trace
 from prompt_debugger.ui.present.model_check import cell_payload, check_payload, check_running_payload
 from prompt_debugger.ui.present.tool_state import tool_error_payload
 from prompt_debugger.ui.web.experiments import as_told
-from prompt_debugger.ui.web.handlers import Payloads, TargetFields
+from prompt_debugger.ui.web.handlers import Payloads
 from prompt_debugger.ui.web.pace import Pace
 from prompt_debugger.ui.web.render_setups import with_edges
 from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import TargetFields
 from prompt_debugger.ui.web.work import shown_cell
 
 _HELPERS = 2  # half a gigabyte each, gone at the end of the check

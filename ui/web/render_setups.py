@@ -19,10 +19,9 @@ from prompt_debugger.core.pipeline.rendering import Renderer, load_renderer
 from prompt_debugger.core.pipeline.target import Target
 from prompt_debugger.core.render import load_template
 from prompt_debugger.core.types import JSONObject, Prompt, Server, Trace
-from prompt_debugger.ui.web.handlers import TargetFields
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.settings import PageSettings
-from prompt_debugger.ui.web.targets import choose_target
+from prompt_debugger.ui.web.targets import TargetFields, choose_target
 
 
 class FoundSetup(NamedTuple):
@@ -42,7 +41,7 @@ def find_setup(settings: PageSettings, labs: PageLabs, fields: TargetFields, tra
     endpoint = fields.endpoint.strip() or ((settings.target.base_url or "") if settings.public else "")
     if not endpoint:
         return _local_setup(settings.target, "" if settings.public else fields.tokenizer.strip())
-    target = choose_target(settings, labs, **fields._asdict())
+    target = choose_target(settings, labs, fields)
     last = trace if trace is not None and _is_of(trace, target.base_url) else None
     server = last.server if last is not None and last.server is not None else Server(endpoint)
     prompt = None if last is None else last.local_prompt or last.prompt

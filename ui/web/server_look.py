@@ -5,10 +5,9 @@ from __future__ import annotations
 from prompt_debugger.core.complete import ServerClient
 from prompt_debugger.ui.present.server_look import look_failed_payload, no_server_payload, server_look_payload
 from prompt_debugger.ui.web.experiments import as_told
-from prompt_debugger.ui.web.handlers import TargetFields
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.settings import PageSettings
-from prompt_debugger.ui.web.targets import choose_target
+from prompt_debugger.ui.web.targets import TargetFields, choose_target
 
 WANTS_KEY = (
     "✕ A server answers there, with 401: it wants a key, or another one. Give it under Target, in the field Key."
@@ -29,7 +28,7 @@ async def look_at_server(settings: PageSettings, labs: PageLabs, fields: TargetF
             "No endpoint is named: a run boots the lab. Name your server's address above to test it."
         )
     try:
-        target = choose_target(settings, labs, **fields._asdict(), key=key)
+        target = choose_target(settings, labs, fields, key)
         assert target.base_url is not None, "an endpoint was named"
         async with ServerClient(target.base_url, api_key=target.api_key, guard=target.guard) as client:
             server = await client.probe(target.model)

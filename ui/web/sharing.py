@@ -18,10 +18,10 @@ from prompt_debugger.core.room import room_of
 from prompt_debugger.core.types import JSONObject, Trace
 from prompt_debugger.ui.present import VIEWS, empty_payloads, pack_payload
 from prompt_debugger.ui.report import known_place
-from prompt_debugger.ui.web.handlers import Payloads, TargetFields
+from prompt_debugger.ui.web.handlers import Payloads
 from prompt_debugger.ui.web.security import MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES
 from prompt_debugger.ui.web.settings import PageSettings
-from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS
+from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS, TargetFields
 from prompt_debugger.ui.web.work import make_link, read_packed, reopen, share_as
 
 RESULT_VIEWS = tuple(name for name in VIEWS if name != "verdict")  # a link empties them

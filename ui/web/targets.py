@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from copy import copy
 from dataclasses import replace
+from typing import NamedTuple
 
 from prompt_debugger.core.complete import guard_of, is_this_machine
 from prompt_debugger.core.errors import BackendError, DebuggerError, RequestError, shorten
@@ -24,17 +25,17 @@ class NoServerError(DebuggerError):
     """There is nothing to run a request against."""
 
 
-def choose_target(
-    settings: PageSettings,
-    labs: PageLabs,
-    *,
-    endpoint: str,
-    model: str,
-    tokenizer: str,
-    tool_parser: str,
-    reasoning_parser: str,
-    key: str = "",
-) -> Target:
+class TargetFields(NamedTuple):
+    """The values of the fields under Target."""
+
+    endpoint: str
+    model: str
+    tokenizer: str
+    tool_parser: str
+    reasoning_parser: str
+
+
+def choose_target(settings: PageSettings, labs: PageLabs, fields: TargetFields, key: str = "") -> Target:
     """Return what the page's fields aim at.
 
     The key of the operator goes to the operator's endpoint and to no other; one typed into the page goes to the
@@ -45,8 +46,8 @@ def choose_target(
         RequestError: The address is not one, or a public page may not talk to it.
     """
     base = settings.target
-    tools, reasoning = _named(tool_parser), _named(reasoning_parser)
-    endpoint = endpoint.strip()
+    tools, reasoning = _named(fields.tool_parser), _named(fields.reasoning_parser)
+    endpoint = fields.endpoint.strip()
     if settings.public:
         return _public_target(settings, labs, endpoint, tools, reasoning)
     if not endpoint:
@@ -59,7 +60,7 @@ def choose_target(
     target = replace(
         base, base_url=endpoint, api_key=read_key(key, settings.host) or (base.api_key if is_own else None)
     )
-    return replace(target, model=model.strip() or None, tokenizer=tokenizer.strip() or None)
+    return replace(target, model=fields.model.strip() or None, tokenizer=fields.tokenizer.strip() or None)
 
 
 def read_key(text: str, host: str) -> str | None:
@@ -141,9 +142,7 @@ def target_of_server(settings: PageSettings, labs: PageLabs, server: Server) -> 
     """
     if any(lab.base_url == server.base_url for lab in labs.pool.labs):
         return Target(base_url=server.base_url)
-    return choose_target(
-        settings, labs, endpoint=server.base_url, model="", tokenizer="", tool_parser="", reasoning_parser=""
-    )
+    return choose_target(settings, labs, TargetFields(server.base_url, "", "", "", ""))
 
 
 def with_server(servers: tuple[str, ...], trace: Trace) -> tuple[str, ...]:

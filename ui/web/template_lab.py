@@ -17,8 +17,8 @@ from prompt_debugger.core.types import JSON, JSONObject, Prompt, Trace
 from prompt_debugger.ui.present import tokens_payload
 from prompt_debugger.ui.present.template import edit_error_payload, edited_payload, probes_payload
 from prompt_debugger.ui.web.experiments import Asked, Bench, as_told, follow_steps
-from prompt_debugger.ui.web.handlers import TargetFields
 from prompt_debugger.ui.web.render_setups import with_edges
+from prompt_debugger.ui.web.targets import TargetFields
 
 AS_ASKED, OPENED, CLOSED = "as asked", "opened", "not opened"
 ENDINGS = (AS_ASKED, OPENED, CLOSED)

@@ -94,11 +94,12 @@ def test_a_signal_ends_the_program_in_the_midst_of_its_start():
     code = """
     import threading
     from prompt_debugger.ui.web import launch
+    from prompt_debugger.ui.web.settings import PageSettings
     def starts_for_ever(*_):
         print("starting", flush=True)
         threading.Event().wait()
     launch.serve_app = starts_for_ever
-    launch.launch_app(port=0, lab=False)
+    launch.launch_app(PageSettings(port=0, lab=False))
     """
     command = [sys.executable, "-c", textwrap.dedent(code)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as starting:

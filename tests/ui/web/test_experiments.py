@@ -13,9 +13,9 @@ from prompt_debugger.core.types import Prompt, Request, Server, Span, SpanKind, 
 from prompt_debugger.core.types import PromptSpan as Stretch
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.experiments import Asked, Bench
-from prompt_debugger.ui.web.handlers import TargetFields
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import TargetFields
 
 TALK = [
     {"role": "user", "content": "Hello"},

@@ -10,10 +10,11 @@ import pytest
 from prompt_debugger.core.lab import LabPool, LabSpec
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.ui.present import unpack_payload
-from prompt_debugger.ui.web.handlers import MAX_STREAMED_CHARS, Handlers, TargetFields
+from prompt_debugger.ui.web.handlers import MAX_STREAMED_CHARS, Handlers
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.limits import Limits
 from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import TargetFields
 from tests.core.complete.faulty_server import answer, chunk, drip, faulty_server, hang, raw, reset, stream
 
 REQUEST = '{"messages": [{"role": "user", "content": "What\'s the weather in Paris?"}], "temperature": 0}'

@@ -7,9 +7,10 @@ import pytest
 from prompt_debugger.core.lab import LabPool
 from prompt_debugger.core.pipeline import EXAMPLE_NAMES, Target
 from prompt_debugger.ui.present import VIEWS, unpack_payload
-from prompt_debugger.ui.web.handlers import Handlers, TargetFields
+from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import TargetFields
 
 
 @pytest.fixture

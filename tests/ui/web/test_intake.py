@@ -7,10 +7,11 @@ import pytest
 from prompt_debugger.core.lab import LabPool
 from prompt_debugger.core.report import parse_to_json
 from prompt_debugger.ui.present import unpack_payload
-from prompt_debugger.ui.web.handlers import Handlers, TargetFields
+from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.intake import Reading
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import TargetFields
 
 RAW = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call><|im_end|>'
 BODY = {"messages": [{"role": "user", "content": "hi"}]}

@@ -17,7 +17,7 @@ from prompt_debugger.ui.web.lab_install import LabInstall, progress_words
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.launch import build_app, labs_of
 from prompt_debugger.ui.web.settings import PageSettings
-from prompt_debugger.ui.web.targets import NoServerError, choose_target
+from prompt_debugger.ui.web.targets import NoServerError, TargetFields, choose_target
 from tests.core.lab.environment.conftest import PACKAGES, home, wheels  # noqa: F401  # fixtures
 from tests.patience import PATIENCE_S
 
@@ -112,26 +112,26 @@ def test_the_operator_decides_and_a_space_installs_by_itself(monkeypatch, enviro
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    seen = {}
-    monkeypatch.setattr("prompt_debugger.ui.web.launch.launch_app", lambda **arguments: seen.update(arguments))
+    seen: list[PageSettings] = []
+    monkeypatch.setattr("prompt_debugger.ui.web.launch.launch_app", seen.append)
 
     parsed = build_parser().parse_args(["ui", *options])
 
     assert parsed.run(parsed) == 0
-    assert seen["installs_lab"] is expected
+    assert seen[0].installs_lab is expected
 
 
 @pytest.mark.parametrize("public", [False, True])
 def test_a_run_before_the_lab_is_there_says_that_it_is_coming(public):
     installs = LabInstall(is_offered=not public)
     labs = labs_without_vllm(installs)
-    fields = {"endpoint": "", "model": "", "tokenizer": "", "tool_parser": "kimi_k2", "reasoning_parser": "none"}
+    fields = TargetFields("", "", "", "kimi_k2", "none")
 
     with pytest.raises(NoServerError) as before:
-        choose_target(PageSettings(public=public), labs, **fields)
+        choose_target(PageSettings(public=public), labs, fields)
     installs._running = Installation(plan_install(packages=PACKAGES))
     with pytest.raises(NoServerError) as during:
-        choose_target(PageSettings(public=public), labs, **fields)
+        choose_target(PageSettings(public=public), labs, fields)
 
     assert ("install the lab" in before.value.hint) != public
     assert "install" in during.value.hint

@@ -9,10 +9,10 @@ from prompt_debugger.core.lab import LabPool
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web import live as live_module
 from prompt_debugger.ui.web.experiments import Asked, Bench
-from prompt_debugger.ui.web.handlers import TargetFields
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.live import LiveRender
 from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import TargetFields
 
 FIELDS = TargetFields("", "", "", "kimi_k2", "none")
 BODY = {"messages": [{"role": "user", "content": "Hello there"}]}

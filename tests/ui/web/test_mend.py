@@ -17,14 +17,14 @@ from prompt_debugger.core.request import read_request
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.experiments import Asked, Bench
 from prompt_debugger.ui.web.gate import RunGate
-from prompt_debugger.ui.web.handlers import Handlers, TargetFields
+from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.mend.cures import Cures, plan_to_try
 from prompt_debugger.ui.web.mend.experiments import Edited, Experiments
 from prompt_debugger.ui.web.mend.hand_over import HandOver
 from prompt_debugger.ui.web.mend.runs import PageRuns, Ran
 from prompt_debugger.ui.web.settings import PageSettings
-from prompt_debugger.ui.web.targets import trusting_template
+from prompt_debugger.ui.web.targets import TargetFields, trusting_template
 from tests.servers.running_servers import llama_cpp
 
 NOWHERE = TargetFields("", "", "", "kimi_k2", "none")

@@ -8,9 +8,10 @@ from prompt_debugger.core.lab import LabPool
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.types import JSONObject
 from prompt_debugger.ui.present import unpack_payload
-from prompt_debugger.ui.web.handlers import Handlers, TargetFields
+from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import TargetFields
 from tests.core.complete.faulty_server import answer, faulty_server
 
 KEY = "sk-of-the-visitor-123"

@@ -7,11 +7,11 @@ import pytest
 
 from prompt_debugger.core.parse.engines import VllmEngine
 from prompt_debugger.ui.web import pace as pace_module
-from prompt_debugger.ui.web.handlers import TargetFields
 from prompt_debugger.ui.web.mend.runs import ticking
 from prompt_debugger.ui.web.model_check import CheckFields, ModelChecks
 from prompt_debugger.ui.web.pace import TICK_S, Pace
 from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import TargetFields
 
 
 @pytest.fixture

@@ -10,9 +10,10 @@ from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.lab import LabPool
 from prompt_debugger.core.pipeline import EXAMPLE_NAMES, Target
 from prompt_debugger.ui.present import unpack_payload
-from prompt_debugger.ui.web.handlers import Handlers, TargetFields
+from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import TargetFields
 
 
 def page(*, enabled: bool = False, **settings) -> Handlers:

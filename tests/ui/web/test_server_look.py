@@ -8,10 +8,10 @@ from prompt_debugger.core.lab import LabPool
 from prompt_debugger.core.types import Server
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.present.server_look import server_look_payload
-from prompt_debugger.ui.web.handlers import TargetFields
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.server_look import look_at_server
 from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import TargetFields
 from tests.core.complete.faulty_server import answer, faulty_server
 
 LISTED = {"object": "list", "data": [{"id": "qwen", "owned_by": "me"}, {"id": "kimi", "owned_by": "me"}]}

@@ -10,9 +10,9 @@ import pytest
 from prompt_debugger.core.pipeline.recordings import load_recording
 from prompt_debugger.core.report import read_bundle, write_bundle
 from prompt_debugger.ui.present import VIEWS, unpack_payload
-from prompt_debugger.ui.web.handlers import TargetFields
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.sharing import MAX_PUBLIC_BUNDLE_CHARS, Sharing, Wish
+from prompt_debugger.ui.web.targets import TargetFields
 from tests.ui.present.traces import dropped_call_trace
 
 TEXT = '{"messages": [{"role": "user", "content": "hi"}]}'

@@ -17,6 +17,7 @@ from packaging.version import Version
 from prompt_debugger.core.errors import BackendError
 from prompt_debugger.ui.cli import page
 from prompt_debugger.ui.cli.main import build_parser
+from prompt_debugger.ui.web.settings import PageSettings
 
 ROOT = Path(__file__).resolve().parents[3]
 LOCK = dict(line.split("==") for line in (ROOT / "requirements.lock").read_text().split())
@@ -74,11 +75,11 @@ def test_the_card_of_the_space_is_one_that_the_hub_takes(front):
 
 def _launched(monkeypatch, *argv):
     """Return what the page would be launched with."""
-    seen = {}
-    monkeypatch.setattr("prompt_debugger.ui.web.launch.launch_app", lambda **arguments: seen.update(arguments))
+    seen: list[PageSettings] = []
+    monkeypatch.setattr("prompt_debugger.ui.web.launch.launch_app", seen.append)
     options = build_parser().parse_args(["ui", *argv])
     assert options.run(options) == 0
-    return seen
+    return seen[0]
 
 
 @pytest.fixture
@@ -90,8 +91,8 @@ def space(monkeypatch):
 def test_in_a_space_the_page_is_public_by_itself(monkeypatch, space):
     seen = _launched(monkeypatch)
 
-    assert (seen["public"], seen["host"], seen["host_names"]) == (True, "0.0.0.0", ("me-debugger.hf.space",))
-    assert (seen["target"].base_url, seen["target"].api_key, seen["endpoints"]) == (None, None, ())
+    assert (seen.public, seen.host, seen.trusted_hosts) == (True, "0.0.0.0", ("me-debugger.hf.space",))
+    assert (seen.target.base_url, seen.target.api_key, seen.endpoints) == (None, None, ())
 
 
 def test_what_was_imported_is_never_looked_through_for_garbage_and_all_else_is(monkeypatch):
@@ -108,21 +109,21 @@ def test_what_was_imported_is_never_looked_through_for_garbage_and_all_else_is(m
 def test_elsewhere_it_is_private_unless_asked(monkeypatch):
     monkeypatch.delenv("SPACE_ID", raising=False)
 
-    assert (_launched(monkeypatch)["public"], _launched(monkeypatch)["host"]) == (False, "127.0.0.1")
-    assert _launched(monkeypatch, "--public")["public"]
+    assert (_launched(monkeypatch).public, _launched(monkeypatch).host) == (False, "127.0.0.1")
+    assert _launched(monkeypatch, "--public").public
 
 
 def test_listed_servers_come_from_options_or_the_environment(monkeypatch):
     monkeypatch.setenv(page.ENDPOINTS_VARIABLE, "https://a.example/v1 b.example")
 
-    assert _launched(monkeypatch)["endpoints"] == ("https://a.example/v1", "http://b.example/v1")
-    assert _launched(monkeypatch, "--allow-endpoint", "https://c.example")["endpoints"] == ("https://c.example/v1",)
+    assert _launched(monkeypatch).endpoints == ("https://a.example/v1", "http://b.example/v1")
+    assert _launched(monkeypatch, "--allow-endpoint", "https://c.example").endpoints == ("https://c.example/v1",)
     with pytest.raises(BackendError, match="no server address"):
         _launched(monkeypatch, "--allow-endpoint", "ftp://c.example")
 
 
 def test_a_public_page_starts_without_any_server(monkeypatch):
-    assert _launched(monkeypatch, "--public", "--no-lab")["lab"] is False
+    assert _launched(monkeypatch, "--public", "--no-lab").lab is False
 
 
 def test_the_options_are_documented():
@@ -180,4 +181,4 @@ def test_the_image_is_made_of_what_is_there_runs_as_nobody_special_and_is_watche
 def test_a_page_without_a_lab_and_without_a_server_starts_too(monkeypatch):
     started = _launched(monkeypatch, "--no-lab")
 
-    assert (started["lab"], started["target"].base_url, started["public"]) == (False, None, False)
+    assert (started.lab, started.target.base_url, started.public) == (False, None, False)

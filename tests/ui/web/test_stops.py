@@ -10,10 +10,11 @@ import pytest
 
 from prompt_debugger.core.lab import LabPool
 from prompt_debugger.ui.present import unpack_payload
-from prompt_debugger.ui.web.handlers import Handlers, TargetFields
+from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.launch import build_app, serve_app
 from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import TargetFields
 from tests.core.complete.faulty_server import answer, chunk, drip, faulty_server, hang
 from tests.patience import PATIENCE_S
 from tests.ui.web.test_visitors import Visitor

@@ -8,6 +8,7 @@ from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import (
     NoServerError,
+    TargetFields,
     choose_target,
     request_for,
     target_of_server,
@@ -26,7 +27,8 @@ def labs():
 
 def choose(labs, settings=None, **fields):
     blank = {"endpoint": "", "model": "", "tokenizer": "", "tool_parser": "kimi_k2", "reasoning_parser": "none"}
-    return choose_target(settings or PageSettings(), labs, **{**blank, **fields})
+    key = fields.pop("key", "")
+    return choose_target(settings or PageSettings(), labs, TargetFields(**{**blank, **fields}), key)
 
 
 def test_an_empty_endpoint_means_the_lab_with_the_chosen_parsers(labs):

@@ -9,10 +9,10 @@ from prompt_debugger.core.render import load_template
 from prompt_debugger.core.render.probes import PROBE_NAMES
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.experiments import Asked, Bench
-from prompt_debugger.ui.web.handlers import TargetFields
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.render_setups import with_edges
 from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import TargetFields
 from prompt_debugger.ui.web.template_lab import AS_ASKED, CLOSED, OPENED, TemplateLab
 
 FIELDS = TargetFields("", "", "", "kimi_k2", "none")

@@ -15,11 +15,12 @@ from prompt_debugger.core.pipeline.render_only import render_request
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.types import ChatResult
 from prompt_debugger.ui.present import unpack_payload
-from prompt_debugger.ui.web.handlers import Handlers, TargetFields
+from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.mend.loop import MOST_TURNS, ToolLoop
 from prompt_debugger.ui.web.mend.runs import PUBLIC_RUNS, PageRuns, Ran
 from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import TargetFields
 
 LAB = TargetFields("", "", "", "kimi_k2", "none")
 

@@ -14,10 +14,10 @@ from prompt_debugger.core.pipeline import Progress, Target, run_request
 from prompt_debugger.core.request import body_text
 from prompt_debugger.core.room import VISITOR, room_of
 from prompt_debugger.core.types import JSONObject, Trace
-from prompt_debugger.ui.web.handlers import Handlers, TargetFields
+from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.limits import LimitError, bounded_request
 from prompt_debugger.ui.web.pace import Pace
-from prompt_debugger.ui.web.targets import choose_target, request_for, trusting_template
+from prompt_debugger.ui.web.targets import TargetFields, choose_target, request_for, trusting_template
 from prompt_debugger.ui.web.work import read_pasted
 
 NOTHING = RequestError("nothing has been run yet", "Press Run first.")
@@ -69,7 +69,7 @@ class PageRuns:
         """
         if ran.trace is None or ran.trace.server is None or ran.trace.verdict is None:
             raise NOTHING
-        target = choose_target(self.handlers.settings, self.handlers.labs, **ran.fields._asdict(), key=ran.key)
+        target = choose_target(self.handlers.settings, self.handlers.labs, ran.fields, ran.key)
         _check_same_server(ran.trace, target)
         return ran.trace, target
 

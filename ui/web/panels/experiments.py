@@ -11,10 +11,10 @@ import gradio as gr
 from prompt_debugger.core.types import JSON, Trace
 from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.web.experiments import Asked, Bench
-from prompt_debugger.ui.web.handlers import TargetFields
 from prompt_debugger.ui.web.page import Page, quiet
 from prompt_debugger.ui.web.panels.forms import Form, build_form, wire_form
 from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import TargetFields
 from prompt_debugger.ui.web.views import build_view
 
 BENCH_LIMIT = 2  # experiments at once; renders of all of them share one worker

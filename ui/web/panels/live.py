@@ -8,9 +8,9 @@ import gradio as gr
 
 from prompt_debugger.core.types import Trace
 from prompt_debugger.ui.web.experiments import Asked
-from prompt_debugger.ui.web.handlers import TargetFields
 from prompt_debugger.ui.web.live import LiveRender
 from prompt_debugger.ui.web.page import Page, quiet
+from prompt_debugger.ui.web.targets import TargetFields
 from prompt_debugger.ui.web.views import build_token_view, build_view
 
 

@@ -10,12 +10,12 @@ import gradio as gr
 
 from prompt_debugger.core.check import Check
 from prompt_debugger.ui.present.model_check import names_of
-from prompt_debugger.ui.web.handlers import TargetFields
 from prompt_debugger.ui.web.model_check import CheckFields, ModelChecks
 from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.fields import build_choice, build_text
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.share_view import build_asking_view
+from prompt_debugger.ui.web.targets import TargetFields
 from prompt_debugger.ui.web.views import build_view
 
 CHECK_LIMIT = 1  # each starts two helpers of half a gigabyte

@@ -14,11 +14,11 @@ import gradio as gr
 
 from prompt_debugger.core.types import Trace
 from prompt_debugger.ui.web.experiments import Asked
-from prompt_debugger.ui.web.handlers import TargetFields
 from prompt_debugger.ui.web.mend.cures import Cures
 from prompt_debugger.ui.web.mend.runs import Ran
 from prompt_debugger.ui.web.page import Page, quiet
 from prompt_debugger.ui.web.panels.template import TemplatePanel
+from prompt_debugger.ui.web.targets import TargetFields
 from prompt_debugger.ui.web.views import build_view
 
 ORDER_LIMIT = 2

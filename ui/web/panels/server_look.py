@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from prompt_debugger.ui.web.handlers import TargetFields
 from prompt_debugger.ui.web.page import Page, quiet
 from prompt_debugger.ui.web.panels.request import LookPanel
 from prompt_debugger.ui.web.server_look import look_at_server
+from prompt_debugger.ui.web.targets import TargetFields
 
 
 def wire_look(page: Page, panel: LookPanel) -> None:

@@ -11,9 +11,9 @@ import gradio as gr
 from prompt_debugger.core.types import JSON, Trace
 from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.web.experiments import Asked
-from prompt_debugger.ui.web.handlers import TargetFields
 from prompt_debugger.ui.web.page import Page, quiet
 from prompt_debugger.ui.web.settings import PageSettings
+from prompt_debugger.ui.web.targets import TargetFields
 from prompt_debugger.ui.web.template_lab import AS_ASKED, ENDINGS, TemplateLab
 from prompt_debugger.ui.web.views import build_token_view, build_view
 
