@@ -54,7 +54,7 @@ test-browser: ## likewise: the tests that open the page in a browser
 	$(PY) -m pytest tests/browser -n 2 --dist loadgroup -m "$(BROWSER)"
 
 test-fast: setup ## while editing: tests of the core that start no server and take a moment each, on every core
-	QUICK=1 $(PY) -m pytest -p tests.spread -p no:playwright -p no:base_url tests/core -q -m "not ($(HEAVY) or servers or network or corpus or slow)" $(ARGS)
+	QUICK=1 $(PY) -m pytest tests/core -n $(shell echo $$(($$(nproc) + 1))) --dist loadfile -p no:playwright -p no:base_url -q -m "not ($(HEAVY) or servers or network or corpus or slow)" $(ARGS)
 
 mutants: setup ## change the code in small ways and see whether a test notices (ARGS="--group ledger --sample 50")
 	nice -n 10 $(PY) scripts/mutants.py $(ARGS)

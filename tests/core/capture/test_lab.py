@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import openai
 import pytest
 
 from prompt_debugger.ui.cli.main import main
@@ -25,6 +24,8 @@ def _example(name: str) -> Any:
 
 async def _ask(base_url: str, body: Any) -> Any:
     """Ask with the official client; return the answer's message as the client made it."""
+    import openai  # who reads the tests that start no server does not wait for it
+
     known = {name: body[name] for name in ("model", "messages", "tools", "max_tokens", "temperature", "seed")
              if name in body}  # fmt: skip
     more = {name: value for name, value in body.items() if name not in known}

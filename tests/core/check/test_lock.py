@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import cache
 from xml.etree import ElementTree
 
 import pytest
@@ -11,18 +12,21 @@ from prompt_debugger.core.errors import RequestError
 from tests.core.check.checks import RIGHT, STREAMS_WRONG, WRONG, check_of
 from tests.core.check.templates import HERMES, changed
 
-LOCK = lock_of(check_of())
+
+@cache
+def first_lock():
+    return lock_of(check_of())
 
 
-def changes(now, before=LOCK):
-    return [(one.sentence, one.is_worse) for one in compare_locks(before, lock_of(now))]
+def changes(now, before=None):
+    return [(one.sentence, one.is_worse) for one in compare_locks(before or first_lock(), lock_of(now))]
 
 
 def test_a_lock_comes_back_from_its_file_and_nothing_has_changed():
-    again = read_lock(json.dumps(lock_to_json(LOCK)))
+    again = read_lock(json.dumps(lock_to_json(first_lock())))
 
-    assert again == LOCK
-    assert compare_locks(again, LOCK) == ()
+    assert again == first_lock()
+    assert compare_locks(again, first_lock()) == ()
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"model": "m"}', "null"])
@@ -71,8 +75,9 @@ def test_a_prompt_that_grew_is_told_with_its_line_and_is_not_worse():
 
 
 def test_with_a_tokenizer_a_prompt_grows_by_tokens():
-    longer = replace(LOCK, prompts={**LOCK.prompts, "plain": "Be kind. " + LOCK.prompts["plain"]})
-    before = replace(LOCK, lengths={"plain": 6})
+    lock = first_lock()
+    longer = replace(lock, prompts={**lock.prompts, "plain": "Be kind. " + lock.prompts["plain"]})
+    before = replace(first_lock(), lengths={"plain": 6})
 
     found = [one.sentence for one in compare_locks(before, replace(longer, lengths={"plain": 20}))]
 
@@ -119,7 +124,7 @@ def test_tools_that_are_refused_or_lose_their_parameters_are_named_and_the_way_b
     ((sentence, is_worse),) = of_tools(bare)
     assert sentence.endswith("are now printed without their parameters.")
     assert is_worse
-    back = [one for one in compare_locks(lock_of(bare), LOCK) if one.sentence.startswith("Tools with")]
+    back = [one for one in compare_locks(lock_of(bare), first_lock()) if one.sentence.startswith("Tools with")]
     assert [one.is_worse for one in back] == [False]
 
 
@@ -138,14 +143,14 @@ def test_a_case_that_the_template_now_refuses_is_worse_and_one_that_was_not_aske
 
 
 def test_a_lock_of_before_says_nothing_of_tools_and_prompts():
-    old = replace(LOCK, prompts={}, lengths={}, tools={})
+    old = replace(first_lock(), prompts={}, lengths={}, tools={})
 
-    assert compare_locks(old, LOCK) == ()
+    assert compare_locks(old, first_lock()) == ()
 
 
 def test_junit_fails_for_what_does_not_come_back_and_for_what_got_worse():
     failing = check_of(cells={"two-calls": WRONG})
-    worse = compare_locks(LOCK, lock_of(failing))
+    worse = compare_locks(first_lock(), lock_of(failing))
 
     suite = ElementTree.fromstring(check_to_junit(failing, worse))
 
@@ -166,5 +171,5 @@ def test_changes_stand_in_the_document_only_where_something_was_compared():
     check = check_of(cells={"two-calls": WRONG})
 
     assert "changes" not in check_to_json(check)
-    document = check_to_json(check, compare_locks(LOCK, lock_of(check)))
+    document = check_to_json(check, compare_locks(first_lock(), lock_of(check)))
     assert document["changes"][0] == {"sentence": "The verdict was works and is works-with-limits.", "is_worse": True}
