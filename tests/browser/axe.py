@@ -6,6 +6,14 @@ from typing import Any
 
 from axe_playwright_python.sync_playwright import DEFAULT_OPTIONS, Axe
 
+# A colour on its way to another one breaks rules that neither breaks.
+_ASK = """async ([inside, options]) => {
+    await new Promise(requestAnimationFrame);
+    const changes = document.getAnimations().filter(one => one instanceof CSSTransition);
+    await Promise.allSettled(changes.map(one => one.finished));
+    return (await axe.run(inside, options)).violations;
+}"""
+
 
 def violations(page: Any, inside: str, ignored: frozenset[str] = frozenset()) -> list[str]:
     """Return what breaks a rule inside an element, one line each.
@@ -18,9 +26,7 @@ def violations(page: Any, inside: str, ignored: frozenset[str] = frozenset()) ->
     axe = Axe()
     if not page.evaluate("'axe' in globalThis"):  # to read its script anew costs as much as to ask a small page
         page.evaluate(axe.axe_script)
-    found = page.evaluate(
-        "([inside, options]) => axe.run(inside, options).then(found => found.violations)", [inside, DEFAULT_OPTIONS]
-    )
+    found = page.evaluate(_ASK, [inside, DEFAULT_OPTIONS])
     return [
         f"{rule['id']}: {node['html'][:160]} ({node['failureSummary'][:200]})"
         for rule in found

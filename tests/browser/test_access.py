@@ -98,6 +98,16 @@ def test_nothing_moves_by_itself_for_who_asked_for_calm(show):
     assert running == 0
 
 
+def test_no_button_fades_for_who_asked_for_calm(bare: DebuggerPage) -> None:
+    fading = bare.page.evaluate(
+        """[...document.querySelectorAll(".gradio-container button")]
+            .filter(button => getComputedStyle(button).transitionDuration.split(", ").some(each => each !== "0s"))
+            .map(button => button.outerHTML.slice(0, 80))"""
+    )
+
+    assert fading == []
+
+
 def test_a_run_that_streams_moves_nothing(bare: DebuggerPage) -> None:
     """Raw text and chat grow by many pieces; panels, cards and verdict stay where they are."""
     message: JSONObject = {"role": "assistant", "content": "word\n" * 300}

@@ -259,13 +259,7 @@ def test_no_state_of_a_run_breaks_a_rule(bare: DebuggerPage) -> None:
 
     def look() -> None:
         for is_dark in (True, False):
-            bare.page.evaluate(
-                """async isDark => { document.body.classList.toggle("dark", isDark);
-                  await new Promise(requestAnimationFrame);
-                  const changes = document.getAnimations().filter(one => one instanceof CSSTransition);
-                  await Promise.allSettled(changes.map(one => one.finished)); }""",
-                is_dark,
-            )
+            bare.page.evaluate("isDark => document.body.classList.toggle('dark', isDark)", is_dark)
             found.extend(violations(bare.page, "body", GRADIO_RULES))
 
     bare.choose(find_example("tutorial-tool-types").title)
