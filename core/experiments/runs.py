@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.experiments.difference import TokenDifference, diff_renders
 from prompt_debugger.core.experiments.json_changes import JsonChange, json_changes
 from prompt_debugger.core.experiments.variant import Rendered, units_of
@@ -167,7 +168,7 @@ def _facts_of(trace: Trace) -> Iterator[tuple[str, str]]:
 
 
 def _server_facts(server: Server) -> Iterator[tuple[str, str]]:
-    yield "server", f"{server.kind} {server.version or ''}".rstrip()
+    yield "server", f"{title_of(server.kind)} {server.version or ''}".rstrip()
     yield "address", "the lab" if server.is_lab else server.base_url  # a lab gets another port at every start
     if server.model is not None:
         yield "model", server.model

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 
+from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.pipeline.intake import Form, read_intake, show_evidence
 from prompt_debugger.core.report import trace_to_json, trace_to_terminal
@@ -44,5 +45,5 @@ def _run(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"taken_for": intake.form.value, "row": intake.row, "rows": intake.rows, **trace_to_json(trace)})
     else:
-        print_text(trace_to_terminal(trace))
+        print_text(trace_to_terminal(trace, title_of))
     return exit_status(trace.findings)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from prompt_debugger.core.api import run_async
-from prompt_debugger.core.complete import may_carry_key
+from prompt_debugger.core.complete import may_carry_key, title_of
 from prompt_debugger.core.conversation import Conversation
 from prompt_debugger.core.errors import DebuggerError, RequestError
 from prompt_debugger.core.experiments import RunComparison, compare_runs, runs_to_json
@@ -214,7 +214,7 @@ def _run(options: argparse.Namespace) -> int:
         print_json({"id": options.example, **document} if options.example else document)
     else:
         more = "" if comparison is None or other is None else comparison_to_terminal(comparison, other.name)
-        print_text(trace_to_terminal(trace) + more + _told(trace, further))
+        print_text(trace_to_terminal(trace, title_of) + more + _told(trace, further))
     return exit_status(findings_of(trace, further.conversation))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.report import trace_to_json, trace_to_terminal
 from prompt_debugger.core.report.wire import trace_from_json
@@ -29,7 +30,7 @@ def show_row(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"data_index": index, **trace_to_json(trace)})
     else:
-        print_text(trace_to_terminal(trace))
+        print_text(trace_to_terminal(trace, title_of))
     return exit_status(trace.findings)
 
 

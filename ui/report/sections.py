@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 
 from prompt_debugger import __version__
+from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.report import curl_of, moment_words, template_sha256, trace_to_markdown
 from prompt_debugger.core.types import JSON, JSONObject, Server, Trace
 from prompt_debugger.ui.present import pack_payload
@@ -58,7 +59,7 @@ def again_payload(trace: Trace) -> str:
 
 def markdown_of(trace: Trace) -> str:
     """Return the run as Markdown, with the version of this program."""
-    return trace_to_markdown(trace, __version__)
+    return trace_to_markdown(trace, __version__, title_of)
 
 
 def _facts(trace: Trace) -> Iterator[tuple[str, str]]:
@@ -80,7 +81,7 @@ def _facts(trace: Trace) -> Iterator[tuple[str, str]]:
 
 
 def _server_facts(server: Server) -> Iterator[tuple[str, str]]:
-    yield "server", joined(server.kind, server.version or "version unknown", "lab" if server.is_lab else None)
+    yield "server", joined(title_of(server.kind), server.version or "version unknown", "lab" if server.is_lab else None)
     yield "address", server.base_url
     if server.start_command:
         yield "start command", shortened(server.start_command, 300)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from prompt_debugger.core.report.call_table import call_table
@@ -21,24 +21,25 @@ _LONGEST_TITLE = 200
 _OWN_LINK = re.compile(r"https://github\.com/[\w./#-]{1,200}")  # the rules' reports; a bundle may bring any other
 
 
-def trace_to_markdown(trace: Trace, program: str = "") -> str:
+def trace_to_markdown(trace: Trace, program: str = "", title_of: Callable[[str], str] = str) -> str:
     """Return the run as Markdown, secrets removed, long texts cut with the number of characters left out.
 
     Args:
         trace: Stages that have not run are left out.
         program: Version of this program.
+        title_of: Says what people call a kind of server.
     """
-    return "\n".join(_lines(trace, program)).rstrip() + "\n"
+    return "\n".join(_lines(trace, program, title_of)).rstrip() + "\n"
 
 
-def _lines(trace: Trace, program: str) -> Iterator[str]:
+def _lines(trace: Trace, program: str, title_of: Callable[[str], str]) -> Iterator[str]:
     verdict = trace.verdict.sentence if trace.verdict is not None else "No verdict: the run did not finish."
     if trace.title:
         yield f"## {prose(trace.title, _LONGEST_TITLE)}"
         yield ""
     yield f"**{prose(verdict, _LONGEST_DETAIL)}**"
     yield ""
-    yield from _facts(trace, program)
+    yield from _facts(trace, program, title_of)
     if trace.parse is not None:
         yield from call_table(trace.parse, trace.chat)
     if trace.refusal is not None:
@@ -63,24 +64,24 @@ def _lines(trace: Trace, program: str) -> Iterator[str]:
     yield from _reproduce(trace)
 
 
-def _facts(trace: Trace, program: str) -> Iterator[str]:
+def _facts(trace: Trace, program: str, title_of: Callable[[str], str]) -> Iterator[str]:
     yield "| | |"
     yield "|---|---|"
-    for name, value in _fact_rows(trace, program):
+    for name, value in _fact_rows(trace, program, title_of):
         yield f"| {name} | {cell(value, _LONGEST_DETAIL)} |"
     if trace.server is not None and trace.server.start_command:
         yield f"| start command | {code_cell(trace.server.start_command, _LONGEST_DETAIL)} |"
     yield ""
 
 
-def _fact_rows(trace: Trace, program: str) -> Iterator[tuple[str, str]]:
+def _fact_rows(trace: Trace, program: str, title_of: Callable[[str], str]) -> Iterator[tuple[str, str]]:
     yield "Prompt Debugger", program or "from a checkout"
     if trace.started:
         yield "run at", moment_words(trace.started)
     if trace.evidence is not None:
         yield "evidence", trace.evidence.value
     if trace.server is not None:
-        yield "server", _server(trace.server)
+        yield "server", _server(trace.server, title_of)
         if trace.server.model:
             yield "model", trace.server.model
         if trace.server.max_model_len is not None:
@@ -98,8 +99,8 @@ def _fact_rows(trace: Trace, program: str) -> Iterator[tuple[str, str]]:
         yield "chat", f"finish_reason {trace.chat.finish_reason}"
 
 
-def _server(server: Server) -> str:
-    parts = [server.kind, server.version or "version unknown"]
+def _server(server: Server, title_of: Callable[[str], str]) -> str:
+    parts = [title_of(server.kind), server.version or "version unknown"]
     if server.tool_parser:
         parts.append(f"tool parser {server.tool_parser}")
     if server.reasoning_parser:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from prompt_debugger.core.account import outcomes_of_calls
 from prompt_debugger.core.report.counts import calls_words, characters_words
@@ -29,9 +29,14 @@ _MARKS = {
 }
 
 
-def trace_to_terminal(trace: Trace) -> str:
-    """Return the run as plain text; control characters in data are shown, never sent to the terminal."""
-    return printable("\n".join(_lines(trace)) + "\n")
+def trace_to_terminal(trace: Trace, title_of: Callable[[str], str] = str) -> str:
+    """Return the run as plain text; control characters in data are shown, never sent to the terminal.
+
+    Args:
+        trace: Stages that have not run are left out.
+        title_of: Says what people call a kind of server.
+    """
+    return printable("\n".join(_lines(trace, title_of)) + "\n")
 
 
 def prompt_to_terminal(prompt: Prompt, findings: tuple[Finding, ...] = ()) -> str:
@@ -68,13 +73,15 @@ def finding_lines(finding: Finding) -> Iterator[str]:
         yield f"    fix: {_line(finding.fix)}"
 
 
-def _lines(trace: Trace) -> Iterator[str]:
+def _lines(trace: Trace, title_of: Callable[[str], str]) -> Iterator[str]:
     yield _line(trace.verdict.sentence) if trace.verdict is not None else "No verdict: the run did not finish."
     yield ""
     if trace.server is not None:
         server = trace.server
         parsers = ", ".join(part for part in (server.tool_parser, server.reasoning_parser) if part) or "unknown"
-        yield "target    " + _line(f"{server.kind} {server.version or ''} · {server.model} · parsers {parsers}")
+        yield "target    " + _line(
+            f"{title_of(server.kind)} {server.version or ''} · {server.model} · parsers {parsers}"
+        )
     if trace.evidence is not None:
         yield f"evidence  {trace.evidence.value}"
     if trace.prompt is not None:

@@ -67,6 +67,14 @@ def test_another_port_of_the_lab_is_no_difference():
     assert not any(fact.differs for fact in compare_runs(trace, other).facts)
 
 
+def test_another_server_software_is_called_as_people_call_it():
+    trace = dropped_call_trace()
+    other = replace(trace, server=replace(trace.server, kind="sglang", version="0.5"))
+
+    [fact] = [fact for fact in compare_runs(trace, other).facts if fact.differs]
+    assert (fact.label, fact.left, fact.right) == ("server", "vLLM 0.32.0", "SGLang 0.5")
+
+
 def test_with_two_vocabularies_tokens_are_compared_by_their_bytes():
     trace = dropped_call_trace()
     tokens = tuple(replace(token, id=token.id + 1) for token in trace.prompt.tokens)

@@ -25,6 +25,8 @@ def test_it_has_versions_parsers_template_hash_and_a_command():
     assert markdown.startswith("**The model wrote 1 tool call, the server returned none.")
     assert "| Prompt Debugger | 1.2.3 |" in markdown
     assert "| server | vllm, 0.32.0, tool parser kimi_k2 |" in markdown
+    named = trace_to_markdown(dropped_call_trace(), title_of={"vllm": "Some Server"}.__getitem__)
+    assert "| server | Some Server, 0.32.0, tool parser kimi_k2 |" in named
     assert f"| template sha256 | {hashlib.sha256(TEMPLATE.encode()).hexdigest()} |" in markdown
     assert "curl http://127.0.0.1:8123/v1/chat/completions" in markdown
     assert "OPENAI_API_KEY" not in markdown  # the lab needs none

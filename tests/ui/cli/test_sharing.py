@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.report import read_bundle, trace_to_json, trace_to_terminal, write_bundle
 from prompt_debugger.ui.cli.sharing import read_bundle_file, write_trace
@@ -41,7 +42,7 @@ def test_the_report_holds_the_whole_run_for_people_scripts_and_this_program(bund
 def test_a_bundle_is_printed_as_the_run_was(bundle):
     done = run("--bundle", bundle)
 
-    assert done.stdout == trace_to_terminal(dropped_call_trace())
+    assert done.stdout == trace_to_terminal(dropped_call_trace(), title_of)
     assert "nothing was run" in done.stderr
     assert done.returncode == 1  # the run had found an error
 

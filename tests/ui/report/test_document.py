@@ -126,7 +126,7 @@ def test_the_request_is_told_with_what_was_added_to_it():
 def test_versions_and_template_hash_are_told():
     facts = dict(headers_of(trace_to_html(dropped_call_trace()))["again"]["facts"])
 
-    assert facts["server"] == "vllm · 0.32.0 · lab"
+    assert facts["server"] == "vLLM · 0.32.0 · lab"
     assert facts["tool parser"] == "kimi_k2"
     assert facts["template sha256"] == hashlib.sha256(TEMPLATE.encode()).hexdigest()
 
