@@ -1,8 +1,8 @@
-"""The seams: what a format, a tokenizer and a rule must offer. Shapes only."""
+"""The seams: what a format, a tokenizer, a rule and a server's change of requests must offer. Shapes only."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
 from typing import Protocol
 
@@ -36,6 +36,19 @@ class ReadContext:
     prompt_tail: str = ""
     finish_reason: str | None = None
     special_texts: frozenset[str] = field(default_factory=frozenset)
+
+
+@value(frozen=True, slots=True)
+class RequestChange:
+    """What a server software does to a chat request before its template sees it.
+
+    Attributes:
+        sentence: What it does, without its subject, as "joins the system messages into one".
+        apply: Returns the request as changed; it is given a copy, of any shape that a request can have.
+    """
+
+    sentence: str
+    apply: Callable[[JSONObject], JSONObject]
 
 
 class ModelFormat(Protocol):

@@ -5,7 +5,7 @@ body ──► request_variables ──► worker process ───────�
                                reference library), traced       their fields
                                render (`trace/`), compared
 
-server      the ids the server used, explained by the causes of `vllm_view`
+server      the ids the server used, explained by the causes of `vllm_view` and by `own_changes`
 compare     first difference, and the causes that were proved
 tokenizers  vocabularies from files, without anybody's code
 """

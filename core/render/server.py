@@ -2,8 +2,8 @@
 
 Three steps, each weaker than the one before: our render of the request as pasted
 gives the same text; our render with some of the server's habits applied gives the
-same text (`explanations`); parts of the text are parts of our render. What none of
-them explains stays unknown.
+same text (its own, `own_changes`, then those of `explanations`); parts of the text
+are parts of our render. What none of them explains stays unknown.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from prompt_debugger.core.errors import RenderError
-from prompt_debugger.core.protocols import Tokenizer
+from prompt_debugger.core.protocols import RequestChange, Tokenizer
 from prompt_debugger.core.render.align import align_spans, find_fields, likeness
 from prompt_debugger.core.render.attribute_tokens import attribute_tokens
 from prompt_debugger.core.render.explanations import Attempt, Suspect
@@ -22,6 +22,7 @@ from prompt_debugger.core.render.inspect import TemplateFacts, facts_from_json, 
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome
 from prompt_debugger.core.render.kwargs import explain_kwargs, with_reads
 from prompt_debugger.core.render.local import Renderer, special_tokens_of
+from prompt_debugger.core.render.own_changes import as_pasted, changed_requests
 from prompt_debugger.core.render.remember import Remembered
 from prompt_debugger.core.render.request_variables import Variables, read_variables
 from prompt_debugger.core.render.tokenizers.told import is_marker, tokens_of_pieces
@@ -42,7 +43,8 @@ class ToldPrompt(NamedTuple):
         text: Its text, if known.
         pieces: Bytes of each id, where the server tells them.
         template: The template that the server says it uses, if known.
-        kind: Which server software it is; its habits are tried first.
+        kind: Which server software it is like; those habits are tried first.
+        changes: What this software does to requests besides.
     """
 
     token_ids: Sequence[int] | None = None
@@ -50,6 +52,7 @@ class ToldPrompt(NamedTuple):
     pieces: Sequence[bytes] | None = None
     template: str | None = None
     kind: str = "vllm"
+    changes: Sequence[RequestChange] = ()
 
 
 def explain_server_prompt(
@@ -85,7 +88,7 @@ def explain_server_prompt(
     prompt = Prompt("server", shown, _unknown(shown), tokens, identical=False)
     named_tokens = special_tokens_of(tokenizer) if tokenizer is not None else told_special_tokens(told.pieces)
     named_tokens = {**named_tokens, **(special_tokens or {})}
-    context = _Context(body, named_tokens, template_kwargs or {}, renderer, remembered, told.kind)
+    context = _Context(body, named_tokens, template_kwargs or {}, renderer, remembered, told.kind, told.changes)
     templates = [one for one in dict.fromkeys((template, told.template)) if one is not None]
     made = replace(prompt, spans=find_fields(shown, body), note=_NOT_PROVED) if not templates else prompt
     for one in templates:
@@ -147,14 +150,26 @@ class _Context:
     renderer: Renderer | None
     remembered: Remembered | None
     server_kind: str
+    changes: Sequence[RequestChange] = ()
+
+    def variables_of(self, body: JSONObject) -> Variables:
+        """Return what the template gets of a request.
+
+        Raises:
+            RenderError: It gets nothing.
+        """
+        return read_variables(
+            body,
+            special_tokens=self.special_tokens,
+            template_kwargs=self.template_kwargs,
+            add_generation_prompt=None,
+        )
 
     def attributed(self, prompt: Prompt, assumed: tuple[str, ...]) -> Prompt:
         """Return the prompt with its origins, as far as its template tells them; to have it takes what is `assumed`."""
         tokens, defaults = self.special_tokens, self.template_kwargs
         try:
-            variables = read_variables(
-                self.body, special_tokens=tokens, template_kwargs=defaults, add_generation_prompt=None
-            )
+            variables = self.variables_of(self.body)
             search = _Search(prompt, variables, self, assumed)
             kwargs = explain_kwargs(variables, self.body, special_tokens=tokens, server_defaults=defaults)
             return replace(
@@ -192,13 +207,35 @@ class _Search:
         """Return the prompt with the spans of the first attempt that gives its text."""
         if self.pasted.fault is None and self.pasted.text == self.prompt.text:
             return self._explained(self.pasted, ())
+        if (changed := self._changed()) is not None:
+            return changed
         for attempt in self.suspect.attempts(self.as_pasted):
             if self._gives_text(attempt):
-                needed = self._needed(attempt)
-                best = self._outcome(needed)
-                assumed = _assumed(best, needed, self.pasted)
-                return self._explained(replace(best, unread=self.pasted.unread), assumed)
+                return self._proved(attempt)
         return self._truncated() or self._aligned()
+
+    def _proved(self, attempt: Attempt, changed: JSONObject | None = None) -> Prompt:
+        """Return the prompt with the spans of an attempt that gives its text, of a changed request or the pasted."""
+        needed = self._needed(attempt)
+        best = self._outcome(needed)
+        if changed is not None:
+            best = replace(best, spans=as_pasted(best.spans, changed, self.body))
+        assumed = _assumed(best, needed, self.pasted)
+        return self._explained(replace(best, unread=self.pasted.unread), assumed)
+
+    def _changed(self) -> Prompt | None:
+        """Return the prompt as one that what the software does to requests explains, alone or with its habits."""
+        for body, changes in changed_requests(self.body, self.context.changes):
+            try:
+                variables = self.context.variables_of(body)
+            except RenderError:
+                continue
+            job = RenderJob(self.as_pasted.template, variables.variables, variables.continue_final_message)
+            sentences = tuple(f"the server {change.sentence}" for change in changes)
+            for attempt in (Attempt(job), self.suspect.usual(job)):
+                if self._gives_text(attempt):
+                    return self._proved(replace(attempt, sentences=sentences), body)
+        return None
 
     def _explained(self, outcome: RenderOutcome, assumed: tuple[str, ...]) -> Prompt:
         """Return the prompt with the spans of a render that gives its text, and what that takes."""
