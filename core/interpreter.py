@@ -81,6 +81,17 @@ def python_with(module: str) -> str:
     return sys.executable if environment is None else str(environment.python)
 
 
+def python_that_has(package: str) -> str | None:
+    """Return the Python in which a package is installed, this one or the lab's; `None` if it is in neither."""
+    if importlib.util.find_spec(package) is not None:
+        return sys.executable
+    environment = find_environment()
+    if environment is None:
+        return None
+    places = (f"lib/python*/site-packages/{package}{end}" for end in ("/__init__.py", ".py"))
+    return str(environment.python) if any(any(environment.home.glob(place)) for place in places) else None
+
+
 def vllm_python() -> str:
     """Return the Python that is to run vLLM."""
     return python_with("vllm")

@@ -27,7 +27,6 @@ from prompt_debugger.core.check.model import CheckedModel, load_model
 from prompt_debugger.core.check.run import Check, Checker, Wanted, check_without_parsers
 from prompt_debugger.core.check.serve import (
     PluginCommands,
-    ServeCommand,
     plugin_commands,
     serve_command,
     serve_commands,
@@ -43,7 +42,6 @@ __all__ = [
     "Ideal",
     "Place",
     "PluginCommands",
-    "ServeCommand",
     "Wanted",
     "cell_trace",
     "check_to_json",

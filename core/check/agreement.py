@@ -213,9 +213,10 @@ class _Comparison:
 
     def _causes(self, asked: Conversation, text: str) -> Iterator[str]:
         """Yield what the engine does to a request, if that gives its prompt."""
+        engine = engine_of(self.kind)
         prompt = explain_server_prompt(
             asked.body,
-            ToldPrompt(text=text, kind=engine_of(self.kind).renders_like),
+            ToldPrompt(text=text, kind=engine.renders_like, changes=engine.request_changes),
             template=self.model.template,
             tokenizer=None,
             special_tokens=self.model.special_tokens,

@@ -10,8 +10,9 @@ from prompt_debugger.core.check.ideal import Ideal
 from prompt_debugger.core.check.judge import Cell
 from prompt_debugger.core.check.model import CheckedModel
 from prompt_debugger.core.check.run import Check
-from prompt_debugger.core.check.serve import ServeCommand, plugin_commands, serve_command, serve_commands
+from prompt_debugger.core.check.serve import plugin_commands, serve_command, serve_commands
 from prompt_debugger.core.check.smaller import Smaller
+from prompt_debugger.core.complete import StartCommand
 from prompt_debugger.core.render.probes import ProbeAnswer
 from prompt_debugger.core.report.wire import dump_document
 from prompt_debugger.core.report.wire.check import (
@@ -54,7 +55,7 @@ def check_to_json(check: Check, changes: Sequence[Change] | None = None) -> JSON
             command=serve_command(check),
             reasons=chosen.reasons,
             verdict=chosen.verdict,
-            commands=tuple(map(_command, serve_commands(check))),
+            commands=tuple(_command(kind, one) for kind, one in serve_commands(check).items()),
             plugin=_plugin(check),
         ),
         tools=check.tools,
@@ -102,9 +103,9 @@ def _engines(engines: Engines) -> EnginesRecord:
     )
 
 
-def _command(one: ServeCommand) -> CommandRecord:
+def _command(kind: str, one: StartCommand) -> CommandRecord:
     return CommandRecord(
-        engine=one.engine,
+        engine=kind,
         command=one.command,
         tried=one.is_tried,
         flags=tuple(

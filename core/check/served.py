@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from prompt_debugger.core.check.model import CheckedModel, load_model
-from prompt_debugger.core.complete import ServerClient, title_of
+from prompt_debugger.core.complete import ServerClient, engine_of, title_of
 from prompt_debugger.core.complete.model_root import believable_root
 from prompt_debugger.core.errors import BackendError, DebuggerError, EngineError, RenderError
 from prompt_debugger.core.parse.engines.rendered import EnginePrompt
@@ -105,8 +105,8 @@ def _from_info(place: Place, info: JSONObject, words: list[str]) -> CheckedModel
 def _of_parsers(server: Server) -> list[str]:
     named: Mapping[str, str | None] = {"tool parser": server.tool_parser, "reasoning parser": server.reasoning_parser}
     words = [f"It says that its {kind} is `{name}`." for kind, name in named.items() if name]
-    if server.kind == "vllm" and server.tool_parser is None:
-        is_set = "tool_parser" in server.features
+    is_set = "tool_parser" in server.features
+    if server.tool_parser is None and (is_set or engine_of(server.kind).needs_tool_parser):
         words.append("It has a tool parser, and does not say which." if is_set else "It does not show a tool parser.")
     return words
 

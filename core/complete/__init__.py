@@ -13,7 +13,8 @@
 
 Public: `ServerClient`, `Timeouts`, `RenderAnswer`, `gather`, `Gathered`, `ask_once`, `gather_afterwards`, `Decoding`,
 `TakesTurn`, `is_passing`, `refusal_of`, `NetworkGuard`, `guard_of`, `is_this_machine`, `may_carry_key`,
-`ENGINES`, `Engine`, `OutputToParse`, `OwnParsers`, `engine_of`, `title_of`.
+`ENGINES`, `Engine`, `OutputToParse`, `OwnParsers`, `engine_of`, `title_of`, `PARSER_NAMES`, `ParserNames`,
+`StartWith`, `StartCommand`, `Proof`, `ParserTest`, `ParserCase`.
 """
 
 from prompt_debugger.core.complete.afterwards import Decoding, TakesTurn, ask_once, gather_afterwards, is_passing
@@ -24,9 +25,16 @@ from prompt_debugger.core.complete.backends.vllm import RenderAnswer
 from prompt_debugger.core.complete.client import ServerClient
 from prompt_debugger.core.complete.engines import (
     ENGINES,
+    PARSER_NAMES,
     Engine,
     OutputToParse,
     OwnParsers,
+    ParserCase,
+    ParserNames,
+    ParserTest,
+    Proof,
+    StartCommand,
+    StartWith,
     engine_of,
     title_of,
 )
@@ -35,14 +43,21 @@ from prompt_debugger.core.complete.ladder import Gathered, refusal_of
 
 __all__ = [
     "ENGINES",
+    "PARSER_NAMES",
     "Decoding",
     "Engine",
     "Gathered",
     "NetworkGuard",
     "OutputToParse",
     "OwnParsers",
+    "ParserCase",
+    "ParserNames",
+    "ParserTest",
+    "Proof",
     "RenderAnswer",
     "ServerClient",
+    "StartCommand",
+    "StartWith",
     "TakesTurn",
     "Timeouts",
     "ask_once",

@@ -12,7 +12,7 @@ from prompt_debugger.core.discover import discover
 from prompt_debugger.core.errors import PluginError, RequestError
 from prompt_debugger.core.formats import _tables
 from prompt_debugger.core.formats._detect import Detector
-from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ThinkingSwitch
+from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ParserNames, ThinkingSwitch
 from prompt_debugger.core.formats._family import TextFormat
 from prompt_debugger.core.formats._tables import (
     PARSERS_OF_ANY_FORMAT,
@@ -33,6 +33,7 @@ __all__ = [
     "FamilyFacts",
     "FamilyTables",
     "Grammar",
+    "ParserNames",
     "ReasoningPair",
     "StrippedCall",
     "TextFormat",

@@ -7,8 +7,8 @@ families is derived from these records (`_tables.py`) and stands nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.structural_tag import StrictLevel, TagBuilder
@@ -65,17 +65,27 @@ class Grammar:
 
 
 @dataclass(frozen=True, slots=True)
+class ParserNames:
+    """What a server software calls its parsers for a family, by its own table; none where unsure.
+
+    Attributes:
+        tools: Its tool parsers that read the calls, the one to recommend first.
+        reasonings: Its reasoning parsers, likewise.
+    """
+
+    tools: tuple[str, ...] = ()
+    reasonings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class FamilyFacts:
     r"""What is known of a family besides how its output is read.
-
-    Source of SGLang's names: its `srt/function_call/function_call_parser.py` on GitHub at commit 00828e5, and its
-    `srt/parser/reasoning_parser.py`.
 
     Attributes:
         tool_parsers: vLLM 0.32's tool parsers that read its calls, the one to recommend first.
         reasoning_parsers: vLLM 0.32's reasoning parsers that split its reasoning, the one to recommend first.
-        sglang_tool_parsers: Names of SGLang's tool parsers for its calls, by SGLang's own table; none where unsure.
-        sglang_reasoning_parsers: Names of SGLang's reasoning parsers, likewise.
+        parser_names: What other server software calls its parsers for it, by kind of engine. Names that the engine's
+            own record has (`core.complete.engines`) stand there alone.
         deaf_parsers: Those of them that no switch reaches: they begin inside reasoning whatever the request says.
         switches: Template kwargs that switch thinking, the usual one first.
         grammars: How vLLM constrains its calls; the first one is the usual one.
@@ -92,8 +102,7 @@ class FamilyFacts:
 
     tool_parsers: tuple[str, ...] = ()
     reasoning_parsers: tuple[str, ...] = ()
-    sglang_tool_parsers: tuple[str, ...] = ()
-    sglang_reasoning_parsers: tuple[str, ...] = ()
+    parser_names: Mapping[str, ParserNames] = field(default_factory=dict)
     deaf_parsers: tuple[str, ...] = ()
     switches: tuple[ThinkingSwitch, ...] = ()
     grammars: tuple[Grammar, ...] = ()

@@ -53,8 +53,6 @@ class FamilyTables:
         second_signs: Punctuation behind the `<` with which markup begins.
         tool_parsers: vLLM's tool parsers by format, the one to recommend first.
         reasoning_parsers: vLLM's reasoning parsers by format, the one to recommend first.
-        sglang_tool_parsers: SGLang's tool parsers by format, likewise.
-        sglang_reasoning_parsers: SGLang's reasoning parsers by format, likewise.
         switches: Template kwargs that switch thinking, the most usual first.
         switch_by_parser: The switch that goes with each reasoning parser.
         deaf_parsers: Reasoning parsers that no switch reaches.
@@ -73,8 +71,6 @@ class FamilyTables:
     second_signs: str
     tool_parsers: Mapping[str, tuple[str, ...]]
     reasoning_parsers: Mapping[str, tuple[str, ...]]
-    sglang_tool_parsers: Mapping[str, tuple[str, ...]]
-    sglang_reasoning_parsers: Mapping[str, tuple[str, ...]]
     switches: tuple[ThinkingSwitch, ...]
     switch_by_parser: Mapping[str, ThinkingSwitch]
     deaf_parsers: frozenset[str]
@@ -104,8 +100,6 @@ def tables_of(formats: Mapping[str, TextFormat]) -> FamilyTables:
         second_signs=_signs(text[1:2] for text in markup if text[:1] == "<"),
         tool_parsers={one.name: one.facts.tool_parsers for one in every if one.facts.tool_parsers},
         reasoning_parsers={one.name: one.facts.reasoning_parsers for one in every if one.facts.reasoning_parsers},
-        sglang_tool_parsers={one.name: one.facts.sglang_tool_parsers for one in every},
-        sglang_reasoning_parsers={one.name: one.facts.sglang_reasoning_parsers for one in every},
         switches=_by_use(switch for one in every for switch in one.facts.switches),
         switch_by_parser={
             parser: one.facts.switches[0]

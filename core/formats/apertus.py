@@ -10,7 +10,7 @@ Source: the chat template of Apertus-8B-Instruct, 2025-09.
 
 from __future__ import annotations
 
-from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts
+from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.parse.call_object import CallKeys
 from prompt_debugger.core.parse.json_calls import JSONCalls
@@ -37,7 +37,7 @@ FORMAT: ModelFormat = TextFormat(
     scan=JSONCalls(openers=(_OPEN,), closers=(_CLOSE,), keys=CallKeys(name_is_key=True), one_per_tag=False).scan,
     facts=FamilyFacts(
         tool_parsers=("apertus",),
-        sglang_tool_parsers=("apertus2509",),
+        parser_names={"sglang": ParserNames(("apertus2509",))},
         switches=(ENABLE_THINKING,),
         has_json_arguments=True,
         stripped=r"\[\s*\{\s*\"(?P<name>[\w.\-]+)\"\s*:\s*\{",

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 
-from prompt_debugger.core.formats._facts import FamilyFacts, ThinkingSwitch
+from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames, ThinkingSwitch
 from prompt_debugger.core.formats._family import CERTAIN, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.call_object import CallKeys
 from prompt_debugger.core.parse.combine import scan_both
@@ -66,8 +66,7 @@ FORMAT: ModelFormat = TextFormat(
         has_wordy_markers=True,
         tool_parsers=("cohere_command3", "cohere_command4"),
         reasoning_parsers=("cohere_command3", "cohere_command4"),
-        sglang_tool_parsers=("cohere_command4",),
-        sglang_reasoning_parsers=("cohere_command4",),
+        parser_names={"sglang": ParserNames(("cohere_command4",), ("cohere_command4",))},
         switches=(ThinkingSwitch("skip_thinking", on=False, off=True),),
         call_markers=(_OPEN, _CLOSE),
         has_json_arguments=True,

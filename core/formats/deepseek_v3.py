@@ -16,7 +16,7 @@ Source: the chat templates of DeepSeek-V3-0324 and DeepSeek-R1-0528, as of 2025-
 
 from __future__ import annotations
 
-from prompt_debugger.core.formats._facts import FamilyFacts, Grammar
+from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import FAIR, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.header_calls import Header, HeaderCalls, plain_header
 from prompt_debugger.core.parse.reading import Conventions
@@ -63,8 +63,7 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("deepseek_v3",),
         reasoning_parsers=("deepseek_r1",),
-        sglang_tool_parsers=("deepseekv3",),
-        sglang_reasoning_parsers=("deepseek-r1", "deepseek-v3"),
+        parser_names={"sglang": ParserNames(("deepseekv3",), ("deepseek-r1", "deepseek-v3"))},
         deaf_parsers=("deepseek_r1",),
         grammars=(Grammar("deepseek_r1", "deepseek_v3"),),
         has_json_arguments=True,

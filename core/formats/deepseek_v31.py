@@ -11,7 +11,7 @@ Source: the chat template and the tokenizer notes of DeepSeek-V3.1, 2025-08.
 
 from __future__ import annotations
 
-from prompt_debugger.core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, Grammar
+from prompt_debugger.core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
 from prompt_debugger.core.formats.deepseek_v3 import (
     CALL_CLOSE,
@@ -50,8 +50,7 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("deepseek_v31",),
         reasoning_parsers=("deepseek_v3",),
-        sglang_tool_parsers=("deepseekv31",),
-        sglang_reasoning_parsers=("deepseek-v3",),
+        parser_names={"sglang": ParserNames(("deepseekv31",), ("deepseek-v3",))},
         switches=(THINKING, ENABLE_THINKING),
         grammars=(Grammar("deepseek_v3_1", "deepseek_v31"),),
         has_json_arguments=True,

@@ -19,7 +19,14 @@ from __future__ import annotations
 
 import re
 
-from prompt_debugger.core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, Grammar, ThinkingSwitch
+from prompt_debugger.core.formats._facts import (
+    ENABLE_THINKING,
+    THINKING,
+    FamilyFacts,
+    Grammar,
+    ParserNames,
+    ThinkingSwitch,
+)
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
@@ -69,8 +76,7 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("deepseek_v32", "deepseek_v4", "deepseek_v41"),
         reasoning_parsers=("deepseek_v3", "deepseek_v4", "deepseek_v41"),
-        sglang_tool_parsers=("deepseekv32", "deepseekv4"),
-        sglang_reasoning_parsers=("deepseek-v3", "deepseek-v4"),
+        parser_names={"sglang": ParserNames(("deepseekv32", "deepseekv4"), ("deepseek-v3", "deepseek-v4"))},
         switches=(THINKING, ENABLE_THINKING, ThinkingSwitch("thinking_mode", on="thinking", off="chat")),
         grammars=(
             Grammar("deepseek_v3_2", "deepseek_v32"),

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from prompt_debugger.core.formats._facts import FamilyFacts
+from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.formats.minimax_m2 import INVOCATIONS
 from prompt_debugger.core.parse.combine import scan_both
@@ -45,5 +45,7 @@ FORMAT: ModelFormat = TextFormat(
         before_call=1,
     ),
     scan=scan_both(_TAGS.scan, _JSON.scan),
-    facts=FamilyFacts(tool_parsers=("dots",), sglang_tool_parsers=("dots",), call_markers=(_OPEN, _CLOSE)),
+    facts=FamilyFacts(
+        tool_parsers=("dots",), parser_names={"sglang": ParserNames(("dots",))}, call_markers=(_OPEN, _CLOSE)
+    ),
 )

@@ -11,7 +11,7 @@ Source: the chat template of gemma-4-31B-it, 2026.
 
 from __future__ import annotations
 
-from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts
+from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.brace_calls import BraceCalls
 from prompt_debugger.core.parse.reading import Conventions
@@ -42,8 +42,7 @@ FORMAT: ModelFormat = TextFormat(
         message_ends=("<channel|>",),
         tool_parsers=("gemma4",),
         reasoning_parsers=("gemma4",),
-        sglang_tool_parsers=("gemma4",),
-        sglang_reasoning_parsers=("gemma4",),
+        parser_names={"sglang": ParserNames(("gemma4",), ("gemma4",))},
         switches=(ENABLE_THINKING,),
         stripped=r"\bcall:(?P<name>[\w.\-]+)\{",
     ),

@@ -10,7 +10,7 @@ Source: the chat template of GigaChat3.1-10B-A1.8B, 2026; vLLM 0.32 `tool_parser
 
 from __future__ import annotations
 
-from prompt_debugger.core.formats._facts import FamilyFacts
+from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import CERTAIN, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.json_calls import JSONCalls
 from prompt_debugger.core.parse.reading import Conventions
@@ -48,7 +48,7 @@ FORMAT: ModelFormat = TextFormat(
         has_wordy_markers=True,
         message_ends=("<|message_sep|>",),
         tool_parsers=("gigachat3",),
-        sglang_tool_parsers=("gigachat3",),
+        parser_names={"sglang": ParserNames(("gigachat3",))},
         has_json_arguments=True,
         stripped=r"\bfunction call\s*\{\s*\"name\"\s*:\s*\"(?P<name>[\w.\-]+)\"",
     ),

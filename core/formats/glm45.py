@@ -17,7 +17,14 @@ from __future__ import annotations
 import json
 import re
 
-from prompt_debugger.core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, Grammar, ThinkingSwitch
+from prompt_debugger.core.formats._facts import (
+    ENABLE_THINKING,
+    THINKING,
+    FamilyFacts,
+    Grammar,
+    ParserNames,
+    ThinkingSwitch,
+)
 from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
@@ -128,8 +135,7 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("glm45", "glm47", "ling3", "poolside_v1"),
         reasoning_parsers=("glm45", "glm47", "ling3", "poolside_v1"),
-        sglang_tool_parsers=("glm45", "glm47", "ling3", "poolside_v1"),
-        sglang_reasoning_parsers=("glm45", "poolside_v1"),
+        parser_names={"sglang": ParserNames(("glm45", "glm47", "ling3", "poolside_v1"), ("glm45", "poolside_v1"))},
         switches=(ENABLE_THINKING, THINKING, ThinkingSwitch("thinking_option", on="on", off="off")),
         grammars=(Grammar("glm_4_7", "glm45", build=build_tag, default_level="function"),),
         call_markers=("<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"),

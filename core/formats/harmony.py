@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from prompt_debugger.core.formats._facts import FamilyFacts, Grammar
+from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.arguments import read_arguments
 from prompt_debugger.core.parse.call_segments import segments_of_call
@@ -291,8 +291,7 @@ FORMAT: ModelFormat = _Harmony(
         message_ends=("<|end|>", "<|call|>"),
         tool_parsers=("openai",),
         reasoning_parsers=("openai_gptoss",),
-        sglang_tool_parsers=("gpt-oss",),
-        sglang_reasoning_parsers=("gpt-oss",),
+        parser_names={"sglang": ParserNames(("gpt-oss",), ("gpt-oss",))},
         grammars=(
             Grammar(
                 "harmony",

@@ -19,7 +19,7 @@ Hermes-3-Llama-3.1-8B (tool use), as of 2025-09; vLLM 0.32
 
 from __future__ import annotations
 
-from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts, Grammar
+from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import CERTAIN, FAIR, Mark, TextFormat
 from prompt_debugger.core.parse.json_calls import JSONCalls
 from prompt_debugger.core.parse.reading import Conventions
@@ -47,8 +47,7 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("hermes", "qwen3_json", "granite4", "ernie45", "llama3_json", "llama4_json"),
         reasoning_parsers=("qwen3", "deepseek_r1", "holo2"),
-        sglang_tool_parsers=("hermes", "qwen25"),
-        sglang_reasoning_parsers=("qwen3",),
+        parser_names={"sglang": ParserNames(("hermes", "qwen25"), ("qwen3",))},
         deaf_parsers=("deepseek_r1",),
         switches=(ENABLE_THINKING,),
         grammars=(

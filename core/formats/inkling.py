@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 
-from prompt_debugger.core.formats._facts import FamilyFacts
+from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.parse.call_object import CallKeys
 from prompt_debugger.core.parse.channels import BodyKind, Channels
@@ -78,7 +78,7 @@ FORMAT: ModelFormat = _Inkling(
         message_ends=("<|end_message|>",),
         tool_parsers=("inkling",),
         reasoning_parsers=("inkling",),
-        sglang_tool_parsers=("inkling",),
+        parser_names={"sglang": ParserNames(("inkling",))},
         reasoning=ReasoningTags(("<|content_thinking|>",), (_END,)),
         has_json_arguments=True,
         stripped=r"\{\s*\"name\"\s*:\s*\"(?P<name>[\w.\-]+)\"\s*,\s*\"args\"\s*:\s*\{",

@@ -9,7 +9,7 @@ Source: InternLM2's tool-calling guide (Lagent format), 2024-07; vLLM 0.32 `tool
 
 from __future__ import annotations
 
-from prompt_debugger.core.formats._facts import FamilyFacts
+from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.parse.json_calls import JSONCalls
 from prompt_debugger.core.parse.reading import Conventions
@@ -30,5 +30,7 @@ FORMAT: ModelFormat = TextFormat(
         before_call=1,
     ),
     scan=JSONCalls(openers=_OPENERS, closers=(_CLOSE,), wrappers=("<|action_start|>",)).scan,
-    facts=FamilyFacts(tool_parsers=("internlm",), sglang_tool_parsers=("interns1",), has_json_arguments=True),
+    facts=FamilyFacts(
+        tool_parsers=("internlm",), parser_names={"sglang": ParserNames(("interns1",))}, has_json_arguments=True
+    ),
 )

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 
-from prompt_debugger.core.formats._facts import FamilyFacts
+from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.parse.combine import scan_both
 from prompt_debugger.core.parse.json_calls import JSONCalls
@@ -56,6 +56,8 @@ FORMAT: ModelFormat = TextFormat(
     ),
     scan=scan_both(_TAGS.scan, _JSON.scan),
     facts=FamilyFacts(
-        tool_parsers=("k2_horizon",), reasoning_parsers=("k2_horizon",), sglang_tool_parsers=("k2_horizon",)
+        tool_parsers=("k2_horizon",),
+        reasoning_parsers=("k2_horizon",),
+        parser_names={"sglang": ParserNames(("k2_horizon",))},
     ),
 )

@@ -21,7 +21,7 @@ sgl-project/sglang#21377, #25362.
 
 from __future__ import annotations
 
-from prompt_debugger.core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, Grammar
+from prompt_debugger.core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
 from prompt_debugger.core.formats._kimi_header import id_problem, read_header
 from prompt_debugger.core.parse.header_calls import HeaderCalls
@@ -68,8 +68,7 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("kimi_k2",),
         reasoning_parsers=("kimi_k2",),
-        sglang_tool_parsers=("kimi_k2",),
-        sglang_reasoning_parsers=("kimi_k2",),
+        parser_names={"sglang": ParserNames(("kimi_k2",), ("kimi_k2",))},
         switches=(THINKING, ENABLE_THINKING),
         grammars=(Grammar("kimi", "kimi_k2"),),
         has_json_arguments=True,

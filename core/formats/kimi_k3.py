@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 
-from prompt_debugger.core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, Grammar
+from prompt_debugger.core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
@@ -165,7 +165,7 @@ FORMAT: ModelFormat = TextFormat(
         has_wordy_markers=True,
         tool_parsers=("kimi_k3",),
         reasoning_parsers=("kimi_k3",),
-        sglang_tool_parsers=("kimi_k3",),
+        parser_names={"sglang": ParserNames(("kimi_k3",))},
         switches=(THINKING, ENABLE_THINKING),
         grammars=(Grammar("kimi_k3", "kimi_k3", build=build_tag, stops=("<|end_of_msg|>",)),),
         stripped=r"\bcall tool=\"(?P<name>[\w.\-]+)\" index=\"\d+\"",

@@ -10,7 +10,7 @@ Source: the chat template of LFM2.5-8B-A1B, 2026.
 
 from __future__ import annotations
 
-from prompt_debugger.core.formats._facts import FamilyFacts
+from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.parse.json_calls import JSONCalls
 from prompt_debugger.core.parse.python_calls import PythonCalls
@@ -41,6 +41,8 @@ FORMAT: ModelFormat = TextFormat(
     ),
     scan=scan_calls,
     facts=FamilyFacts(
-        tool_parsers=("lfm2",), sglang_tool_parsers=("lfm2",), stripped=r"\[(?P<name>[A-Za-z_]\w*)\((?=\w+=|\))"
+        tool_parsers=("lfm2",),
+        parser_names={"sglang": ParserNames(("lfm2",))},
+        stripped=r"\[(?P<name>[A-Za-z_]\w*)\((?=\w+=|\))",
     ),
 )

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 
-from prompt_debugger.core.formats._facts import FamilyFacts, Grammar
+from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import FAIR, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.bare_json import BareJSONCalls
 from prompt_debugger.core.parse.built_in_calls import BuiltInCalls
@@ -75,7 +75,7 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         has_wordy_markers=True,
         tool_parsers=("llama3_json", "llama4_json"),
-        sglang_tool_parsers=("llama3",),
+        parser_names={"sglang": ParserNames(("llama3",))},
         grammars=(Grammar("llama", "llama3_json"),),
         has_json_arguments=True,
     ),

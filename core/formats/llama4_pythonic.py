@@ -10,7 +10,7 @@ Source: the prompt-format guide of Llama 4, 2025-04; vLLM 0.32 `tool_parsers/lla
 
 from __future__ import annotations
 
-from prompt_debugger.core.formats._facts import FamilyFacts
+from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.parse.python_calls import PythonCalls
 from prompt_debugger.core.parse.reading import Conventions
@@ -32,5 +32,5 @@ FORMAT: ModelFormat = TextFormat(
         markers=frozenset({_OPEN, _CLOSE}),
     ),
     scan=PythonCalls(openers=(_OPEN,), closers=(_CLOSE,), reads_bare=True).scan,
-    facts=FamilyFacts(tool_parsers=("llama4_pythonic",), sglang_tool_parsers=("pythonic",)),
+    facts=FamilyFacts(tool_parsers=("llama4_pythonic",), parser_names={"sglang": ParserNames(("pythonic",))}),
 )

@@ -12,7 +12,7 @@ Source: vLLM 0.32 `parser/mimo.py`; the chat template of MiMo-VL, 2025-08.
 
 from __future__ import annotations
 
-from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts, Grammar
+from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.formats.qwen3_coder import CALL_MARKERS, FUNCTIONS
 from prompt_debugger.core.parse.reading import Conventions
@@ -34,8 +34,7 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("mimo", "qwen3_coder", "qwen3_xml"),
         reasoning_parsers=("mimo",),
-        sglang_tool_parsers=("mimo",),
-        sglang_reasoning_parsers=("mimo",),
+        parser_names={"sglang": ParserNames(("mimo",), ("mimo",))},
         switches=(ENABLE_THINKING,),
         grammars=(Grammar("mimo", "mimo"),),
         call_markers=CALL_MARKERS,

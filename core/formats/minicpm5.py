@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 
-from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts
+from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
@@ -41,7 +41,7 @@ FORMAT: ModelFormat = TextFormat(
     ).scan,
     facts=FamilyFacts(
         tool_parsers=("minicpm5",),
-        sglang_tool_parsers=("minicpm5",),
+        parser_names={"sglang": ParserNames(("minicpm5",))},
         switches=(ENABLE_THINKING,),
         call_markers=("<function name=", "</function>", "<param name="),
     ),

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 
-from prompt_debugger.core.formats._facts import FamilyFacts, Grammar
+from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import FAIR, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
@@ -90,8 +90,7 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("minimax_m2",),
         reasoning_parsers=("minimax_m2", "minimax_m2_append_think"),
-        sglang_tool_parsers=("minimax-m2",),
-        sglang_reasoning_parsers=("minimax", "minimax-append-think"),
+        parser_names={"sglang": ParserNames(("minimax-m2",), ("minimax", "minimax-append-think"))},
         deaf_parsers=("minimax_m2",),
         grammars=(Grammar("minimax", "minimax_m2", build=build_tag),),
     ),

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from prompt_debugger.core.formats._facts import FamilyFacts, ThinkingSwitch
+from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames, ThinkingSwitch
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.parse.arguments import Arguments
 from prompt_debugger.core.parse.header_calls import Header, build_call
@@ -172,7 +172,7 @@ FORMAT: ModelFormat = TextFormat(
         has_wordy_markers=True,
         tool_parsers=("minimax_m3",),
         reasoning_parsers=("minimax_m3",),
-        sglang_tool_parsers=("minimax-m3",),
+        parser_names={"sglang": ParserNames(("minimax-m3",))},
         switches=(ThinkingSwitch("thinking_mode", on="enabled", off="disabled"),),
         call_markers=(_PREFIX,),
     ),

@@ -10,7 +10,7 @@ tokenizers v2 to v7, as of 2025-06.
 
 from __future__ import annotations
 
-from prompt_debugger.core.formats._facts import FamilyFacts
+from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import FAIR, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.json_calls import JSONCalls
 from prompt_debugger.core.parse.reading import Conventions
@@ -34,8 +34,7 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("mistral",),
         reasoning_parsers=("mistral",),
-        sglang_tool_parsers=("mistral",),
-        sglang_reasoning_parsers=("mistral",),
+        parser_names={"sglang": ParserNames(("mistral",), ("mistral",))},
         has_json_arguments=True,
     ),
 )

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 
-from prompt_debugger.core.formats._facts import FamilyFacts
+from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.header_calls import Header, HeaderCalls, plain_header
 from prompt_debugger.core.parse.reading import Conventions
@@ -59,8 +59,7 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("mistral",),
         reasoning_parsers=("mistral",),
-        sglang_tool_parsers=("mistral",),
-        sglang_reasoning_parsers=("mistral",),
+        parser_names={"sglang": ParserNames(("mistral",), ("mistral",))},
         has_json_arguments=True,
         stripped=r"(?P<name>[A-Za-z_][\w.\-]*)\{\s*[\"}]",
     ),

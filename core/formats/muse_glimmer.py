@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from prompt_debugger.core.formats._facts import FamilyFacts
+from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import CERTAIN, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.channels import BodyKind, Channels
 from prompt_debugger.core.parse.reading import Conventions, Scan
@@ -112,7 +112,7 @@ FORMAT: ModelFormat = _MuseGlimmer(
         message_ends=("<|eom|>",),
         tool_parsers=("muse_glimmer",),
         reasoning_parsers=("muse_glimmer",),
-        sglang_tool_parsers=("muse",),
+        parser_names={"sglang": ParserNames(("muse",))},
         reasoning=ReasoningTags(("to=self<|message|>",), ("<|eom|>", "<|eot|>")),
         call_markers=("<atem:",),
     ),

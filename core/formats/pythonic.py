@@ -13,7 +13,7 @@ Source: the model cards of ToolACE-8B and Llama-3.2-3B-Instruct, 2024-09; vLLM 0
 
 from __future__ import annotations
 
-from prompt_debugger.core.formats._facts import FamilyFacts
+from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import STRONG, TextFormat
 from prompt_debugger.core.parse.python_calls import PythonCalls
 from prompt_debugger.core.parse.reading import Conventions
@@ -34,5 +34,7 @@ FORMAT: ModelFormat = TextFormat(
     scan=PythonCalls(reads_bare=True).scan,
     bare_score=STRONG,
     bare_hints=("[", "("),
-    facts=FamilyFacts(tool_parsers=("pythonic", "llama4_pythonic"), sglang_tool_parsers=("pythonic",)),
+    facts=FamilyFacts(
+        tool_parsers=("pythonic", "llama4_pythonic"), parser_names={"sglang": ParserNames(("pythonic",))}
+    ),
 )

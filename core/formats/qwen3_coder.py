@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts, Grammar
+from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
@@ -61,8 +61,7 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("qwen3_coder", "qwen3_xml", "step3p5", "seed_oss", "mimo"),
         reasoning_parsers=("qwen3", "step3p5", "nemotron_v3", "minicpmv"),
-        sglang_tool_parsers=("qwen3_coder", "step3p5"),
-        sglang_reasoning_parsers=("qwen3", "step3p5"),
+        parser_names={"sglang": ParserNames(("qwen3_coder", "step3p5"), ("qwen3", "step3p5"))},
         deaf_parsers=("step3p5",),
         switches=(ENABLE_THINKING,),
         grammars=(Grammar("qwen_3_coder", "qwen3_coder"),),

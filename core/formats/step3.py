@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 
-from prompt_debugger.core.formats._facts import FamilyFacts
+from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
@@ -64,8 +64,7 @@ FORMAT: ModelFormat = TextFormat(
     facts=FamilyFacts(
         tool_parsers=("step3",),
         reasoning_parsers=("step3",),
-        sglang_tool_parsers=("step3",),
-        sglang_reasoning_parsers=("step3",),
+        parser_names={"sglang": ParserNames(("step3",), ("step3",))},
         deaf_parsers=("step3",),
         call_markers=(*_TOKENS, "<steptml:"),
     ),

@@ -13,10 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from prompt_debugger.core.complete import ParserCase
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.mend.documents import ShrunkOutputDocument
 from prompt_debugger.core.mend.reduce import least
-from prompt_debugger.core.mend.upstream import ParserCase, write_upstream_test
+from prompt_debugger.core.mend.upstream import write_upstream_test
 from prompt_debugger.core.types import (
     JSON,
     CallOutcome,

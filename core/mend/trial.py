@@ -1,4 +1,4 @@
-"""Run a test for vLLM or SGLang at once, in the installed release, and say how it ended.
+"""Run a test for maintainers at once, in the installed release, and say how it ended.
 
 It runs in a process of its own, which ends with the visitor's turn, and with the program.
 """

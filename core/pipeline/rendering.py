@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from prompt_debugger.core.complete import Gathered, engine_of
+from prompt_debugger.core.complete import ENGINES, Gathered, engine_of
 from prompt_debugger.core.complete.model_root import believable_root
 from prompt_debugger.core.errors import RenderError
 from prompt_debugger.core.pipeline.target import Target
@@ -115,6 +115,7 @@ class Renderer:
         """Return the prompt that the server used, attributed as far as it can be proved."""
         if gathered.prompt_token_ids is None and gathered.prompt_text is None:
             return None
+        engine = ENGINES["vllm"] if gathered.server is None else engine_of(gathered.server.kind)
         return explain_server_prompt(
             body,
             ToldPrompt(
@@ -122,7 +123,8 @@ class Renderer:
                 gathered.prompt_text,
                 _pieces(gathered.prompt_pieces, gathered.prompt_text),
                 self.server_template,
-                "vllm" if gathered.server is None else engine_of(gathered.server.kind).renders_like,
+                engine.renders_like,
+                engine.request_changes,
             ),
             template=self.template,
             tokenizer=self.tokenizer,

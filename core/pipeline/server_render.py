@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from prompt_debugger.core.complete import Gathered, ServerClient
+from prompt_debugger.core.complete import ENGINES, Gathered, ServerClient
 from prompt_debugger.core.diagnose import diagnose_trace
 from prompt_debugger.core.errors import BackendError
 from prompt_debugger.core.pipeline.opening import renderer_for
@@ -64,7 +64,7 @@ async def _prompt_of(client: ServerClient, server: Server, body: JSONObject) -> 
         )
     raise BackendError(
         f"{server.base_url} has no endpoint that renders",
-        "vLLM has one with --enable-scale-out, or as renderer: python app.py lab --renderer --lab-model DIR; "
-        "llama.cpp's server has one always.",
+        "; ".join(f"{one.title} has one {one.when_it_renders}" for one in ENGINES.values() if one.when_it_renders)
+        + ".",
         kind="refused",
     )

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from prompt_debugger.core.mend.forms import FORMS, request_as
-from prompt_debugger.core.mend.upstream import ENGINES, case_of_trace
+from prompt_debugger.core.mend.upstream import PARSER_TESTS, case_of_trace
 from prompt_debugger.core.report import curl_of, redact_body, redact_json, redact_text
 from prompt_debugger.core.report.repeat import curl_of_bundle
 from prompt_debugger.core.request import read_request
@@ -332,7 +332,7 @@ def test_a_test_for_maintainers_holds_a_runs_texts_as_texts(texts: list[str]) ->
     assert (ast.literal_eval(pair.elts[0]), ast.literal_eval(pair.elts[1].args[0])) == case.calls[0]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", PARSER_TESTS)
 def test_a_test_for_maintainers_holds_no_key(engine: str) -> None:
     arguments: JSONObject = {"password": "hunter two", "query": "sk-" + "a1B2" * 8}
     trace = dropped_call_trace()

@@ -43,7 +43,7 @@ def _head(check: Check) -> Iterator[str]:
     vocabulary = "its own vocabulary" if check.has_vocabulary else "an approximate vocabulary"
     yield f"{check.model.name}: {_VERDICTS[chosen.verdict]} with vLLM {check.release} ({vocabulary})"
     commands = serve_commands(check)
-    for one in commands:
+    for one in commands.values():
         yield f"\n  {one.command}" + ("" if one.is_tried else "   # not tried here")
         for flag in one.flags if one.is_tried else ():
             yield f"      {' '.join(flag.words)}: {flag.reason}"

@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import sys
 import tempfile
 from pathlib import Path
 
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.errors import RequestError
-from prompt_debugger.core.interpreter import vllm_python
+from prompt_debugger.core.interpreter import python_that_has
 from prompt_debugger.core.mend.documents import UpstreamTestDocument
 from prompt_debugger.core.mend.trial import Trial, try_test
-from prompt_debugger.core.mend.upstream import ENGINES, without_note
+from prompt_debugger.core.mend.upstream import PARSER_TESTS, without_note
 from prompt_debugger.core.types import JSONObject
 from prompt_debugger.ui.cli.output import OK, log, print_json
 from prompt_debugger.ui.cli.sharing import read_bundle_file
 from prompt_debugger.ui.report import share_trace
 
-_RUN_HERE = ("vllm", "sglang")
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("bundle", metavar="BUNDLE", help="trace.json of `run --report DIR`, or - for standard input")
-    parser.add_argument("--upstream-test", choices=ENGINES, required=True, help="whose parser the test is for")
-    parser.add_argument("--parser", metavar="NAME", help="the parser (default: the one that the run names)")
     parser.add_argument(
-        "--python", metavar="FILE", help="interpreter whose vLLM or SGLang runs the test (default: where there is one)"
+        "--upstream-test", choices=tuple(PARSER_TESTS), required=True, help="whose parser the test is for"
+    )
+    parser.add_argument("--parser", metavar="NAME", help="the parser (default: the one that the run names)")
+    run_here = " or ".join(title_of(kind) for kind, test in PARSER_TESTS.items() if test.package)
+    parser.add_argument(
+        "--python", metavar="FILE", help=f"interpreter whose {run_here} runs the test (default: where there is one)"
     )
     parser.add_argument("--output", metavar="FILE", help="file to write (default: standard output)")
     parser.add_argument("--json", action="store_true", help="print one JSON document with the test and how it ended")
@@ -40,7 +40,7 @@ def _run(options: argparse.Namespace) -> int:
     source = run.upstream_test(options.upstream_test, options.parser)
     trial = _try(source, options)
     if trial is not None and trial.fails is not None:
-        source = without_note(source)
+        source = without_note(source, options.upstream_test)
     log(_sentence(trial, options.upstream_test))
     if options.output:
         try:
@@ -58,21 +58,20 @@ def _run(options: argparse.Namespace) -> int:
 
 def _try(source: str, options: argparse.Namespace) -> Trial | None:
     """Run the test where its package is; `None` where that is nowhere."""
-    engine, python = options.upstream_test, options.python
-    if engine == "vllm":
-        python = python or vllm_python()
-    elif engine == "sglang" and python is None and importlib.util.find_spec(engine) is not None:
-        python = sys.executable
-    if python is None or engine not in _RUN_HERE:
+    package = PARSER_TESTS[options.upstream_test].package
+    python = (options.python or python_that_has(package)) if package else None
+    if python is None:
         return None
-    log(f"Running the test in the installed {title_of(engine)}")
+    log(f"Running the test in the installed {title_of(options.upstream_test)}")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "test_output.py"
         file.write_text(source, encoding="utf-8")
-        return try_test(file, engine, python)
+        return try_test(file, package, python)
 
 
 def _sentence(trial: Trial | None, engine: str) -> str:
+    if trial is None and PARSER_TESTS[engine].package:
+        return f"Not run: {title_of(engine)} is not installed here; --python names an interpreter that has it."
     if trial is None:
         return f"Not run: a test for {title_of(engine)} is only written here."
     if trial.fails is None:

@@ -110,14 +110,14 @@ def _commands(check: Check) -> list[JSON]:
     """Return the command for each engine, and why each flag is there."""
     return [
         {
-            "engine": one.engine,
-            "title": title_of(one.engine),
+            "engine": kind,
+            "title": title_of(kind),
             "command": one.command,
             "is_tried": one.is_tried,
             "note": one.note,
             "flags": [[" ".join(flag.words), flag.reason] for flag in one.flags],
         }
-        for one in serve_commands(check)
+        for kind, one in serve_commands(check).items()
     ]
 
 

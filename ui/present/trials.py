@@ -10,6 +10,7 @@ from prompt_debugger.core.mend.experiments import UNCHANGED, Change, Experiment,
 from prompt_debugger.core.mend.patch import apply_patch
 from prompt_debugger.core.mend.shrink import Shrinking, Shrunk
 from prompt_debugger.core.mend.trial import Trial
+from prompt_debugger.core.mend.upstream import PARSER_TESTS
 from prompt_debugger.core.request import body_text
 from prompt_debugger.core.types import JSON, JSONObject, Trace
 from prompt_debugger.ui.present.cures import MAX_CHANGES, change_view
@@ -170,12 +171,11 @@ def upstream_payload(engine: str, source: str, trial: Trial | None, why_not: str
         trial: How it ended; `None` if it was not run.
         why_not: Why it was not run, "" if it was.
     """
-    suffix = "cpp" if engine == "llama.cpp" else "py"
     header: JSONObject = {
         "state": "done",
         "sentence": _upstream_sentence(engine, trial, why_not),
         "source": "",
-        "name": f"test_output.{suffix}",
+        "name": f"test_output.{PARSER_TESTS[engine].suffix}",
         "shown": None if trial is None or trial.fails is None else trial.fails,
     }
     return pack_payload(header, source.encode("utf-8", "replace"))

@@ -1,7 +1,8 @@
 """One file per server software, each with the record of what is known of it: how it is recognised, what it offers.
 
 A file defines `ENGINE`, and nothing is registered anywhere else: the look at a server, its titles, the fields that are
-added to requests, what its text is worth and the parsers that it runs are derived from the records.
+added to requests, what its text is worth, the parsers that it runs, the command that starts it and the test for its
+maintainers are derived from the records.
 """
 
 from __future__ import annotations
@@ -11,6 +12,15 @@ from collections.abc import Iterator, Mapping
 from types import ModuleType
 
 from prompt_debugger.core.complete.engines._looks import Looks
+from prompt_debugger.core.complete.engines._names import NamesByFamily, merge_names
+from prompt_debugger.core.complete.engines._parser_test import (
+    ParserCase,
+    ParserTest,
+    python_calls,
+    python_text,
+    python_texts,
+    python_tools,
+)
 from prompt_debugger.core.complete.engines._record import (
     ControlTokens,
     Endpoints,
@@ -20,36 +30,56 @@ from prompt_debugger.core.complete.engines._record import (
     OwnFields,
     OwnParsers,
 )
+from prompt_debugger.core.complete.engines._start import NOT_TRIED, Flag, Proof, StartCommand, StartWith
 from prompt_debugger.core.complete.engines._wanted import problem_of
 from prompt_debugger.core.complete.engines.openai import ENGINE as UNKNOWN
 from prompt_debugger.core.discover import discover
 from prompt_debugger.core.errors import PluginError
+from prompt_debugger.core.formats import FORMATS, ParserNames
+from prompt_debugger.core.protocols import RequestChange
 
 __all__ = [
     "ENGINES",
+    "NOT_TRIED",
+    "PARSER_NAMES",
     "UNKNOWN",
     "ControlTokens",
     "Endpoints",
     "Engine",
+    "Flag",
     "Looks",
     "Marks",
+    "NamesByFamily",
     "OutputToParse",
     "OwnFields",
     "OwnParsers",
+    "ParserCase",
+    "ParserNames",
+    "ParserTest",
+    "Proof",
+    "RequestChange",
+    "StartCommand",
+    "StartWith",
     "engine_of",
     "load_engines",
+    "load_records",
+    "merge_names",
+    "python_calls",
+    "python_text",
+    "python_texts",
+    "python_tools",
     "title_of",
 ]
 
 
-def load_engines(package: ModuleType) -> dict[str, Engine]:
-    """Return the engines of a package by kind, one per public module, in the order in which they are recognised.
+def load_records(package: ModuleType) -> dict[str, Engine]:
+    """Return the engines of a package by file, one per public module, in the order in which they are recognised.
 
     Raises:
         PluginError: A module defines no `ENGINE`, one with a field of the wrong type, or one that claims what another
             does; it names the file.
     """
-    engines: dict[str, Engine] = {}
+    records: dict[str, Engine] = {}
     file_by_claim: dict[str, str] = {}
     for name, constant in discover(package, "ENGINE").items():
         file = f"{package.__name__.replace('.', '/')}/{name}.py"
@@ -63,8 +93,13 @@ def load_engines(package: ModuleType) -> dict[str, Engine]:
                 told = f"`{file}` and `{file_by_claim[claim]}` both have the {claim}"
                 raise PluginError(told, "One of them needs another.")
             file_by_claim[claim] = file
-        engines[constant.kind] = constant
-    return dict(sorted(engines.items(), key=lambda item: (item[1].marks.order, item[0])))
+        records[file] = constant
+    return dict(sorted(records.items(), key=lambda item: (item[1].marks.order, item[1].kind)))
+
+
+def load_engines(package: ModuleType) -> dict[str, Engine]:
+    """Return the engines of a package by kind; see `load_records`."""
+    return {engine.kind: engine for engine in load_records(package).values()}
 
 
 def engine_of(kind: str) -> Engine:
@@ -86,4 +121,7 @@ def _claims(engine: Engine) -> Iterator[str]:
         yield f"prefix `{engine.own_parsers.prefix}` of parsers"
 
 
-ENGINES: Mapping[str, Engine] = load_engines(sys.modules[__name__])
+_RECORDS = load_records(sys.modules[__name__])
+ENGINES: Mapping[str, Engine] = {engine.kind: engine for engine in _RECORDS.values()}
+PARSER_NAMES: Mapping[str, NamesByFamily] = merge_names(FORMATS, _RECORDS)
+"""What each engine calls its parsers for a family, by kind."""

@@ -19,6 +19,10 @@ from prompt_debugger.core.complete.backends.vllm import (
     request_tokenizer_info,
 )
 from prompt_debugger.core.complete.engines._looks import Looks
+from prompt_debugger.core.complete.engines._parser_test import ParserTest
+from prompt_debugger.core.complete.engines._start import StartCommand, StartWith
+from prompt_debugger.core.formats import ParserNames
+from prompt_debugger.core.protocols import RequestChange
 from prompt_debugger.core.types import JSONObject, Server, ServerOutcome
 
 VLLM_FIELDS: JSONObject = {"return_token_ids": True, "return_prompt_text": True}
@@ -161,6 +165,7 @@ class Engine:
         kind: What it is called in documents: small letters, digits, dots and hyphens. Once used, it stays.
         title: What it is called where people read.
         marks: How it is recognised.
+        distributions: Under which it is installed as a Python package; `--version` names those that are.
         feature_by_path: Optional endpoints and what each is called in `Server.features`. Evidence asks for `render`,
             `apply_template`, `tokenize`, `detokenize`, `tokenizer_info`; other names are for this file alone.
         get_paths: Those of them that are asked with GET.
@@ -172,14 +177,22 @@ class Engine:
         tells_ids: Whether such servers can give the ids of a run.
         control_tokens: What becomes of them in its text.
         no_raw_run: Why its raw completion is no run of the given prompt, a clause; "" if it is one.
+        when_it_renders: When such a server tells the prompt of a request, a clause behind "has one"; "" if never.
         takes_template: Whether a request may bring its own `chat_template`.
         counts_reasoning_by_parser: Whether it counts reasoning tokens if and only if a reasoning parser is set.
+        needs_tool_parser: Whether it reads calls only by a tool parser that it is started with.
         renders_like: The kind of server whose habits explain its prompts best: `vllm` or `llama.cpp`.
+        request_changes: What it does to a chat request besides, before the template sees it, each by itself.
+        start: The command that starts it for a model that was checked, `None` from it if there is none for this model;
+            `None` if `check` is to give no command.
+        parser_names: What it calls its parsers, by family; what a family's record says of it already stands there.
+        parser_test: How its maintainers write a test of a parser; `None` if none can be written.
     """
 
     kind: str
     title: str
     marks: Marks = Marks()
+    distributions: tuple[str, ...] = ()
     feature_by_path: Mapping[str, str] = field(default_factory=dict)
     get_paths: frozenset[str] = frozenset()
     serves_any_name: bool = False
@@ -190,6 +203,12 @@ class Engine:
     tells_ids: bool = False
     control_tokens: ControlTokens = ControlTokens.NOT_KNOWN
     no_raw_run: str = ""
+    when_it_renders: str = ""
     takes_template: bool = False
     counts_reasoning_by_parser: bool = False
+    needs_tool_parser: bool = False
     renders_like: str = "vllm"
+    request_changes: tuple[RequestChange, ...] = ()
+    start: Callable[[StartWith], StartCommand | None] | None = None
+    parser_names: Mapping[str, ParserNames] = field(default_factory=dict)
+    parser_test: ParserTest | None = None

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from operator import attrgetter
 
+from prompt_debugger.core.complete.engines._parser_test import ParserTest
 from prompt_debugger.core.complete.engines._record import (
     ControlTokens,
     Endpoints,
@@ -14,6 +15,7 @@ from prompt_debugger.core.complete.engines._record import (
     OwnFields,
     OwnParsers,
 )
+from prompt_debugger.core.protocols import RequestChange
 
 _KIND = re.compile(r"[a-z0-9][a-z0-9.-]{0,39}")
 _OFFLINE = "vllm"  # what names of parsers that run here, without a server, begin with
@@ -54,6 +56,21 @@ def _are_parsers(value: object) -> bool:
     return isinstance(value, OwnParsers) and _KIND.fullmatch(value.prefix) is not None and value.prefix != _OFFLINE
 
 
+def _is_test(value: object) -> bool:
+    if value is None:
+        return True
+    if not isinstance(value, ParserTest) or not callable(value.write):
+        return False
+    is_note = _of(str)(value.not_run)
+    return is_note and _is_text(value.suffix) and (value.package == "" or str(value.package).isidentifier())
+
+
+def _are_changes(value: object) -> bool:
+    return isinstance(value, tuple) and all(
+        isinstance(one, RequestChange) and _is_text(one.sentence) and callable(one.apply) for one in value
+    )
+
+
 def _of(kind: type) -> Callable[[object], bool]:
     return lambda value: isinstance(value, kind)
 
@@ -69,6 +86,7 @@ _WANTED: tuple[tuple[str, Callable[[object], bool], str], ...] = (
     ("marks.paths", _are_paths, "a tuple of paths"),
     ("marks.is_it", callable, "a function"),
     ("marks.order", _of(int), "a number"),
+    ("distributions", _are_texts, "a tuple of texts"),
     ("feature_by_path", _is_by_path, "a mapping of paths, which begin with `/`, to names of features"),
     ("get_paths", _of(frozenset), "a frozen set of paths"),
     ("add_details", callable, "a function"),
@@ -80,5 +98,10 @@ _WANTED: tuple[tuple[str, Callable[[object], bool], str], ...] = (
     ("own_parsers", _are_parsers, "`OwnParsers` with a `prefix` as `sglang`, other than `vllm`"),
     ("control_tokens", _of(ControlTokens), "one of `ControlTokens`"),
     ("no_raw_run", _of(str), "a text"),
+    ("when_it_renders", _of(str), "a text"),
     ("renders_like", lambda value: value in ("vllm", "llama.cpp"), "`vllm` or `llama.cpp`"),
+    ("request_changes", _are_changes, "a tuple of `RequestChange`, each a sentence and a function"),
+    ("start", lambda value: value is None or callable(value), "a function or `None`"),
+    ("parser_names", _of(Mapping), "a mapping of families to `ParserNames`"),
+    ("parser_test", _is_test, "`ParserTest` with a function that writes, and at most the plain name of a package"),
 )

@@ -6,13 +6,16 @@ name, leaves most control tokens out of its text, and refuses `logprobs` with to
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.backends.llama_cpp import request_pieces, request_props
 from prompt_debugger.core.complete.engines._looks import Looks
+from prompt_debugger.core.complete.engines._parser_test import ParserCase, ParserTest
 from prompt_debugger.core.complete.engines._record import ControlTokens, Endpoints, Engine, Marks, OwnFields
+from prompt_debugger.core.complete.engines._start import NOT_TRIED, Flag, StartCommand, StartWith
 from prompt_debugger.core.complete.shapes import integer_of, text_of
 from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.types import JSONObject, Server
@@ -46,6 +49,34 @@ async def _pieces(connection: HttpConnection, _: str | None, text: str) -> Mappi
     return await request_pieces(connection, text)
 
 
+def _start(given: StartWith) -> StartCommand:
+    flag = Flag(("--jinja",), "It renders with the template and reads calls by it; newer builds do so by default.")
+    note = f"llama.cpp chooses its parser by the template and has no flag for it; {NOT_TRIED}."
+    flags = (flag, *given.template_flags("--chat-template-file"))
+    return StartCommand(("llama-server", "-m", "MODEL.gguf"), flags, note=note)
+
+
+_NOT_RUN = "// Not run: written from a raw output. For tests/test-chat.cpp; set the format of the model's template.\n"
+_TEST = """\
+static void {name}() {{
+    common_chat_msg expected;
+    expected.role = "assistant";
+    expected.tool_calls = {{
+{calls}    }};
+    common_chat_parser_params params;
+    params.format = COMMON_CHAT_FORMAT_CONTENT_ONLY;  // the format that common_chat_templates_apply gives
+    assert_msg_equals(expected, common_chat_parse({raw}, /* is_partial= */ false, params));
+}}
+"""
+
+
+def _test(case: ParserCase) -> str:
+    calls = "".join(
+        f'        {{ {json.dumps(name)}, {json.dumps(arguments)}, /* id = */ "" }},\n' for name, arguments in case.calls
+    )
+    return _TEST.format(name=case.name, raw=json.dumps(case.raw, ensure_ascii=False), calls=calls)
+
+
 ENGINE = Engine(
     kind="llama.cpp",
     title="llama.cpp",
@@ -63,5 +94,8 @@ ENGINE = Engine(
     own_fields=OwnFields(chat=_FIELDS, stream={}, completion=_FIELDS),
     tells_ids=True,
     control_tokens=ControlTokens.LEFT_OUT,
+    when_it_renders="always",
     renders_like="llama.cpp",
+    start=_start,
+    parser_test=ParserTest(_test, not_run=_NOT_RUN, suffix="cpp"),
 )

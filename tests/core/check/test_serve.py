@@ -7,17 +7,14 @@ import pytest
 from prompt_debugger.core.check import check_to_json, serve_command, serve_commands
 from prompt_debugger.core.check.model import CheckedModel
 from prompt_debugger.core.check.recommend import Recommendation
+from prompt_debugger.core.complete import PARSER_NAMES
 from prompt_debugger.core.formats import TABLES
 from tests.core.check.checks import STREAMS_WRONG, check_of
 from tests.core.check.templates import HERMES
 
 
-def by_engine(check):
-    return {one.engine: one for one in serve_commands(check)}
-
-
 def test_a_flag_of_vllm_names_the_answers_that_prove_it_and_those_that_fail():
-    command = by_engine(check_of(cells={"two-calls": STREAMS_WRONG}))["vllm"]
+    command = serve_commands(check_of(cells={"two-calls": STREAMS_WRONG}))["vllm"]
 
     (flag,) = [one for one in command.flags if one.words[0] == "--tool-call-parser"]
     assert flag.words == ("--tool-call-parser", "hermes")
@@ -39,7 +36,7 @@ def test_the_command_of_the_contract_is_the_one_for_vllm():
 
 def test_sglang_and_llama_cpp_are_given_by_their_own_names_and_as_not_tried():
     check = replace(check_of(), model=CheckedModel("ours", HERMES, template_file="mine.jinja"))
-    commands = by_engine(check)
+    commands = serve_commands(check)
 
     assert commands["sglang"].command == (
         "python -m sglang.launch_server --model-path MODEL --tool-call-parser hermes --reasoning-parser qwen3 "
@@ -59,7 +56,7 @@ def test_sglang_and_llama_cpp_are_given_by_their_own_names_and_as_not_tried():
 def test_of_several_names_the_one_that_means_the_same_is_taken(family, vllm, sglang):
     chosen = Recommendation(vllm, None, f"vllm:{vllm}", "works", ())
 
-    command = by_engine(replace(check_of(), family=family, recommendation=chosen))["sglang"]
+    command = serve_commands(replace(check_of(), family=family, recommendation=chosen))["sglang"]
 
     assert command.flags[0].words == ("--tool-call-parser", sglang)
 
@@ -67,17 +64,17 @@ def test_of_several_names_the_one_that_means_the_same_is_taken(family, vllm, sgl
 def test_where_no_name_is_known_no_command_is_made_up():
     nothing = Recommendation(None, None, None, "nothing-works", ())
 
-    assert by_engine(replace(check_of(), recommendation=nothing)) == {}
+    assert serve_commands(replace(check_of(), recommendation=nothing)) == {}
     assert serve_command(replace(check_of(), recommendation=nothing)) is None
-    assert "sglang" not in by_engine(replace(check_of(), family="functionary"))
+    assert "sglang" not in serve_commands(replace(check_of(), family="functionary"))
 
 
 def test_a_family_whose_own_parsers_read_nothing_is_a_guess_and_gives_no_name():
-    assert "sglang" not in by_engine(replace(check_of(), family="glm45"))
+    assert "sglang" not in serve_commands(replace(check_of(), family="glm45"))
 
 
 def test_names_stand_in_records_of_families_that_vllm_reads_too():
-    named = {family for family, names in TABLES.sglang_tool_parsers.items() if names}
+    named = {family for family, names in PARSER_NAMES["sglang"].items() if names.tools}
 
     assert len(named) > 20
     assert named <= TABLES.tool_parsers.keys()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import gzip
 import json
 import os
 import shutil
@@ -9,6 +11,7 @@ import subprocess
 import sys
 import types
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from types import ModuleType
@@ -16,13 +19,16 @@ from typing import NamedTuple
 
 import pytest
 
-from prompt_debugger.core.complete import ENGINES, engine_of, title_of
-from prompt_debugger.core.complete.engines import load_engines
+from prompt_debugger.core.complete import ENGINES, ParserCase, StartWith, engine_of, title_of
+from prompt_debugger.core.complete.engines import load_engines, load_records, merge_names
 from prompt_debugger.core.errors import PluginError
+from prompt_debugger.core.formats import FORMATS, ParserNames, TextFormat
+from prompt_debugger.core.pipeline.recordings import recordings_dir
 from tests.conftest import ROOT
 from tests.threads import handling
 
-# Its whole file: known by a path of its own, tells its prompt, and runs its reader on a text.
+# Its whole file: known by a path of its own, tells its prompt, runs its reader on a text, and says how it is started,
+# what it calls its readers, what it does to requests, and how a test of it is written.
 NEW_ENGINE = '''
 """Lanternd: a server that nobody has.
 
@@ -35,9 +41,13 @@ import json
 from dataclasses import replace
 
 from prompt_debugger.core.complete.backends.llama_cpp import TemplateAnswer
+from prompt_debugger.core.complete.engines._parser_test import ParserTest, python_calls, python_text
 from prompt_debugger.core.complete.engines._record import (
     ControlTokens, Endpoints, Engine, Marks, OwnFields, OwnParsers,
 )
+from prompt_debugger.core.complete.engines._start import NOT_TRIED, Flag, StartCommand
+from prompt_debugger.core.formats import ParserNames
+from prompt_debugger.core.protocols import RequestChange
 from prompt_debugger.core.types import ServerOutcome
 
 
@@ -54,6 +64,38 @@ async def read(connection, name, output):
     answer = await connection.post_for_json("/lantern/read", {"text": output.text})
     calls = [{"function": {"name": one["name"], "arguments": json.dumps(one["args"])}} for one in answer["calls"]]
     return ServerOutcome(None, answer["rest"], tuple(calls))
+
+
+def start(given):
+    flags = (Flag(("--reads", f"{given.tool_name}/{given.reasoning_name}"), f"Its names for them; {NOT_TRIED}."),)
+    return StartCommand(("lanternd", given.source), (*flags, *given.template_flags("--template")))
+
+
+TEST = """\\
+import json
+import lantern
+
+CALLS = {calls}
+
+
+def {name}():
+    found = lantern.read({raw}, "{parser}")
+    assert found == CALLS, found
+"""
+
+
+def write_test(case):
+    return TEST.format(
+        name=case.name, parser=case.parser, raw=python_text(case.raw), calls=python_calls(case.calls)
+    )
+
+
+def hush(body):
+    return {**body, "messages": [{**one, "content": one["content"].lower()} for one in body["messages"]]}
+
+
+def open_empty(body):
+    return {**body, "messages": [{"role": "system", "content": ""}, *body["messages"]]}
 
 
 ENGINE = Engine(
@@ -73,27 +115,43 @@ ENGINE = Engine(
         needs="Lanternd 2",
     ),
     control_tokens=ControlTokens.KEPT,
+    when_it_renders="at noon",
+    request_changes=(
+        RequestChange("puts an empty system message first", open_empty),
+        RequestChange("writes small letters", hush),
+    ),
+    start=start,
+    parser_names={"hermes": ParserNames(("std",), ("muse",))},
+    parser_test=ParserTest(write_test, not_run="# Never run.\\n", package="lantern"),
 )
 '''
 
 ASK = """
-import asyncio, json, sys
-from prompt_debugger.core.complete import ServerClient, gather
+import asyncio, contextlib, io, json, sys
+from prompt_debugger.core.check import check_to_json
+from prompt_debugger.core.complete import ServerClient, gather, title_of
 from prompt_debugger.core.errors import EngineError
 from prompt_debugger.core.parse.engines import RawOutput
 from prompt_debugger.core.pipeline import CaseParser, ask_server_parsers, server_parsers_of
+from prompt_debugger.core.pipeline.rendering import Renderer
 from prompt_debugger.core.report import trace_to_terminal
 from prompt_debugger.core.types import Request, Trace
+from prompt_debugger.ui.cli.check_text import check_to_terminal
+from prompt_debugger.ui.cli import main
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.present.header import server_facts
 from prompt_debugger.ui.present.server_look import server_look_payload
+from tests.core.check.checks import check_of
+
+BODY = {"messages": [{"role": "user", "content": "Hi"}]}
+TEMPLATE = "{% for one in messages %}<{{ one.role }}>{{ one.content }}{% endfor %}"
 
 async def ask():
     async with ServerClient(sys.argv[1]) as client:
         server = await client.probe()
         names = server_parsers_of(server)
         outcome = (await ask_server_parsers(client, names, RawOutput("Hm. LAMP")))[names[0]]
-        gathered = await gather(client, server, {"messages": [{"role": "user", "content": "Hi"}]})
+        gathered = await gather(client, server, BODY)
     return server, outcome, gathered
 
 server, outcome, gathered = asyncio.run(ask())
@@ -102,17 +160,35 @@ try:
     CaseParser().parse({"raw": "x", "parsers": ["nosuch:x"]})
 except EngineError as error:
     hint = error.hint
+explained = Renderer(TEMPLATE, None).explain_server(BODY, gathered)
+with contextlib.redirect_stdout(io.StringIO()) as printed:
+    status = main(
+        ["report", sys.argv[2], "--upstream-test", server.kind, "--parser", "std", "--python", sys.argv[3], "--json"]
+    )
+upstream = json.loads(printed.getvalue())
+check = check_of()
+commands = check_to_json(check)["recommended"]["commands"]
 print(json.dumps({
     "kind": server.kind,
     "features": sorted(server.features),
     "header": [fact[1] for fact in server_facts(trace)][1],
     "look": unpack_payload(server_look_payload(server, (), None))[0]["text"].partition(".")[0],
-    "report": next(line for line in trace_to_terminal(trace).splitlines() if line.startswith("target")),
+    "report": next(line for line in trace_to_terminal(trace, title_of).splitlines() if line.startswith("target")),
     "read": [outcome.content, [call["function"]["name"] for call in outcome.tool_calls]],
     "prompt": gathered.prompt_text,
     "raw": [gathered.raw.text, gathered.raw.completeness.value, gathered.raw.completeness_reason],
     "sent": gathered.sent.get("lantern_ids"),
     "hint": hint,
+    "proof": explained.proof,
+    "origins": [
+        [explained.text[slice(*span.char_span)], span.field]
+        for span in explained.spans if span.kind.value != "template"
+    ],
+    "upstream": [status, upstream["fails"], upstream["version"], upstream["told"]],
+    "test": upstream["test"],
+    "commands": {one["engine"]: one["command"] for one in commands},
+    "flags": [flag["reason"] for flag in commands[-1]["flags"]],
+    "is printed": commands[-1]["command"] in check_to_terminal(check),
 }))
 """
 
@@ -131,7 +207,7 @@ class Lanternd(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         choice = {"index": 0, "finish_reason": "stop"}
         answers = {
-            "/lantern/prompt": {"shown": "<lit>Hi", "ids": [7, 8]},
+            "/lantern/prompt": {"shown": "<system><user>hi", "ids": [7, 8]},
             "/lantern/read": {"rest": "Hm. ", "calls": [{"name": "lamp", "args": {}}]},
             "/v1/chat/completions": {"choices": [{**choice, "message": {"role": "assistant", "content": "Hello"}}]},
             "/v1/completions": {"choices": [{**choice, "text": f"after {body.get('prompt')}"}]},
@@ -156,14 +232,17 @@ def test_one_new_file_is_recognised_named_asked_and_believed(tmp_path: Path) -> 
     package = tmp_path / "prompt_debugger"
     for folder in ("core", "ui"):
         shutil.copytree(ROOT / folder, package / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    (package / "__init__.py").touch()  # else an installed package of this name would come first
+    shutil.copy(ROOT / "prompt_debugger" / "__init__.py", package)  # else an installed package would come first
+    (package / "assets").symlink_to(ROOT / "assets")
     (package / "core" / "complete" / "engines" / "lanternd.py").write_text(NEW_ENGINE, encoding="utf-8")
+    bundle, python = tmp_path / "trace.json", python_with_lantern(tmp_path / "installed")
+    bundle.write_bytes(gzip.decompress((recordings_dir() / "dropped-call.json.gz").read_bytes()))
 
     with handling(Lanternd) as address:
         done = subprocess.run(
-            [sys.executable, "-c", ASK, f"{address}/v1"],
+            [sys.executable, "-c", ASK, f"{address}/v1", str(bundle), str(python)],
             cwd=tmp_path,
-            env=os.environ | {"PYTHONPATH": str(tmp_path)},
+            env=os.environ | {"PYTHONPATH": f"{tmp_path}:{ROOT}"},
             capture_output=True,
             text=True,
             check=False,
@@ -172,22 +251,41 @@ def test_one_new_file_is_recognised_named_asked_and_believed(tmp_path: Path) -> 
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert "`lanternd:std`" in told.pop("hint")
+    assert told.pop("test").startswith("import json\nimport lantern\n")
+    assert told.pop("commands")["lanternd"] == "lanternd MODEL --reads std/muse"
+    assert told.pop("report").startswith("target    Lantern Daemon 1 ")
     assert told == {
         "kind": "lanternd",
         "features": ["apply_template", "lantern_read"],
         "header": "Lantern Daemon 1",
         "look": "✓ Lantern Daemon 1 answers",
-        "report": told["report"],
         "read": ["Hm. ", ["lamp"]],
-        "prompt": "<lit>Hi",
+        "prompt": "<system><user>hi",
         "raw": [
             "after [7, 8]",
             "whole",
             "The server is Lantern Daemon, was asked to keep control tokens (`skip_special_tokens: false`), and does.",
         ],
         "sent": True,
+        "proof": ["the server puts an empty system message first", "the server writes small letters"],
+        "origins": [["system", None], ["user", "messages[0].role"], ["hi", None]],
+        "upstream": [0, True, "7", "[]"],
+        "flags": ["Its names for them; not tried here: check it with one request."],
+        "is printed": True,
     }
-    assert "lanternd 1" in told["report"]
+
+
+def python_with_lantern(folder: Path) -> Path:
+    """Return an interpreter that has a package whose reader finds nothing."""
+    folder.mkdir()
+    (folder / "lantern.py").write_text("__version__ = '7'\ndef read(text, parser): return []\n", encoding="utf-8")
+    python = folder / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH={folder} exec {sys.executable} "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
+    return python
+
+
+MISTRAL = ParserNames(("mistral",))
 
 
 class Package(NamedTuple):
@@ -215,7 +313,18 @@ def test_the_engine_of_the_guide_is_one(package: Package) -> None:
     guide = (ROOT / "docs" / "guides" / "extend.md").read_text(encoding="utf-8").partition("## A server")[2]
     package.write("lanternd", guide.partition("```python\n")[2].partition("```")[0])
 
-    assert load_engines(package.module)["lanternd"].title == "Lantern Daemon"
+    engine = load_engines(package.module)["lanternd"]
+    assert engine.title == "Lantern Daemon"
+    assert engine.start is not None
+    command = engine.start(StartWith("M", "hermes", tool_name="std", template_file="own.jinja"))
+    assert command is not None
+    assert command.command == "lanternd M --calls std --template own.jinja"
+    assert engine.start(StartWith("M", "hermes")) is None
+    assert engine.parser_test is not None
+    source = engine.parser_test.write(ParserCase("std", 'a\n"b"', (), (("f", "{}"),), "test_it"))
+    assert [one.name for one in ast.parse(source).body if isinstance(one, ast.FunctionDef)] == ["test_it"]
+    [change] = engine.request_changes
+    assert change.apply({"messages": [{"role": "user", "name": "x"}]}) == {"messages": [{"role": "user"}]}
 
 
 def test_engines_are_tried_in_their_order(package: Package) -> None:
@@ -239,6 +348,11 @@ def test_engines_are_tried_in_their_order(package: Package) -> None:
         ("ENGINE = Engine('bad', 'Bad', feature_by_path={'x': 'y'})", "`feature_by_path`"),
         ("ENGINE = Engine('bad', 'Bad', own_parsers='bad')", "`own_parsers`"),
         ("ENGINE = Engine('bad', 'Bad', own_parsers=OwnParsers('vllm', (), all, tuple, all, ''))", "other than `vllm`"),
+        ("ENGINE = Engine('bad', 'Bad', start='bad')", "`start`"),
+        ("ENGINE = Engine('bad', 'Bad', parser_test='bad')", "`parser_test`"),
+        ("ENGINE = Engine('bad', 'Bad', parser_test=ParserTest(all, package='a.b'))", "plain name of a package"),
+        ("ENGINE = Engine('bad', 'Bad', parser_names=('std',))", "`parser_names`"),
+        ("ENGINE = Engine('bad', 'Bad', request_changes=(all,))", "`request_changes`"),
         ("ENGINE = Engine('good', 'Bad')", "both have the kind `good`"),
         ("ENGINE = Engine('bad', 'Good')", "both have the title `Good`"),
         ("ENGINE = Engine('bad', 'Bad', Marks(owners=('lamp',)))", "both have the owner `lamp`"),
@@ -260,6 +374,55 @@ def test_a_record_that_is_wrong_or_claims_what_another_has_names_its_file(
     assert said in f"{caught.value.message} {caught.value.hint}"
 
 
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ("{'nobody': ParserNames(('std',))}", "there is no family `nobody`"),
+        ("{'hermes': ('std',)}", "is no `ParserNames`"),
+        ("{'hermes': ParserNames('std')}", "is no `ParserNames`"),
+        ("{'mistral': ParserNames(('std',))}", "prompt_debugger/core/formats/mistral.py` both have the names"),
+    ],
+)
+def test_names_that_an_engine_brings_are_for_families_that_do_not_name_them(
+    package: Package, names: str, said: str
+) -> None:
+    package.write("lanternd", f"ENGINE = Engine('lanternd', 'Lantern Daemon', parser_names={names})")
+    families = {"hermes": named_family("hermes", {}), "mistral": named_family("mistral", {"lanternd": MISTRAL})}
+
+    with pytest.raises(PluginError) as caught:
+        merge_names(families, load_records(package.module))
+
+    assert "lamps/lanternd.py" in caught.value.message
+    assert said in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("names", "said"), [({"nobody": MISTRAL}, "there is no engine `nobody`"), ({"lanternd": "std"}, "no `ParserNames`")]
+)
+def test_names_that_a_family_brings_are_for_engines_that_there_are(
+    package: Package, names: dict[str, ParserNames], said: str
+) -> None:
+    package.write("lanternd", "ENGINE = Engine('lanternd', 'Lantern Daemon')")
+
+    with pytest.raises(PluginError, match=said) as caught:
+        merge_names({"mistral": named_family("mistral", names)}, load_records(package.module))
+
+    assert "core/formats/mistral.py" in caught.value.message
+
+
+def test_names_of_both_are_in_one_place(package: Package) -> None:
+    package.write("lanternd", "ENGINE = Engine('lanternd', 'L', parser_names={'hermes': ParserNames(('std',))})")
+    families = {"hermes": named_family("hermes", {}), "mistral": named_family("mistral", {"lanternd": MISTRAL})}
+
+    assert merge_names(families, load_records(package.module)) == {
+        "lanternd": {"hermes": ParserNames(("std",)), "mistral": MISTRAL}
+    }
+
+
+def named_family(name: str, names: dict[str, ParserNames]) -> TextFormat:
+    return replace(FORMATS[name], facts=replace(FORMATS[name].facts, parser_names=names))
+
+
 def test_a_kind_without_a_file_is_called_as_it_calls_itself() -> None:
     assert title_of("lanternd") == "lanternd"
     assert engine_of("lanternd") is ENGINES["openai-compatible"]
@@ -272,17 +435,10 @@ def test_kinds_in_documents_stay() -> None:
 # Where one software is meant by its name and not by what its record says, each with the reason.
 BY_NAME = {
     "core/check/agreement.py": "what vLLM's API says of arguments",
-    "core/check/serve.py": "the command that starts each",
-    "core/check/served.py": "vLLM may show that it has a tool parser without naming it",
     "core/mend/cures.py": "flags of vLLM's command line",
-    "core/mend/upstream.py": "a template of a test for each project",
     "core/render/explanations.py": "habits in rendering, which are below the records",
     "core/report/repeat.py": "the command that asks vLLM's parser offline",
-    "ui/cli/report.py": "packages in which a test runs here",
-    "ui/cli/versions.py": "packages whose versions are told",
-    "ui/present/trials.py": "the language that a project writes its tests in",
     "ui/web/mend/experiments.py": "parsers of the vLLM here stand in for the server's",
-    "ui/web/mend/hand_over.py": "the package in which a test runs here",
 }
 
 

@@ -11,9 +11,10 @@ from dataclasses import replace
 
 import pytest
 
+from prompt_debugger.core.complete import ParserCase
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.mend.trial import try_in_vllm, try_test
-from prompt_debugger.core.mend.upstream import ENGINES, ParserCase, case_of_trace, without_note, write_upstream_test
+from prompt_debugger.core.mend.upstream import PARSER_TESTS, case_of_trace, without_note, write_upstream_test
 from prompt_debugger.core.pipeline.recordings import load_recording, recordings_dir
 from tests.conftest import ROOT
 from tests.core.plugin.test_streams import WEATHER, kimi_call
@@ -54,7 +55,7 @@ def test_a_test_in_python_is_python_and_holds_the_output_as_it_is(engine):
 
 
 def test_only_the_test_for_vllm_does_not_say_that_it_was_not_run():
-    told = {engine: "Not run" in write_upstream_test(case(kimi_call("{}")), engine) for engine in ENGINES}
+    told = {engine: "Not run" in write_upstream_test(case(kimi_call("{}")), engine) for engine in PARSER_TESTS}
 
     assert told == {"vllm": False, "sglang": True, "llama.cpp": True}
 
@@ -121,8 +122,8 @@ def test_a_package_that_is_not_there_runs_no_test(tmp_path):
 def test_a_test_that_was_run_does_not_say_that_it_was_not():
     source = write_upstream_test(case(kimi_call("{}")), "sglang")
 
-    assert "Not run" not in without_note(source)
-    assert source.endswith(without_note(source))
+    assert "Not run" not in without_note(source, "sglang")
+    assert source.endswith(without_note(source, "sglang"))
 
 
 @pytest.mark.parametrize("name", ['x"); print(1) #', 'x"""\nprint(1)\n"""', "x\n", ""])

@@ -10,6 +10,7 @@ import pytest
 from prompt_debugger.core.lab import LabPool
 from prompt_debugger.core.mend.cures import cures_of
 from prompt_debugger.core.mend.experiments import Experiment, tried_cures
+from prompt_debugger.core.mend.trial import Trial
 from prompt_debugger.core.pipeline import Target, run_request
 from prompt_debugger.core.pipeline.recordings import load_recording
 from prompt_debugger.core.plugin.write import write_plugin
@@ -19,6 +20,7 @@ from prompt_debugger.ui.web.experiments import Asked, Bench
 from prompt_debugger.ui.web.gate import RunGate
 from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.labs import PageLabs
+from prompt_debugger.ui.web.mend import hand_over
 from prompt_debugger.ui.web.mend.cures import Cures, plan_to_try
 from prompt_debugger.ui.web.mend.experiments import Edited, Experiments
 from prompt_debugger.ui.web.mend.hand_over import HandOver
@@ -296,6 +298,31 @@ async def test_a_test_that_was_not_run_says_so():
         [told] = [read(one) async for one in over.upstream_test(trace, engine)]
         assert told[0]["sentence"].startswith("Not run: ")
         assert "get_weather" in told[1]
+
+
+@pytest.mark.parametrize(
+    ("engine", "said"),
+    [("vllm", "vLLM is not installed here"), ("llama.cpp", "a test for this project is only written here")],
+)
+async def test_a_test_is_run_where_its_project_is_installed(engine, said, monkeypatch):
+    _, over = trials_page()
+    monkeypatch.setattr(hand_over, "python_that_has", lambda package: None)
+
+    [told] = [read(one)[0] async for one in over.upstream_test(recorded("dropped-call"), engine)]
+
+    assert told["sentence"] == f"Not run: {said}."
+
+
+async def test_a_test_runs_in_the_interpreter_that_has_its_project(monkeypatch):
+    _, over = trials_page()
+    monkeypatch.setattr(hand_over, "python_that_has", lambda package: f"/python/with/{package}")
+    monkeypatch.setattr(hand_over, "try_test", lambda file, *ran_in: Trial("1", fails=True, told=f"in {ran_in}"))
+
+    waiting, told = [read(one)[0] async for one in over.upstream_test(recorded("dropped-call"), "sglang")]
+
+    assert waiting["sentence"].endswith("it runs in the installed SGLang")
+    assert told["sentence"].startswith("Run in the installed SGLang 1: it fails")
+    assert "('sglang', '/python/with/sglang')" in told["sentence"]
 
 
 async def test_without_the_parsers_name_no_test_is_written():

@@ -9,13 +9,14 @@ from collections.abc import AsyncGenerator
 from contextlib import suppress
 from pathlib import Path
 
+from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.errors import RequestError
-from prompt_debugger.core.lab import vllm_version
+from prompt_debugger.core.interpreter import python_that_has
 from prompt_debugger.core.mend.experiments import Plan
 from prompt_debugger.core.mend.forms import request_as
 from prompt_debugger.core.mend.shrink import Shrinking, Shrunk, shrink_run
-from prompt_debugger.core.mend.trial import Trial, try_in_vllm
-from prompt_debugger.core.mend.upstream import ENGINES
+from prompt_debugger.core.mend.trial import Trial, try_test
+from prompt_debugger.core.mend.upstream import PARSER_TESTS
 from prompt_debugger.core.plugin.write import PARSER_NAME, write_plugin
 from prompt_debugger.core.room import in_thread, room_of
 from prompt_debugger.core.types import JSONObject, Trace
@@ -93,30 +94,32 @@ class HandOver:
         try:
             if trace is None:
                 raise NOTHING
-            known = next((one for one in ENGINES if one == engine), ENGINES[0])
+            known = engine if engine in PARSER_TESTS else next(iter(PARSER_TESTS))
             if trace.server is None or trace.server.tool_parser is None:
                 raise _NO_PARSER
             source = await room_of().run(upstream_source, trace, known)
-            why_not = self._why_not_run(known)
-            if why_not:
+            python, why_not = self._where_to_run(known)
+            if python is None:
                 yield await in_thread(upstream_payload, known, source, None, why_not)
                 return
-            yield waiting_payload("The test is written; it runs in the installed vLLM")
-            trial = await in_thread(_try, source)
+            yield waiting_payload(f"The test is written; it runs in the installed {title_of(known)}")
+            trial = await in_thread(_try, source, PARSER_TESTS[known].package, python)
             yield await in_thread(upstream_payload, known, source, trial, "")
         except Exception as error:  # noqa: BLE001  # as above
             yield bench_error_payload(as_told(error))
 
-    def _why_not_run(self, engine: str) -> str:
-        if engine != "vllm":
-            return "a test for this project is only written here"
+    def _where_to_run(self, engine: str) -> tuple[str | None, str]:
+        """Return the Python that is to run a test, or why none is."""
+        package = PARSER_TESTS[engine].package
+        if not package:
+            return None, "a test for this project is only written here"
         if self._runs.is_public:
-            return "a public page runs no tests"
-        return "" if vllm_version() is not None else "vLLM is not installed here"
+            return None, "a public page runs no tests"
+        return python_that_has(package), f"{title_of(engine)} is not installed here"
 
 
-def _try(source: str) -> Trial:
+def _try(source: str, package: str, python: str) -> Trial:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "test_output.py"
         file.write_text(source, encoding="utf-8")
-        return try_in_vllm(file)
+        return try_test(file, package, python)

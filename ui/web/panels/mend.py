@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import gradio as gr
 
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.mend.upstream import ENGINES
+from prompt_debugger.core.mend.upstream import PARSER_TESTS
 from prompt_debugger.core.types import JSON, Trace
 from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.web.mend.experiments import Edited, Experiments, Kept
@@ -63,8 +63,8 @@ def build_mend() -> MendPanel:
                 )
                 gr.HTML('<p id="pd-plugin-said" role="status"></p>', elem_classes=["pd-said"], padding=False)
             engine = gr.Dropdown(
-                [(title_of(engine), engine) for engine in ENGINES],
-                value=ENGINES[0],
+                [(title_of(engine), engine) for engine in PARSER_TESTS],
+                value=next(iter(PARSER_TESTS)),
                 label="Failing test for the maintainers of",
                 elem_id="pd-upstream-engine",
                 filterable=False,

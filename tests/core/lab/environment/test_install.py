@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from prompt_debugger.core.errors import LabError
-from prompt_debugger.core.interpreter import find_environment, lab_home, python_with
+from prompt_debugger.core.interpreter import find_environment, lab_home, python_that_has, python_with
 from prompt_debugger.core.lab.environment import Installation, link_home, plan_install, remove_environment
 from prompt_debugger.core.lab.environment.packages import Package, installed_keys
 from tests.conftest import ROOT
@@ -41,6 +41,8 @@ def test_an_environment_is_made_found_used_and_removed(home, wheels):
     assert find_environment() == made
     assert python_with("tiny_a") == str(home / "bin" / "python")
     assert python_with("json") == sys.executable, "what is here is used from here"
+    found = [python_that_has(name) for name in ("json", "tiny_a", "no_such_package")]
+    assert found == [sys.executable, str(home / "bin" / "python"), None]
     asked = subprocess.run([made.python, "-c", "import tiny_c; print(tiny_c.version)"], capture_output=True, text=True)
     assert asked.stdout.strip() == "1.0"
     assert plan_install(packages=PACKAGES).environment == made

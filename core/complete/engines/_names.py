@@ -1,0 +1,53 @@
+"""What each server software calls its parsers for a family: by the families' records, and by its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from prompt_debugger.core.complete.engines._record import Engine
+from prompt_debugger.core.errors import PluginError
+from prompt_debugger.core.formats import ParserNames, TextFormat
+
+NamesByFamily = Mapping[str, ParserNames]
+
+
+def merge_names(formats: Mapping[str, TextFormat], engines: Mapping[str, Engine]) -> dict[str, NamesByFamily]:
+    """Return the names by kind of engine, then by family.
+
+    Args:
+        formats: The families by name.
+        engines: The records by file.
+
+    Raises:
+        PluginError: A record names an engine or a family that there is not, or both name the same; it names the file.
+    """
+    file_by_kind = {engine.kind: file for file, engine in engines.items()}
+    merged: dict[str, dict[str, ParserNames]] = {kind: {} for kind in file_by_kind}
+    for family, one in formats.items():
+        place = f"`parser_names` of `prompt_debugger/core/formats/{family}.py`"
+        for kind, names in one.facts.parser_names.items():
+            if kind not in merged:
+                known = ", ".join(f"`{kind}`" for kind in sorted(merged))
+                raise PluginError(f"{place}: there is no engine `{kind}`", f"Known: {known}.")
+            merged[kind][family] = _checked(place, names)
+    for file, engine in engines.items():
+        place = f"`parser_names` of `{file}`"
+        for family, names in engine.parser_names.items():
+            if family not in formats:
+                raise PluginError(f"{place}: there is no family `{family}`", "Families are named as their files.")
+            if family in merged[engine.kind]:
+                told = f"{place} and `prompt_debugger/core/formats/{family}.py` both have the names for `{family}`"
+                raise PluginError(told, "One of them is to have all of them.")
+            merged[engine.kind][family] = _checked(place, names)
+    return dict(merged)
+
+
+def _checked(place: str, names: object) -> ParserNames:
+    if not isinstance(names, ParserNames) or not _are_texts(names.tools) or not _are_texts(names.reasonings):
+        hint = "core/formats/_facts.py says what it holds."
+        raise PluginError(f"{place}: {names!r:.80} is no `ParserNames` of tuples of texts", hint)
+    return names
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, tuple) and all(isinstance(one, str) for one in value)
