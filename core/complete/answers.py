@@ -7,20 +7,20 @@ import re
 
 from prompt_debugger.core.complete import run_facts
 from prompt_debugger.core.complete.backends.error_words import words_of
-from prompt_debugger.core.complete.backends.limits import MAX_CALLS, MAX_ITEMS, MAX_LOGPROBS, MAX_VALUES
+from prompt_debugger.core.complete.backends.limits import MAX_CALLS, MAX_LOGPROBS, MAX_VALUES
 from prompt_debugger.core.complete.growing_tokens import GrowingLogprobs
+from prompt_debugger.core.complete.json_answers import json_of_text
 from prompt_debugger.core.complete.problem import Problem
-from prompt_debugger.core.complete.reading import NOT_JSON, READING
+from prompt_debugger.core.complete.reading import READING
 from prompt_debugger.core.complete.shapes import (
     count_values,
     ids_of,
     integer_of,
     number_of,
     objects_of,
-    parse_json,
     text_of,
 )
-from prompt_debugger.core.errors import BackendError, shorten
+from prompt_debugger.core.errors import shorten
 from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.room import job
 from prompt_debugger.core.types import JSON, ChatResult, JSONObject, TokenLogprob, Usage
@@ -37,30 +37,6 @@ def read_chat_text(text: str) -> ChatResult:
         BackendError: It is no JSON (kind `not-json`).
     """
     return read_chat(json_of_text(text), "", 0.0)
-
-
-@job("reading the server's answer", READING)
-def read_json(text: str) -> JSON:
-    """Return the JSON of an answer that a server gives to a question of ours.
-
-    Raises:
-        BackendError: It is none, or made of more than any (kind `not-json`).
-    """
-    if text.count(",") > MAX_ITEMS:
-        raise BackendError(f"more than {MAX_ITEMS:,} items", kind=NOT_JSON)
-    return json_of_text(text)
-
-
-def json_of_text(text: str) -> JSON:
-    """Return the JSON of an answer.
-
-    Raises:
-        BackendError: It is none (kind `not-json`).
-    """
-    try:
-        return parse_json(text)
-    except ValueError as error:
-        raise BackendError(str(error), kind=NOT_JSON) from None
 
 
 def read_chat(answer: JSON, body: str, elapsed_s: float) -> ChatResult:

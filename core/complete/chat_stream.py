@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from prompt_debugger.core.complete.answers import json_of_text, read_chat
+from prompt_debugger.core.complete.answers import read_chat
 from prompt_debugger.core.complete.assemble import MessageAssembler
 from prompt_debugger.core.complete.backends.limits import MAX_CALLS, MAX_STREAM_VALUES, MAX_VALUES
 from prompt_debugger.core.complete.backends.sse import SseEvent
 from prompt_debugger.core.complete.chat_chunk import ChatChoice, ChatChunk, read_chat_chunk
 from prompt_debugger.core.complete.growing_tokens import GrowingIds, GrowingLogprobs
+from prompt_debugger.core.complete.json_answers import json_of_text
 from prompt_debugger.core.complete.problem import Problem
 from prompt_debugger.core.complete.reading import NOT_JSON, READING, read
 from prompt_debugger.core.errors import BackendError, shorten

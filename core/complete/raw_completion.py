@@ -9,7 +9,6 @@ from typing import NamedTuple
 from prompt_debugger.core.complete import run_facts
 from prompt_debugger.core.complete.answers import (
     completion_logprobs_of,
-    json_of_text,
     problem_of_error,
     stop_reason_of,
     usage_of,
@@ -18,6 +17,7 @@ from prompt_debugger.core.complete.backends.limits import MAX_CHOICES
 from prompt_debugger.core.complete.backends.sse import SseEvent
 from prompt_debugger.core.complete.growing_text import GrowingText
 from prompt_debugger.core.complete.growing_tokens import GrowingIds, GrowingLogprobs
+from prompt_debugger.core.complete.json_answers import json_of_text
 from prompt_debugger.core.complete.reading import NOT_JSON, READING, read
 from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
 from prompt_debugger.core.errors import BackendError, shorten

@@ -6,50 +6,61 @@
 | LiteLLM before vLLM | `choices[i].provider_specific_fields.token_ids` | `prompt_token_ids` | `prompt_text` | |
 | llama.cpp | `__verbose.tokens` | | `__verbose.prompt` | `stop_type`, `generation_settings.grammar` |
 
-A raw completion's stream has the same fields in each of its events.
+vLLM's places are looked at first, whoever answers, then those that the records of server software name. A raw
+completion's stream has the same fields in each of its events.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from prompt_debugger.core.complete.engines import ENGINES
 from prompt_debugger.core.complete.reading import READING, read
 from prompt_debugger.core.complete.shapes import ids_of, objects_of, parse_object, text_of
 from prompt_debugger.core.errors import BackendError
 from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.room import job
 from prompt_debugger.core.room.values import admit
-from prompt_debugger.core.types import JSONObject
+from prompt_debugger.core.types import JSON, JSONObject
 
 _PROXIED = "provider_specific_fields"
 _VERBOSE = "__verbose"
 _FINISH_BY_STOP_TYPE = {"eos": "stop", "word": "stop", "limit": "length"}
 _DETAILS = "completion_tokens_details"
+_PLACES = tuple(engine.answer_places for engine in ENGINES.values())
+_OUTPUT_IDS = tuple(place.output_ids for place in _PLACES if place.output_ids)
+_CHOICE_OUTPUT_IDS = tuple(place.choice_output_ids for place in _PLACES if place.choice_output_ids)
+_PROMPT_IDS = tuple(place.prompt_ids for place in _PLACES if place.prompt_ids)
+_PROMPT_TEXT = tuple(place.prompt_text for place in _PLACES if place.prompt_text)
 _GRAMMAR_FIELDS = ("grammar", "grammar_lazy", "grammar_triggers")
 
 
 def output_ids(answer: JSONObject, choice: JSONObject) -> tuple[int, ...] | None:
     """Return the output ids that an answer, or one event of a stream, gives for a choice."""
-    places = (choice, as_object(choice.get(_PROXIED)))
-    found = next((ids for place in places if (ids := ids_of(place.get("token_ids"))) is not None), None)
-    return ids_of(as_object(answer.get(_VERBOSE)).get("tokens")) if found is None else found
+    for place in (choice, as_object(choice.get(_PROXIED))):
+        if (ids := ids_of(place.get("token_ids"))) is not None:
+            return ids
+    own = _own_ids(choice, _CHOICE_OUTPUT_IDS)
+    return _own_ids(answer, _OUTPUT_IDS) if own is None else own
 
 
 def prompt_ids(answer: JSONObject) -> tuple[int, ...] | None:
     """Return the ids of the prompt, where an answer tells them."""
-    places = (answer, *_proxied(answer), *objects_of(answer.get("choices")))
-    return next((ids for place in places if (ids := ids_of(place.get("prompt_token_ids"))) is not None), None)
+    for place in (answer, *_proxied(answer), *objects_of(answer.get("choices"))):
+        if (ids := ids_of(place.get("prompt_token_ids"))) is not None:
+            return ids
+    return _own_ids(answer, _PROMPT_IDS)
 
 
 def prompt_text(answer: JSONObject) -> str | None:
     """Return the text of the prompt, where an answer tells it."""
     for place in (answer, *_proxied(answer)):
-        text = text_of(place.get("prompt_text"))
-        if text is not None:
+        if (text := text_of(place.get("prompt_text"))) is not None:
             return text
-    return text_of(as_object(answer.get(_VERBOSE)).get("prompt"))
+    return next((text for keys in _PROMPT_TEXT if (text := text_of(_at(answer, keys))) is not None), None)
 
 
 @admit
@@ -101,6 +112,21 @@ def read_facts(body: str) -> RunFacts:
 def stop_word(answer: JSONObject) -> str | None:
     """Return the stop string that llama.cpp says it ended at."""
     return text_of(as_object(answer.get(_VERBOSE)).get("stopping_word")) or None
+
+
+def _own_ids(value: JSONObject, places: Sequence[tuple[str, ...]]) -> tuple[int, ...] | None:
+    """Return the ids that stand where records of server software say that they do."""
+    for keys in places:
+        if (ids := ids_of(_at(value, keys))) is not None:
+            return ids
+    return None
+
+
+def _at(value: JSONObject, keys: tuple[str, ...]) -> JSON:
+    """Return what some keys lead to; `None` if they lead nowhere."""
+    for key in keys[:-1]:
+        value = as_object(value.get(key))
+    return value.get(keys[-1])
 
 
 def _proxied(answer: JSONObject) -> tuple[JSONObject, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
+from prompt_debugger.core.complete import ENGINES
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.experiments import ReleaseTable, releases_to_json, splits_to_json
 from prompt_debugger.core.grammar import GrammarEngine
@@ -52,13 +53,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--message", metavar="FILE", help="JSON file with the assistant message that a server returned")
     parser.add_argument("--prompt-tail", default="", help="end of the prompt; tells whether reasoning was already open")
     parser.add_argument("--finish-reason", help="the server's word, such as stop or length")
+    own = (engine.own_parsers for engine in ENGINES.values())
+    named = [spelling for parsers in own if parsers is not None for spelling in parsers.spellings[:1]]
     parser.add_argument(
         "--parser",
         action="append",
         default=[],
         metavar="NAME",
         help="what would it make of it? repeatable: vllm:TOOL, "
-        "vllm@RELEASE:TOOL, vllm:* for all, and with --endpoint sglang:TOOL or derender",
+        "vllm@RELEASE:TOOL, vllm:* for all, and with --endpoint " + " or ".join(named),
     )
     parser.add_argument(
         "--splits",

@@ -18,7 +18,6 @@ from typing import Self, TypeVar
 
 import httpx
 
-from prompt_debugger.core.complete.answers import read_json
 from prompt_debugger.core.complete.backends.address import Address, check_key
 from prompt_debugger.core.complete.backends.certificates import public_certificates
 from prompt_debugger.core.complete.backends.clients import Clients, build_client
@@ -44,6 +43,7 @@ from prompt_debugger.core.complete.backends.limits import (
     MAX_UNREADABLE,
     Timeouts,
 )
+from prompt_debugger.core.complete.json_answers import read_json
 from prompt_debugger.core.complete.reading import NOT_JSON, read
 from prompt_debugger.core.errors import BackendError
 from prompt_debugger.core.types import JSON, JSONObject

@@ -22,6 +22,7 @@ from prompt_debugger.core.complete.engines._parser_test import (
     python_tools,
 )
 from prompt_debugger.core.complete.engines._record import (
+    AnswerPlaces,
     ControlTokens,
     Endpoints,
     Engine,
@@ -43,6 +44,7 @@ __all__ = [
     "NOT_TRIED",
     "PARSER_NAMES",
     "UNKNOWN",
+    "AnswerPlaces",
     "ControlTokens",
     "Endpoints",
     "Engine",

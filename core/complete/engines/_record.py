@@ -79,6 +79,25 @@ class OwnFields:
     are_known: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerPlaces:
+    """Where its answers put what is known of the run: the keys that lead there; none for nowhere of its own.
+
+    vLLM's places are looked at in every answer. An event of a stream has what came since the one before it.
+
+    Attributes:
+        output_ids: The ids of the output, from the answer on.
+        choice_output_ids: Likewise, from the choice on.
+        prompt_ids: The ids of the prompt, from the answer on.
+        prompt_text: Its text, from the answer on.
+    """
+
+    output_ids: tuple[str, ...] = ()
+    choice_output_ids: tuple[str, ...] = ()
+    prompt_ids: tuple[str, ...] = ()
+    prompt_text: tuple[str, ...] = ()
+
+
 async def no_pieces(_: HttpConnection, __: str | None, ___: str) -> Mapping[int, bytes | str]:
     """Tell nothing."""
     return {}
@@ -173,6 +192,7 @@ class Engine:
         add_details: Adds to what is known of a server what only this software shows.
         endpoints: How it is asked for its features.
         own_fields: What is added to requests.
+        answer_places: Where its answers then tell it.
         own_parsers: Parsers that it runs on a given output; `None` if it offers none.
         tells_ids: Whether such servers can give the ids of a run.
         control_tokens: What becomes of them in its text.
@@ -199,6 +219,7 @@ class Engine:
     add_details: Callable[[Looks, Server], Awaitable[Server]] = no_details
     endpoints: Endpoints = Endpoints()
     own_fields: OwnFields = field(default_factory=OwnFields)
+    answer_places: AnswerPlaces = AnswerPlaces()
     own_parsers: OwnParsers | None = None
     tells_ids: bool = False
     control_tokens: ControlTokens = ControlTokens.NOT_KNOWN

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from operator import attrgetter
 
 from prompt_debugger.core.complete.engines._parser_test import ParserTest
 from prompt_debugger.core.complete.engines._record import (
+    AnswerPlaces,
     ControlTokens,
     Endpoints,
     Engine,
@@ -95,6 +97,8 @@ _WANTED: tuple[tuple[str, Callable[[object], bool], str], ...] = (
     ("own_fields.chat", _of(Mapping), "a mapping"),
     ("own_fields.stream", _of(Mapping), "a mapping"),
     ("own_fields.completion", _of(Mapping), "a mapping"),
+    ("answer_places", _of(AnswerPlaces), "`AnswerPlaces`"),
+    *((f"answer_places.{one.name}", _are_texts, "a tuple of keys") for one in fields(AnswerPlaces)),
     ("own_parsers", _are_parsers, "`OwnParsers` with a `prefix` as `sglang`, other than `vllm`"),
     ("control_tokens", _of(ControlTokens), "one of `ControlTokens`"),
     ("no_raw_run", _of(str), "a text"),

@@ -14,7 +14,14 @@ from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.backends.llama_cpp import request_pieces, request_props
 from prompt_debugger.core.complete.engines._looks import Looks
 from prompt_debugger.core.complete.engines._parser_test import ParserCase, ParserTest
-from prompt_debugger.core.complete.engines._record import ControlTokens, Endpoints, Engine, Marks, OwnFields
+from prompt_debugger.core.complete.engines._record import (
+    AnswerPlaces,
+    ControlTokens,
+    Endpoints,
+    Engine,
+    Marks,
+    OwnFields,
+)
 from prompt_debugger.core.complete.engines._start import NOT_TRIED, Flag, StartCommand, StartWith
 from prompt_debugger.core.complete.shapes import integer_of, text_of
 from prompt_debugger.core.json_values import as_object
@@ -92,6 +99,7 @@ ENGINE = Engine(
     add_details=_add_details,
     endpoints=Endpoints(tokenizer_info=request_props, pieces=_pieces),
     own_fields=OwnFields(chat=_FIELDS, stream={}, completion=_FIELDS),
+    answer_places=AnswerPlaces(output_ids=("__verbose", "tokens"), prompt_text=("__verbose", "prompt")),
     tells_ids=True,
     control_tokens=ControlTokens.LEFT_OUT,
     when_it_renders="always",

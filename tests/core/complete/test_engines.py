@@ -43,7 +43,7 @@ from dataclasses import replace
 from prompt_debugger.core.complete.backends.llama_cpp import TemplateAnswer
 from prompt_debugger.core.complete.engines._parser_test import ParserTest, python_calls, python_text
 from prompt_debugger.core.complete.engines._record import (
-    ControlTokens, Endpoints, Engine, Marks, OwnFields, OwnParsers,
+    AnswerPlaces, ControlTokens, Endpoints, Engine, Marks, OwnFields, OwnParsers,
 )
 from prompt_debugger.core.complete.engines._start import NOT_TRIED, Flag, StartCommand
 from prompt_debugger.core.formats import ParserNames
@@ -106,6 +106,9 @@ ENGINE = Engine(
     add_details=add_details,
     endpoints=Endpoints(template=template),
     own_fields=OwnFields(chat={"lantern_ids": True}),
+    answer_places=AnswerPlaces(
+        choice_output_ids=("lantern", "ids"), prompt_ids=("lantern", "read"), prompt_text=("lantern", "shown")
+    ),
     own_parsers=OwnParsers(
         prefix="lanternd",
         spellings=("lanternd:std",),
@@ -130,6 +133,7 @@ ASK = """
 import asyncio, contextlib, io, json, sys
 from prompt_debugger.core.check import check_to_json
 from prompt_debugger.core.complete import ServerClient, gather, title_of
+from prompt_debugger.core.complete.answers import read_chat
 from prompt_debugger.core.errors import EngineError
 from prompt_debugger.core.parse.engines import RawOutput
 from prompt_debugger.core.pipeline import CaseParser, ask_server_parsers, server_parsers_of
@@ -143,6 +147,8 @@ from prompt_debugger.ui.present.header import server_facts
 from prompt_debugger.ui.present.server_look import server_look_payload
 from tests.core.check.checks import check_of
 
+CHOICE = {"index": 0, "finish_reason": "stop", "message": {"content": "a"}, "lantern": {"ids": [5]}}
+ANSWER = {"choices": [CHOICE], "lantern": {"read": [1, 2], "shown": "Hm"}}
 BODY = {"messages": [{"role": "user", "content": "Hi"}]}
 TEMPLATE = "{% for one in messages %}<{{ one.role }}>{{ one.content }}{% endfor %}"
 
@@ -167,6 +173,7 @@ with contextlib.redirect_stdout(io.StringIO()) as printed:
     )
 upstream = json.loads(printed.getvalue())
 check = check_of()
+chat = read_chat(ANSWER, "", 0.0)
 commands = check_to_json(check)["recommended"]["commands"]
 print(json.dumps({
     "kind": server.kind,
@@ -179,6 +186,7 @@ print(json.dumps({
     "raw": [gathered.raw.text, gathered.raw.completeness.value, gathered.raw.completeness_reason],
     "sent": gathered.sent.get("lantern_ids"),
     "hint": hint,
+    "told": [chat.token_ids, chat.prompt_token_ids, chat.prompt_text],
     "proof": explained.proof,
     "origins": [
         [explained.text[slice(*span.char_span)], span.field]
@@ -267,6 +275,7 @@ def test_one_new_file_is_recognised_named_asked_and_believed(tmp_path: Path) -> 
             "The server is Lantern Daemon, was asked to keep control tokens (`skip_special_tokens: false`), and does.",
         ],
         "sent": True,
+        "told": [[5], [1, 2], "Hm"],
         "proof": ["the server puts an empty system message first", "the server writes small letters"],
         "origins": [["system", None], ["user", "messages[0].role"], ["hi", None]],
         "upstream": [0, True, "7", "[]"],
@@ -348,6 +357,7 @@ def test_engines_are_tried_in_their_order(package: Package) -> None:
         ("ENGINE = Engine('bad', 'Bad', feature_by_path={'x': 'y'})", "`feature_by_path`"),
         ("ENGINE = Engine('bad', 'Bad', own_parsers='bad')", "`own_parsers`"),
         ("ENGINE = Engine('bad', 'Bad', own_parsers=OwnParsers('vllm', (), all, tuple, all, ''))", "other than `vllm`"),
+        ("ENGINE = Engine('bad', 'Bad', answer_places=AnswerPlaces(prompt_ids='ids'))", "`answer_places.prompt_ids`"),
         ("ENGINE = Engine('bad', 'Bad', start='bad')", "`start`"),
         ("ENGINE = Engine('bad', 'Bad', parser_test='bad')", "`parser_test`"),
         ("ENGINE = Engine('bad', 'Bad', parser_test=ParserTest(all, package='a.b'))", "plain name of a package"),

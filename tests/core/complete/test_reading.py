@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prompt_debugger.core.complete import answers, assemble, chat_stream, growing_tokens, reading
-from prompt_debugger.core.complete.answers import read_chat, read_json
+from prompt_debugger.core.complete import answers, assemble, chat_stream, growing_tokens, json_answers, reading
+from prompt_debugger.core.complete.answers import read_chat
 from prompt_debugger.core.complete.assemble import MessageAssembler
 from prompt_debugger.core.complete.backends.decoding import Text
 from prompt_debugger.core.complete.backends.failures import Call, failure_of_format
@@ -19,6 +19,7 @@ from prompt_debugger.core.complete.backends.limits import MAX_IDS
 from prompt_debugger.core.complete.backends.sse import SseEvent
 from prompt_debugger.core.complete.chat_stream import ChatStreamReader
 from prompt_debugger.core.complete.growing_tokens import GrowingIds, GrowingLogprobs
+from prompt_debugger.core.complete.json_answers import read_json
 from prompt_debugger.core.complete.raw_completion import CompletionReader
 from prompt_debugger.core.complete.shapes import ids_of
 from prompt_debugger.core.errors import BackendError
@@ -129,7 +130,7 @@ def test_alternatives_to_later_tokens_are_left_out(monkeypatch: pytest.MonkeyPat
 
 
 def test_json_of_more_items_than_any_answer_has_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answers, "MAX_ITEMS", 3)
+    monkeypatch.setattr(json_answers, "MAX_ITEMS", 3)
 
     assert read_json("[1,2,3,4]") == [1, 2, 3, 4]
     with pytest.raises(BackendError, match="more than 3 items"):
