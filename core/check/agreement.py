@@ -229,9 +229,8 @@ class _Comparison:
         yield from prompt.proof
 
     def _why_refused(self, asked: Conversation) -> tuple[str, ...]:
-        if self.kind == "vllm" and asked.name == "arguments-as-object":
-            return ("vLLM's API takes arguments of earlier calls as text alone, as OpenAI's, and decodes them itself",)
-        return ()
+        reason = engine_of(self.kind).refused_conversations.get(asked.name)
+        return () if reason is None else (reason,)
 
 
 def _loss(ours: str, theirs: str) -> str:

@@ -203,6 +203,8 @@ class Engine:
         needs_tool_parser: Whether it reads calls only by a tool parser that it is started with.
         renders_like: The kind of server whose habits explain its prompts best: `vllm` or `llama.cpp`.
         request_changes: What it does to a chat request besides, before the template sees it, each by itself.
+        refused_conversations: Conversations of `check` (`core/check/conversations.py`) that its API refuses whatever it
+            serves, by name, and why, a clause; nobody is told of them as of a loss.
         start: The command that starts it for a model that was checked, `None` from it if there is none for this model;
             `None` if `check` is to give no command.
         parser_names: What it calls its parsers, by family; what a family's record says of it already stands there.
@@ -230,6 +232,7 @@ class Engine:
     needs_tool_parser: bool = False
     renders_like: str = "vllm"
     request_changes: tuple[RequestChange, ...] = ()
+    refused_conversations: Mapping[str, str] = field(default_factory=dict)
     start: Callable[[StartWith], StartCommand | None] | None = None
     parser_names: Mapping[str, ParserNames] = field(default_factory=dict)
     parser_test: ParserTest | None = None

@@ -105,6 +105,7 @@ _WANTED: tuple[tuple[str, Callable[[object], bool], str], ...] = (
     ("when_it_renders", _of(str), "a text"),
     ("renders_like", lambda value: value in ("vllm", "llama.cpp"), "`vllm` or `llama.cpp`"),
     ("request_changes", _are_changes, "a tuple of `RequestChange`, each a sentence and a function"),
+    ("refused_conversations", _of(Mapping), "a mapping of names to reasons"),
     ("start", lambda value: value is None or callable(value), "a function or `None`"),
     ("parser_names", _of(Mapping), "a mapping of families to `ParserNames`"),
     ("parser_test", _is_test, "`ParserTest` with a function that writes, and at most the plain name of a package"),

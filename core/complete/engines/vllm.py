@@ -185,6 +185,11 @@ ENGINE = Engine(
     takes_template=True,
     counts_reasoning_by_parser=True,
     needs_tool_parser=True,
+    refused_conversations={
+        "arguments-as-object": (
+            "vLLM's API takes arguments of earlier calls as text alone, as OpenAI's, and decodes them itself"
+        ),
+    },
     start=_start,
     parser_test=ParserTest(_test, package="vllm"),
 )

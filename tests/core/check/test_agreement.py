@@ -8,6 +8,7 @@ from prompt_debugger.core.check import CheckedModel, load_model
 from prompt_debugger.core.check.agreement import Agreement, Engines, compare_engines, engine_findings
 from prompt_debugger.core.check.run import write_answers
 from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.parse.engines.rendered import EnginePrompt
 from prompt_debugger.core.render.engine import run_job
 from tests.conftest import ROOT
 from tests.core.check.templates import HERMES, changed
@@ -144,6 +145,24 @@ async def test_a_release_without_such_a_renderer_is_one_sentence():
     engines = await compare_engines(_NoRenderer(), CheckedModel("ours", HERMES), (), (), renderer=run_job)
 
     assert engines == Engines("vLLM", skipped="vLLM's renderer cannot be asked: this release has none.")
+
+
+class _RefusesAll:
+    async def render(self, bodies, **_):
+        return [EnginePrompt(refusal="no") for _ in bodies]
+
+
+@pytest.mark.parametrize(("kind", "loss"), [("vllm", ""), ("openai-compatible", "refuses the request: no")])
+async def test_what_an_api_refuses_by_its_record_is_no_loss(kind, loss):
+    tools, ideals = write_answers(CheckedModel("ours", HERMES), is_thorough=False, renderer=run_job)
+    engines = await compare_engines(
+        _RefusesAll(), CheckedModel("ours", HERMES), ideals, tools, kind=kind, renderer=run_job
+    )
+    found = by_name(engines)
+
+    assert found["arguments-as-object"].loss == loss
+    assert any("as text alone" in cause for cause in found["arguments-as-object"].causes) == (not loss)
+    assert found["plain"].loss == "refuses the request: no"
 
 
 def test_a_difference_without_a_cause_is_a_finding():

@@ -444,7 +444,6 @@ def test_kinds_in_documents_stay() -> None:
 
 # Where one software is meant by its name and not by what its record says, each with the reason.
 BY_NAME = {
-    "core/check/agreement.py": "what vLLM's API says of arguments",
     "core/mend/cures.py": "flags of vLLM's command line",
     "core/render/explanations.py": "habits in rendering, which are below the records",
     "core/report/repeat.py": "the command that asks vLLM's parser offline",

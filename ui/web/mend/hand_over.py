@@ -29,10 +29,6 @@ from prompt_debugger.ui.web.work import upstream_source
 
 PUBLIC_SHRINK_RUNS = 6  # and three that confirm: within what a page may run in a minute
 SHRINK_RUNS = 100
-_NO_PARSER = RequestError(
-    "the server does not tell which tool parser it uses, and a test needs its name",
-    "Save the run as a JSON bundle; `report BUNDLE --upstream-test vllm --parser NAME` writes the test.",
-)
 
 
 class HandOver:
@@ -96,7 +92,9 @@ class HandOver:
                 raise NOTHING
             known = engine if engine in PARSER_TESTS else next(iter(PARSER_TESTS))
             if trace.server is None or trace.server.tool_parser is None:
-                raise _NO_PARSER
+                told = "the server does not tell which tool parser it uses, and a test needs its name"
+                how = f"`report BUNDLE --upstream-test {known} --parser NAME` writes the test."
+                raise RequestError(told, f"Save the run as a JSON bundle; {how}")
             source = await room_of().run(upstream_source, trace, known)
             python, why_not = self._where_to_run(known)
             if python is None:
