@@ -1,15 +1,14 @@
 """What a server's record says it does to a request before its template sees it, tried as an explanation of its prompt.
 
-The changes are functions of a plain request, so nothing is known of where each character of what they make comes from.
-The field that a span names is therefore looked up again in the request as pasted, and what is not there is unknown.
+The changes are functions of a plain request. Each text that they are given knows its place, so a text that they pass on
+or move keeps it; what they make anew is of no field.
 """
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from prompt_debugger.core.protocols import RequestChange
@@ -19,55 +18,87 @@ from prompt_debugger.core.types import JSON, JSONObject, PromptSpan, SpanKind
 _MANY = 6  # changes up to which every choice of them is tried, 63 at most; beyond that one, two, or all
 
 
-def changed_requests(
-    body: JSONObject, changes: Sequence[RequestChange]
-) -> Iterator[tuple[JSONObject, tuple[RequestChange, ...]]]:
-    """Yield the requests that a server may have made of one, and by which changes; the fewest first."""
+@dataclass(frozen=True, slots=True)
+class ChangedRequest:
+    """What a server may have made of a request.
+
+    Attributes:
+        body: The request as changed.
+        changes: By which changes.
+        field_by_field: Fields of the pasted request by those of the changed one, for texts that were passed on.
+        untouched: Top-level fields that are as they were.
+    """
+
+    body: JSONObject
+    changes: tuple[RequestChange, ...]
+    field_by_field: Mapping[str, str]
+    untouched: frozenset[str]
+
+    def as_pasted(self, spans: Sequence[PromptSpan]) -> tuple[PromptSpan, ...]:
+        """Return spans with the fields of the pasted request; unknown is what is of none of them."""
+        return tuple(map(self._as_pasted, spans))
+
+    def _as_pasted(self, span: PromptSpan) -> PromptSpan:
+        if span.field is None or span.field.partition(".")[0].partition("[")[0] in self.untouched:
+            return span
+        if (field := self.field_by_field.get(span.field)) is not None:
+            return replace(span, field=field)
+        return PromptSpan(span.char_span, SpanKind.UNKNOWN, None, None, span.template_line, span.template_column)
+
+
+def changed_requests(body: JSONObject, changes: Sequence[RequestChange]) -> Iterator[ChangedRequest]:
+    """Yield what a server may have made of a request, by the fewest changes first."""
     counts = range(1, len(changes) + 1) if len(changes) <= _MANY else (1, 2, len(changes))
     for count in counts:
         for chosen in combinations(changes, count):
-            made = body
-            for change in chosen:
-                before, made = made, _applied(change, made)
-                if json.dumps(made) == json.dumps(before):  # nothing, order included; fewer were tried already
-                    break
-            else:
-                yield made, chosen
+            if (made := _changed(body, chosen)) is not None:
+                yield made
 
 
-def _applied(change: RequestChange, body: JSONObject) -> JSONObject:
-    """Return a request as a change makes it; as it was where the change cannot take it."""
-    try:
-        made = json.loads(json.dumps(change.apply(copy.deepcopy(body))))
-    except Exception:  # noqa: BLE001  # pasted requests have any shape, and what raises for one explains nothing
-        return body
-    return made if isinstance(made, dict) else body
+class _Placed(str):
+    """A text of the request that knows where it stands there."""
+
+    __slots__ = ("field",)
+    field: str
 
 
-def as_pasted(spans: Sequence[PromptSpan], changed: JSONObject, pasted: JSONObject) -> tuple[PromptSpan, ...]:
-    """Return spans of a changed request with the fields of the pasted one; unknown is what is in none of them."""
-    there, here = dict(_fields(changed, "")), dict(_fields(pasted, ""))
-    return tuple(_as_pasted(span, there, here) for span in spans)
+def _changed(body: JSONObject, changes: tuple[RequestChange, ...]) -> ChangedRequest | None:
+    """Return a request as changes make it; `None` if one of them does nothing to it: fewer were tried already."""
+    text, now = json.dumps(body), _placed(body, "")
+    for change in changes:
+        try:
+            now = change.apply(now)  # type: ignore[arg-type]  # an object, as `body` is
+            before, text = text, json.dumps(now)
+        except Exception:  # noqa: BLE001  # pasted requests have any shape, and what raises for one explains nothing
+            return None
+        if text == before or not isinstance(now, dict):  # as text, in which the order of keys counts
+            return None
+    made: JSONObject = json.loads(text)
+    assert isinstance(now, dict)
+    untouched = frozenset(key for key in made if key in body and json.dumps(made[key]) == json.dumps(body[key]))
+    return ChangedRequest(made, changes, dict(_moved(now, "")), untouched)
 
 
-def _as_pasted(span: PromptSpan, there: Mapping[str, JSON], here: Mapping[str, JSON]) -> PromptSpan:
-    if span.field is None:
-        return span
-    text = there.get(span.field)
-    if span.field in here and here[span.field] == text:
-        return span
-    alike = [field for field, other in here.items() if isinstance(text, str) and text and other == text]
-    if len(alike) == 1:
-        return replace(span, field=alike[0])
-    return PromptSpan(span.char_span, SpanKind.UNKNOWN, None, None, span.template_line, span.template_column)
-
-
-def _fields(value: JSON, path: str) -> Iterator[tuple[str, JSON]]:
-    """Yield every value inside a value by its path."""
-    yield path, value
+def _placed(value: JSON, field: str) -> JSON:
+    """Return a copy whose texts know their fields."""
+    if isinstance(value, str):
+        placed = _Placed(value)
+        placed.field = field
+        return placed
     if isinstance(value, list):
+        return [_placed(item, join_path(field, index)) for index, item in enumerate(value)]
+    if isinstance(value, dict):
+        return {key: _placed(item, join_path(field, key)) for key, item in value.items()}
+    return value
+
+
+def _moved(value: object, field: str) -> Iterator[tuple[str, str]]:
+    """Yield where texts stand now and where they stood."""
+    if isinstance(value, _Placed):
+        yield field, value.field
+    elif isinstance(value, list | tuple):
         for index, item in enumerate(value):
-            yield from _fields(item, join_path(path, index))
+            yield from _moved(item, join_path(field, index))
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield from _fields(item, join_path(path, key))
+            yield from _moved(item, join_path(field, str(key)))

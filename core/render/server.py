@@ -22,7 +22,7 @@ from prompt_debugger.core.render.inspect import TemplateFacts, facts_from_json, 
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome
 from prompt_debugger.core.render.kwargs import explain_kwargs, with_reads
 from prompt_debugger.core.render.local import Renderer, special_tokens_of
-from prompt_debugger.core.render.own_changes import as_pasted, changed_requests
+from prompt_debugger.core.render.own_changes import ChangedRequest, changed_requests
 from prompt_debugger.core.render.remember import Remembered
 from prompt_debugger.core.render.request_variables import Variables, read_variables
 from prompt_debugger.core.render.tokenizers.told import is_marker, tokens_of_pieces
@@ -214,27 +214,27 @@ class _Search:
                 return self._proved(attempt)
         return self._truncated() or self._aligned()
 
-    def _proved(self, attempt: Attempt, changed: JSONObject | None = None) -> Prompt:
+    def _proved(self, attempt: Attempt, changed: ChangedRequest | None = None) -> Prompt:
         """Return the prompt with the spans of an attempt that gives its text, of a changed request or the pasted."""
         needed = self._needed(attempt)
         best = self._outcome(needed)
         if changed is not None:
-            best = replace(best, spans=as_pasted(best.spans, changed, self.body))
+            best = replace(best, spans=changed.as_pasted(best.spans))
         assumed = _assumed(best, needed, self.pasted)
         return self._explained(replace(best, unread=self.pasted.unread), assumed)
 
     def _changed(self) -> Prompt | None:
         """Return the prompt as one that what the software does to requests explains, alone or with its habits."""
-        for body, changes in changed_requests(self.body, self.context.changes):
+        for changed in changed_requests(self.body, self.context.changes):
             try:
-                variables = self.context.variables_of(body)
+                variables = self.context.variables_of(changed.body)
             except RenderError:
                 continue
             job = RenderJob(self.as_pasted.template, variables.variables, variables.continue_final_message)
-            sentences = tuple(f"the server {change.sentence}" for change in changes)
+            sentences = tuple(f"the server {change.sentence}" for change in changed.changes)
             for attempt in (Attempt(job), self.suspect.usual(job)):
                 if self._gives_text(attempt):
-                    return self._proved(replace(attempt, sentences=sentences), body)
+                    return self._proved(replace(attempt, sentences=sentences), changed)
         return None
 
     def _explained(self, outcome: RenderOutcome, assumed: tuple[str, ...]) -> Prompt:

@@ -21,8 +21,7 @@ def merge_names(formats: Mapping[str, TextFormat], engines: Mapping[str, Engine]
     Raises:
         PluginError: A record names an engine or a family that there is not, or both name the same; it names the file.
     """
-    file_by_kind = {engine.kind: file for file, engine in engines.items()}
-    merged: dict[str, dict[str, ParserNames]] = {kind: {} for kind in file_by_kind}
+    merged: dict[str, dict[str, ParserNames]] = {engine.kind: {} for engine in engines.values()}
     for family, one in formats.items():
         place = f"`parser_names` of `prompt_debugger/core/formats/{family}.py`"
         for kind, names in one.facts.parser_names.items():

@@ -47,8 +47,8 @@ def explain(text: str, *changes: RequestChange, body: JSONObject = BODY) -> Prom
     return explain_server_prompt(body, told, template=TEMPLATE, tokenizer=None, renderer=run_job)
 
 
-def origins(prompt: Prompt) -> dict[str, str | None]:
-    return {prompt.text[slice(*span.char_span)]: span.field for span in prompt.spans if span.kind.value != "template"}
+def origins(prompt: Prompt) -> list[tuple[str, str | None]]:
+    return [(prompt.text[slice(*span.char_span)], span.field) for span in prompt.spans if span.kind.value != "template"]
 
 
 def test_a_change_that_gives_the_prompt_is_its_proof_and_fields_are_those_of_the_request_as_pasted() -> None:
@@ -56,19 +56,22 @@ def test_a_change_that_gives_the_prompt_is_its_proof_and_fields_are_those_of_the
 
     assert prompt.proof == ("the server moves the system message to the end",)
     assert prompt.identical
-    assert {text: origins(prompt)[text] for text in ("Weather?", "Now!", "Be brief.")} == {
-        "Weather?": "messages[1].content",
-        "Now!": "messages[2].content",
-        "Be brief.": "messages[0].content",
-    }
+    assert origins(prompt) == [
+        ("user", "messages[1].role"),
+        ("Weather?", "messages[1].content"),
+        ("user", "messages[2].role"),
+        ("Now!", "messages[2].content"),
+        ("system", "messages[0].role"),
+        ("Be brief.", "messages[0].content"),
+    ]
 
 
 def test_what_a_change_made_anew_is_of_no_field() -> None:
     prompt = explain("<|system|>BE BRIEF.<|user|>WEATHER?<|user|>NOW!", LOUD)
 
     assert prompt.proof == ("the server writes capitals",)
-    assert origins(prompt)["WEATHER?"] is None
-    assert origins(prompt)["system"] == "messages[0].role"
+    assert ("WEATHER?", None) in origins(prompt)
+    assert ("system", "messages[0].role") in origins(prompt)
 
 
 def test_changes_are_tried_together_and_with_the_habits_of_other_software() -> None:
@@ -89,7 +92,19 @@ def test_the_order_of_keys_is_a_change() -> None:
         lambda body: {**body, "tools": [dict(sorted(as_object(one).items(), reverse=True)) for one in body["tools"]]},  # type: ignore[union-attr]  # a list
     )
 
-    assert explain('<|user|>Go{"b": 2, "a": 1}', turned, body=body).proof == ("the server sorts keys backwards",)
+    prompt = explain('<|user|>Go{"b": 2, "a": 1}', turned, body=body)
+
+    assert prompt.proof == ("the server sorts keys backwards",)
+    assert origins(prompt)[:2] == [("user", "messages[0].role"), ("Go", "messages[0].content")]
+    assert {field for _, field in origins(prompt)[2:]} == {None}, "of what was made anew no place is known"
+
+
+def test_fields_that_a_change_leaves_alone_keep_their_origins() -> None:
+    body: JSONObject = {**BODY, "tools": [{"a": 1}]}
+
+    prompt = explain('<|user|>Weather?<|user|>Now!<|system|>Be brief.{"a": 1}', SYSTEM_LAST, body=body)
+
+    assert any(field is not None and field.startswith("tools[0]") for _, field in origins(prompt))
 
 
 @pytest.mark.parametrize("odd", [RAISES, RETURNS_NOTHING, BARE_TOOLS])
