@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from statistics import median
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.attacks.page import ROOT, RunningPage, Visitor, echoing
+from tests.browser.chromium import CHROMIUM_ARGUMENTS, find_chromium
 
 REQUEST = json.dumps({
     "messages": [{"role": "user", "content": 'CALL {"city": "Paris"}'}],
@@ -52,9 +52,8 @@ def main() -> None:
     folders = [ROOT] if options.before is None else [options.before.absolute(), ROOT]
     with echoing() as endpoint, running(folders, endpoint) as pages:
         tell("Run to verdict", turns(options.runs, [partial(ask_in_full, page) for page in pages]))
-        chromium = next(path for name in ("chromium", "google-chrome") if (path := shutil.which(name)))
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+            browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(CHROMIUM_ARGUMENTS))
             tell("Run to painted", turns(options.runs, [partial(paint, browser, page) for page in pages]))
             browser.close()
 

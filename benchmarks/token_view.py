@@ -10,7 +10,6 @@ The bounds that the project promises stand beside the figures. They are for an i
 from __future__ import annotations
 
 import re
-import shutil
 import sys
 import time
 import zlib
@@ -29,6 +28,7 @@ import gradio as gr  # noqa: E402  # reads its settings from the environment at 
 
 from prompt_debugger.ui.web.head import page_head  # noqa: E402
 from prompt_debugger.ui.web.views import build_token_view  # noqa: E402
+from tests.browser.chromium import CHROMIUM_ARGUMENTS, find_chromium  # noqa: E402
 
 SIZES = (2_000, 10_000, 200_000)
 MOST_HIGHLIGHTED = 10_000
@@ -84,10 +84,9 @@ def main() -> None:
     tables = {size: tokens_of_size(size) for size in SIZES}
     app = build_page(tables)
     _, url, _ = app.launch(head=page_head(), prevent_thread_lock=True, quiet=True, server_port=None, ssr_mode=False)
-    chromium = next(path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name)))
     try:
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+            browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(CHROMIUM_ARGUMENTS))
             measure_all(browser, url, tables, is_full=is_full)
             browser.close()
     finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -13,6 +12,7 @@ from playwright.sync_api import expect
 from prompt_debugger.core.lab import LabPool
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.types import Trace
+from tests.browser.chromium import CHROMIUM_ARGUMENTS, find_chromium
 from tests.browser.page import DebuggerPage
 from tests.browser.static_page import build_static_page
 from tests.browser.tab import Tab
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _WITH_VLLM = frozenset({"labs", "lab_url", "page_labs"})
 _VIEWS_URL = "http://localhost/views"  # never asked for: the test answers itself
 expect.set_options(timeout=PATIENCE_MS)
-CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
@@ -50,11 +49,10 @@ def base_url() -> str:
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
-    path = next((path for name in CHROMIUM_NAMES if (path := shutil.which(name))), None)
+    path = find_chromium()
     if path is None:
         pytest.skip("no Chromium: install it, or run `make browser`")
-    arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-    return {**browser_type_launch_args, "executable_path": path, "args": arguments}
+    return {**browser_type_launch_args, "executable_path": path, "args": list(CHROMIUM_ARGUMENTS)}
 
 
 @pytest.fixture(scope="session")

@@ -126,11 +126,16 @@ class DebuggerPage:
         """Return the verdict, or the error."""
         return str(self.page.inner_text(".pd-sentence"))
 
+    def settle_layout(self) -> None:
+        """Wait until what was drawn is laid out, and what follows sizes has followed, as views do that draw by rows."""
+        self.page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
     # --- stages ----------------------------------------------------------------
 
     def open_stage(self, name: str) -> None:
-        """Open `render`, `complete`, `parse` or `findings`."""
+        """Open `render`, `complete`, `parse` or `findings`, and wait until the browser has laid it out."""
         self.page.click(f"#pd-tab-{name}")
+        self.settle_layout()
 
     def opened_stage(self) -> str:
         """Return which panel is open."""

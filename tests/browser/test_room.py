@@ -31,7 +31,7 @@ GRADIO_RULES = frozenset({"scrollable-region-focusable"})  # of its editor, whic
 
 def is_whole(page: DebuggerPage, selector: str) -> bool:
     """Return whether an element stands in the window, and in every box around it that scrolls, once all is laid out."""
-    settle_layout(page)
+    page.settle_layout()
     return bool(
         page.page.evaluate(
             """selector => { const box = document.querySelector(selector).getBoundingClientRect();
@@ -47,11 +47,6 @@ def is_whole(page: DebuggerPage, selector: str) -> bool:
     )
 
 
-def settle_layout(page: DebuggerPage) -> None:
-    """Wait until what was drawn is laid out, and what follows sizes has followed."""
-    page.page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-
-
 def share(handle: Any) -> int:
     """Return what a handle says that the pane before it has of the width."""
     return int(handle.get_attribute("aria-valuenow"))
@@ -63,7 +58,7 @@ def test_nothing_moves_while_the_page_loads(watched: Any, bare_url: str, size: d
     watched.add_init_script(COUNT_SHIFTS + NO_WAY_OUT)
     page = DebuggerPage(watched, bare_url)
     page.load()
-    settle_layout(page)
+    page.settle_layout()
 
     shifts = watched.evaluate("globalThis.__shifts")
 
@@ -92,7 +87,7 @@ def test_a_verdict_of_two_lines_is_as_tall_as_one_of_one(bare: DebuggerPage) -> 
     heights = []
     for name in ("healthy-call", "dropped-call"):
         bare.choose(find_example(name).title)
-        settle_layout(bare)
+        bare.settle_layout()
         heights.append(bare.page.evaluate("document.querySelector('#pd-verdict').getBoundingClientRect().height"))
 
     assert heights[0] == pytest.approx(heights[1], abs=1)
@@ -106,7 +101,7 @@ def test_panes_are_resized_by_keys_and_mouse_and_remembered(bare: DebuggerPage) 
     handle = bare.page.locator(f"[role=separator][aria-label='{name}']")
     bare.open_stage("parse")
     expect(handle).to_be_visible()
-    settle_layout(bare)
+    bare.settle_layout()
     before = share(handle)
 
     handle.focus()
@@ -120,7 +115,7 @@ def test_panes_are_resized_by_keys_and_mouse_and_remembered(bare: DebuggerPage) 
     bare.page.mouse.move(box["x"] - 120, box["y"] + 40)
     bare.page.mouse.up()
     expect(handle).not_to_have_attribute("aria-valuenow", str(by_keys))
-    settle_layout(bare)
+    bare.settle_layout()
     by_mouse = share(handle)
 
     assert by_mouse < by_keys < before
@@ -140,7 +135,7 @@ def test_the_template_wraps_on_demand_and_stays_so(bare: DebuggerPage) -> None:
     assert bare.page.evaluate(is_wide)
 
     wrap.click()
-    settle_layout(bare)
+    bare.settle_layout()
     assert not bare.page.evaluate(is_wide)
     bare.load()
     bare.open_stage("render")
@@ -155,7 +150,7 @@ def test_tokens_do_not_wrap_on_demand(bare: DebuggerPage) -> None:
     assert bare.page.evaluate(f"{grid}.scrollWidth <= {grid}.clientWidth")
 
     wrap.click()
-    settle_layout(bare)
+    bare.settle_layout()
     assert bare.page.evaluate(f"{grid}.scrollWidth > {grid}.clientWidth")
     bare.page.locator("#pd-prompt-tokens .pd-grid").focus()
     for key in ("Home", "ArrowDown", "ArrowLeft"):  # the end of the first line
@@ -236,7 +231,7 @@ def test_nothing_is_wider_than_the_window(bare: DebuggerPage, width: int) -> Non
     bare.page.set_viewport_size({"width": width, "height": 850})
     for panel in ("render", "complete", "parse", "findings", "what-if", "template", "mend", "check", "verify"):
         bare.open_stage(panel)
-        settle_layout(bare)
+        bare.settle_layout()
         assert bare.page.evaluate("document.documentElement.scrollWidth") <= width, panel
 
 
@@ -318,6 +313,6 @@ def test_the_list_of_cases_obeys_keys_and_menus_give_the_focus_back(bare: Debugg
 
 def test_the_header_leaves_a_narrow_window_its_room(bare: DebuggerPage) -> None:
     bare.page.set_viewport_size({"width": 800, "height": 800})
-    settle_layout(bare)
+    bare.settle_layout()
 
     assert bare.page.locator(".pd-header .pd-target").bounding_box()["height"] < 60  # of six lines it had 112
