@@ -17,6 +17,7 @@ from tests.examples import ASKED, examples
 from tests.patience import be_patient
 from tests.warm.labs import cold_labs, warm_labs
 from tests.warm.parsers import warm_parsers
+from tests.warm.rooms import cold_rooms, warm_rooms
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
@@ -114,9 +115,9 @@ def reasoning_lab_url(labs: LabPool) -> str:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _warm_vllm() -> Iterator[None]:
-    """Labs and parser helpers of the whole run split off from few processes that have imported vLLM."""
-    with warm_labs(), warm_parsers():
+def _warm_processes() -> Iterator[None]:
+    """Labs, parser helpers and rooms of the whole run split off from few processes that have done their imports."""
+    with warm_labs(), warm_parsers(), warm_rooms():
         yield
 
 
@@ -132,6 +133,13 @@ def _patience() -> Iterator[None]:
 def _cold_labs() -> Iterator[None]:
     """Servers that are started as users' are, imports and all."""
     with cold_labs():
+        yield
+
+
+@pytest.fixture(name="cold_rooms")
+def _cold_rooms() -> Iterator[None]:
+    """Rooms that have a stem each, imports and all, as users' have."""
+    with cold_rooms():
         yield
 
 

@@ -433,6 +433,7 @@ def test_a_hostile_working_directory_has_no_say(tmp_path):
     assert (done.stdout.strip(), done.returncode) == ("fine", 0), done.stderr
 
 
+@pytest.mark.usefixtures("cold_rooms")
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
 def test_processes_start_isolated_from_environment_and_working_directory(room):
     room.call(hostile.look_around)
@@ -473,6 +474,7 @@ def test_a_process_that_was_ended_is_replaced_without_new_imports(room):
     assert room._stem is stem
 
 
+@pytest.mark.usefixtures("cold_rooms")
 def test_a_stem_that_was_killed_is_replaced(room):
     room.call(hostile.echo, "warm")
     [pid] = room.pids
@@ -485,6 +487,7 @@ def test_a_stem_that_was_killed_is_replaced(room):
     assert pid not in room.pids
 
 
+@pytest.mark.usefixtures("cold_rooms")
 def test_a_stem_that_still_imports_holds_up_no_end(monkeypatch):
     """A program that is ended just after its start has asked for processes that are not there yet."""
     monkeypatch.setattr("prompt_debugger.core.room.stem._END_S", PATIENCE_S * 100)
