@@ -1,6 +1,7 @@
 """Many lines in several processes: same answers and order; what a dead or hanging worker or a person's Ctrl-C costs."""
 
 import json
+import multiprocessing
 import os
 import re
 import select
@@ -12,11 +13,12 @@ from contextlib import closing, contextmanager
 from functools import partial
 from multiprocessing.connection import wait
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from prompt_debugger.core.errors import EngineError, RequestError
-from prompt_debugger.ui.cli import cases
+from prompt_debugger.ui.cli import case_workers, cases
 from prompt_debugger.ui.cli.case_lines import CHUNK_LINES, Chunk, NeedsMoreError, answered, read_chunks
 from prompt_debugger.ui.cli.case_workers import CaseWorkers, WorkerLimits
 from prompt_debugger.ui.cli.cases import LINES_ALONE, run_bulk
@@ -24,6 +26,20 @@ from tests.conftest import ROOT
 
 CALL = '<tool_call>\n{{"name": "f", "arguments": {{"n": {n}}}}}\n</tool_call>'
 MANY = LINES_ALONE + 5 * CHUNK_LINES
+
+
+@pytest.fixture(autouse=True)
+def _workers(request, monkeypatch):
+    """Workers are forked from a process that has done the imports; of a `cold` test, spawned as users' are."""
+    if "cold" not in request.fixturenames:
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload([case_workers.__name__, __name__])
+        monkeypatch.setattr(case_workers, "multiprocessing", SimpleNamespace(get_context=lambda _: context))
+
+
+@pytest.fixture
+def cold():
+    """See `_workers`."""
 
 
 @contextmanager
@@ -73,6 +89,7 @@ def documents_of(items, open_answer=echo, jobs=2, **how):
     return [json.loads(line) for line in text.splitlines()]
 
 
+@pytest.mark.usefixtures("cold")
 def test_answers_come_in_order_whoever_gave_them():
     documents = documents_of([{"id": f"case {n}", "n": n} for n in range(40)])
 
@@ -184,6 +201,7 @@ def test_a_fault_of_ours_costs_one_line():
     assert documents[1]["seen"] == 2
 
 
+@pytest.mark.usefixtures("cold")
 def test_workers_that_cannot_start_are_one_clear_error():
     with pytest.raises(EngineError, match="status 7"):
         documents_of([{"n": 1}], unstartable)
@@ -207,6 +225,7 @@ def test_no_more_is_read_than_a_few_chunks_ahead_of_what_is_written():
     assert max(ahead) <= 2 * 4 + 2
 
 
+@pytest.mark.usefixtures("cold")
 def test_closing_early_ends_the_workers():
     endless = (Chunk(n + 1, lines_of([{"n": n}])) for n in range(10_000_000))
     with closing(CaseWorkers(echo, 2)) as workers:
@@ -358,6 +377,7 @@ ATTEMPTS = {
 }
 
 
+@pytest.mark.usefixtures("cold")
 def test_a_locked_worker_reads_our_code_and_breaks_out_of_nothing(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
 
@@ -368,6 +388,7 @@ def test_a_locked_worker_reads_our_code_and_breaks_out_of_nothing(monkeypatch):
     assert "OPENAI_API_KEY" not in document["names"]
 
 
+@pytest.mark.usefixtures("cold")
 def test_a_worker_that_is_not_locked_reaches_no_network_either():
     [document] = documents_of([{"n": 1}], breaking_out, jobs=1)
 
