@@ -13,8 +13,8 @@
 
 Public: `ServerClient`, `Timeouts`, `RenderAnswer`, `gather`, `Gathered`, `ask_once`, `gather_afterwards`, `Decoding`,
 `TakesTurn`, `is_passing`, `refusal_of`, `NetworkGuard`, `guard_of`, `is_this_machine`, `may_carry_key`,
-`ENGINES`, `Engine`, `OutputToParse`, `OwnParsers`, `engine_of`, `title_of`, `PARSER_NAMES`, `ParserNames`,
-`StartWith`, `StartCommand`, `Proof`, `ParserTest`, `ParserCase`.
+`ENGINES`, `Engine`, `OutputToParse`, `OwnParsers`, `engine_of`, `title_of`, `families_of_parser`, `PARSER_NAMES`,
+`ParserNames`, `StartWith`, `StartCommand`, `Proof`, `ParserTest`, `ParserCase`.
 """
 
 from prompt_debugger.core.complete.afterwards import Decoding, TakesTurn, ask_once, gather_afterwards, is_passing
@@ -36,6 +36,7 @@ from prompt_debugger.core.complete.engines import (
     StartCommand,
     StartWith,
     engine_of,
+    families_of_parser,
     title_of,
 )
 from prompt_debugger.core.complete.evidence import gather
@@ -62,6 +63,7 @@ __all__ = [
     "Timeouts",
     "ask_once",
     "engine_of",
+    "families_of_parser",
     "gather",
     "gather_afterwards",
     "guard_of",

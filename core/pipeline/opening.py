@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from prompt_debugger.core.complete import ServerClient
+from prompt_debugger.core.complete import ServerClient, families_of_parser
 from prompt_debugger.core.errors import BackendError, LabError
 from prompt_debugger.core.lab import Lab, LabPool, LabProgress, start_words
 from prompt_debugger.core.pipeline.rendering import Renderer, load_renderer
@@ -62,9 +62,11 @@ async def look_at(client: ServerClient, target: Target, model: str | None, *, is
             reasoning_parser=spec.reasoning_parser,
             start_command=start_words(spec),
         )
+    tool_parser = target.tool_parser or server.tool_parser
     return replace(
         server,
-        tool_parser=target.tool_parser or server.tool_parser,
+        tool_parser=tool_parser,
+        parser_families=families_of_parser(server.kind, tool_parser),
         reasoning_parser=target.reasoning_parser or server.reasoning_parser,
     )
 

@@ -166,6 +166,8 @@ class Server:
         is_lab: True for a server that this program started.
         served_models: Names that it lists, in its order.
         start_command: How to start such a server, without folders of this machine; "" if that is not known.
+        parser_families: Formats that its tool parser is made for, where this software has names of its own for parsers,
+            none of a name that is not known; `None` where such names are vLLM's.
     """
 
     base_url: str
@@ -182,3 +184,4 @@ class Server:
     is_lab: bool = False
     served_models: tuple[str, ...] = ()
     start_command: str = field(default="", metadata=LEFT_OUT_IF_EMPTY)
+    parser_families: tuple[str, ...] | None = field(default=None, metadata=LEFT_OUT_IF_NONE)

@@ -63,6 +63,7 @@ __all__ = [
     "StartCommand",
     "StartWith",
     "engine_of",
+    "families_of_parser",
     "load_engines",
     "load_records",
     "merge_names",
@@ -112,6 +113,12 @@ def engine_of(kind: str) -> Engine:
 def title_of(kind: str) -> str:
     """Return what a kind of server is called; a saved run may name one that has no file here."""
     return ENGINES[kind].title if kind in ENGINES else kind
+
+
+def families_of_parser(kind: str, parser: str | None) -> tuple[str, ...] | None:
+    """Return the families that a tool parser of a kind of server is made for; `None` if its names are vLLM's."""
+    names = PARSER_NAMES.get(kind)
+    return tuple(family for family, one in names.items() if parser in one.tools) if names else None
 
 
 def _claims(engine: Engine) -> Iterator[str]:

@@ -28,6 +28,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.account import tally_parsers
 from prompt_debugger.core.diagnose.advice import Step, parse_it_yourself
 from prompt_debugger.core.diagnose.fields import body_of, content_of, returned_calls
+from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import (
     Sight,
@@ -96,7 +97,9 @@ def _fix(trace: Trace) -> tuple[Step, ...]:
     if (method := offline_method(trace)) is not None:
         return (Step(parse_it_yourself(method, meant)),)
     steps = []
-    if others and (own is None or own not in meant or tried):
+    if has_own_names(trace.server):
+        steps += [] if is_made_for(trace.server, name) is not False else [Step(FAMILYS_PARSER)]
+    elif others and (own is None or own not in meant or tried):
         proof = "read this very output, run offline" if others[0] in tried else f"is the parser of the format `{name}`"
         flags = f"--enable-auto-tool-choice --tool-call-parser {others[0].partition('+')[0]}"
         steps.append(Step(f"Start the server with `{flags}`, which {proof}."))

@@ -30,6 +30,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import body_of, content_of, returned_calls, texts_inside
 from prompt_debugger.core.diagnose.markers import find_markers, find_used_markers
+from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, comparison, fates_within, in_message, in_raw, offline_method
 from prompt_debugger.core.diagnose.words import listed
@@ -149,7 +150,10 @@ def _fix(trace: Trace) -> tuple[Step, ...]:
     name = None if trace.parse is None else trace.parse.parsed.format
     meant = TABLES.tool_parsers.get(name or "", ())
     steps = [Step("Try a current release of the server: stripping the marker hides the loss of structure behind it.")]
-    if meant:
+    if has_own_names(trace.server):
+        if is_made_for(trace.server, name or "") is False:
+            steps.insert(0, Step(FAMILYS_PARSER))
+    elif meant:
         text = f"Start the server with the parser of this model's family: `--tool-call-parser {meant[0]}`."
         parser = None if trace.server is None else trace.server.tool_parser
         steps.insert(0, Step(text, server={"tool_parser": parser if parser in meant else meant[0]}))

@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.fields import history_calls
+from prompt_debugger.core.diagnose.own_names import is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import body_calls, comparison, dropped_calls, in_raw
 from prompt_debugger.core.formats import FORMATS
@@ -38,7 +39,8 @@ def find(trace: Trace) -> Iterator[Report]:
     family = None if trace.parse is None else FORMATS.get(trace.parse.parsed.format)
     if family is None or (id_problem := family.facts.id_problem) is None:
         return
-    is_read = trace.server is None or trace.server.tool_parser in (None, *family.facts.tool_parsers)
+    parser = None if trace.server is None else trace.server.tool_parser
+    is_read = parser is None or is_made_for(trace.server, family.name)
     dropped = {index for index, _ in dropped_calls(trace)} if is_read else set()
     taught = any(id_problem(call.id) for call in history_calls(trace.request) if call.id)
     for index, call in body_calls(trace):

@@ -28,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.fields import history_calls
+from prompt_debugger.core.diagnose.own_names import is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import in_prompt, in_request, prompt_of
 from prompt_debugger.core.formats import FORMATS
@@ -66,7 +67,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _is_kimi(trace: Trace) -> bool:
-    if trace.server is not None and trace.server.tool_parser in _KIMI.facts.tool_parsers:
+    if is_made_for(trace.server, _KIMI.name):
         return True
     if trace.parse is not None and trace.parse.parsed.format == _KIMI.name and trace.parse.parsed.calls:
         return True

@@ -27,6 +27,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.diagnose.advice import Step, parse_it_yourself
 from prompt_debugger.core.diagnose.fields import content_of
+from prompt_debugger.core.diagnose.own_names import has_own_names, is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, comparison, dropped_calls, in_message, in_raw, offline_method
 from prompt_debugger.core.diagnose.words import listed
@@ -41,8 +42,8 @@ def find(trace: Trace) -> Iterator[Report]:
     dropped = dropped_calls(trace)
     if certainty is None or trace.parse is None or trace.chat is None or trace.vocabulary is None or not dropped:
         return
-    parser = None if trace.server is None else trace.server.tool_parser
-    if parser is not None and parser not in TABLES.tool_parsers.get(trace.parse.parsed.format, (parser,)):
+    parser, name = None if trace.server is None else trace.server.tool_parser, trace.parse.parsed.format
+    if parser is not None and name in TABLES.tool_parsers and not is_made_for(trace.server, name):
         return
     raw, content = trace.parse.raw, content_of(trace.chat.message) or ""
     gone = [text for text in trace.vocabulary.special.values() if text and text in raw]
@@ -56,27 +57,31 @@ def find(trace: Trace) -> Iterator[Report]:
         title="Special tokens were stripped before the tool parser saw the output.",
         detail=f"Content is the raw output without {listed([text for text in gone if text in markup], 6)}.",
         evidence=(*(in_raw(trace, call.char_span) for _, call in dropped), in_message("content", content)),
-        fix=tuple(_fix(trace.parse.parsed.format, parser, offline_method(trace))),
+        fix=tuple(_fix(trace, name, parser)),
         certainty=Certainty.INFERRED if parser is None else certainty,
     )
 
 
-def _fix(name: str, parser: str | None, method: str | None) -> Iterator[Step]:
+def _fix(trace: Trace, name: str, parser: str | None) -> Iterator[Step]:
     """Return what to try; first whether the parser is the right one, where nobody said which one runs.
 
     Args:
+        trace: The run.
         name: The format of the output.
         parser: The server's parser, if it is known.
-        method: The method of vLLM's `LLM` that was called instead of a server.
     """
     readers = TABLES.tool_parsers.get(name, ())
-    if method is not None:
+    if (method := offline_method(trace)) is not None:
         how = parse_it_yourself(method, readers)
         keeps = f"Hand `SamplingParams(skip_special_tokens=False)` to `LLM.{method}`. {how}"
         yield Step(keeps, {"skip_special_tokens": False})
         return
     if parser is None:
-        flag = f": `--enable-auto-tool-choice --tool-call-parser {readers[0]}`" if readers else ""
+        flag = (
+            f": `--enable-auto-tool-choice --tool-call-parser {readers[0]}`"
+            if readers and not has_own_names(trace.server)
+            else ""
+        )
         yield Step(f"Look whether the server runs a tool parser that reads the format `{name}`{flag}.")
     yield Step("Send `skip_special_tokens: false` with this request.", {"skip_special_tokens": False})
     yield Step("Use a release whose parser asks for special tokens itself.")

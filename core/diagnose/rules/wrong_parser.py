@@ -29,6 +29,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.diagnose.advice import parse_it_yourself
 from prompt_debugger.core.diagnose.fields import content_of, returned_calls
+from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, comparison, dropped_calls, in_message, in_raw, offline_method
 from prompt_debugger.core.formats import TABLES
@@ -67,6 +68,8 @@ def find(trace: Trace) -> Iterator[Report]:
     if cause is None:
         return
     readers = _readers(trace, calls) or list(TABLES.tool_parsers.get(name, ()))
+    if has_own_names(trace.server):
+        readers = []  # they are vLLM's
     if (method := offline_method(trace)) is not None:
         yield Report(
             title=f"`LLM.{method}` left the `{name}` calls in its text, as it runs no parser.",
@@ -83,7 +86,7 @@ def find(trace: Trace) -> Iterator[Report]:
         evidence=(*(in_raw(trace, call.char_span) for call in calls), *_residue(trace)),
         fix=f"Start the server with `--enable-auto-tool-choice --tool-call-parser {readers[0]}`."
         if readers
-        else "Start the server with the tool parser of this model's family.",
+        else FAMILYS_PARSER,
         certainty=Certainty.INFERRED if certainty is Certainty.INFERRED else cause.certainty,
     )
 
@@ -94,7 +97,8 @@ def _cause(trace: Trace, name: str, calls: list[ToolCallAttempt]) -> _Cause | No
     known = TABLES.tool_parsers.get(name, ())
     if parser is not None:
         readers = _readers(trace, calls)
-        if parser in known or parser in readers or not (known or readers):
+        is_own = is_made_for(trace.server, name)
+        if is_own is None or is_own or parser in readers or not (known or readers):
             return None
         return _Cause(
             f"The parser `{parser}` does not read the format `{name}` that the model writes.",

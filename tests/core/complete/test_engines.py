@@ -132,7 +132,7 @@ ENGINE = Engine(
 ASK = """
 import asyncio, contextlib, io, json, sys
 from prompt_debugger.core.check import check_to_json
-from prompt_debugger.core.complete import ServerClient, gather, title_of
+from prompt_debugger.core.complete import ServerClient, families_of_parser, gather, title_of
 from prompt_debugger.core.complete.answers import read_chat
 from prompt_debugger.core.errors import EngineError
 from prompt_debugger.core.parse.engines import RawOutput
@@ -186,6 +186,7 @@ print(json.dumps({
     "raw": [gathered.raw.text, gathered.raw.completeness.value, gathered.raw.completeness_reason],
     "sent": gathered.sent.get("lantern_ids"),
     "hint": hint,
+    "made for": [families_of_parser(server.kind, name) for name in ("std", "other")],
     "told": [chat.token_ids, chat.prompt_token_ids, chat.prompt_text],
     "proof": explained.proof,
     "origins": [
@@ -275,6 +276,7 @@ def test_one_new_file_is_recognised_named_asked_and_believed(tmp_path: Path) -> 
             "The server is Lantern Daemon, was asked to keep control tokens (`skip_special_tokens: false`), and does.",
         ],
         "sent": True,
+        "made for": [["hermes"], []],
         "told": [[5], [1, 2], "Hm"],
         "proof": ["the server puts an empty system message first", "the server writes small letters"],
         "origins": [["system", None], ["user", "messages[0].role"], ["hi", None]],

@@ -15,6 +15,7 @@ from prompt_debugger.core.complete import ServerClient
 from prompt_debugger.core.errors import EngineError
 from prompt_debugger.core.parse.engines import RawOutput
 from prompt_debugger.core.pipeline import CaseParser, Target, ask_server_parsers, server_parsers_of
+from prompt_debugger.core.pipeline.opening import look_at
 from prompt_debugger.core.types import Server
 from tests.patience import PATIENCE_S
 from tests.threads import handling
@@ -114,6 +115,14 @@ async def test_a_probe_finds_sglangs_parsers_and_their_names(sglang_url, older_s
 
     assert found == ("sglang:qwen25+deepseek-r1",)
     assert found_without_description == ("sglang:qwen25",)
+
+
+@pytest.mark.parametrize(("named", "families"), [(None, ("hermes",)), ("kimi_k2", ("kimi_k2",)), ("newest", ())])
+async def test_a_run_knows_what_sglangs_parser_is_made_for_by_its_own_name(sglang_url, named, families):
+    async with ServerClient(sglang_url) as client:
+        server = await look_at(client, Target(base_url=sglang_url, tool_parser=named), None, is_lab=False)
+
+    assert (server.tool_parser, server.parser_families) == (named or "qwen25", families)
 
 
 async def test_sglang_separates_reasoning_first_and_parses_calls_in_the_rest(sglang_url):
