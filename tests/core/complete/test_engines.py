@@ -101,7 +101,7 @@ def open_empty(body):
 ENGINE = Engine(
     kind="lanternd",
     title="Lantern Daemon",
-    marks=Marks(paths=("/lantern/about",), is_it=lambda answers: answers[0].get("lantern") is True),
+    marks=Marks(paths=("/lantern/about",), is_it=lambda answers: answers[0].get("lantern") is True, order=1),
     feature_by_path={"/lantern/prompt": "apply_template", "/lantern/read": "lantern_read"},
     add_details=add_details,
     endpoints=Endpoints(template=template),
@@ -196,8 +196,8 @@ print(json.dumps({
     "upstream": [status, upstream["fails"], upstream["version"], upstream["told"]],
     "test": upstream["test"],
     "commands": {one["engine"]: one["command"] for one in commands},
-    "flags": [flag["reason"] for flag in commands[-1]["flags"]],
-    "is printed": commands[-1]["command"] in check_to_terminal(check),
+    "flags": [flag["reason"] for flag in commands[1]["flags"]],
+    "is printed": commands[1]["command"] in check_to_terminal(check),
 }))
 """
 
@@ -261,7 +261,9 @@ def test_one_new_file_is_recognised_named_asked_and_believed(tmp_path: Path) -> 
     told = json.loads(done.stdout)
     assert "`lanternd:std`" in told.pop("hint")
     assert told.pop("test").startswith("import json\nimport lantern\n")
-    assert told.pop("commands")["lanternd"] == "lanternd MODEL --reads std/muse"
+    commands = told.pop("commands")
+    assert list(commands) == ["vllm", "lanternd", "sglang", "llama.cpp"], "what was tried comes first"
+    assert commands["lanternd"] == "lanternd MODEL --reads std/muse"
     assert told.pop("report").startswith("target    Lantern Daemon 1 ")
     assert told == {
         "kind": "lanternd",
