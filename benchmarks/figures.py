@@ -26,12 +26,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.bulk import case_line
+from benchmarks.render import tools
 from benchmarks.scan import HOSTILE
 from prompt_debugger.core.diagnose import RULES, diagnose_trace
 from prompt_debugger.core.formats import FORMATS, read_scored, score_formats
+from prompt_debugger.core.lab import packaged_model_dir
 from prompt_debugger.core.parse import build_ledger
 from prompt_debugger.core.pipeline.census import read_raw
 from prompt_debugger.core.protocols import ReadContext
+from prompt_debugger.core.render import load_tokenizer
+from prompt_debugger.core.render.job import RenderJob
+from prompt_debugger.core.render.local import tokens_of
+from prompt_debugger.core.render.worker import shared_worker
 from prompt_debugger.core.types import Completion, Request, Trace
 from prompt_debugger.ui.cli.case_lines import answer_line
 from prompt_debugger.ui.cli.output import dump_json
@@ -75,7 +81,7 @@ def best_s(work: Callable[[], object], tries: int = TRIES) -> float:
 
 def measure() -> list[Figure]:
     """Return every figure."""
-    return [bulk_parse(), detection(), rules_on_a_line(), start_of_the_page()]
+    return [bulk_parse(), detection(), rules_on_a_line(), tokens_of_a_prompt(), start_of_the_page()]
 
 
 def bulk_parse() -> Figure:
@@ -111,6 +117,17 @@ def rules_on_a_line() -> Figure:
     return Figure(
         "rules on a raw output alone", asked / BATCH * 1e6, "µs an output", asked / every, "asking every rule"
     )
+
+
+def tokens_of_a_prompt() -> Figure:
+    """A prompt of many tools as tokens with their origins, ready to be drawn; beside it, its ids alone."""
+    template = (ROOT / "assets" / "lab-model" / "chat_template.jinja").read_text(encoding="utf-8")
+    tokenizer = load_tokenizer(packaged_model_dir())
+    outcome = shared_worker().render(RenderJob(template, tools(376_000)))
+    made = best_s(lambda: tokens_of(outcome.text, outcome.spans, tokenizer), 3)
+    ids = best_s(lambda: tokenizer.encode(outcome.text), 3)
+    count = len(tokenizer.encode(outcome.text))
+    return Figure(f"origins of {count:,} tokens", made * 1e3, "ms", made / ids, "their ids alone")
 
 
 def start_of_the_page() -> Figure:

@@ -14,7 +14,7 @@ from prompt_debugger.core.types import (
     PromptSpan,
     Severity,
     Stage,
-    Token,
+    TokenTable,
     Trace,
     Vocabulary,
 )
@@ -82,7 +82,7 @@ class Tokenizer(Protocol):
     def decode(self, token_ids: Sequence[int]) -> str:
         """Return the text of `token_ids`, special tokens kept."""
 
-    def tokens_of_text(self, text: str, origins: Sequence[PromptSpan] = ()) -> tuple[Token, ...]:
+    def tokens_of_text(self, text: str, origins: Sequence[PromptSpan] = ()) -> TokenTable:
         """Return the token table of `text`; char spans tile it as far as the vocabulary allows.
 
         Args:
@@ -90,7 +90,7 @@ class Tokenizer(Protocol):
             origins: Tile it; with them each token says where its characters came from.
         """
 
-    def tokens_of_ids(self, token_ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
+    def tokens_of_ids(self, token_ids: Sequence[int]) -> tuple[str, TokenTable]:
         """Return the text of `token_ids` and its token table, one entry per id."""
 
 

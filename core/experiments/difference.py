@@ -143,8 +143,8 @@ def place_at(rendered: Rendered, index: int) -> Place:
         excerpt(rendered.text, char, min(len(rendered.text), char + _AROUND)),
         None if origin is None else origin.field,
         None if origin is None else origin.template_line,
-        lead=rendered.tokens[max(0, index - _BESIDE) : index],
-        tokens=rendered.tokens[index : index + 2 * _BESIDE],
+        lead=tuple(rendered.tokens[max(0, index - _BESIDE) : index]),
+        tokens=tuple(rendered.tokens[index : index + 2 * _BESIDE]),
     )
 
 
@@ -170,10 +170,10 @@ def _hunk(before: Rendered, after: Rendered, old: Span, new: Span) -> Hunk:
         new,
         _text(before, old),
         _text(after, new),
-        before_tokens=before.tokens[old.start : old.stop][:_KEPT],
-        after_tokens=after.tokens[new.start : new.stop][:_KEPT],
-        lead=before.tokens[max(0, old.start - _BESIDE) : old.start],
-        tail=before.tokens[old.stop : old.stop + _BESIDE],
+        before_tokens=tuple(before.tokens[old.start : min(old.stop, old.start + _KEPT)]),
+        after_tokens=tuple(after.tokens[new.start : min(new.stop, new.start + _KEPT)]),
+        lead=tuple(before.tokens[max(0, old.start - _BESIDE) : old.start]),
+        tail=tuple(before.tokens[old.stop : old.stop + _BESIDE]),
     )
 
 

@@ -16,7 +16,7 @@ from prompt_debugger.core.experiments.difference import TokenDifference, diff_re
 from prompt_debugger.core.experiments.json_changes import JsonChange, json_changes
 from prompt_debugger.core.experiments.variant import Rendered, units_of
 from prompt_debugger.core.report import template_sha256
-from prompt_debugger.core.types import Completion, Finding, Prompt, PromptSpan, Server, Token, Trace
+from prompt_debugger.core.types import Completion, Finding, Prompt, PromptSpan, Server, Tokens, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def _output(raw: Completion | None) -> Rendered | None:
     return None if raw is None else _rendered(raw.text, raw.tokens)
 
 
-def _rendered(text: str, tokens: tuple[Token, ...] | None, origins: tuple[PromptSpan, ...] = ()) -> Rendered:
+def _rendered(text: str, tokens: Tokens | None, origins: tuple[PromptSpan, ...] = ()) -> Rendered:
     if tokens is None:
         return units_of(text, None, origins)
     ids, spans = tuple(token.id for token in tokens), tuple(token.char_span for token in tokens)

@@ -19,7 +19,7 @@ from prompt_debugger.core.render.inspect import TemplateFacts, facts_from_json, 
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome
 from prompt_debugger.core.render.local import Renderer, special_tokens_of
 from prompt_debugger.core.render.worker import shared_worker
-from prompt_debugger.core.types import JSON, JSONObject, PromptSpan, Span, Token
+from prompt_debugger.core.types import JSON, JSONObject, PromptSpan, Span, Tokens
 
 Unit: TypeAlias = Literal["token", "word"]
 
@@ -98,7 +98,7 @@ class Rendered:
     keys: tuple[int | str, ...]
     char_spans: tuple[Span, ...]
     origins: tuple[PromptSpan, ...] = ()
-    tokens: tuple[Token, ...] = ()
+    tokens: Tokens = ()
 
     @property
     def pieces(self) -> tuple[bytes, ...]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from prompt_debugger.core.errors import EngineError
 from prompt_debugger.core.grammar.families import GrammarFamily
 from prompt_debugger.core.protocols import Tokenizer
-from prompt_debugger.core.types import Token
+from prompt_debugger.core.types import Tokens
 
 MAX_BYTES = 400_000
 _SHOWN_CHARS = 24
@@ -69,7 +69,7 @@ class Output:
     start_char: int
     is_ended: bool
     end_char: int
-    tokens: tuple[Token, ...]
+    tokens: Tokens
     token_starts: tuple[int, ...]
     start_byte: int
 
@@ -105,7 +105,7 @@ def prepare_output(exhibit: Exhibit, family: GrammarFamily) -> Output | None:
         EngineError: The output is too long.
     """
     raw, tokenizer = exhibit.raw, exhibit.tokenizer
-    tokens: tuple[Token, ...] = ()
+    tokens: Tokens = ()
     if exhibit.token_ids is not None and tokenizer is not None:
         raw, tokens = tokenizer.tokens_of_ids(exhibit.token_ids)
     start = _find_start(raw, family, exhibit.prompt_tail)

@@ -39,7 +39,7 @@ from prompt_debugger.core.types import (
     ParserOutcome,
     Request,
     Server,
-    Token,
+    TokenTable,
     Trace,
 )
 
@@ -249,7 +249,7 @@ def _token_ids(value: JSON) -> tuple[int, ...] | None:
     return tuple(item for item in value if isinstance(item, int))
 
 
-def _tokens(raw: str, token_ids: tuple[int, ...] | None, tokenizer: Tokenizer | None) -> tuple[Token, ...] | None:
+def _tokens(raw: str, token_ids: tuple[int, ...] | None, tokenizer: Tokenizer | None) -> TokenTable | None:
     """Return the token table of `raw`; the given ids count only if they spell it."""
     if tokenizer is None:
         return None

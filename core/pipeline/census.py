@@ -61,11 +61,10 @@ def read_raw(
 
 def with_token_spans(parsed: ParsedMessage, tokens: Sequence[Token]) -> ParsedMessage:
     """Return `parsed` with the token span of every call filled in."""
-    starts = [token.char_span.start for token in tokens]
-    stops = [token.char_span.stop for token in tokens]
 
     def token_span(char_span: Span) -> Span:
-        return Span(bisect_right(stops, char_span.start), bisect_left(starts, char_span.stop))
+        first = bisect_right(tokens, char_span.start, key=lambda token: token.char_span.stop)
+        return Span(first, bisect_left(tokens, char_span.stop, key=lambda token: token.char_span.start))
 
     calls = tuple(replace(call, token_span=token_span(call.char_span)) for call in parsed.calls)
     return replace(parsed, calls=calls)

@@ -2,76 +2,67 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
 
-from prompt_debugger.core.room.frames import uncollected
-from prompt_debugger.core.types import PromptSpan, Span, SpanKind, Token, TokenKind
+from prompt_debugger.core.types import NOWHERE, Origin, PromptSpan, SpanKind, TokenKind, TokenTable
 
 _FROM_REQUEST = frozenset({SpanKind.REQUEST, SpanKind.ESCAPED, SpanKind.SCALAR, SpanKind.STRUCTURE})
 _MARKER = re.compile(r"[<\[|].*[>\]|]", re.DOTALL)
 
 
-class Origin(NamedTuple):
-    """Where the characters of a token came from.
-
-    Attributes:
-        field: Request field of the first of them that has one.
-        line: Template line of the first of them, from 1.
-        is_request: Whether request data wrote any of them.
-    """
-
-    field: str | None = None
-    line: int | None = None
-    is_request: bool = False
-
-
-_NOWHERE = Origin()
-
-
-def attribute_tokens(tokens: Sequence[Token], spans: Sequence[PromptSpan]) -> tuple[Token, ...]:
+def attribute_tokens(tokens: TokenTable, spans: Sequence[PromptSpan]) -> TokenTable:
     """Return the tokens with the origin of their characters.
 
     Args:
         tokens: Tile a text.
         spans: Tile the same text.
     """
-    with uncollected():
-        origins = origins_of([token.char_span for token in tokens], spans)
-        return tuple([_attributed(token, origin) for token, origin in zip(tokens, origins, strict=True)])
+    origins, origin_of = origins_of(tokens.edges, spans)
+    forged = tuple(index for index in _controls(tokens) if origins[origin_of[index]].is_request)
+    return replace(tokens, origins=origins, origin_of=origin_of, forged=forged)
 
 
-def origins_of(char_spans: Iterable[Span], spans: Sequence[PromptSpan]) -> Iterator[Origin]:
-    """Yield the origin of every token, by the spans that it shares characters with.
+def origins_of(edges: Sequence[int], spans: Sequence[PromptSpan]) -> tuple[tuple[Origin, ...], tuple[int, ...]]:
+    """Return the origins of tokens, each once, and for every token the index of its own.
+
+    It is that of the spans that the token shares characters with; a token inside a character covers none, and goes
+    with the character it stands before.
 
     Args:
-        char_spans: Where the tokens stand, in their order.
+        edges: Where the tokens begin, in their order, and where the last one ends.
         spans: Tile the same text.
     """
     starts = [span.char_span.start for span in spans]
-    stops = [span.char_span.stop for span in spans]
-    whole: dict[int, Origin] = {}  # of tokens inside one span: nearly all
+    stops: list[float] = [span.char_span.stop for span in spans]
+    following: list[float] = [*starts[1:], math.inf]
+    places: dict[Origin, int] = {}
+    whole: dict[int, int] = {}  # of tokens inside one span: nearly all
+    found: list[int] = []
     first, count = 0, len(spans)
-    for start, stop in char_spans:
+    for start, edge in pairwise(edges):
         while first < count and stops[first] <= start:
             first += 1
-        stop = max(stop, start + 1)
-        if first + 1 < count and starts[first + 1] >= stop > starts[first]:
-            origin = whole.get(first)
-            if origin is None:
-                origin = whole[first] = _origin([spans[first]])
-            yield origin
-            continue
-        behind = first
-        while behind < count and starts[behind] < stop:
-            behind += 1
-        yield _origin(spans[first:behind])
+        stop = max(edge, start + 1)
+        if first < count and following[first] >= stop > starts[first]:
+            place = whole.get(first)
+            if place is None:
+                place = whole[first] = places.setdefault(_origin([spans[first]]), len(places))
+        else:
+            behind = first
+            while behind < count and starts[behind] < stop:
+                behind += 1
+            place = places.setdefault(_origin(spans[first:behind]), len(places))
+        found.append(place)
+    return tuple(places), tuple(found)
 
 
 def _origin(covered: Sequence[PromptSpan]) -> Origin:
     if not covered:
-        return _NOWHERE
+        return NOWHERE
     field, is_request = None, False
     for span in covered:
         if span.kind in _FROM_REQUEST:
@@ -82,14 +73,14 @@ def _origin(covered: Sequence[PromptSpan]) -> Origin:
     return Origin(field, covered[0].template_line, is_request)
 
 
-def _attributed(token: Token, origin: Origin) -> Token:
-    """Return a token with the origin of its characters."""
-    field, line, is_request = origin
-    is_forged = is_request and token.kind is not TokenKind.TEXT and is_control(token.kind, token.text)
-    if field is None and line is None and not is_forged:
-        return token
-    # Written out, as `dataclasses.replace` takes twice the time, and a prompt may have 160,000 tokens.
-    return Token(token.id, token.text, token.char_span, token.kind, token.piece, field, line, is_forged)
+def _controls(tokens: TokenTable) -> list[int]:
+    """Return the indexes of the tokens that ordinary text should not be able to make."""
+    edges = tokens.edges
+    return [
+        index
+        for index, kind in enumerate(tokens.kinds)
+        if kind is not TokenKind.TEXT and is_control(kind, tokens.text[edges[index] : edges[index + 1]])
+    ]
 
 
 def is_control(kind: TokenKind, text: str) -> bool:

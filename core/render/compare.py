@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 from prompt_debugger.core.text import excerpt, first_divergence
 from prompt_debugger.core.types import Prompt, PromptDifference
 
@@ -37,7 +39,7 @@ def compare_prompts(server: Prompt, local: Prompt) -> PromptDifference | None:
 
 def _token_at(prompt: Prompt, char: int) -> int:
     tokens = prompt.tokens or ()
-    return next((index for index, token in enumerate(tokens) if token.char_span.stop > char), len(tokens))
+    return bisect_right(tokens, char, key=lambda token: token.char_span.stop)
 
 
 def _char_at(prompt: Prompt, token: int) -> int:

@@ -10,13 +10,12 @@ from typing import TypeAlias
 
 from prompt_debugger.core.errors import RenderError
 from prompt_debugger.core.protocols import Tokenizer
-from prompt_debugger.core.render.attribute_tokens import attribute_tokens
 from prompt_debugger.core.render.job import Fault, RenderJob, RenderOutcome
 from prompt_debugger.core.render.kwargs import explain_kwargs, with_reads
 from prompt_debugger.core.render.request_variables import Variables, read_variables
 from prompt_debugger.core.render.tokenizers.fast import FastTokenizer
 from prompt_debugger.core.render.worker import shared_worker
-from prompt_debugger.core.types import JSON, JSONObject, Prompt, PromptSpan, Token
+from prompt_debugger.core.types import JSON, JSONObject, Prompt, PromptSpan, TokenTable
 
 Renderer: TypeAlias = Callable[[RenderJob], RenderOutcome]
 _WANTS_MAPPING = re.compile(r"item pairs from a mapping|has no attribute 'items'")
@@ -164,14 +163,9 @@ def prompt_of(outcome: RenderOutcome, variables: Variables, *, template: str, to
     )
 
 
-def tokens_of(text: str, spans: tuple[PromptSpan, ...], tokenizer: Tokenizer | None) -> tuple[Token, ...] | None:
+def tokens_of(text: str, spans: tuple[PromptSpan, ...], tokenizer: Tokenizer | None) -> TokenTable | None:
     """Return the attributed tokens of a text; `None` without a tokenizer."""
     return None if tokenizer is None else tokenizer.tokens_of_text(text, spans)
-
-
-def with_tokens(prompt: Prompt, tokens: tuple[Token, ...]) -> Prompt:
-    """Return the prompt with these tokens, attributed by its spans."""
-    return replace(prompt, tokens=attribute_tokens(tokens, prompt.spans))
 
 
 def _note(outcome: RenderOutcome) -> str:

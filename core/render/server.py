@@ -28,7 +28,7 @@ from prompt_debugger.core.render.request_variables import Variables, read_variab
 from prompt_debugger.core.render.tokenizers.told import is_marker, tokens_of_pieces
 from prompt_debugger.core.render.worker import shared_worker
 from prompt_debugger.core.text import excerpt, first_divergence
-from prompt_debugger.core.types import JSON, JSONObject, Prompt, PromptSpan, Span, SpanKind, Token
+from prompt_debugger.core.types import JSON, JSONObject, Prompt, PromptSpan, Span, SpanKind, TokenTable
 
 _PROVED = "Equal to our render after what the server does to the request: "
 _AS_PASTED = "Equal to our own render of the request as pasted."
@@ -96,15 +96,13 @@ def explain_server_prompt(
         made = context.attributed(replace(prompt, template=one), assumed)
         if made.proof is not None:
             break
-    if made.tokens is None:
-        return made
-    return replace(made, tokens=attribute_tokens(made.tokens, made.spans))
+    return made if tokens is None else replace(made, tokens=attribute_tokens(tokens, made.spans))
 
 
 _NOT_PROVED = "No template at hand: request texts were looked up in the prompt, not proved."
 
 
-def _server_text(told: ToldPrompt, tokenizer: Tokenizer | None) -> tuple[str, tuple[Token, ...] | None]:
+def _server_text(told: ToldPrompt, tokenizer: Tokenizer | None) -> tuple[str, TokenTable | None]:
     token_ids, text, pieces = told.token_ids, told.text, told.pieces
     if token_ids is not None and tokenizer is not None:
         made = tokenizer.tokens_of_ids(token_ids)

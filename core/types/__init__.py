@@ -30,8 +30,6 @@ from prompt_debugger.core.types.prompt import (
     PromptSpan,
     SpanKind,
     TemplateKwarg,
-    Token,
-    TokenKind,
     WeakerValue,
 )
 from prompt_debugger.core.types.reading import (
@@ -53,10 +51,24 @@ from prompt_debugger.core.types.reading import (
     ToolCallAttempt,
 )
 from prompt_debugger.core.types.request import Notice, Request
+from prompt_debugger.core.types.tokens import (
+    NOWHERE,
+    Entry,
+    Origin,
+    Token,
+    TokenColumns,
+    TokenKind,
+    Tokens,
+    TokenTable,
+    columns_of,
+    count_special,
+    forged_in,
+)
 from prompt_debugger.core.types.trace import Refusal, Trace, Vocabulary
 
 __all__ = [
     "JSON",
+    "NOWHERE",
     "SCHEMA_VERSION",
     "Branch",
     "CallMatch",
@@ -68,6 +80,7 @@ __all__ = [
     "Completeness",
     "Completion",
     "Conclusion",
+    "Entry",
     "Evidence",
     "Fate",
     "Finding",
@@ -78,6 +91,7 @@ __all__ = [
     "Ledger",
     "LedgerEntry",
     "Notice",
+    "Origin",
     "Parse",
     "ParsedMessage",
     "ParserAccount",
@@ -101,8 +115,11 @@ __all__ = [
     "StreamDelta",
     "TemplateKwarg",
     "Token",
+    "TokenColumns",
     "TokenKind",
     "TokenLogprob",
+    "TokenTable",
+    "Tokens",
     "ToolCallAttempt",
     "Trace",
     "Unread",
@@ -111,4 +128,7 @@ __all__ = [
     "VllmOutcome",
     "Vocabulary",
     "WeakerValue",
+    "columns_of",
+    "count_special",
+    "forged_in",
 ]

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from prompt_debugger.core.types.base import JSON, LEFT_OUT_IF_EMPTY, LEFT_OUT_IF_NONE, Evidence, JSONObject
 from prompt_debugger.core.types.frozen import value
-from prompt_debugger.core.types.prompt import Token
+from prompt_debugger.core.types.tokens import Tokens
 
 
 @value(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Completion:
     constraint: str | None = None
     body: str = field(default="", metadata=LEFT_OUT_IF_EMPTY)
     elapsed_s: float | None = None
-    tokens: tuple[Token, ...] | None = None
+    tokens: Tokens | None = None
     completeness: Completeness = Completeness.WHOLE
     completeness_reason: str = ""
 

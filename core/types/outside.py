@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import cast
 
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from prompt_debugger.core.types.base import JSON, Span
+from prompt_debugger.core.types.tokens import Token
 
 MAX_DEPTH = 100  # of a value inside a document; also what a request may have
 
@@ -26,6 +27,11 @@ def span_schema() -> CoreSchema:
     """Return the schema of a span: `[start, stop]`, 0 ≤ start ≤ stop."""
     number = core_schema.int_schema(ge=0)
     return core_schema.no_info_after_validator_function(_span, core_schema.tuple_positional_schema([number, number]))
+
+
+def tokens_schema(inner: CoreSchema) -> CoreSchema:
+    """Return the schema of tokens: those of a tuple of them, however they are held."""
+    return {**inner, "serialization": core_schema.wrap_serializer_function_ser_schema(_tokens_to_json)}
 
 
 def json_schema() -> CoreSchema:
@@ -57,6 +63,10 @@ def _wrapped(value: JSON) -> JSON:
     if _is_plain(value, MAX_DEPTH) and not (isinstance(value, dict) and [*value] == [_WRAPPED]):
         return value
     return {_WRAPPED: json.dumps(value)}
+
+
+def _tokens_to_json(tokens: Sequence[Token], dump: Callable[[tuple[Token, ...]], JSON]) -> JSON:
+    return dump(tuple(tokens))
 
 
 def _mapping_to_json(value: Mapping[str, object], dump: Callable[[Mapping[str, object]], Mapping[str, JSON]]) -> JSON:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
@@ -10,6 +9,7 @@ from typing import Literal
 
 from prompt_debugger.core.types.base import JSON, Span
 from prompt_debugger.core.types.frozen import value
+from prompt_debugger.core.types.tokens import Tokens, TokenTable
 
 
 class SpanKind(StrEnum):
@@ -23,15 +23,6 @@ class SpanKind(StrEnum):
     ENVIRONMENT = "environment"
     COMPUTED = "computed"
     UNKNOWN = "unknown"
-
-
-class TokenKind(StrEnum):
-    """What a token is in its vocabulary."""
-
-    TEXT = "text"
-    SPECIAL = "special"
-    ADDED = "added"
-    BYTE = "byte"
 
 
 @value(frozen=True, slots=True)
@@ -53,31 +44,6 @@ class PromptSpan:
     field_span: Span | None = None
     template_line: int | None = None
     template_column: int | None = None
-
-
-@value(frozen=True, slots=True)
-class Token:
-    """One token of a text.
-
-    Attributes:
-        id: Its number in the vocabulary.
-        text: The characters of the text it covers; "" for a byte inside a character.
-        char_span: Where those characters stand.
-        kind: What it is in the vocabulary.
-        piece: Its bytes.
-        field: Request field its first attributed character came from.
-        template_line: Template line its first character came from, from 1.
-        injected: True for a control token that request data produced.
-    """
-
-    id: int
-    text: str
-    char_span: Span
-    kind: TokenKind
-    piece: bytes = dataclasses.field(metadata={"alias": "bytes"})
-    field: str | None = None
-    template_line: int | None = None
-    injected: bool = False
 
 
 @value(frozen=True, slots=True)
@@ -173,7 +139,7 @@ class Prompt:
     source: Literal["local", "server"]
     text: str
     spans: tuple[PromptSpan, ...]
-    tokens: tuple[Token, ...] | None
+    tokens: Tokens | None
     identical: bool = True
     effective_kwargs: Mapping[str, JSON] = field(default_factory=dict)
     unread: tuple[str, ...] = ()
@@ -186,6 +152,8 @@ class Prompt:
     @property
     def token_ids(self) -> tuple[int, ...] | None:
         """The ids, or `None` without a tokenizer."""
+        if isinstance(self.tokens, TokenTable):
+            return self.tokens.ids
         return None if self.tokens is None else tuple(token.id for token in self.tokens)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prompt_debugger.core.errors import DebuggerError, RenderError, RequestError
-from prompt_debugger.core.types import JSON, Finding, Severity, TokenKind, Trace
+from prompt_debugger.core.types import JSON, Finding, Severity, Trace, count_special
 from prompt_debugger.ui.present.findings import evidence_to_json
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import SEVERITY_MARKS, as_sentence, count_of, joined
@@ -25,7 +25,7 @@ def live_payload(trace: Trace, source: str) -> str:
     if prompt.tokens is None:
         size = count_of(len(prompt.text), "character")
     else:
-        special = sum(token.kind is TokenKind.SPECIAL for token in prompt.tokens)
+        special = count_special(prompt.tokens)
         size = joined(count_of(len(prompt.tokens), "token"), f"{special:,} special")
     told = [finding for finding in trace.findings if finding.severity is not Severity.NOTE]
     return pack_payload(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prompt_debugger.core.report import calls_words, characters_words
-from prompt_debugger.core.types import JSON, Conclusion, JSONObject, Severity, Stage, TokenKind, Trace
+from prompt_debugger.core.types import JSON, Conclusion, JSONObject, Severity, Stage, Trace, count_special
 from prompt_debugger.ui.present.findings import evidence_to_json, summarize
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.verdict import worst_severity
@@ -99,7 +99,7 @@ def _render_figures(trace: Trace) -> list[str]:
     if prompt.tokens is None:
         size = count_of(len(prompt.text), "character")
     else:
-        special = sum(token.kind is TokenKind.SPECIAL for token in prompt.tokens)
+        special = count_special(prompt.tokens)
         size = joined(count_of(len(prompt.tokens), "token"), f"{special:,} special")
     if trace.prompt_difference is not None:
         return [size, f"differs from local at token {trace.prompt_difference.first_token:,}"]

@@ -10,10 +10,12 @@ from __future__ import annotations
 import math
 import sys
 from array import array
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import count, pairwise
+from typing import NamedTuple
 
-from prompt_debugger.core.types import JSON, JSONObject, Token, TokenKind
+from prompt_debugger.core.types import JSON, JSONObject, Token, TokenColumns, TokenKind, columns_of
 from prompt_debugger.ui.present.heat import MAX_ALTERNATIVES, Heat, alternatives_to_json
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.token_roles import role_of
@@ -23,7 +25,7 @@ MAX_TOKENS = 400_000
 _MAX_MERGED = 4  # a character has at most four bytes
 _KIND_NUMBERS = {TokenKind.TEXT: 0, TokenKind.SPECIAL: 1, TokenKind.ADDED: 2, TokenKind.BYTE: 3}
 
-_ChipKey = tuple[tuple[int, ...], str, int, bool]
+_ChipKey = tuple[int | tuple[int, ...], str, TokenKind, bool]  # id or ids, text, kind, injected
 
 
 def tokens_payload(tokens: Sequence[Token] | None, heat: Heat | None = None) -> str | None:
@@ -35,49 +37,31 @@ def tokens_payload(tokens: Sequence[Token] | None, heat: Heat | None = None) -> 
     """
     if tokens is None:
         return None
-    shown = tokens[:MAX_TOKENS]
-    table: list[JSON] = []
-    places: dict[_ChipKey, int] = {}
-    index: list[int] = []
-    merged: list[JSON] = []
-    fields = _Runs()
-    lines = _Runs()
-    field_names: list[JSON] = [""]
-    field_numbers: dict[str | None, int] = {None: 0}
-    for chip in merge_tokens(shown):
-        key = _chip_key(chip)
-        place = places.get(key)
-        if place is None:
-            place = places[key] = len(table)
-            table.append(_chip(chip, key))
-        if len(chip) > 1:
-            merged += [len(index), len(chip)]
-        field = chip[0].field
-        if field not in field_numbers:
-            field_numbers[field] = len(field_names)
-            field_names.append(field)
-        fields.add(len(index), field_numbers[field])
-        lines.add(len(index), chip[0].template_line or 0)
-        index.append(place)
+    columns = columns_of(tokens if len(tokens) <= MAX_TOKENS else tokens[:MAX_TOKENS])
+    chips = _chips_of(columns)
+    first_of = dict(zip(reversed(chips.places), reversed(chips.firsts), strict=True))
+    table: list[JSON] = [_chip(key, columns.pieces, first_of[place]) for place, key in enumerate(chips.keys)]
+    fields = [columns.fields[first] for first in chips.firsts]
+    field_numbers = {name: number for number, name in enumerate(dict.fromkeys([None, *fields]))}
     header: JSONObject = {
-        "count": len(index),
+        "count": len(chips.places),
         "wide": len(table) > 0xFFFF,
         "table": table,
-        "merged": merged,
-        "fields": field_names,
-        "field_runs": fields.flat,
-        "line_runs": lines.flat,
-        "counts": _counts(tokens),
+        "merged": [*chips.merged],
+        "fields": [name or "" for name in field_numbers],
+        "field_runs": _runs([*map(field_numbers.__getitem__, fields)]),
+        "line_runs": _runs([columns.lines[first] or 0 for first in chips.firsts]),
+        "counts": _counts(tokens, columns),
     }
-    columns = _column(index, "I" if len(table) > 0xFFFF else "H")
+    body = _column(chips.places, "I" if len(table) > 0xFFFF else "H")
     if heat is not None:
-        columns += b"\0" * (-len(columns) % 4)
-        header["heat"] = _heat_header(heat, len(columns), merged)
-        columns += _heat_column(heat, len(index), merged)
-    return pack_payload(header, columns)
+        body += b"\0" * (-len(body) % 4)
+        header["heat"] = _heat_header(heat, len(body), chips.merged)
+        body += _heat_column(heat, len(chips.places), chips.merged)
+    return pack_payload(header, body)
 
 
-def _heat_header(heat: Heat, offset: int, merged: Sequence[JSON]) -> JSONObject:
+def _heat_header(heat: Heat, offset: int, merged: Sequence[int]) -> JSONObject:
     """Return where the column of log probabilities stands, and the alternatives by chip, of the chip's first token."""
     alternatives: list[JSON] = []
     for chip, token in enumerate(_first_tokens(min(len(heat.alternatives), MAX_ALTERNATIVES), merged)):
@@ -86,7 +70,7 @@ def _heat_header(heat: Heat, offset: int, merged: Sequence[JSON]) -> JSONObject:
     return {"offset": offset, "alternatives": alternatives, "limit": MAX_ALTERNATIVES}
 
 
-def _heat_column(heat: Heat, chip_count: int, merged: Sequence[JSON]) -> bytes:
+def _heat_column(heat: Heat, chip_count: int, merged: Sequence[int]) -> bytes:
     """Return one number per chip, the sum over its tokens; not a number where one is not known."""
     firsts = [*_first_tokens(len(heat.logprobs), merged), len(heat.logprobs)][: chip_count + 1]
     values = (heat.logprobs[start:stop] for start, stop in pairwise(firsts))
@@ -97,34 +81,79 @@ def _heat_column(heat: Heat, chip_count: int, merged: Sequence[JSON]) -> bytes:
     return column.tobytes()
 
 
-def _first_tokens(count: int, merged: Sequence[JSON]) -> Iterator[int]:
+def _first_tokens(count: int, merged: Sequence[int]) -> Iterator[int]:
     """Yield the index of the first token of every chip among the first `count` tokens."""
     sizes = dict(zip(merged[::2], merged[1::2], strict=True))
     token = chip = 0
     while token < count:
         yield token
         size = sizes.get(chip, 1)
-        token += size if isinstance(size, int) else 1
+        token += size
         chip += 1
 
 
 def merge_tokens(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
     """Yield the tokens in chips: one each, or as many as it takes to end on a character's edge."""
-    at = 0
-    while at < len(tokens):
-        size = _chip_size(tokens, at)
-        yield tokens[at : at + size]
-        at += size
+    columns = columns_of(tokens)
+    chips = _chips_of(columns)
+    for place, first in zip(chips.places, chips.firsts, strict=True):
+        yield tokens[first : first + len(_ids_of(chips.keys[place]))]
 
 
-def _chip_size(tokens: Sequence[Token], at: int) -> int:
-    if _is_text(tokens[at].piece):
-        return 1
+def _ids_of(key: _ChipKey) -> tuple[int, ...]:
+    return (key[0],) if isinstance(key[0], int) else key[0]
+
+
+class _Chips(NamedTuple):
+    """Tokens in chips.
+
+    Attributes:
+        keys: What some chip shows, each once.
+        places: For every chip the place of its key.
+        firsts: For every chip the index of its first token.
+        merged: Which chips are of several tokens, and of how many: two numbers for each.
+    """
+
+    keys: Sequence[_ChipKey]
+    places: Sequence[int]
+    firsts: Sequence[int]
+    merged: Sequence[int]
+
+
+def _chips_of(columns: TokenColumns) -> _Chips:
+    injected = [False] * len(columns.ids)
+    for place in columns.forged:
+        injected[place] = True
+    shown = (columns.ids, columns.texts, columns.kinds, injected)
+    places: defaultdict[_ChipKey, int] = defaultdict(count().__next__)  # each new key gets the next one
+    index: list[int] = []
+    firsts: list[int] = []
+    merged: list[int] = []
+    behind = 0
+    broken = {piece for piece in {*columns.pieces} if not _is_text(piece)}
+    for at in [place for place, piece in enumerate(columns.pieces) if piece in broken] if broken else ():
+        size = _chip_size(columns, at) if at >= behind else 1
+        if size > 1:
+            index += map(places.__getitem__, zip(*(column[behind:at] for column in shown), strict=True))
+            these = slice(at, at + size)
+            merged += (len(index), size)
+            key = tuple(columns.ids[these]), "".join(columns.texts[these]), TokenKind.BYTE, any(injected[these])
+            index.append(places[key])
+            firsts += range(behind, at + 1)
+            behind = at + size
+    index += map(places.__getitem__, zip(*(column[behind:] for column in shown), strict=True))
+    firsts += range(behind, len(injected))
+    return _Chips([*places], index, firsts, merged)
+
+
+def _chip_size(columns: TokenColumns, at: int) -> int:
+    """Return of how many tokens the chip is that begins with one whose bytes are no text."""
     piece = b""
     for size in range(1, _MAX_MERGED + 1):
-        if at + size > len(tokens) or tokens[at + size - 1].kind is TokenKind.SPECIAL:
+        place = at + size - 1
+        if place >= len(columns.ids) or columns.kinds[place] is TokenKind.SPECIAL:
             break
-        piece += tokens[at + size - 1].piece
+        piece += columns.pieces[place]
         if _is_text(piece):
             return size
     return 1
@@ -138,56 +167,39 @@ def _is_text(piece: bytes) -> bool:
     return True
 
 
-def _chip_key(chip: Sequence[Token]) -> _ChipKey:
-    if len(chip) == 1:
-        token = chip[0]
-        return ((token.id,), token.text, _KIND_NUMBERS[token.kind], token.injected)
-    return (
-        tuple(token.id for token in chip),
-        "".join(token.text for token in chip),
-        _KIND_NUMBERS[TokenKind.BYTE],
-        any(token.injected for token in chip),
-    )
-
-
-def _chip(chip: Sequence[Token], key: _ChipKey) -> JSONObject:
-    ids, text, kind, injected = key
-    entry: JSONObject = {"ids": [*ids], "text": text, "kind": kind}
-    piece = b"".join(token.piece for token in chip)
+def _chip(key: _ChipKey, pieces: Sequence[bytes], first: int) -> JSONObject:
+    """Return the entry of a chip, whose pieces are those from the first on."""
+    ids = _ids_of(key)
+    _, text, kind, injected = key
+    entry: JSONObject = {"ids": [*ids], "text": text, "kind": _KIND_NUMBERS[kind]}
+    piece = b"".join(pieces[first : first + len(ids)])
     if piece and piece != text.encode("utf-8", "surrogatepass"):
         entry["hex"] = piece.hex(" ")
-    if kind == _KIND_NUMBERS[TokenKind.SPECIAL] and (role := role_of(text)):
+    if kind is TokenKind.SPECIAL and (role := role_of(text)):
         entry["role"] = role
     if injected:
         entry["injected"] = True
     return entry
 
 
-def _counts(tokens: Sequence[Token]) -> str:
-    special = sum(token.kind is TokenKind.SPECIAL for token in tokens)
-    injected = sum(token.injected for token in tokens)
-    characters = sum(len(token.text) for token in tokens)
+def _counts(tokens: Sequence[Token], columns: TokenColumns) -> str:
+    """Return what there is of all tokens, shown or not."""
     left_out = len(tokens) - MAX_TOKENS
+    if left_out > 0:
+        columns = columns_of(tokens)
     return joined(
         count_of(len(tokens), "token"),
-        f"{special:,} special",
-        f"{injected:,} injected" if injected else None,
-        count_of(characters, "character"),
+        f"{columns.kinds.count(TokenKind.SPECIAL):,} special",
+        f"{len(columns.forged):,} injected" if columns.forged else None,
+        count_of(sum(map(len, columns.texts)), "character"),
         f"the last {left_out:,} tokens are left out" if left_out > 0 else None,
     )
 
 
-class _Runs:
-    """A run-length column: first index and value of every run, flat."""
-
-    def __init__(self) -> None:
-        self.flat: list[JSON] = []
-        self._last: int | None = None
-
-    def add(self, index: int, value: int) -> None:
-        if value != self._last:
-            self.flat += [index, value]
-            self._last = value
+def _runs(column: Sequence[int]) -> list[JSON]:
+    """Return a run-length column: first index and value of every run, flat."""
+    starts = [0, *(at for at, (one, other) in enumerate(pairwise(column), 1) if one != other)] if column else []
+    return [number for start in starts for number in (start, column[start])]
 
 
 def _column(numbers: Sequence[int], code: str) -> bytes:

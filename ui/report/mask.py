@@ -26,6 +26,8 @@ from prompt_debugger.core.types import (
     Span,
     StreamDelta,
     Token,
+    Tokens,
+    TokenTable,
     Trace,
 )
 from prompt_debugger.ui.report.cover import COVER, FRAGMENT, SHORTEST, SecretCover
@@ -243,7 +245,7 @@ class _Mask:
         """Say whether a JSON text holds a secret spelled in escapes: its own characters do not stand there."""
         return any(self._secrets.cover(leaf, leaf) != leaf for leaf in _leaves(_decoded(masked)))
 
-    def _tokens(self, tokens: tuple[Token, ...] | None, text: str) -> tuple[Token, ...] | None:
+    def _tokens(self, tokens: Tokens | None, text: str) -> tuple[Token, ...] | None:
         if tokens is None:
             return None
         masked = self._text(text)
@@ -268,6 +270,8 @@ def _parts(value: object) -> Iterator[object]:
     elif isinstance(value, tuple | list):
         if not value or not isinstance(value[0], Token):
             yield from value
+    elif isinstance(value, TokenTable):
+        return
     elif is_dataclass(value):
         yield from (getattr(value, field.name) for field in fields(value))
 

@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_prompt, prompt_of
 from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Prompt, Severity, Stage, Token, TokenKind, Trace
+from prompt_debugger.core.types import Severity, Stage, Token, TokenKind, Trace, forged_in
 
 _TURN = re.compile(
     r"im_(?:start|end|user|assistant|system|middle|sep)|eot|eom|end_of|start_of|header_id|begin_of|endoftext"
@@ -43,23 +43,23 @@ def find(trace: Trace) -> Iterator[Report]:
     prompt = prompt_of(trace)
     if prompt is None or prompt.tokens is None:
         return
-    injected = [token for token in prompt.tokens if token.injected]
-    if not injected:
+    places = forged_in(prompt.tokens)
+    if not places:
         return
+    injected = [prompt.tokens[index] for index in places]
     moves_borders = [token for token in injected if token.kind is TokenKind.SPECIAL and _TURN.search(token.text)]
     first = (moves_borders or injected)[0]
     several = "" if len(injected) == 1 else f" ({len(injected)} such tokens)"
     yield Report(
         title=f"Text of the request became the control token `{first.text}`{several}.",
-        detail="; ".join(_where(token, prompt) for token in injected[:4]) + ".",
+        detail="; ".join(map(_where, places[:4], injected)) + ".",
         evidence=tuple(in_prompt(prompt, token.char_span, token.field) for token in injected),
         fix="Break the marker up in the text (a zero-width space inside it), or escape it before sending.",
         severity=None if moves_borders else Severity.WARNING,
     )
 
 
-def _where(token: Token, prompt: Prompt) -> str:
-    index = 0 if prompt.tokens is None else prompt.tokens.index(token)
+def _where(index: int, token: Token) -> str:
     return f"token {index} is {token.id} `{token.text}`, from {token.field or 'request data'}"
 
 

@@ -7,16 +7,15 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from prompt_debugger.core.errors import RenderError
-from prompt_debugger.core.render.attribute_tokens import is_control, origins_of
+from prompt_debugger.core.render.attribute_tokens import attribute_tokens
 from prompt_debugger.core.render.tokenizers.long_texts import Source, is_long
 from prompt_debugger.core.render.tokenizers.pieces import PieceStyle, bytes_of_entry, style_of
 from prompt_debugger.core.render.tokenizers.settings import TokenizerSettings
 from prompt_debugger.core.render.tokenizers.tiles import align_pieces, decode_pieces
-from prompt_debugger.core.room.frames import uncollected
-from prompt_debugger.core.types import PromptSpan, Span, Token, TokenKind, Vocabulary
+from prompt_debugger.core.types import Entry, PromptSpan, TokenKind, TokenTable, Vocabulary
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Library
@@ -83,13 +82,6 @@ class Backend(Protocol):
 
     def to_str(self) -> str:
         """Return what a `tokenizer.json` with all of this holds."""
-
-
-class Entry(NamedTuple):
-    """What is known of one id."""
-
-    piece: bytes
-    kind: TokenKind
 
 
 class FastTokenizer:
@@ -170,7 +162,7 @@ class FastTokenizer:
             return decode_pieces([self._entry(token_id).piece for token_id in token_ids])[0]
         return self._backend.decode(list(token_ids), skip_special_tokens=False)
 
-    def tokens_of_text(self, text: str, origins: Sequence[PromptSpan] = ()) -> tuple[Token, ...]:
+    def tokens_of_text(self, text: str, origins: Sequence[PromptSpan] = ()) -> TokenTable:
         """Return the token table of `text`; char spans tile it as far as the vocabulary allows.
 
         Args:
@@ -179,35 +171,28 @@ class FastTokenizer:
         """
         encoded = _encodable(text)
         encoding = self._encode(encoded)
-        ids = encoding.ids
-        with uncollected():
-            pieces = [self._entry(token_id).piece for token_id in ids]
-            fits = b"".join(pieces) == encoded.encode()
-            return self._tokens(text, ids, align_pieces(encoded, pieces, None if fits else encoding.offsets), origins)
+        ids = tuple(encoding.ids)
+        entries = self._entries_of(ids)
+        pieces = [entries[token_id].piece for token_id in ids]
+        fits = b"".join(pieces) == encoded.encode()
+        edges = align_pieces(encoded, pieces, None if fits else encoding.offsets)
+        table = TokenTable(text, ids, edges, entries)
+        return attribute_tokens(table, origins) if origins else table
 
-    def tokens_of_ids(self, token_ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
+    def tokens_of_ids(self, token_ids: Sequence[int]) -> tuple[str, TokenTable]:
         """Return the text of `token_ids` and its token table, one entry per id."""
-        with uncollected():
-            pieces = [self._entry(token_id).piece for token_id in token_ids]
-            if self._style is PieceStyle.BYTE_LEVEL:
-                text, spans = decode_pieces(pieces)
-            else:
-                text = self.decode(token_ids)
-                spans = align_pieces(text, pieces)
-            return text, self._tokens(text, token_ids, spans)
+        ids = tuple(token_ids)
+        entries = self._entries_of(ids)
+        pieces = [entries[token_id].piece for token_id in ids]
+        if self._style is PieceStyle.BYTE_LEVEL:
+            text, edges = decode_pieces(pieces)
+        else:
+            text = self.decode(ids)
+            edges = align_pieces(text, pieces)
+        return text, TokenTable(text, ids, edges, entries)
 
-    def _tokens(
-        self, text: str, ids: Sequence[int], spans: Sequence[Span], origins: Sequence[PromptSpan] = ()
-    ) -> tuple[Token, ...]:
-        entries = self._entries
-        tokens: list[Token] = []
-        # Each is made once, with its origin: a prompt may have 160,000.
-        for token_id, span, (field, line, is_request) in zip(ids, spans, origins_of(spans, origins), strict=True):
-            piece, kind = entries[token_id]
-            shown = text[span.start : span.stop]
-            is_forged = is_request and kind is not TokenKind.TEXT and is_control(kind, shown)
-            tokens.append(Token(token_id, shown, span, kind, piece, field, line, is_forged))
-        return tuple(tokens)
+    def _entries_of(self, ids: Sequence[int]) -> dict[int, Entry]:
+        return {token_id: self._entry(token_id) for token_id in {*ids}}
 
     def _entry(self, token_id: int) -> Entry:
         entry = self._entries.get(token_id)

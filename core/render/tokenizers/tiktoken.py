@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prompt_debugger.core.errors import RenderError
-from prompt_debugger.core.render.tokenizers.fast import Entry, FastTokenizer
+from prompt_debugger.core.render.tokenizers.fast import FastTokenizer
 from prompt_debugger.core.render.tokenizers.pieces import PieceStyle, entry_of_bytes
 from prompt_debugger.core.render.tokenizers.settings import TokenizerSettings
-from prompt_debugger.core.types import TokenKind
+from prompt_debugger.core.types import Entry, TokenKind
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Library

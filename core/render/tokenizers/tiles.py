@@ -10,8 +10,6 @@ import codecs
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 
-from prompt_debugger.core.types import Span
-
 _NEAR = 64  # bytes within which an entry that does not fit is looked for
 
 
@@ -20,30 +18,29 @@ def count_starts(piece: bytes) -> int:
     return len(piece) if piece.isascii() else sum(byte & 0xC0 != 0x80 for byte in piece)
 
 
-def decode_pieces(pieces: Sequence[bytes]) -> tuple[str, tuple[Span, ...]]:
-    """Return the text of all pieces and the characters of each.
+def decode_pieces(pieces: Sequence[bytes]) -> tuple[str, tuple[int, ...]]:
+    """Return the text of all pieces, and where the characters of each begin and the last ones end.
 
     Bytes that are no UTF-8 become U+FFFD, given to the piece that completes or breaks them.
     """
     data = b"".join(pieces)
     try:
-        return data.decode("utf-8"), spans_of_counts(_starts_in(pieces))
+        return data.decode("utf-8"), edges_of_counts(_starts_in(pieces))
     except UnicodeDecodeError:
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         parts = [decoder.decode(piece) for piece in pieces]
         if parts:
             parts[-1] += decoder.decode(b"", final=True)
-        return "".join(parts), spans_of_counts([len(part) for part in parts])
+        return "".join(parts), edges_of_counts([len(part) for part in parts])
 
 
-def spans_of_counts(counts: Iterable[int]) -> tuple[Span, ...]:
-    """Return adjoining spans of these lengths.
+def edges_of_counts(counts: Iterable[int]) -> tuple[int, ...]:
+    """Return where adjoining stretches of these lengths begin, and where the last one ends.
 
-    >>> spans_of_counts([2, 0, 1])
-    (Span(start=0, stop=2), Span(start=2, stop=2), Span(start=2, stop=3))
+    >>> edges_of_counts([2, 0, 1])
+    (0, 2, 2, 3)
     """
-    edges = [*accumulate(counts, initial=0)]
-    return tuple(map(Span, edges, edges[1:]))
+    return tuple(accumulate(counts, initial=0))
 
 
 def _starts_in(pieces: Sequence[bytes]) -> Iterator[int]:
@@ -54,8 +51,8 @@ def _starts_in(pieces: Sequence[bytes]) -> Iterator[int]:
 
 def align_pieces(
     text: str, pieces: Sequence[bytes], offsets: Sequence[tuple[int, int]] | None = None
-) -> tuple[Span, ...]:
-    """Return the characters of `text` that each piece covers; the spans tile the text.
+) -> tuple[int, ...]:
+    """Return where the characters of `text` that each piece covers begin, and where those of the last one end.
 
     Args:
         text: What was encoded, or what the ids decode to.
@@ -65,14 +62,14 @@ def align_pieces(
     """
     data = text.encode("utf-8", "replace")
     if b"".join(pieces) == data:
-        return spans_of_counts(_starts_in(pieces))
+        return edges_of_counts(_starts_in(pieces))
     stops = _stops(data, pieces, None if offsets is None else _byte_stops(text, offsets))
     counts: list[int] = []
     position = 0
     for stop in stops:
         counts.append(count_starts(data[position:stop]))
         position = stop
-    return spans_of_counts(counts)
+    return edges_of_counts(counts)
 
 
 def _stops(data: bytes, pieces: Sequence[bytes], claimed: Sequence[int] | None) -> list[int]:

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from prompt_debugger.core.render.tokenizers.pieces import PieceStyle, bytes_of_entry
 from prompt_debugger.core.render.tokenizers.tiles import decode_pieces
-from prompt_debugger.core.types import Token, TokenKind
+from prompt_debugger.core.types import Entry, TokenKind, TokenTable
 
 # One entry that is spelled like this was put into the vocabulary on purpose.
 _MARKER = re.compile(r"<[|\uff5c]?[^<>\s]+[|\uff5c]?>|\[/?[A-Z_]{2,}\]")
 
 
-def tokens_of_pieces(token_ids: Sequence[int], pieces: Sequence[bytes]) -> tuple[str, tuple[Token, ...]]:
+def tokens_of_pieces(token_ids: Sequence[int], pieces: Sequence[bytes]) -> tuple[str, TokenTable]:
     """Return the text of ids and their token table.
 
     Which entries are special is not told; those that look like markers count as added.
@@ -22,12 +22,14 @@ def tokens_of_pieces(token_ids: Sequence[int], pieces: Sequence[bytes]) -> tuple
         token_ids: The ids.
         pieces: The bytes of each.
     """
-    text, spans = decode_pieces(pieces)
-    tokens = tuple(
-        Token(token_id, text[span.start : span.stop], span, _kind(piece), piece)
-        for token_id, piece, span in zip(token_ids, pieces, spans, strict=True)
-    )
-    return text, tokens
+    text, edges = decode_pieces(pieces)
+    first: dict[int, bytes] = {}
+    odd: dict[int, Entry] = {}  # a server may tell the bytes of one id in several ways
+    for index, (token_id, piece) in enumerate(zip(token_ids, pieces, strict=True)):
+        if first.setdefault(token_id, piece) != piece:
+            odd[index] = Entry(piece, _kind(piece))
+    entries = {token_id: Entry(piece, _kind(piece)) for token_id, piece in first.items()}
+    return text, TokenTable(text, tuple(token_ids), edges, entries, odd)
 
 
 def pieces_of_told(told: Sequence[bytes | str], text: str) -> tuple[bytes, ...] | None:

@@ -38,7 +38,7 @@ from prompt_debugger.core.types import (
     ServerOutcome,
     Span,
     TemplateKwarg,
-    Token,
+    Tokens,
     ToolCallAttempt,
     Verdict,
     VllmOutcome,
@@ -138,7 +138,7 @@ class RenderDocument:
     unread: tuple[str, ...]
     branches: tuple[Branch, ...]
     spans: tuple[PromptSpan, ...]
-    tokens: tuple[Token, ...] | None
+    tokens: Tokens | None
     note: str
     proof: tuple[str, ...] | None = None
     findings: tuple[Finding, ...] = ()

@@ -18,8 +18,9 @@ from prompt_debugger.core.types import (
     Prompt,
     Span,
     TemplateKwarg,
-    TokenKind,
     Trace,
+    count_special,
+    forged_in,
 )
 
 _UNASKED = (KwargSource.DEFAULT, KwargSource.TOKENIZER)  # of those, only what the template read is worth a line
@@ -114,8 +115,8 @@ def _findings(findings: tuple[Finding, ...]) -> Iterator[str]:
 def _prompt_line(prompt: Prompt) -> str:
     if prompt.tokens is None:
         return f"{len(prompt.text)} characters, tokens unknown (no tokenizer)"
-    special = sum(token.kind is TokenKind.SPECIAL for token in prompt.tokens)
-    injected = sum(token.injected for token in prompt.tokens)
+    special = count_special(prompt.tokens)
+    injected = len(forged_in(prompt.tokens))
     forged = f", {injected} written by request data" if injected else ""
     return f"{len(prompt.tokens)} tokens, {special} special{forged}"
 

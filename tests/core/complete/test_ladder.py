@@ -25,7 +25,7 @@ from prompt_debugger.core.types import (
     JSONObject,
     PromptSpan,
     Server,
-    Token,
+    TokenTable,
     Usage,
     Vocabulary,
 )
@@ -50,11 +50,11 @@ class TwoWords:
     def decode(self, token_ids: Sequence[int]) -> str:
         return " ".join(map(str, token_ids))
 
-    def tokens_of_text(self, text: str, origins: Sequence[PromptSpan] = ()) -> tuple[Token, ...]:
+    def tokens_of_text(self, text: str, origins: Sequence[PromptSpan] = ()) -> TokenTable:
         return self.tokens_of_ids(self.encode(text))[1]
 
-    def tokens_of_ids(self, token_ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
-        return self.decode(token_ids), ()
+    def tokens_of_ids(self, token_ids: Sequence[int]) -> tuple[str, TokenTable]:
+        return self.decode(token_ids), TokenTable("", (), (0,), {})
 
 
 @pytest.mark.parametrize(

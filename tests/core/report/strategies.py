@@ -11,7 +11,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
-from prompt_debugger.core.types import JSON, JSONObject, Span
+from prompt_debugger.core.types import JSON, JSONObject, Span, Token, Tokens
 from tests.strategies import raw_texts
 
 
@@ -36,6 +36,7 @@ _LEAVES: dict[object, st.SearchStrategy[Any]] = {
     NoneType: st.none(),
     JSON: jsons,
     JSONObject: objects,
+    Tokens: st.deferred(lambda: values(tuple[Token, ...])),
     Span: st.lists(st.integers(0, 99), min_size=2, max_size=2).map(sorted).map(lambda ends: Span(*ends)),
 }
 

@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 from prompt_debugger.core.report import redact_text
 from prompt_debugger.core.types import (
     Completion,
+    Entry,
     Span,
     SplitTrial,
     StreamDelta,
     Token,
     TokenKind,
     TokenLogprob,
+    TokenTable,
     VllmOutcome,
 )
 from prompt_debugger.ui.report.cover import COVER
@@ -144,6 +146,19 @@ def test_a_byte_inside_a_covered_character_goes_with_it():
     masked = mask_trace(replace(trace, prompt=replace(prompt_of(key), tokens=tokens)))
 
     assert masked.prompt.tokens[1] == replace(byte, id=REMOVED_ID, piece=b"")
+
+
+def test_a_table_of_tokens_is_masked_as_its_tokens_are():
+    key = KEYS[0]
+    ids = tuple(range(len(key)))
+    entries = {number: Entry(letter.encode(), TokenKind.TEXT) for number, letter in enumerate(key)}
+    table = TokenTable(key, ids, (*ids, len(key)), entries)
+    trace = dropped_call_trace()
+
+    masked = mask_trace(replace(trace, prompt=replace(prompt_of(key), tokens=table)))
+
+    assert masked == mask_trace(replace(trace, prompt=replace(prompt_of(key), tokens=tuple(table))))
+    assert {token.id for token in masked.prompt.tokens[8:]} == {REMOVED_ID}
 
 
 @pytest.mark.parametrize("name", ["password", "api_key", "Authorization"])
