@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from prompt_debugger.core.complete import engine_of
 from prompt_debugger.core.diagnose.rules.unknown_schema_type import MEANT
 from prompt_debugger.core.diagnose.sight import prompt_of
 from prompt_debugger.core.diagnose.thinking import thinking_switch
@@ -125,8 +126,8 @@ def _further(trace: Trace, finding: Finding) -> Iterator[Cure | None]:
     changed = cured_template(trace, finding)
     if changed is not None and prompt is not None and prompt.template is not None:
         diff = template_diff(prompt.template, changed)
-        command = "--chat-template mended.jinja"
-        yield Cure("the template mended", "template", template=changed, diff=diff, command=command)
+        flag = engine_of("" if trace.server is None else trace.server.kind).template_flag
+        yield Cure("the template mended", "template", template=changed, diff=diff, command=f"{flag} mended.jinja")
     if finding.code in CLIENT_CURES:
         client = CLIENT_CURES[finding.code]
         yield Cure(client.name, "client", client=client.source)

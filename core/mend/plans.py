@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from prompt_debugger.core.complete import engine_of
 from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.experiments.switches import Switch, find_switches
 from prompt_debugger.core.experiments.variant import RenderSetup, Variant
@@ -173,7 +174,8 @@ def _picked(trace: Trace, target: Target, pick: str, switches: dict[str, Switch]
     elif kind == "reasoning-parser" and value:
         plan = Plan(pick, reasoning_parser=value, command=f"--reasoning-parser {value}")
     elif kind == "chat-template" and value:
-        plan = Plan(pick, template=template, command=f"--chat-template {value}")
+        flag = engine_of("" if trace.server is None else trace.server.kind).template_flag
+        plan = Plan(pick, template=template, command=f"{flag} {value}")
     elif kind == "stop" and value:
         plan = Plan(pick, patch=tuple(patch_between(body, {**body, "stop": [value]})))
     elif kind == "stop-token-ids" and value:

@@ -199,6 +199,7 @@ class Engine:
         no_raw_run: Why its raw completion is no run of the given prompt, a clause; "" if it is one.
         when_it_renders: When such a server tells the prompt of a request, a clause behind "has one"; "" if never.
         takes_template: Whether a request may bring its own `chat_template`.
+        template_flag: Flag of its command line that names a file with a chat template.
         counts_reasoning_by_parser: Whether it counts reasoning tokens if and only if a reasoning parser is set.
         needs_tool_parser: Whether it reads calls only by a tool parser that it is started with.
         renders_like: The kind of server whose habits explain its prompts best: `vllm` or `llama.cpp`.
@@ -228,6 +229,7 @@ class Engine:
     no_raw_run: str = ""
     when_it_renders: str = ""
     takes_template: bool = False
+    template_flag: str = "--chat-template"
     counts_reasoning_by_parser: bool = False
     needs_tool_parser: bool = False
     renders_like: str = "vllm"

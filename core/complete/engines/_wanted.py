@@ -104,6 +104,7 @@ _WANTED: tuple[tuple[str, Callable[[object], bool], str], ...] = (
     ("no_raw_run", _of(str), "a text"),
     ("when_it_renders", _of(str), "a text"),
     ("renders_like", lambda value: value in ("vllm", "llama.cpp"), "`vllm` or `llama.cpp`"),
+    ("template_flag", _is_text, "a flag"),
     ("request_changes", _are_changes, "a tuple of `RequestChange`, each a sentence and a function"),
     ("refused_conversations", _of(Mapping), "a mapping of names to reasons"),
     ("start", lambda value: value is None or callable(value), "a function or `None`"),

@@ -28,6 +28,7 @@ from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.types import JSONObject, Server
 
 _FIELDS: JSONObject = {"verbose": True, "return_tokens": True}
+_TEMPLATE_FLAG = "--chat-template-file"
 
 
 def _is_llama_cpp(answers: Sequence[JSONObject]) -> bool:
@@ -59,7 +60,7 @@ async def _pieces(connection: HttpConnection, _: str | None, text: str) -> Mappi
 def _start(given: StartWith) -> StartCommand:
     flag = Flag(("--jinja",), "It renders with the template and reads calls by it; newer builds do so by default.")
     note = f"llama.cpp chooses its parser by the template and has no flag for it; {NOT_TRIED}."
-    flags = (flag, *given.template_flags("--chat-template-file"))
+    flags = (flag, *given.template_flags(_TEMPLATE_FLAG))
     return StartCommand(("llama-server", "-m", "MODEL.gguf"), flags, note=note)
 
 
@@ -103,6 +104,7 @@ ENGINE = Engine(
     tells_ids=True,
     control_tokens=ControlTokens.LEFT_OUT,
     when_it_renders="always",
+    template_flag=_TEMPLATE_FLAG,
     renders_like="llama.cpp",
     start=_start,
     parser_test=ParserTest(_test, not_run=_NOT_RUN, suffix="cpp"),

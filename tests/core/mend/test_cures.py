@@ -212,6 +212,17 @@ def test_a_template_cure_runs_on_the_lab_alone_and_is_given_as_a_command_elsewhe
     assert there.command == "--chat-template mended.jinja"
 
 
+def test_a_template_is_named_to_a_server_by_its_own_flag():
+    trace = recorded("polluted-content")
+    elsewhere = replace(trace, server=replace(trace.server, kind="llama.cpp"))
+    target = Target(base_url="http://localhost:1/v1")
+
+    (cure,) = [plan for plan in plan_experiments(elsewhere, target) if plan.template]
+    (picked,) = pick_plans(elsewhere, target, ["chat-template=my.jinja"], template="x")
+
+    assert (cure.command, picked.command) == ("--chat-template-file mended.jinja", "--chat-template-file my.jinja")
+
+
 BODY_CASES = {
     "PD107": ({"stop": ["a", "a", ""]}, {"stop": ["a"]}),
     "PD201": ({"add_special_tokens": True}, {"add_special_tokens": False}),
