@@ -17,6 +17,7 @@ from tests.examples import ASKED, examples
 from tests.patience import be_patient
 from tests.warm.labs import cold_labs, warm_labs
 from tests.warm.parsers import warm_parsers
+from tests.warm.program import warm_program
 from tests.warm.rooms import cold_rooms, warm_rooms
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -116,8 +117,8 @@ def reasoning_lab_url(labs: LabPool) -> str:
 
 @pytest.fixture(scope="session", autouse=True)
 def _warm_processes() -> Iterator[None]:
-    """Labs, parser helpers and rooms of the whole run split off from few processes that have done their imports."""
-    with warm_labs(), warm_parsers(), warm_rooms():
+    """Labs, parser helpers, rooms and commands of a run split off from few processes that have done their imports."""
+    with warm_labs(), warm_parsers(), warm_rooms(), warm_program():
         yield
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.patience import PATIENCE_S
+from tests.warm.program import warm_environment
 
 pytestmark = pytest.mark.lab
 
@@ -18,7 +19,9 @@ def documents(tmp_path_factory):
     """Output of `run --examples --json`, by worked case; the labs are booted once each."""
     folder = tmp_path_factory.mktemp("report")
     command = [sys.executable, "app.py", "run", "--examples", "--json", "--report", str(folder)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False, env=warm_environment()
+    )
     found = {}
     for line in done.stdout.splitlines():
         document = json.loads(line)

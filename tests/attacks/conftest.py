@@ -17,15 +17,15 @@ def endpoint() -> Iterator[str]:
         yield url
 
 
-def start(mode: str, endpoint: str, *options: str) -> RunningPage:
-    """Start the page as its users do."""
+def start(mode: str, endpoint: str, *options: str, is_cold: bool = False) -> RunningPage:
+    """Start the page as its users do; all but the imports, unless it is to start cold."""
     server = ("--endpoint", endpoint, "--tokenizer", str(ROOT / "assets" / "lab-model"))
     by_mode = {
         "public": ("--public", *server),
         "public without a lab": ("--public", "--no-lab"),
         "own": ("--no-lab", *server),
     }
-    return RunningPage(*by_mode[mode], *options)
+    return RunningPage(*by_mode[mode], *options, is_cold=is_cold)
 
 
 @pytest.fixture(scope="module", params=MODES)

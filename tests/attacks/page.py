@@ -18,12 +18,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
+import psutil
 
 from prompt_debugger.core.types import JSON
 from prompt_debugger.ui.present import unpack_payload
 from tests.core.complete.faulty_server import FaultyServer, answer
 from tests.patience import PATIENCE_S
 from tests.threads import in_thread
+from tests.warm.program import warm_environment
 
 ROOT = Path(__file__).resolve().parents[2]
 _MODELS = answer(200, {"data": [{"id": "m", "owned_by": "someone"}]})
@@ -91,20 +93,28 @@ class ReachedPage(NamedTuple):
 class RunningPage:
     """The page as its users start it.
 
+    Args:
+        options: Of its command line.
+        environment: What it finds there besides ours.
+        folder: Where it is started.
+        is_cold: Whether it is started with its imports, and is the process that was started.
+
     Attributes:
         url: Where it is.
         reached: What a visitor knows of it.
-        process: The process.
+        process: The process that was started.
         log: Lines that it wrote.
     """
 
-    def __init__(self, *options: str, environment: dict[str, str] | None = None, folder: Path = ROOT) -> None:
+    def __init__(
+        self, *options: str, environment: dict[str, str] | None = None, folder: Path = ROOT, is_cold: bool = False
+    ) -> None:
         self.log: list[str] = []
         self._ready = threading.Event()
         self.process = subprocess.Popen(
             [sys.executable, "app.py", "ui", "--port", "0", *options],
             cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            env={**os.environ, **(environment or {})},
+            env={**(os.environ if is_cold or folder != ROOT else warm_environment()), **(environment or {})},
         )  # fmt: skip
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -133,13 +143,20 @@ class RunningPage:
         """What can be asked of it, by name."""
         return self.reached.events
 
+    @property
+    def pid(self) -> int:
+        """The process that answers."""
+        port = httpx.URL(self.url).port
+        (found,) = {one.pid for one in psutil.net_connections("tcp") if one.laddr[1] == port and one.status == "LISTEN"}
+        return found
+
     def rss_mb(self) -> float:
         """Return the memory of the process and its helpers."""
-        return sum(map(_rss_mb, with_children(self.process.pid)))
+        return sum(map(_rss_mb, with_children(self.pid)))
 
     def own_rss_mb(self) -> float:
         """Return the memory of the process that answers."""
-        return _rss_mb(self.process.pid)
+        return _rss_mb(self.pid)
 
     def faults(self) -> list[str]:
         """Return the lines of the log that tell of a fault nobody foresaw, or of a way out that was refused."""

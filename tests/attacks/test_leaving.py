@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at proces
 @pytest.fixture
 def attacked(endpoint: str) -> Iterator[RunningPage]:
     """A public page of its own: others' work would be counted, too."""
-    running = start("public", endpoint)
+    running = start("public", endpoint, is_cold=True)
     yield running
     running.end()
 

@@ -23,7 +23,7 @@ PAGES = 4
 @pytest.fixture
 def attacked(endpoint: str) -> Iterator[RunningPage]:
     """A public page of its own: what others left in one would be measured, too."""
-    running = start("public", endpoint)
+    running = start("public", endpoint, is_cold=True)
     yield running
     running.end()
 

@@ -31,6 +31,7 @@ from prompt_debugger.ui.report import SharedRun
 from tests.attacks.growth import grows_linearly
 from tests.core.complete.faulty_server import answer, faulty_server
 from tests.ui.present.traces import dropped_call_trace, prompt_of
+from tests.warm.program import warm_environment
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTROLS = {
@@ -173,7 +174,7 @@ async def test_what_a_server_says_reaches_the_terminal_escaped(tmp_path: Path) -
 async def _run(request: str, endpoint: str) -> str:
     process = await asyncio.create_subprocess_exec(
         sys.executable, "app.py", "run", request, "--endpoint", endpoint,
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=warm_environment(),
     )  # fmt: skip
     out, _ = await process.communicate()
     return out.decode("utf-8").replace("\r\n", "\n")

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -28,13 +28,7 @@ def warm_labs() -> Iterator[None]:
     The import begins with the first of them.
     """
     given = os.environ.get("PYTHONPATH")
-    with tempfile.TemporaryDirectory(prefix="warm-") as folder, socket.socket(socket.AF_UNIX) as listening:
-        address = str(Path(folder) / "stem")
-        listening.bind(address)
-        listening.listen(64)
-        ending, ended = socket.socketpair()
-        starter = threading.Thread(target=_start_when_asked, args=(listening, ended, Path(folder)), name="warm-labs")
-        starter.start()
+    with stem_when_asked("vllm", lambda folder: build_environment(LabSpec(), os.environ, folder)) as address:
         os.environ[ADDRESS] = f"{sys.prefix}:{address}"  # of another environment vLLM is another
         os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE / "path"), *([given] if given else [])])
         try:
@@ -45,9 +39,6 @@ def warm_labs() -> Iterator[None]:
                 os.environ.pop("PYTHONPATH", None)
             else:
                 os.environ["PYTHONPATH"] = given
-            ending.close()
-            starter.join()
-            ended.close()
 
 
 @contextmanager
@@ -61,15 +52,37 @@ def cold_labs() -> Iterator[None]:
             os.environ[ADDRESS] = address
 
 
-def _start_when_asked(listening: socket.socket, ended: socket.socket, folder: Path) -> None:
-    """Start the stem as somebody asks, and end it with the run."""
-    ready, _, _ = select.select([listening, ended], [], [])
-    if ended in ready:
-        return
-    environment = build_environment(LabSpec(), os.environ, folder)
-    command = [sys.executable, str(HERE / "stem.py"), str(listening.fileno())]
-    with subprocess.Popen(
-        command, env=environment, stdin=subprocess.PIPE, pass_fds=[listening.fileno()], start_new_session=True
-    ) as stem:
-        select.select([ended], [], [])
-        stem.kill()  # its servers have keepers of their own
+@contextmanager
+def stem_when_asked(kind: str, environment_in: Callable[[Path], Mapping[str, str]]) -> Iterator[str]:
+    """Listen at an address for whoever asks for a process, and start a stem with the first of them.
+
+    Args:
+        kind: What it imports.
+        environment_in: Its environment; it may use a folder.
+    """
+    with tempfile.TemporaryDirectory(prefix="warm-") as folder, socket.socket(socket.AF_UNIX) as listening:
+        address = str(Path(folder) / "stem")
+        listening.bind(address)
+        listening.listen(64)
+        ending, ended = socket.socketpair()
+
+        def start_when_asked() -> None:
+            ready, _, _ = select.select([listening, ended], [], [])
+            if ended in ready:
+                return
+            with subprocess.Popen(
+                [sys.executable, str(HERE / "stem.py"), str(listening.fileno()), kind],
+                env=environment_in(Path(folder)), stdin=subprocess.PIPE, pass_fds=[listening.fileno()],
+                start_new_session=True,
+            ) as stem:  # fmt: skip
+                select.select([ended], [], [])
+                stem.kill()  # its servers have keepers of their own
+
+        starter = threading.Thread(target=start_when_asked, name=f"warm-{kind}")
+        starter.start()
+        try:
+            yield address
+        finally:
+            ending.close()
+            starter.join()
+            ended.close()

@@ -1,6 +1,6 @@
-"""The process that has imported vLLM: servers split off from it, each with a keeper that ends it when it must.
+"""The process that has imported vLLM, or our program: what is started splits off from it, with a keeper that ends it.
 
-Started with one open socket that listens. Standard input is its leash.
+Started with one open socket that listens and the name of what it imports. Standard input is its leash.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ import socket
 import sys
 import tempfile
 import traceback
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NoReturn
 
 _PR_SET_CHILD_SUBREAPER = 36
@@ -48,20 +50,17 @@ _IMPORTED = (
     "vllm.reasoning",
     "vllm.tool_parsers",
 )
+_PROGRAM = "PROMPT_DEBUGGER_TESTS_PROGRAM"
+_RENDER_JOBS = ("prompt_debugger.core.render.worker.jobs",)
+_ROOM = "/core/room/child.py"
 _PARSERS = ("vllm.parser", "vllm.reasoning", "vllm.tool_parsers")
 
 
-def main(listening: socket.socket) -> None:
+def main(listening: socket.socket, kind: str) -> None:
     """Split servers off until the leash is cut."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the keepers
-    for name in _IMPORTED:
-        with suppress(ImportError):  # a release that has it elsewhere imports it when it is needed
-            importlib.import_module(name)
-    for package in _PARSERS:
-        for one in pkgutil.iter_modules(getattr(sys.modules.get(package), "__path__", ())):
-            with suppress(Exception):  # whoever asks for it hears of it
-                importlib.import_module(f"{package}.{one.name}")
+    {"vllm": _import_vllm, "program": _import_program}[kind]()
     gc.collect()
     gc.freeze()
     while True:
@@ -74,6 +73,31 @@ def main(listening: socket.socket) -> None:
                 listening.close()
                 _keep(asking)
             asking.close()
+
+
+def _import_vllm() -> None:
+    for name in _IMPORTED:
+        with suppress(ImportError):  # a release that has it elsewhere imports it when it is needed
+            importlib.import_module(name)
+    for package in _PARSERS:
+        for one in pkgutil.iter_modules(getattr(sys.modules.get(package), "__path__", ())):
+            with suppress(Exception):  # whoever asks for it hears of it
+                importlib.import_module(f"{package}.{one.name}")
+
+
+def _import_program() -> None:
+    """Import what commands, page and rooms do, as they do: the network is shut first, gradio comes without its stubs.
+
+    What looks at the environment at its import is left for each process.
+    """
+    root = str(Path(__file__).resolve().parents[2])
+    sys.path[0] = root
+    importlib.import_module("prompt_debugger.core.egress").forbid_network()
+    importlib.import_module("prompt_debugger.ui.web.settings").prepare_environment()
+    importlib.import_module("prompt_debugger.ui.web.start_gradio").start_gradio()
+    for name in ("prompt_debugger.ui.cli.main", "prompt_debugger.ui.web.layout", "prompt_debugger.ui.web.work_room"):
+        importlib.import_module(name)
+    importlib.import_module("prompt_debugger.core.room.service")._load(_RENDER_JOBS)
 
 
 def _keep(asking: socket.socket) -> NoReturn:
@@ -131,6 +155,9 @@ def _serve(order: dict[str, Any], files: list[int]) -> NoReturn:
             os.close(number)
         os.environ.clear()
         os.environ.update(order["environment"])
+        if order["program"].endswith(_ROOM):
+            os.environ.pop("PYTHONPATH", None)
+            os.environ.pop(_PROGRAM, None)
         os.chdir(order["folder"])
         tempfile.tempdir = None  # decided by the environment
         _run(order["kind"], order["program"], order["arguments"])
@@ -159,10 +186,29 @@ def _run(kind: str, program: str, arguments: list[str]) -> None:
         sys.modules.pop(program, None)  # it is to run, as `python -m` does
         runpy.run_module(program, run_name="__main__", alter_sys=True)
     elif kind == "file":
+        if _PROGRAM in os.environ:
+            _warm_rooms()
         runpy.run_path(program, run_name="__main__")
     else:
         sys.argv[0] = "-c"
         exec(compile(program, "<string>", "exec"), {"__name__": "__main__"})
+
+
+def _warm_rooms() -> None:
+    """Have the rooms of our program come from here, too."""
+    stem = importlib.import_module("prompt_debugger.core.room.stem")
+    start = stem.Stem.__init__
+    told = {name: os.environ[name] for name in (_PROGRAM, "PYTHONPATH")}
+
+    def start_warm(
+        self: object, command: Sequence[str], environment: Mapping[str, str], modules: Sequence[str] = ()
+    ) -> None:
+        if len(command) == 4 and command[2].endswith(_ROOM):
+            start(self, [command[0], *command[2:]], {**environment, **told}, modules)
+        else:
+            start(self, command, environment, modules)
+
+    stem.Stem.__init__ = start_warm  # type: ignore[attr-defined]
 
 
 def _split_off_engines() -> None:
@@ -191,4 +237,4 @@ def _share_gloo_device() -> None:
 
 
 if __name__ == "__main__":
-    main(socket.socket(fileno=int(sys.argv[1])))
+    main(socket.socket(fileno=int(sys.argv[1])), sys.argv[2])

@@ -17,6 +17,7 @@ from scripts.mend_lab import IDS, REQUESTS
 from tests.conftest import ROOT
 from tests.patience import PATIENCE_S
 from tests.servers.running_servers import llama_cpp
+from tests.warm.program import warm_environment
 
 
 def tool(number, kind="string"):
@@ -117,7 +118,9 @@ def test_the_command_prints_the_document(server_url, tmp_path):
     file.write_text(json.dumps(large_request()), encoding="utf-8")
     options = ["--endpoint", server_url, "--tokenizer", "assets/lab-model", "--finding", "PD101", "--json"]
     command = [sys.executable, "app.py", "shrink", str(file), *options]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False, env=warm_environment()
+    )
 
     assert done.returncode == 1, done.stderr
     document = json.loads(done.stdout)

@@ -17,6 +17,7 @@ from prompt_debugger.core.types import ParserOutcome
 from tests.conftest import ROOT
 from tests.core.plugin.test_streams import WEATHER, kimi_call
 from tests.patience import PATIENCE_S
+from tests.warm.program import warm_environment
 
 PROSE = "I will look at the weather now.\nIt may take a while: there are many places.\n"
 SEARCH = {"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}
@@ -69,7 +70,9 @@ def test_the_command_shrinks_what_vllms_parser_drops_to_a_test_that_fails_there(
     tools.write_text(json.dumps([WEATHER, SEARCH]), encoding="utf-8")
     options = ["--raw", str(raw), "--tools", str(tools), "--parser", "vllm:kimi_k2", "--json"]
     command = [sys.executable, "app.py", "shrink", *options]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False, env=warm_environment()
+    )
 
     assert done.returncode == 1, done.stderr
     document = json.loads(done.stdout)

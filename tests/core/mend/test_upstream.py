@@ -19,6 +19,7 @@ from prompt_debugger.core.pipeline.recordings import load_recording, recordings_
 from tests.conftest import ROOT
 from tests.core.plugin.test_streams import WEATHER, kimi_call
 from tests.patience import PATIENCE_S
+from tests.warm.program import warm_environment
 
 
 def recorded(name):
@@ -84,7 +85,9 @@ def test_the_command_writes_a_test_for_another_engine_and_says_that_it_was_not_r
     bundle = tmp_path / "trace.json"
     bundle.write_bytes(gzip.decompress((recordings_dir() / "dropped-call.json.gz").read_bytes()))
     command = [sys.executable, "app.py", "report", str(bundle), "--upstream-test", "sglang", "--json"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False, env=warm_environment()
+    )
 
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)

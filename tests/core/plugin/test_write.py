@@ -14,6 +14,7 @@ from prompt_debugger.core.plugin.bundle import modules_needed
 from prompt_debugger.core.plugin.write import write_plugin
 from tests.conftest import ROOT
 from tests.patience import PATIENCE_S
+from tests.warm.program import warm_environment
 
 # Reads a raw output with the modules that a written file carries; vLLM itself is not there.
 READS = """
@@ -90,6 +91,7 @@ def test_the_command_writes_the_file_and_says_how_to_start(tmp_path):
     done = subprocess.run(
         [sys.executable, "app.py", "plugin", "--family", "kimi_k2", "--output", str(file)],
         cwd=ROOT,
+        env=warm_environment(),
         capture_output=True,
         text=True,
         timeout=PATIENCE_S,

@@ -12,6 +12,7 @@ from typing import Any
 from prompt_debugger.ui.cli.main import main
 from tests.conftest import ROOT
 from tests.patience import PATIENCE_S
+from tests.warm.program import warm_environment
 
 
 @dataclass
@@ -45,9 +46,12 @@ class Verification:
     def run(self, url: str, *more: str) -> int:
         return main([*self.arguments, "--endpoint", url, *more])
 
-    def start(self, url: str, *more: str) -> subprocess.Popen[str]:
+    def start(self, url: str, *more: str, is_cold: bool = False) -> subprocess.Popen[str]:
         command = [sys.executable, "app.py", *self.arguments, "--endpoint", url, *more]
-        return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen(
+            command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=None if is_cold else warm_environment(),
+        )  # fmt: skip
 
     def finish(self, process: subprocess.Popen[str]) -> tuple[int, str, str]:
         out, err = process.communicate(timeout=PATIENCE_S)

@@ -444,7 +444,7 @@ def test_killed_twice_no_row_is_lost_and_none_is_asked_again_after_its_answer(se
     for answered in (5, 14):
         # With two places, two questions beyond the answered ones mean that those stand in the journal.
         server.let_answer(answered)
-        process = run.start(server.base_url)
+        process = run.start(server.base_url, is_cold=True)
         server.wait_until_asked(answered + 2)
         process.kill()
         run.finish(process)

@@ -23,6 +23,7 @@ from tests.conftest import ROOT
 from tests.core.complete.faulty_server import FaultyServer, answer, chunk, hang, stream
 from tests.patience import PATIENCE_S
 from tests.threads import in_thread
+from tests.warm.program import warm_environment
 
 pytestmark = pytest.mark.slow
 
@@ -52,6 +53,7 @@ class Captured:
         command = [sys.executable, "app.py", "capture", "--upstream", upstream, "--port", "0", "--out", str(out)]
         self.process = subprocess.Popen(
             [*command, *options], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=warm_environment(),
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # one thread
         )  # fmt: skip
         self.lines: list[str] = []

@@ -14,11 +14,14 @@ from prompt_debugger.core.report.wire.schemas import json_schema_of
 from tests.conftest import ROOT
 from tests.core.check.templates import HERMES
 from tests.patience import PATIENCE_S
+from tests.warm.program import warm_environment
 
 
 def check(*arguments):
     command = [sys.executable, "app.py", "check", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    return subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False, env=warm_environment()
+    )
 
 
 @pytest.fixture
@@ -91,7 +94,7 @@ def test_the_installed_release_can_be_named_and_a_failing_cell_is_tried_again_by
     cases.write_text("".join(json.dumps(line) + "\n" for line in lines if line["id"] == "qwen3_coder / one-call"))
     again = subprocess.run(
         [sys.executable, "app.py", "parse", "--cases", str(cases), "--json"],
-        cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False,
+        cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False, env=warm_environment(),
     )  # fmt: skip
     (parsed,) = map(json.loads, again.stdout.splitlines())
     assert parsed["parsers"]["vllm:qwen3_coder"]["tool_calls"] == []

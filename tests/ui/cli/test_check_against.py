@@ -18,6 +18,7 @@ from tests.conftest import ROOT
 from tests.core.check.checks import check_of
 from tests.core.check.templates import HERMES, changed
 from tests.patience import PATIENCE_S
+from tests.warm.program import warm_environment
 
 
 def test_a_folder_a_template_and_a_hub_id_are_models_and_a_json_file_is_a_lock(tmp_path):
@@ -48,7 +49,9 @@ def test_two_templates_are_held_against_each_other(tmp_path):
     new.write_text(changed(longer, "{{ tools | tojson }}", "{{ tools | selectattr('function.description') | list }}"))
     command = [sys.executable, "app.py", "check", str(new), "--against", str(old), "--tool-parser", "hermes", "--json"]
 
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False, env=warm_environment()
+    )
 
     changes = {one["sentence"]: one["is_worse"] for one in json.loads(done.stdout)["changes"]}
     assert done.returncode == 1

@@ -8,6 +8,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.patience import PATIENCE_S
+from tests.warm.program import warm_environment
 
 TEMPLATE = (
     "{% for m in messages %}<{{ m.role }}>{{ m.content }}\n{% endfor %}"
@@ -23,8 +24,9 @@ CALL = (
 def run(*arguments, text=""):
     command = [sys.executable, "app.py", *map(str, arguments)]
     return subprocess.run(
-        command, cwd=ROOT, input=text, capture_output=True, text=True, timeout=PATIENCE_S, check=False
-    )
+        command, cwd=ROOT, input=text, capture_output=True, text=True, timeout=PATIENCE_S, check=False,
+        env=warm_environment(),
+    )  # fmt: skip
 
 
 def test_render_reads_standard_input_and_traces_every_character(tmp_path):

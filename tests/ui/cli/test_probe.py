@@ -6,6 +6,7 @@ import sys
 
 from tests.conftest import ROOT
 from tests.patience import PATIENCE_S
+from tests.warm.program import warm_environment
 
 TEMPLATE = (
     "{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('no system') }}{% endif %}"
@@ -16,8 +17,9 @@ TEMPLATE = (
 def run(*arguments, text=""):
     command = [sys.executable, "app.py", "render", *map(str, arguments)]
     return subprocess.run(
-        command, cwd=ROOT, input=text, capture_output=True, text=True, timeout=PATIENCE_S, check=False
-    )
+        command, cwd=ROOT, input=text, capture_output=True, text=True, timeout=PATIENCE_S, check=False,
+        env=warm_environment(),
+    )  # fmt: skip
 
 
 def test_probing_a_template_file_needs_no_request(tmp_path):

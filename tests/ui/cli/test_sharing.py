@@ -14,13 +14,15 @@ from tests.conftest import ROOT
 from tests.core.experiments.test_runs import changed
 from tests.patience import PATIENCE_S
 from tests.ui.present.traces import dropped_call_trace
+from tests.warm.program import warm_environment
 
 
 def run(*arguments, text=""):
     command = [sys.executable, "app.py", "run", *map(str, arguments)]
     return subprocess.run(
-        command, cwd=ROOT, input=text, capture_output=True, text=True, timeout=PATIENCE_S, check=False
-    )
+        command, cwd=ROOT, input=text, capture_output=True, text=True, timeout=PATIENCE_S, check=False,
+        env=warm_environment(),
+    )  # fmt: skip
 
 
 @pytest.fixture
@@ -121,8 +123,9 @@ def test_a_secret_in_a_prompt_is_in_no_token_of_its_file_either(tmp_path):
     command = [sys.executable, "app.py", "render", "-", "--report", str(tmp_path)]
 
     subprocess.run(
-        command, cwd=ROOT, input=json.dumps(request), text=True, timeout=PATIENCE_S, check=True, capture_output=True
-    )
+        command, cwd=ROOT, input=json.dumps(request), text=True, timeout=PATIENCE_S, check=True, capture_output=True,
+        env=warm_environment(),
+    )  # fmt: skip
 
     document = json.loads((tmp_path / "render.json").read_text())
     spelled = "".join(token["text"] for token in document["tokens"])

@@ -1,8 +1,10 @@
 """In each Python that is started while this folder is on its path: is it to import vLLM? Then the stem makes it.
 
 That is so for servers, for what runs a request without one, for the parser helpers' process of a command, and for code
-of a test that asks for it by `PROMPT_DEBUGGER_TESTS_CODE`. The process stays, for whoever started it: it passes signals
-on, ends as the server does, and the server ends with it.
+of a test that asks for it by `PROMPT_DEBUGGER_TESTS_CODE`. Likewise our own program, and the rooms that it opens, where
+a test asks for that by `PROMPT_DEBUGGER_TESTS_PROGRAM`: by a stem that has imported it.
+
+The process stays, for whoever started it: it passes signals on, ends as the server does, and the server ends with it.
 Where the stem does not answer, it goes on as if nothing were here.
 """
 
@@ -17,6 +19,8 @@ _ADDRESS = "PROMPT_DEBUGGER_TESTS_STEM"
 _CODE = "PROMPT_DEBUGGER_TESTS_CODE"
 _CLIENT = "prompt_debugger.core.parse.engines.client"
 _FILES = ("/core/offline/worker.py", "/core/parse/engines/vllm_worker")
+_PROGRAM = "PROMPT_DEBUGGER_TESTS_PROGRAM"
+_OURS = ("app.py", "/core/room/child.py")
 _MODULES = ("vllm.entrypoints.launchers.api_server.entry", "vllm.entrypoints.launchers.render.entry")
 
 
@@ -41,6 +45,10 @@ def _hand_over(address: str, kind: str, place: int) -> None:
         signal.signal(number, lambda number, _: stem.send(bytes([number])))
     socket.send_fds(stem, [b"o"], [0, 1, 2])
     stem.sendall(json.dumps(order).encode() + b"\n")
+    if order["program"].endswith(_OURS):  # whoever reads or writes there has to do with the other process alone
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for number in range(3):
+            os.dup2(nothing, number)
     status = stem.makefile("r").readline()
     ended = int(status or -signal.SIGKILL)
     if ended < 0:
@@ -84,6 +92,9 @@ class _ToldOnwards:
         return spec
 
 
+_prefix, _, _address = os.environ.get(_PROGRAM, "").rpartition(":")
+if _prefix == sys.prefix and sys.orig_argv[1:2] and sys.orig_argv[1].endswith(_OURS):
+    _hand_over(_address, "file", 1)
 _prefix, _, _address = os.environ.get(_ADDRESS, "").rpartition(":")
 if _prefix == sys.prefix:
     if (_found := _what_it_runs()) is not None:
