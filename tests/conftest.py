@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,17 @@ ROOT = Path(__file__).resolve().parents[1]
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-goldens", action="store_true", help="rewrite the golden files of tests/cases")
     parser.addoption("--update-screens", action="store_true", help="take the pictures of README and tutorial anew")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_sessionstart(session: pytest.Session) -> Iterator[None]:
+    """Of a run in several processes, have the one that starts them keep what theirs split off from."""
+    if session.config.getoption("numprocesses", None):
+        shared = ExitStack()
+        shared.enter_context(warm_labs())
+        shared.enter_context(warm_program())
+        session.config.add_cleanup(shared.close)
+    return (yield)
 
 
 @pytest.hookimpl(trylast=True)

@@ -147,6 +147,7 @@ class RunningPage:
     def pid(self) -> int:
         """The process that answers."""
         port = httpx.URL(self.url).port
+        found: int
         (found,) = {one.pid for one in psutil.net_connections("tcp") if one.laddr[1] == port and one.status == "LISTEN"}
         return found
 

@@ -25,8 +25,11 @@ SPLITS_OFF = {"PROMPT_DEBUGGER_TESTS_CODE": "1"}  # environment of a test's own 
 def warm_labs() -> Iterator[None]:
     """Servers that are started meanwhile, by whatever process of ours, take the short way.
 
-    The import begins with the first of them.
+    The import begins with the first of them. Within the tests of a run that does this already it does nothing.
     """
+    if ADDRESS in os.environ:
+        yield
+        return
     given = os.environ.get("PYTHONPATH")
     with stem_when_asked("vllm", lambda folder: build_environment(LabSpec(), os.environ, folder)) as address:
         os.environ[ADDRESS] = f"{sys.prefix}:{address}"  # of another environment vLLM is another

@@ -10,18 +10,21 @@ from contextlib import contextmanager
 from tests.warm.labs import stem_when_asked
 
 PROGRAM = "PROMPT_DEBUGGER_TESTS_PROGRAM"
-_addresses: list[str] = []
+ADDRESS = "PROMPT_DEBUGGER_TESTS_PROGRAM_STEM"
 
 
 @contextmanager
 def warm_program() -> Iterator[None]:
-    """Meanwhile `warm_environment` is one in which `app.py` takes the short way."""
+    """Meanwhile `warm_environment` is one in which `app.py` takes the short way; see `warm_labs`."""
+    if ADDRESS in os.environ:
+        yield
+        return
     with stem_when_asked("program", lambda _: os.environ) as address:
-        _addresses.append(address)
+        os.environ[ADDRESS] = f"{sys.prefix}:{address}"
         try:
             yield
         finally:
-            _addresses.remove(address)
+            os.environ.pop(ADDRESS, None)
 
 
 def warm_environment(**more: str) -> dict[str, str]:
@@ -30,5 +33,5 @@ def warm_environment(**more: str) -> dict[str, str]:
     Not for a test of how the program starts, nor for one that looks at its processes: what is started stays as the
     process that was asked for, and passes signals on to the one that does the work.
     """
-    told = {PROGRAM: f"{sys.prefix}:{_addresses[-1]}"} if _addresses else {}
+    told = {PROGRAM: os.environ[ADDRESS]} if ADDRESS in os.environ else {}
     return {**os.environ, **told, **more}

@@ -208,7 +208,7 @@ def _warm_rooms() -> None:
         else:
             start(self, command, environment, modules)
 
-    stem.Stem.__init__ = start_warm  # type: ignore[attr-defined]
+    stem.Stem.__init__ = start_warm
 
 
 def _split_off_engines() -> None:

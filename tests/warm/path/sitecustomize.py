@@ -41,11 +41,11 @@ def _hand_over(address: str, kind: str, place: int) -> None:
         "environment": dict(os.environ),
         "folder": os.getcwd(),  # noqa: PTH109  # pathlib costs more than all this
     }
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda number, _: stem.send(bytes([number])))
+    for one in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(one, lambda number, _: stem.send(bytes([number])))
     socket.send_fds(stem, [b"o"], [0, 1, 2])
     stem.sendall(json.dumps(order).encode() + b"\n")
-    if order["program"].endswith(_OURS):  # whoever reads or writes there has to do with the other process alone
+    if sys.orig_argv[place].endswith(_OURS):  # whoever reads or writes there has to do with the other process alone
         nothing = os.open(os.devnull, os.O_RDWR)
         for number in range(3):
             os.dup2(nothing, number)
