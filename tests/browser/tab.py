@@ -8,6 +8,7 @@ back (a script put into every page, a second origin, a failure) the next test ge
 from __future__ import annotations
 
 import os
+from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
@@ -100,6 +101,7 @@ class Tab:
         self.contexts += 1
         self._page, self._listeners, self._origins, self._is_spoilt = page, [], set(), False
         self._devtools = context.new_cdp_session(page)
+        self._devtools.on("Fetch.requestPaused", self._answer_blank)
         if THROTTLE:
             self._devtools.send("Emulation.setCPUThrottlingRate", {"rate": float(THROTTLE)})
         page.on("framenavigated", lambda frame: self._origins.add(_origin(frame.url)))
@@ -126,6 +128,15 @@ class Tab:
     def _is_at_one_place(self) -> bool:
         return len(self._origins - {""}) <= 1 and all(origin.startswith("http") for origin in self._origins - {""})
 
+    def _answer_blank(self, paused: Any) -> None:
+        # `page.route` would do as well, but turns the cache off: files and compiled scripts would be fetched anew.
+        headers = [{"name": "content-type", "value": "text/html"}]
+        body = b64encode(_BLANK.encode()).decode()
+        self._devtools.send(
+            "Fetch.fulfillRequest",
+            {"requestId": paused["requestId"], "responseCode": 200, "responseHeaders": headers, "body": body},
+        )
+
     def _clear(self) -> None:
         page = self._page
         for other in page.context.pages:
@@ -136,11 +147,9 @@ class Tab:
         self._listeners = []
         page.unroute_all()
         for origin in self._origins - {""}:
-            page.route(f"{origin}/", lambda route: route.fulfill(body=_BLANK, content_type="text/html"))
-            page.goto(
-                f"{origin}/"
-            )  # what is done at leaving is done; the storage of the tab is reached from here alone
-            page.unroute_all()
+            self._devtools.send("Fetch.enable", {"patterns": [{"urlPattern": f"{origin}/"}]})
+            page.goto(f"{origin}/")  # what is done at leaving is done; only from here the tab's storage is reached
+            self._devtools.send("Fetch.disable")
             page.evaluate(_FORGET)
             self._devtools.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
         page.mouse.move(-1, -1)  # out of the window
