@@ -16,7 +16,6 @@ from typing import cast
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from prompt_debugger.core.types.base import JSON, Span
-from prompt_debugger.core.types.tokens import Token
 
 MAX_DEPTH = 100  # of a value inside a document; also what a request may have
 
@@ -65,7 +64,7 @@ def _wrapped(value: JSON) -> JSON:
     return {_WRAPPED: json.dumps(value)}
 
 
-def _tokens_to_json(tokens: Sequence[Token], dump: Callable[[tuple[Token, ...]], JSON]) -> JSON:
+def _tokens_to_json(tokens: Sequence[object], dump: Callable[[tuple[object, ...]], JSON]) -> JSON:
     return dump(tuple(tokens))
 
 
