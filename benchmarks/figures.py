@@ -26,12 +26,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.bulk import case_line
+from benchmarks.page import UP_S, measure_start
+from benchmarks.parsers import all_parsers_s, raw_output
 from benchmarks.render import tools
 from benchmarks.scan import HOSTILE
 from prompt_debugger.core.diagnose import RULES, diagnose_trace
+from prompt_debugger.core.errors import EngineError
 from prompt_debugger.core.formats import FORMATS, read_scored, score_formats
 from prompt_debugger.core.lab import packaged_model_dir
 from prompt_debugger.core.parse import build_ledger
+from prompt_debugger.core.parse.engines import VllmEngine
 from prompt_debugger.core.pipeline.census import read_raw
 from prompt_debugger.core.protocols import ReadContext
 from prompt_debugger.core.render import load_tokenizer
@@ -81,7 +85,15 @@ def best_s(work: Callable[[], object], tries: int = TRIES) -> float:
 
 def measure() -> list[Figure]:
     """Return every figure."""
-    return [bulk_parse(), detection(), rules_on_a_line(), tokens_of_a_prompt(), start_of_the_page()]
+    return [
+        bulk_parse(),
+        detection(),
+        rules_on_a_line(),
+        tokens_of_a_prompt(),
+        page_up(),
+        start_of_the_page(),
+        *parsers(),
+    ]
 
 
 def bulk_parse() -> Figure:
@@ -128,6 +140,29 @@ def tokens_of_a_prompt() -> Figure:
     ids = best_s(lambda: tokenizer.encode(outcome.text), 3)
     count = len(tokenizer.encode(outcome.text))
     return Figure(f"origins of {count:,} tokens", made * 1e3, "ms", made / ids, "their ids alone")
+
+
+def page_up() -> Figure:
+    """From the command to the page's first answer, by the clock, the best of three; beside it, what is promised."""
+    up_s = min(measure_start().up_s for _ in range(3))
+    return Figure("page up, by the clock", up_s, "s", up_s / UP_S, f"the {UP_S} s that are promised")
+
+
+def parsers() -> list[Figure]:
+    """Every tool parser of vLLM on a long output, whole and with streaming; none where vLLM is not installed."""
+    engine = VllmEngine()
+    try:
+        count = len(engine.wait(engine.parsers()).tool_parsers)
+    except EngineError:
+        return []
+    half, whole = raw_output(10, 1_000), raw_output(20, 2_000)
+    found = []
+    for streaming, what in ((False, "the whole"), (True, "and in nine chunkings")):
+        most, least = (all_parsers_s(engine, raw, streaming=streaming) for raw in (whole, half))
+        what = f"{count} parsers of vLLM, {len(whole):,} characters, {what}"
+        found.append(Figure(what, most, "s", most / least, f"{len(half):,} characters"))
+    engine.close()
+    return found
 
 
 def start_of_the_page() -> Figure:

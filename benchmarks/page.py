@@ -14,6 +14,7 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 
@@ -23,6 +24,7 @@ from prompt_debugger.core.request import read_request
 
 ROOT = Path(__file__).resolve().parents[1]
 RUNS = 5
+UP_S = 4
 
 
 def main() -> None:
@@ -31,12 +33,35 @@ def main() -> None:
     asyncio.run(run_cases())
 
 
+class PageStart(NamedTuple):
+    """How the page came up without a lab.
+
+    Attributes:
+        up_s: Seconds from the command to its first answer.
+        own_s, others_s: Processor time by then and two seconds of rest, its own and that of its processes.
+        memory_mb: Of both.
+    """
+
+    up_s: float
+    own_s: float
+    others_s: float
+    memory_mb: float
+
+
 def start_page() -> None:
-    """Start the page without a lab; time to its first answer, memory once it has rested."""
+    """Print how the page came up."""
+    load = psutil.getloadavg()[0]
+    page = measure_start()
+    used = f"{page.own_s:.1f} s CPU, {page.others_s:.1f} s of its processes"
+    print(f"page up              {page.up_s:6.1f} s wall, {used}, load {load:.1f}   (promised: {UP_S} s)")
+    print(f"page memory          {page.memory_mb:6.0f} MB   (promised: under 400 MB)")
+
+
+def measure_start() -> PageStart:
+    """Start the page without a lab, ask it, and end it."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    load = psutil.getloadavg()[0]
     began = time.monotonic()
     page = subprocess.Popen(
         [sys.executable, "app.py", "--no-lab", "--endpoint", "http://127.0.0.1:9/v1", "--port", str(port)], cwd=ROOT
@@ -48,9 +73,7 @@ def start_page() -> None:
         time.sleep(2)
         process = psutil.Process(page.pid)
         own_s, others_s = _cpu_s(process), sum(_cpu_s(child) for child in process.children(recursive=True))
-        used = f"{own_s:.1f} s CPU, {others_s:.1f} s of its processes"
-        print(f"page up              {up_s:6.1f} s wall, {used}, load {load:.1f}   (promised: 4 s)")
-        print(f"page memory          {_memory_mb(process):6.0f} MB   (promised: under 400 MB)")
+        return PageStart(up_s, own_s, others_s, _memory_mb(process))
     finally:
         page.terminate()
         page.wait()

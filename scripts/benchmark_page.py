@@ -31,8 +31,8 @@ def page(document: dict[str, Any]) -> str:
             "# Benchmarks",
             "",
             f"Measured on {document['date']} by `make bench`: {machine['processor']}, Python {machine['python']} on "
-            f"{machine['system']}, load {machine['load']}. Times are processor time, the best of some tries. On a "
-            "machine that does other things, too, seconds say little; the ratios hold.",
+            f"{machine['system']}, load {machine['load']}. Times are processor time, the best of some tries, where "
+            "nothing else is said. On a machine that does other things, too, seconds say little; the ratios hold.",
             "",
             "| what | figure | ratio | to |",
             "|---|---|---|---|",

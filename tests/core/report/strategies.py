@@ -11,7 +11,8 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
-from prompt_debugger.core.types import JSON, JSONObject, Span, Token, Tokens
+from prompt_debugger.core.formats import FORMATS
+from prompt_debugger.core.types import JSON, FormatScore, JSONObject, Span, Token, Tokens
 from tests.strategies import raw_texts
 
 
@@ -37,6 +38,10 @@ _LEAVES: dict[object, st.SearchStrategy[Any]] = {
     JSON: jsons,
     JSONObject: objects,
     Tokens: st.deferred(lambda: values(tuple[Token, ...])),
+    # Its keys are names of ours, which the writer takes for plain ones (`OUR_KEYS`).
+    Mapping[str, FormatScore]: st.deferred(
+        lambda: st.dictionaries(st.sampled_from([*FORMATS]), values(FormatScore), max_size=2)
+    ),
     Span: st.lists(st.integers(0, 99), min_size=2, max_size=2).map(sorted).map(lambda ends: Span(*ends)),
 }
 
