@@ -33,3 +33,12 @@ def violations(page: Any, inside: str, ignored: frozenset[str] = frozenset()) ->
         if rule["id"] not in ignored
         for node in rule["nodes"]
     ]
+
+
+def violations_in_both_themes(page: Any, inside: str, ignored: frozenset[str] = frozenset()) -> list[str]:
+    """Return what breaks a rule in the dark or the light theme, between which the page changes as at a click."""
+    found = []
+    for is_dark in (True, False):
+        page.evaluate("isDark => document.body.classList.toggle('dark', isDark)", is_dark)
+        found += violations(page, inside, ignored)
+    return found

@@ -130,6 +130,13 @@ class DebuggerPage:
         """Wait until what was drawn is laid out, and what follows sizes has followed, as views do that draw by rows."""
         self.page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
+    def assert_fits(self, *widths: int) -> None:
+        """Hold that nothing sticks out of a window of each of these widths."""
+        for width in widths:
+            self.page.set_viewport_size({"width": width, "height": 850})
+            self.settle_layout()
+            assert self.page.evaluate("document.documentElement.scrollWidth") <= width, width
+
     # --- stages ----------------------------------------------------------------
 
     def open_stage(self, name: str) -> None:

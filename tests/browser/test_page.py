@@ -227,15 +227,6 @@ def test_dark_and_light_change_at_a_click(bare: DebuggerPage) -> None:
     assert bare.page.evaluate(ground) != light
 
 
-@pytest.mark.parametrize("width", [1440, 1024, 400])
-def test_nothing_is_wider_than_the_window(bare: DebuggerPage, width: int) -> None:
-    bare.page.set_viewport_size({"width": width, "height": 850})
-    for stage in ("render", "complete", "parse", "findings"):
-        bare.open_stage(stage)
-
-        assert bare.page.evaluate("document.documentElement.scrollWidth") <= width
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_page_breaks_no_accessibility_rule(bare: DebuggerPage) -> None:
     assert violations(bare.page, "body", GRADIO_RULES) == []

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from prompt_debugger.core.pipeline import Target
-from tests.browser.axe import violations
+from tests.browser.axe import violations_in_both_themes
 from tests.browser.page import DebuggerPage
 from tests.browser.test_page import GRADIO_RULES
 from tests.core.complete.faulty_server import FaultyServer, answer, drip, hang
@@ -183,19 +183,17 @@ def test_a_listed_endpoint_may_be_named_and_no_other(watched: Any, listed_url: s
     assert "This page sends nothing to 'http://169.254.169.254/latest'" in refused
 
 
-@pytest.mark.parametrize("width", [1440, 1024, 400])
-def test_a_public_page_fits_the_window(watched: Any, listed_url: str, width: int) -> None:
+def test_a_public_page_fits_the_window(watched: Any, listed_url: str) -> None:
     page = _open(watched, listed_url)
-    page.page.set_viewport_size({"width": width, "height": 850})
-    page.page.locator("#pd-target button").first.click()
-
-    assert page.page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_public_page_breaks_no_accessibility_rule(watched: Any, listed_url: str, theme: str) -> None:
-    page = _open(watched, listed_url, theme)
     page.page.locator("#pd-target button").first.click()
     expect(page.page.get_by_label("Endpoint", exact=True)).to_be_visible()
 
-    assert violations(page.page, "body", GRADIO_RULES) == []
+    page.assert_fits(1440, 1024, 400)
+
+
+def test_a_public_page_breaks_no_accessibility_rule(watched: Any, listed_url: str) -> None:
+    page = _open(watched, listed_url)
+    page.page.locator("#pd-target button").first.click()
+    expect(page.page.get_by_label("Endpoint", exact=True)).to_be_visible()
+
+    assert violations_in_both_themes(page.page, "body", GRADIO_RULES) == []

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from prompt_debugger.core.report import read_bundle, write_bundle
 from prompt_debugger.ui.report import trace_to_html
-from tests.browser.axe import violations
+from tests.browser.axe import violations_in_both_themes
 from tests.browser.page import DebuggerPage
 from tests.browser.test_page import GRADIO_RULES, REQUEST
 from tests.ui.present.strategies import HOSTILE
@@ -266,7 +266,6 @@ def test_the_menu_works_by_keyboard(bare: DebuggerPage) -> None:
     assert not bare.page.get_by_role("group", name="Share or open a run").is_visible()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("window_width", [1440, 400])
 def test_the_open_menu_breaks_no_accessibility_rule_and_fits(bare: DebuggerPage, window_width: int) -> None:
     link_of(bare)
@@ -275,7 +274,7 @@ def test_the_open_menu_breaks_no_accessibility_rule_and_fits(bare: DebuggerPage,
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= window_width
     assert bare.page.evaluate("document.documentElement.scrollWidth") <= window_width
-    assert violations(bare.page, "body", GRADIO_RULES) == []
+    assert violations_in_both_themes(bare.page, "body", GRADIO_RULES) == []
 
 
 def test_a_link_to_a_token_opens_the_run_there_by_one_press(opened: DebuggerPage) -> None:
