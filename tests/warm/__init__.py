@@ -11,4 +11,7 @@ and in commands that they run, what runs a request without a server, and code of
     pytest ── starts, when the first lab asks ──▶ `stem.py`, which imports vLLM
       └ program ── supervisor ── `python -m vllm…` ── `path/sitecustomize.py`: hands its files over, and waits
                                                           └▶ stem ── keeper ── the server
+
+Commands and pages of our own program take that way, too, where a test asks for it (`program`), from a stem that has
+imported it, and so do their rooms. Rooms of the tests' own process share their stems (`rooms`, `stems`).
 """
