@@ -30,12 +30,19 @@ class ReadContext:
         prompt_tail: End of the prompt; tells whether reasoning was already open.
         finish_reason: The server's word, `None` if unknown; `length` means the text was cut.
         special_texts: Texts of the tokenizer's special tokens, such as end-of-turn tokens.
+        ends: Texts with which the family that is read ends a turn; for its scanner, from its conventions.
     """
 
     tools: tuple[JSONObject, ...] = ()
     prompt_tail: str = ""
     finish_reason: str | None = None
     special_texts: frozenset[str] = field(default_factory=frozenset)
+    ends: frozenset[str] = field(default_factory=frozenset)
+
+    def ending(self, ends: frozenset[str]) -> ReadContext:
+        """Return it for the reader of a family with these ends."""
+        # Written out, as `dataclasses.replace` takes five times the time, and a line of a case file needs one.
+        return ReadContext(self.tools, self.prompt_tail, self.finish_reason, self.special_texts, ends)
 
 
 @value(frozen=True, slots=True)

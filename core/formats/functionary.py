@@ -17,7 +17,7 @@ from prompt_debugger.core.formats._family import FAIR, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.arguments import read_arguments
 from prompt_debugger.core.parse.header_calls import Header, build_call
 from prompt_debugger.core.parse.reading import Conventions, Scan
-from prompt_debugger.core.parse.scan import Finder
+from prompt_debugger.core.parse.scan import Finder, stops_of
 from prompt_debugger.core.parse.tools import tool_names
 from prompt_debugger.core.protocols import ModelFormat, ReadContext
 from prompt_debugger.core.types import CallStatus, Span, ToolCallAttempt
@@ -46,17 +46,18 @@ def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
         if head.group("name") == "all":
             markup.append(Span(*head.span()))
             continue
-        call = _read_call(raw, finder, head, is_cut=context.finish_reason == "length")
+        call = _read_call(raw, finder, head, context)
         if call is not None and (not names or call.name in names or call.status is CallStatus.COMPLETE):
             calls.append(call)
             position = max(position, call.char_span.stop)
     return Scan(tuple(calls), tuple(markup))
 
 
-def _read_call(raw: str, finder: Finder, head: re.Match[str], *, is_cut: bool) -> ToolCallAttempt | None:
+def _read_call(raw: str, finder: Finder, head: re.Match[str], context: ReadContext) -> ToolCallAttempt | None:
     if not raw.startswith("{", head.end()) and head.end() < finder.stop:
         return None
-    arguments = read_arguments(finder, head.end(), closers=(), stops=(_MARK,), is_cut=is_cut)
+    is_cut, stops = context.finish_reason == "length", (_MARK, *stops_of(context.ends))
+    arguments = read_arguments(finder, head.end(), closers=(), stops=stops, is_cut=is_cut)
     header = Header(head.group("name"), Span(*head.span("name")))
     return build_call(raw, head.start(), header, arguments)
 

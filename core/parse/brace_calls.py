@@ -24,7 +24,6 @@ _MAX_DEPTH = 100
 _HEAD = re.compile(r"\s*(?:call\s*:|:|(?=[\w.\-]+\{))\s*(?P<name>[^\s{(<]*)\s*(?P<open>[{(]?)")
 _NUMBER = re.compile(r"-?\d+\Z|-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")
 _BARE_KEY, _BARE_VALUE = re.compile(r"[^:,{}\[\]()\n]*+"), re.compile(r"[^,}\])\n]*+")
-_STOPS = ("</think>", "<|im_end|>", "<end_of_turn>", "<turn|>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +90,7 @@ class _BraceScan(StretchScan):
             at_end = head.end() >= stop
             status = CallStatus.TRUNCATED if at_end else CallStatus.MALFORMED
             problem = "cut inside its name" if at_end else "it has no arguments"
-            hit = self._finder.first((self._family.closer, self._family.opener, *_STOPS), head.end())
+            hit = self._finder.first((self._family.closer, self._family.opener, *self._stops), head.end())
             is_closed = hit is not None and hit.marker == self._family.closer
             end = hit.stop if hit is not None and is_closed else head.end()
             return build_call(text, opener.start, header, Arguments(Span(end, end), None, status, problem, end))
@@ -112,7 +111,7 @@ class _BraceScan(StretchScan):
         return Arguments(Span(brace, stop), typed, status, problem, min(end, self._region.stop))
 
     def _broken_arguments(self, brace: int, broken: _Broken) -> Arguments:
-        hit = self._finder.first((self._family.closer, self._family.opener, *_STOPS), brace)
+        hit = self._finder.first((self._family.closer, self._family.opener, *self._stops), brace)
         if hit is None and broken.is_cut:
             stop = brace + len(self._text[brace : self._region.stop].rstrip())
             return Arguments(Span(brace, stop), None, CallStatus.TRUNCATED, broken.problem, self._region.stop)

@@ -53,6 +53,7 @@ class Channels:
 
     def read(self, name: str, raw: str, context: ReadContext) -> ParsedMessage:
         """Read `raw`; never raises. Segments tile it."""
+        context = context.ending(self.conventions.ends)
         end_start = find_end(raw, context, self.conventions)
         stop = find_cut(raw, end_start, context, self.conventions)
         stretches: list[Stretch] = []

@@ -11,20 +11,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from prompt_debugger.core.parse.arguments import Arguments, read_arguments
 from prompt_debugger.core.parse.call_object import CallKeys, call_from_object
 from prompt_debugger.core.parse.json_scan import scan_json
 from prompt_debugger.core.parse.reading import Scan
-from prompt_debugger.core.parse.scan import Hit, trim_span
+from prompt_debugger.core.parse.scan import Hit, stops_of, trim_span
 from prompt_debugger.core.parse.stretch_scan import StretchScan
 from prompt_debugger.core.protocols import ReadContext
 from prompt_debugger.core.types import CallStatus, Place, Span, ToolCallAttempt
 from prompt_debugger.core.types.frozen import value
 
 MAX_HEADER_CHARS = 256
-_STOPS = ("</think>", "<|im_end|>", "<|eot_id|>", "<｜end▁of▁sentence｜>")
 _LOOSE_HEADER = re.compile(r"(?:functions[.])?[\w.\-]+:\d+\s*\Z")
 
 
@@ -88,19 +88,27 @@ class HeaderCalls:
         headless = self.separators if self.reads_headless else ()
         return tuple(dict.fromkeys((self.opener, *headless, *self.closers, *self.wrappers)))
 
-    @cached_property
-    def stops(self) -> tuple[str, ...]:
-        """Markers that end a call without closing it."""
-        return tuple(marker for marker in (*self.markers, *_STOPS) if marker not in self.closers)
-
-    @cached_property
-    def behind_header(self) -> tuple[str, ...]:
-        """All markers there are: what may stand behind a header."""
-        return tuple(dict.fromkeys((*self.separators, *self.stops, *self.closers)))
-
     def scan(self, text: str, region: Span, context: ReadContext) -> Scan:
         """Find the calls in `text[region]`; never raises."""
         return _HeaderScan(self, text, region, context).run()
+
+
+class _Behind(NamedTuple):
+    """Markers that may stand behind a header.
+
+    Attributes:
+        stops: Those that end a call without closing it.
+        markers: All of them.
+    """
+
+    stops: tuple[str, ...]
+    markers: tuple[str, ...]
+
+
+@lru_cache(maxsize=128)
+def _behind(calls: HeaderCalls, ends: frozenset[str]) -> _Behind:
+    stops = tuple(marker for marker in (*calls.markers, *stops_of(ends)) if marker not in calls.closers)
+    return _Behind(stops, tuple(dict.fromkeys((*calls.separators, *stops, *calls.closers))))
 
 
 class _HeaderScan(StretchScan):
@@ -108,12 +116,10 @@ class _HeaderScan(StretchScan):
         super().__init__(text, region, context)
         self._family = calls
         # With the opener and the wrappers, which are stops.
-        self._behind_header = there = self._finder.occurring(calls.behind_header, region.start)
+        behind = _behind(calls, context.ends)
+        self._behind_header = there = self._finder.occurring(behind.markers, region.start)
         self._markers = [marker for marker in calls.markers if marker in there]
-
-    @cached_property
-    def _stops(self) -> list[str]:
-        return [marker for marker in self._family.stops if marker in self._behind_header]
+        self._stops = tuple(marker for marker in behind.stops if marker in there)
 
     def run(self) -> Scan:
         if not self._markers:

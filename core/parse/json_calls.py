@@ -25,7 +25,6 @@ _OBJECT_LINE = re.compile(r"^[ \t]*+(?P<open>\{)", re.MULTILINE)
 _FENCE = re.compile(r"```(?:json)?\s*+(?=\{)")
 _STRAY = re.compile(r"[\]})\"'`,;\s]{1,16}")
 _PLACEHOLDER = re.compile(r"\{\s*(?:\"[^\"\n]{0,40}\"\s*:\s*)?[<….]")  # where a name or its value is due
-_STOPS = ("</think>", "<|im_end|>", "<|eot_id|>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +170,7 @@ class _JSONScan(StretchScan):
         if has_end:
             return call, call.char_span.stop
         # Broken JSON does not say where it ends: the next tag does.
-        hit = self._finder.first((*self._family.closers, *self._family.openers, *_STOPS), position + 1)
+        hit = self._finder.first((*self._family.closers, *self._family.openers, *self._stops), position + 1)
         stop = self._region.stop if hit is None else hit.start
         return break_call(self._text, call, stop, call.problem or "no valid JSON"), stop
 
@@ -182,7 +181,7 @@ class _JSONScan(StretchScan):
         family, last = self._family, calls[-1]
         if last.status is CallStatus.TRUNCATED:
             # The JSON swallowed the rest; a closing tag in it says that its writer thought it finished.
-            hit = self._finder.first((*family.closers, *family.openers, *_STOPS), last.char_span.start)
+            hit = self._finder.first((*family.closers, *family.openers, *self._stops), last.char_span.start)
             if hit is not None:
                 calls[-1] = break_call(self._text, last, hit.start, f"no valid JSON: {last.problem}")
                 end = calls[-1].char_span.stop
@@ -224,7 +223,7 @@ class _JSONScan(StretchScan):
 
     def _read_without_object(self, opener: Hit, position: int) -> tuple[list[ToolCallAttempt], list[Span], int]:
         """Read a tag with no object in it: cut, empty, or a broken call; prose gives nothing."""
-        closer = self._finder.first((*self._family.closers, *self._family.openers, *_STOPS), position)
+        closer = self._finder.first((*self._family.closers, *self._family.openers, *self._stops), position)
         if position >= self._region.stop and self._may_be_cut(opener):
             call = ToolCallAttempt(
                 None, "", None, None, CallStatus.TRUNCATED, Place.BODY, Span(opener.start, opener.stop),

@@ -23,7 +23,6 @@ _CALL_START = re.compile(r"(?P<name>[A-Za-z_][\w.\-]*)\s*\(")
 _BARE_LIST = re.compile(r"\[\s*(?P<name>[A-Za-z_][\w.\-]*)\s*\(")
 _PARTIAL_NAME = re.compile(r"(?P<name>[A-Za-z_][\w.\-]*)\s*\Z")
 _KEYWORD = re.compile(r"(?P<key>[A-Za-z_]\w*|\"[^\"\n]*\"|'[^'\n]*')\s*=(?!=)\s*")
-_STOPS = ("</think>", "<|im_end|>", "<|eot_id|>")
 _SENTENCE_END = (".", "!", "?", ":", "\n", ">", "]")
 
 
@@ -203,9 +202,13 @@ class PythonScan(StretchScan):
         self, match: re.Match[str], start: int, position: int, status: CallStatus, problem: str
     ) -> ToolCallAttempt:
         stop = position
+        if status is CallStatus.TRUNCATED:
+            # A string without its end swallowed the rest; a marker in it says that its writer thought it finished.
+            hit = self._finder.first((*self._family.closers, *self._stops), start)
+            status, position = (status, position) if hit is None else (CallStatus.MALFORMED, hit.start)
         if status is CallStatus.MALFORMED:
             line = self._text.find("\n", position, self._region.stop)
-            hit = self._finder.first((*self._family.closers, *_STOPS), position)
+            hit = self._finder.first((*self._family.closers, *self._stops), position)
             ends = [end for end in (line, -1 if hit is None else hit.start) if end != -1]
             stop = min(ends, default=self._region.stop)
         written = self._text[start:stop].rstrip()

@@ -144,6 +144,7 @@ def read_message(
     Returns:
         The reading; never raises.
     """
+    context = context.ending(conventions.ends)
     end_start = find_end(raw, context, conventions)
     stop = find_cut(raw, end_start, context, conventions)
     split = _split(raw, Span(0, stop), context, conventions, scan)

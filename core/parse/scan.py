@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from prompt_debugger.core.types import Span
@@ -17,6 +18,22 @@ _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})([^\n]*)", re.MULTILINE)
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "「": "」", "`": "`"}
 _UNKNOWN = (sys.maxsize, -1)  # of a marker that was never looked for: searched from nowhere
 _LOOK_CHARS = 400  # how far along a line the quotation test looks
+
+
+# Behind these goes no call on, whatever the family; nobody writes them for another purpose.
+_STOPS = ("</think>", "<|im_end|>", "<|eot_id|>", "<｜end▁of▁sentence｜>", "<|endoftext|>")
+
+
+@lru_cache(maxsize=128)
+def stops_of(ends: frozenset[str]) -> tuple[str, ...]:
+    """Return the texts at which a call ends that was not closed, given those with which its family ends a turn."""
+    return tuple(dict.fromkeys((*_STOPS, *sorted(ends))))
+
+
+@lru_cache(maxsize=128)
+def stop_pattern(ends: frozenset[str]) -> re.Pattern[str]:
+    """Return the pattern of `stops_of`."""
+    return re.compile("|".join(re.escape(text) for text in sorted(stops_of(ends), key=len, reverse=True)))
 
 
 class Hit(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prompt_debugger.core.parse.reading import Scan
-from prompt_debugger.core.parse.scan import Finder, QuoteGuard
+from prompt_debugger.core.parse.scan import Finder, QuoteGuard, stops_of
 from prompt_debugger.core.parse.tools import tool_names
 from prompt_debugger.core.protocols import ReadContext
 from prompt_debugger.core.types import Span, ToolCallAttempt
@@ -19,6 +19,7 @@ class StretchScan:
         self._finder = Finder(text, region.stop)
         self._guard = QuoteGuard(text, region.start, region.stop)
         self._names = tool_names(context.tools)
+        self._stops = stops_of(context.ends)
         self._is_cut = context.finish_reason == "length"
         self._calls: list[ToolCallAttempt] = []
         self._markup: list[Span] = []

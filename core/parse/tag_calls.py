@@ -18,14 +18,13 @@ from prompt_debugger.core.parse.arguments import Arguments
 from prompt_debugger.core.parse.header_calls import Header, build_call
 from prompt_debugger.core.parse.json_scan import scan_json
 from prompt_debugger.core.parse.reading import Scan
-from prompt_debugger.core.parse.scan import PatternFinder, QuoteGuard, skip_space, trim_span
+from prompt_debugger.core.parse.scan import PatternFinder, QuoteGuard, skip_space, stop_pattern, trim_span
 from prompt_debugger.core.parse.tag_values import TagValue, decode_values
 from prompt_debugger.core.parse.tools import parameter_schemas
 from prompt_debugger.core.protocols import ReadContext
 from prompt_debugger.core.types import CallStatus, Place, Span, ToolCallAttempt
 
 _MAX_CLOSERS = 64  # closing tags inside one value that are looked at
-_STOPS = re.compile(r"</think>|<\|im_end\|>|<\|eot_id\|>|<｜end▁of▁sentence｜>|\[e~\[|<seed:eos>")
 _HALF_TAG = re.compile(r"<[a-z][^<>|]{0,80}\Z")
 _PARTIAL_TAG = re.compile(r"</?[^<>]{0,80}\Z")
 _SPACE = re.compile(r"\s*+")
@@ -83,6 +82,7 @@ class _TagScan:
         self._finder = PatternFinder(text, region.stop)
         self._guard = QuoteGuard(text, region.start, region.stop)
         self._context = context
+        self._stops = stop_pattern(context.ends)
         self._is_cut = context.finish_reason == "length"
         self._calls: list[ToolCallAttempt] = []
         self._markup: list[Span] = []
@@ -283,7 +283,7 @@ class _TagScan:
         """Return where structure goes on behind stray text in a call; `None` if it does not."""
         candidates = [self._finder.next(pattern, position) for pattern in (self._family.parameter, self._family.closer)]
         limits = [
-            self._finder.next(pattern, position) for pattern in (self._family.opener, self._family.wrapper, _STOPS)
+            self._finder.next(pattern, position) for pattern in (self._family.opener, self._family.wrapper, self._stops)
         ]
         found = min((match.start() for match in candidates if match is not None), default=None)
         limit = min((match.start() for match in limits if match is not None), default=self._region.stop)
@@ -343,7 +343,7 @@ class _TagScan:
         return closer.start(), closer.end(), True
 
     def _limit(self, start: int) -> int:
-        patterns = (self._family.closer, self._family.parameter, self._family.opener, _STOPS)
+        patterns = (self._family.closer, self._family.parameter, self._family.opener, self._stops)
         matches = (self._finder.next(pattern, start) for pattern in patterns)
         return min((match.start() for match in matches if match is not None), default=self._region.stop)
 
@@ -352,7 +352,7 @@ class _TagScan:
         position = self._skip_filler(position)
         if position >= self._region.stop:
             return True
-        patterns = (self._family.parameter, self._family.closer, self._family.wrapper, self._family.opener, _STOPS)
+        patterns = (self._family.parameter, self._family.closer, self._family.wrapper, self._family.opener, self._stops)
         return any(pattern.match(self._text, position, self._region.stop) for pattern in patterns)
 
     def _skip_filler(self, position: int) -> int:
@@ -364,7 +364,7 @@ class _TagScan:
         position = skip_space(self._text, position, self._region.stop)
         if position >= self._region.stop:
             return True
-        patterns = (self._family.wrapper, self._family.opener, _STOPS)
+        patterns = (self._family.wrapper, self._family.opener, self._stops)
         return any(pattern.match(self._text, position, self._region.stop) for pattern in patterns)
 
     def _unescape(self, text: str) -> str:

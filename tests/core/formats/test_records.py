@@ -145,10 +145,7 @@ print(json.dumps({
 # Texts of several families at once, each with the reason why it is not derived.
 ALLOWED = {
     "core/parse/reading.py": "ends that many families share, for texts whose family is not known; below the records",
-    **dict.fromkeys(
-        (f"core/parse/{name}_calls.py" for name in ("brace", "header", "json", "python", "tag")),
-        "where a call that is never closed ends at the latest, whoever wrote it; below the records",
-    ),
+    "core/parse/scan.py": "where a call that is never closed ends at the latest, whoever wrote it; below the records",
     "core/plugin/inside/certainty.py": "how careful a stream is with each, which nothing but the plugin asks",
     "core/parse/engines/vllm_worker/vocabulary.py": "runs inside vLLM's process, which has none of our records",
 }
