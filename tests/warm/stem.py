@@ -138,10 +138,14 @@ def _watch(asking: socket.socket, server: int) -> int:
 
 
 def _signal(group: int, number: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):
+    """Send a signal once: a second Ctrl-C means something else than the first."""
+    try:
         os.killpg(group, number)
-    with suppress(ProcessLookupError):  # its group may not be there yet
-        os.kill(group, number)
+    except PermissionError:
+        pass
+    except ProcessLookupError:  # its group is not there yet, or not any more
+        with suppress(ProcessLookupError):
+            os.kill(group, number)
 
 
 def _serve(order: dict[str, Any], files: list[int]) -> NoReturn:
