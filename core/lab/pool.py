@@ -18,7 +18,7 @@ from prompt_debugger.core.lab.spec import LabSpec
 
 Listener = Callable[[LabProgress], None]
 
-_DEATH_S = 2.0
+_DEATH_S = 10.0  # on a busy machine the supervisor hears late of the end of a lab that refuses connections
 
 
 @dataclass(slots=True, eq=False)
