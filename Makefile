@@ -134,8 +134,9 @@ bench: setup ## measure, and write docs/benchmarks.md with its curves
 bench-all: setup ## run every file of benchmarks/ and print what they say (ARGS="scan bulk" picks some)
 	$(PY) -m benchmarks $(ARGS)
 
-docs: setup ## regenerate docs/rules
+docs: setup ## regenerate docs/rules, missing rows of docs/fixes.md, docs/schema
 	$(PY) scripts/rule_docs.py
+	$(PY) scripts/fixes_page.py
 	$(PY) scripts/json_schemas.py
 
 clean: ## remove the virtual environment and caches

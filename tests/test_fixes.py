@@ -123,7 +123,5 @@ def test_the_list_of_tried_fixes_is_true_and_complete() -> None:
     untried = set(re.findall(r"^\| (PD\d+) .*\| not tried", page, re.MULTILINE))
 
     assert tried == {code for *_, codes in TRIED.values() for code in codes}
-    unlisted = sorted(set(RULES) - tried - untried)
-    assert unlisted == [], f"add a row for each to docs/fixes.md: | {unlisted[0]} its-name | its fix | not tried |"
-    assert (tried | untried) - set(RULES) == set(), "no rule has these codes: take their rows out of docs/fixes.md"
     assert not tried & untried
+    assert tried | untried == set(RULES), "run `make docs`"

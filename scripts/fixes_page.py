@@ -1,0 +1,58 @@
+"""Give each rule its row in docs/fixes.md: its fix in the words of its first case, not tried yet.
+
+python scripts/fixes_page.py            write the rows that are missing, take out those of rules that are gone
+python scripts/fixes_page.py --check    say whether any is, exit 1 if so
+
+A row that is there stays as it is: whether its fix was tried is said by hand and held to be true by
+`tests/test_fixes.py`.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from prompt_debugger.core.diagnose import RULES  # noqa: E402  # the checkout comes first on the path
+from tests.core.diagnose.cases import build_trace, load_rule_cases  # noqa: E402  # likewise
+
+PAGE = ROOT / "docs" / "fixes.md"
+_ROW = re.compile(r"^\| (PD\d{3}) .*\|\n", re.MULTILINE)
+
+
+def with_all_rows(page: str) -> str:
+    """Return the page with one row for each rule, in the order of their codes."""
+    rows = {row[1]: row[0] for row in _ROW.finditer(page)}
+    head, tail = page[: page.index("| PD")], page[max(row.end() for row in _ROW.finditer(page)) :]
+    return head + "".join(rows.get(code) or _new_row(code) for code in sorted(RULES)) + tail
+
+
+def _new_row(code: str) -> str:
+    fixes = (
+        finding.fix
+        for case in load_rule_cases()
+        if case.code == code and case.fires
+        for finding in RULES[code].check(build_trace(case.case))
+    )
+    fix = " ".join(next(fixes, "").split()).replace("|", "\\|")
+    return f"| {code} {RULES[code].name} | {fix} | not tried |\n"
+
+
+def main(arguments: list[str]) -> int:
+    """Write the page, or check it."""
+    page = PAGE.read_text(encoding="utf-8")
+    whole = with_all_rows(page)
+    if "--check" in arguments:
+        if page != whole:
+            print(f"Out of date: {PAGE.relative_to(ROOT)}. Run `make docs`.", file=sys.stderr)
+        return int(page != whole)
+    PAGE.write_text(whole, encoding="utf-8")
+    print(f"{len(RULES)} rules → {PAGE.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
