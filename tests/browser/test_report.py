@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -278,8 +279,8 @@ def test_an_address_that_names_a_token_opens_there_and_the_token_gives_it(opened
     report = opened(dropped_call_trace(), at=f"#at=prompt.t{at}")
     chip = report.page.locator("#pd-prompt-tokens .pd-chip.pd-active")
 
-    assert "Paris" in chip.text_content()
-    assert "pd-shown" in chip.get_attribute("class")
+    expect(chip).to_contain_text("Paris")
+    expect(chip).to_have_class(re.compile(r"\bpd-shown\b"))
     expect(chip).to_be_in_viewport()
     report.page.get_by_role("button", name="Copy link to this token").click()
     link = report.page.evaluate("navigator.clipboard.readText()")
