@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from prompt_debugger.core.diagnose import RULES, diagnose_trace
+from prompt_debugger.core.request.known_fields import BODY_ADVICE, BODY_FIELDS
 from prompt_debugger.core.types import Finding, Request, Severity, Trace
 from tests.conftest import ROOT
 from tests.core.diagnose.cases import RULES_FOLDER, Case, RuleCase, build_trace, load_cases, load_rule_cases
@@ -18,8 +19,7 @@ FIELDS = {
     "message": {"content", "finish_reason", "message", "native_finish_reason", "reasoning", "reasoning_content"}
     | {"role", "tool_calls"},
     "prompt": {"", "messages"},
-    "request": {"add_generation_prompt", "chat_template_kwargs", "functions", "guided_json", "max_tokens", "messages"}
-    | {"model", "parallel_tool_calls", "response_format", "stop", "stop_token_ids", "tool_choice", "tools"},
+    "request": BODY_FIELDS | BODY_ADVICE.keys(),  # or what is unknown, but sent
 }
 HEALTHY = load_cases(ROOT / "tests" / "core" / "diagnose" / "healthy.yml")
 
@@ -75,7 +75,8 @@ def test_evidence_names_a_field_that_there_is(rule_case: RuleCase) -> None:
     for finding in RULES[rule_case.code].check(trace):
         for item in finding.evidence:
             root = re.split(r"[.\[]", item.field or "")[0]
-            assert root in FIELDS.get(item.where, {root})
+            sent = trace.request.body if item.where == "request" else {}
+            assert root in sent or root in FIELDS.get(item.where, {root})
             is_shown = item.where == "message" and finding.code not in SHOW_ANOTHER
             shown = _value_at(message, item.field or "") if is_shown else None
             if isinstance(shown, str) and shown:
