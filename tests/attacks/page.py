@@ -254,6 +254,12 @@ class Visitor:
                     break
         return received
 
+    async def leave(self) -> None:
+        """Go away as soon as anything comes: what this page has in the queue is given up."""
+        url = f"/gradio_api/queue/data?session_hash={self.session}"
+        async with self.client.stream("GET", url) as stream:
+            await anext(stream.aiter_lines())
+
     async def ask(self, event: str, *data: JSON, **more: Any) -> str:
         """Put an event into the queue and return all that was drawn until its end, payloads unpacked."""
         joined = await self.join(event, *data, **more)

@@ -38,7 +38,7 @@ async def test_a_page_that_asks_for_too_much_is_told_so_in_words_that_the_page_s
     async with Visitor(public, HOSTILE) as visitor:
         answers = [await visitor.join("probe_template", SLOW_TEMPLATE) for _ in range(6)]
         refused = [answer for answer in answers if answer.status_code != 200]
-        await visitor.listen()
+        await visitor.leave()
 
     assert [answer.status_code for answer in refused] == [429] * len(refused) != []
     assert "template renders and probes going on" in refused[0].json()["detail"]
@@ -86,7 +86,7 @@ async def test_names_of_sessions_hold_no_memory(running: RunningPage) -> None:
     async with Visitor(running, HOSTILE) as visitor:
         await visitor.ask("check_request", "{}")
     before = running.own_rss_mb()
-    for number in range(40):
+    for number in range(30):
         async with Visitor(running, f"127.0.8.{number + 1}") as visitor:  # what one address sends is bounded, too
             visitor.session = f"{number}" + "x" * 3_500_000
             assert (await visitor.join("check_request", "{}")).status_code == 400
