@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import re
 import ssl
@@ -55,6 +56,17 @@ def pytest_sessionstart(session: pytest.Session) -> Iterator[None]:
         shared.enter_context(warm_program())
         session.config.add_cleanup(shared.close)
     return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Iterator[None]:
+    """Keep the garbage collector from what collection makes: it lives as long as the run."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(trylast=True)
