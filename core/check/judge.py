@@ -11,7 +11,7 @@ from prompt_debugger.core.check.answers import Answer
 from prompt_debugger.core.errors import shorten
 from prompt_debugger.core.formats import TABLES
 from prompt_debugger.core.json_values import same_json
-from prompt_debugger.core.types import JSON, JSONObject, ParserOutcome
+from prompt_debugger.core.types import JSON, JSONObject, ParserOutcome, VllmOutcome
 
 _SHOWN = 60
 
@@ -77,14 +77,15 @@ def judge(
         return Cell(False, None, f"it fails: {outcome.error}", outcome=outcome)  # noqa: FBT003  # no value of ours
     said = _compare(answer, outcome, raw, splits_reasoning=splits_reasoning, reads_calls=reads_calls)
     problem = "; ".join(said.problems) or None
-    split = tuple(getattr(outcome, "smallest_split", ()))
+    vllms = outcome if isinstance(outcome, VllmOutcome) else None
+    split = vllms.smallest_split if vllms is not None else ()
     streamed = None if said.problems or _ran_out_of_time(outcome) else outcome.stream_equal
     if problem is None and streamed is False:
         problem = f"streamed otherwise: {outcome.first_unequal}"
     leaves_reasoning = not splits_reasoning and _has_reasoning(raw)
     if problem is None and leaves_reasoning:
         problem = "what belongs to reasoning stays in the content: no reasoning parser takes part"
-    usual = getattr(outcome, "usual_stream_equal", None) if streamed is not None else None
+    usual = vllms.usual_stream_equal if vllms is not None and streamed is not None else None
     remark = "; ".join(said.remarks) or None
     return Cell(not said.problems, streamed, problem, remark, split, outcome, usual, leaves_reasoning)
 

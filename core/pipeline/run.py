@@ -137,7 +137,7 @@ class _Run:
         await in_thread(room_of().warm_up)  # it gets ready while the server is asked
         async with AsyncExitStack() as stack:
             client, server, target = await self.connect(stack)
-            self.update("Loading the tokenizer", server=server)
+            self.update("Loading the tokenizer", replace(self.trace, server=server))
             renderer = await renderer_for(client, server, target)
             renderer = renderer.with_template_of(self.request.body, server.kind).for_one_run()
             body = _body_to_send(self.request, server)
@@ -152,8 +152,9 @@ class _Run:
         if base_url is None:
             self.lab, target = await lease_lab(stack, target, self.labs, self.on_lab_progress)
             base_url = self.lab.base_url
-            self.update("The lab runs", notes=_notes_of_lab(requested_model(self.request, self.target), self.lab))
-        self.update(f"Asking {base_url} what it is", fraction=None)
+            notes = _notes_of_lab(requested_model(self.request, self.target), self.lab)
+            self.update("The lab runs", replace(self.trace, notes=notes))
+        self.update(f"Asking {base_url} what it is")
         guard = target.guard if self.target.base_url is not None else None  # the lab is on this machine
         client = await stack.enter_async_context(
             ServerClient(
@@ -169,12 +170,12 @@ class _Run:
 
     async def render(self, renderer: Renderer, body: JSONObject) -> None:
         """Stage A on our side: the request as pasted, through the model's own template."""
-        self.update("Rendering", vocabulary=renderer.vocabulary, sent=body)
+        self.update("Rendering", replace(self.trace, vocabulary=renderer.vocabulary, sent=body))
         local = await in_thread(renderer.render_local, self.request.body)
         if local is None:
-            self.update("Rendering", notes=(*self.now.trace.notes, renderer.note))
+            self.update("Rendering", replace(self.trace, notes=(*self.trace.notes, renderer.note)))
         generation_prompt = await in_thread(renderer.generation_prompt, self.request.body)
-        self.update("Rendered", local_prompt=local, generation_prompt=generation_prompt)
+        self.update("Rendered", replace(self.trace, local_prompt=local, generation_prompt=generation_prompt))
 
     async def complete(self, client: ServerClient, server: Server, renderer: Renderer, body: JSONObject) -> None:
         """Stage B: raw and chat side by side, then the server's own prompt."""
@@ -184,16 +185,16 @@ class _Run:
             server,
             body,
             tokenizer=renderer.tokenizer,
-            local_prompt=self.now.trace.local_prompt,
+            local_prompt=self.trace.local_prompt,
             on_raw_text=self.on_raw_text,
             on_chat_text=self.on_chat_text,
         )
         if gathered.refusal is not None:
             await self.raise_death(gathered.refusal)
         prompt = await in_thread(renderer.explain_server, body, gathered)
-        difference = await in_thread(renderer.compare, prompt, self.now.trace.local_prompt)
-        self.update(
-            "The server refused the request" if gathered.refusal else "The model answered",
+        difference = await in_thread(renderer.compare, prompt, self.trace.local_prompt)
+        trace = replace(
+            self.trace,
             sent=gathered.sent,
             evidence=gathered.evidence,
             raw=await in_thread(renderer.with_tokens, gathered),
@@ -204,24 +205,30 @@ class _Run:
             prompt_difference=difference,
             refusal=gathered.refusal,
             server=_with_observation(server, gathered),
-            notes=(*self.now.trace.notes, *gathered.notes),
+            notes=(*self.trace.notes, *gathered.notes),
         )
+        self.update("The server refused the request" if gathered.refusal else "The model answered", trace)
 
     async def read(self, renderer: Renderer) -> None:
         """Stages C and D: our census and the account of every character; then findings and the run in one sentence."""
-        steps = room_of().stream(read_run, self.now.trace, renderer.special_texts)
-        async with aclosing(checked_steps(steps, lambda: self.now.trace)) as checked:
+        steps = room_of().stream(read_run, self.trace, renderer.special_texts)
+        async with aclosing(checked_steps(steps, lambda: self.trace)) as checked:
             async for step in checked:
                 if isinstance(step, Parse):
-                    self.update("Read the output", parse=step)
+                    self.update("Read the output", replace(self.trace, parse=step))
                 else:
-                    notes = (*self.now.trace.notes, *step.notes)
-                    self.update("Done", findings=step.findings, verdict=step.verdict, notes=notes)
+                    notes = (*self.trace.notes, *step.notes)
+                    ended = replace(self.trace, findings=step.findings, verdict=step.verdict, notes=notes)
+                    self.update("Done", ended)
 
-    def update(self, sentence: str, *, fraction: float | None = None, **changes: object) -> None:
-        """Add to the trace and tell."""
-        trace = replace(self.now.trace, **changes)  # type: ignore[arg-type]  # names are the fields of Trace
-        self.now = replace(self.now, trace=trace, sentence=sentence, fraction=fraction)
+    @property
+    def trace(self) -> Trace:
+        """What is known so far."""
+        return self.now.trace
+
+    def update(self, sentence: str, trace: Trace | None = None) -> None:
+        """Tell what goes on, and what is known if that is more than before."""
+        self.now = replace(self.now, trace=trace or self.trace, sentence=sentence, fraction=None)
         self.tell(self.now)
 
     def on_lab_progress(self, progress: LabProgress) -> None:
