@@ -4,6 +4,7 @@ A program of its own: `python llama_cpp_main.py FILE`. It prints the server's ad
 server takes any free port of this machine.
 """
 
+import os
 import signal
 import sys
 
@@ -22,7 +23,8 @@ def main() -> None:
     params.use_jinja = True
     params.warmup = False
     server = xllamacpp.Server(params)
-    print(f"serving {server.listening_address}", flush=True)
+    # In one piece and with a line of its own: the server's threads write to the same place, `print` in two pieces.
+    os.write(1, f"\nserving {server.listening_address}\n".encode())
     signal.pause()
 
 
