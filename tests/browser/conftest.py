@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -13,6 +14,7 @@ from prompt_debugger.core.lab import LabPool
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.types import Trace
 from tests.browser.chromium import CHROMIUM_ARGUMENTS, find_chromium
+from tests.browser.kept import KeptPage
 from tests.browser.page import DebuggerPage
 from tests.browser.static_page import build_static_page
 from tests.browser.tab import Tab
@@ -23,7 +25,10 @@ if TYPE_CHECKING:
 
 _WITH_VLLM = frozenset({"labs", "lab_url", "page_labs"})
 _VIEWS_URL = "http://localhost/views"  # never asked for: the test answers itself
+_log = logging.getLogger(__name__)
 expect.set_options(timeout=PATIENCE_MS)
+
+Keep = Callable[..., DebuggerPage]
 
 
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
@@ -78,8 +83,13 @@ def page(request: pytest.FixtureRequest, tab: Tab) -> Iterator[Any]:
     if any(request.config.getoption(name) != "off" for name in ("--tracing", "--video", "--screenshot")):
         yield request.getfixturevalue("new_context")().new_page()
         return
-    yield tab.take()
-    tab.give_back(is_sound=hasattr(request.node, "rep_call") and request.node.rep_call.passed)
+    yield tab.take(goes_on="keep" in request.fixturenames)
+    tab.give_back(is_sound=has_passed(request.node))
+
+
+def has_passed(test: Any) -> bool:
+    """Return whether the body of a test went well."""
+    return hasattr(test, "rep_call") and bool(test.rep_call.passed)
 
 
 @pytest.fixture
@@ -193,6 +203,41 @@ def unrun(watched: Any, unrun_url: str) -> DebuggerPage:
     page = DebuggerPage(watched, unrun_url)
     page.load()
     return page
+
+
+@pytest.fixture
+def keep(request: pytest.FixtureRequest, tab: Tab, watched: Any, theme: str) -> Iterator[Keep]:
+    """Return a function that gives the page which the test before has left as it was found, or one loaded anew.
+
+    It takes the address, and what brings a page that was loaded into the state that its tests begin with.
+    """
+
+    def load(url: str, prepare: Callable[..., object] = DebuggerPage.settle_layout, *arguments: object) -> DebuggerPage:
+        page, name = DebuggerPage(watched, url), (url, theme, prepare, arguments)
+        if tab.kept and tab.kept.name == name:
+            differences = tab.kept.differences()
+            if not differences:
+                return page
+            _log.info("loaded anew, for the test before left other %s", differences)
+        if tab.kept:
+            tab.clear()
+        page.load(theme)
+        prepare(page, *arguments)
+        if tab.holds(watched):
+            tab.put_window_back()
+            tab.kept = KeptPage(name, page)
+        return page
+
+    yield load
+    if tab.kept and has_passed(request.node):
+        tab.put_window_back()
+        tab.kept.put_back()
+
+
+@pytest.fixture
+def loaded(keep: Keep, bare_url: str) -> DebuggerPage:
+    """The program's page without a lab, as after a load, for a test that reads, or puts back what it changes."""
+    return keep(bare_url)
 
 
 @pytest.fixture

@@ -3,6 +3,8 @@
 It keeps what makes loading fast (files, compiled scripts) and nothing that a page can see: after each test storage,
 clipboard, routes, listeners, emulated media, window and history are as in a new context. After what cannot be taken
 back (a script put into every page, a second origin, a failure) the next test gets a new context.
+
+A page that tests go on with (`tests/browser/kept.py`) stays until a test wants another one.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Error
 
+from tests.browser.kept import KeptPage
 from tests.patience import PATIENCE_MS
 
 # How many times slower the page's scripts run: what goes wrong on a busy machine alone shows itself at once.
@@ -50,6 +53,7 @@ class Tab:
 
     Attributes:
         contexts: How many contexts there have been.
+        kept: The page that the next test may go on with, as it was found.
     """
 
     def __init__(self, new_context: Callable[[], Any], viewport: dict[str, int]) -> None:
@@ -60,6 +64,7 @@ class Tab:
             viewport: The size of its window.
         """
         self.contexts = 0
+        self.kept: KeptPage | None = None
         self._new_context = new_context
         self._viewport = viewport
         self._page: Any = None
@@ -68,11 +73,21 @@ class Tab:
         self._origins: set[str] = set()
         self._is_spoilt = False
 
-    def take(self) -> Any:
-        """Return the page: blank, with nothing of earlier tests."""
+    def take(self, *, goes_on: bool = False) -> Any:
+        """Return the page: blank, with nothing of earlier tests.
+
+        Args:
+            goes_on: Whether a kept page may be there still.
+        """
+        if self.kept and not goes_on:
+            self.clear()
         if self._page is None:
             self._open()
         return self._page
+
+    def holds(self, page: Any) -> bool:
+        """Return whether a page is the one that tests share."""
+        return page is self._page
 
     def give_back(self, *, is_sound: bool) -> None:
         """Forget all that a test has left.
@@ -80,9 +95,25 @@ class Tab:
         Args:
             is_sound: Whether the test went well; after another one nobody knows what stands open.
         """
-        if not is_sound or self._is_spoilt or not self._is_at_one_place():
+        if self._page is None or not is_sound or self._is_spoilt or not self._is_at_one_place():
             self.close()
-            return
+        elif self.kept:
+            self._let_go()
+        else:
+            self.clear()
+
+    def put_window_back(self) -> None:
+        """Put back the window's size, the media it shows, and the pointer, which is outside."""
+        page = self._page
+        page.mouse.move(-1, -1)
+        page.set_viewport_size(self._viewport)
+        page.emulate_media(
+            media="null", color_scheme="light", reduced_motion="reduce", forced_colors="none", contrast="no-preference"
+        )
+
+    def clear(self) -> None:
+        """Make the page blank, with nothing of what was there."""
+        self.kept = None
         try:
             self._clear()
         except Error:  # the page is gone, or does not answer
@@ -92,7 +123,7 @@ class Tab:
         """End the context; the next test gets another one."""
         if self._page is not None:
             self._page.context.close()
-        self._page = None
+        self._page = self.kept = None
 
     def _open(self) -> None:
         context = self._new_context()
@@ -137,7 +168,7 @@ class Tab:
             {"requestId": paused["requestId"], "responseCode": 200, "responseHeaders": headers, "body": body},
         )
 
-    def _clear(self) -> None:
+    def _let_go(self) -> None:
         page = self._page
         for other in page.context.pages:
             if other is not page:
@@ -146,17 +177,17 @@ class Tab:
             page.remove_listener(event, listener)
         self._listeners = []
         page.unroute_all()
+
+    def _clear(self) -> None:
+        self._let_go()
+        self.put_window_back()
+        page = self._page
         for origin in self._origins - {""}:
             self._devtools.send("Fetch.enable", {"patterns": [{"urlPattern": f"{origin}/"}]})
             page.goto(f"{origin}/")  # what is done at leaving is done; only from here the tab's storage is reached
             self._devtools.send("Fetch.disable")
             page.evaluate(_FORGET)
             self._devtools.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
-        page.mouse.move(-1, -1)  # out of the window
-        page.set_viewport_size(self._viewport)
-        page.emulate_media(
-            media="null", color_scheme="light", reduced_motion="reduce", forced_colors="none", contrast="no-preference"
-        )
         page.context.clear_cookies()
         page.goto("about:blank")
         self._devtools.send("Page.resetNavigationHistory")

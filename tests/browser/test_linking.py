@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from prompt_debugger.core.assets import assets_dir
 from prompt_debugger.core.types import JSONObject
+from tests.browser.conftest import Keep
 from tests.browser.page import DebuggerPage
 from tests.browser.servers import serving
 from tests.core.complete.faulty_server import answer, chunk, stream
@@ -36,18 +37,21 @@ def endpoint() -> Iterator[str]:
         yield url
 
 
+def run_at(page: DebuggerPage, endpoint: str) -> None:
+    page.paste(json.dumps(REQUEST, indent=2))
+    page.aim_at(endpoint)
+    page.page.get_by_label("Tokenizer", exact=True).fill(str(assets_dir() / "lab-model"))
+    page.page.get_by_label("Tokenizer", exact=True).blur()
+    page.page.locator("#pd-target button").first.click()
+    page.run()
+    page.open_stage("render")
+    page.page.wait_for_selector("#pd-prompt-tokens [data-at]")
+
+
 @pytest.fixture
-def ran(bare: DebuggerPage, endpoint: str) -> DebuggerPage:
+def ran(keep: Keep, bare_url: str, endpoint: str) -> DebuggerPage:
     """A page after a run whose prompt was rendered here: every token knows its field and its template line."""
-    bare.paste(json.dumps(REQUEST, indent=2))
-    bare.aim_at(endpoint)
-    bare.page.get_by_label("Tokenizer", exact=True).fill(str(assets_dir() / "lab-model"))
-    bare.page.get_by_label("Tokenizer", exact=True).blur()
-    bare.page.locator("#pd-target button").first.click()
-    bare.run()
-    bare.open_stage("render")
-    bare.page.wait_for_selector("#pd-prompt-tokens [data-at]")
-    return bare
+    return keep(bare_url, run_at, endpoint)
 
 
 def chip(page: DebuggerPage, text: str, view: str = "prompt-tokens") -> str:
@@ -116,6 +120,24 @@ def test_the_pointer_over_a_field_lights_what_came_of_it(ran: DebuggerPage) -> N
     assert lit_tokens(ran) == "Be brief"
 
 
+def test_a_template_line_lights_its_tokens_and_their_fields(ran: DebuggerPage) -> None:
+    ran.page.hover(chip(ran, "Search"))
+    line = ran.page.locator("#pd-template .pd-line.pd-lit").first.get_attribute("data-line")
+    ran.page.hover(f"#pd-template [data-line='{line}'] .pd-code")
+
+    assert "Search for gradio" in lit_tokens(ran)
+    assert '"Search for gradio"' in ran.page.evaluate(LIT_IN_EDITOR)
+
+
+def test_raw_text_raw_tokens_and_message_light_together(ran: DebuggerPage) -> None:
+    ran.open_stage("parse")
+    ran.page.hover(".pd-message .pd-json-string:has-text('Hello')")
+    assert ran.page.locator(".pd-raw .pd-lit").all_inner_texts() == ["Hello there"]
+
+    ran.page.hover(".pd-raw .pd-fate-content")
+    assert ran.page.locator(".pd-message .pd-lit").all_inner_texts() == ['"content"', '"Hello there"']
+
+
 def test_a_click_keeps_the_light_and_escape_lets_go(ran: DebuggerPage) -> None:
     ran.page.click(chip(ran, "Search"))
     ran.page.hover(chip(ran, "<|im_middle|>"))
@@ -126,15 +148,6 @@ def test_a_click_keeps_the_light_and_escape_lets_go(ran: DebuggerPage) -> None:
     assert ran.page.evaluate(LIT_IN_EDITOR) == []
 
 
-def test_a_template_line_lights_its_tokens_and_their_fields(ran: DebuggerPage) -> None:
-    ran.page.hover(chip(ran, "Search"))
-    line = ran.page.locator("#pd-template .pd-line.pd-lit").first.get_attribute("data-line")
-    ran.page.hover(f"#pd-template [data-line='{line}'] .pd-code")
-
-    assert "Search for gradio" in lit_tokens(ran)
-    assert '"Search for gradio"' in ran.page.evaluate(LIT_IN_EDITOR)
-
-
 def test_typing_takes_the_mark_away_and_the_run_stays(ran: DebuggerPage) -> None:
     ran.page.click(chip(ran, "Search"))
     put_caret(ran, "Be brief")
@@ -142,12 +155,3 @@ def test_typing_takes_the_mark_away_and_the_run_stays(ran: DebuggerPage) -> None
 
     assert "Bxe brief" in ran.request_text()
     assert ran.page.evaluate(LIT_IN_EDITOR) == []
-
-
-def test_raw_text_raw_tokens_and_message_light_together(ran: DebuggerPage) -> None:
-    ran.open_stage("parse")
-    ran.page.hover(".pd-message .pd-json-string:has-text('Hello')")
-    assert ran.page.locator(".pd-raw .pd-lit").all_inner_texts() == ["Hello there"]
-
-    ran.page.hover(".pd-raw .pd-fate-content")
-    assert ran.page.locator(".pd-message .pd-lit").all_inner_texts() == ['"content"', '"Hello there"']

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from prompt_debugger.core.pipeline import find_example
-from tests.browser.axe import violations
+from tests.browser.axe import violations_in_both_themes
 from tests.browser.page import DebuggerPage
 from tests.ui.present.strategies import HOSTILE
 
@@ -51,16 +51,28 @@ def dead_endpoint() -> Iterator[str]:
         yield f"http://127.0.0.1:{held.getsockname()[1]}/v1"
 
 
-def test_without_a_lab_the_page_opens_on_a_recorded_run(bare: DebuggerPage) -> None:
-    expect(bare.page.locator(".pd-verdict")).to_have_attribute("data-state", "recorded")
-    expect(bare.page.locator("#pd-tab-parse")).to_have_attribute("aria-selected", "true")
-    expect(bare.page.locator(".pd-raw .pd-fate-lost").first).to_be_visible()
-    assert bare.badge() == "DROPPED"
-    assert "Recorded run: vLLM 0.32.0" in bare.page.inner_text(".pd-detail")
-    assert "recorded" in bare.page.inner_text("#pd-header")
-    assert '"messages"' in bare.request_text()
-    assert "get_weather" in bare.lost_text()
-    assert bare.page.inner_text("#pd-notices .pd-counts") == "5 messages, 2 tools"
+def test_without_a_lab_the_page_opens_on_a_recorded_run(loaded: DebuggerPage) -> None:
+    expect(loaded.page.locator(".pd-verdict")).to_have_attribute("data-state", "recorded")
+    expect(loaded.page.locator("#pd-tab-parse")).to_have_attribute("aria-selected", "true")
+    expect(loaded.page.locator(".pd-raw .pd-fate-lost").first).to_be_visible()
+    assert loaded.badge() == "DROPPED"
+    assert "Recorded run: vLLM 0.32.0" in loaded.page.inner_text(".pd-detail")
+    assert "recorded" in loaded.page.inner_text("#pd-header")
+    assert '"messages"' in loaded.request_text()
+    assert "get_weather" in loaded.lost_text()
+    assert loaded.page.inner_text("#pd-notices .pd-counts") == "5 messages, 2 tools"
+
+
+def test_dark_and_light_change_at_a_click(loaded: DebuggerPage) -> None:
+    ground = "getComputedStyle(document.querySelector('.pd-verdict')).backgroundColor"
+    light = loaded.page.evaluate(ground)
+    loaded.page.get_by_role("button", name="Light or dark").click()
+
+    assert loaded.page.evaluate(ground) != light
+
+
+def test_the_page_breaks_no_accessibility_rule(loaded: DebuggerPage) -> None:
+    assert violations_in_both_themes(loaded.page, "body", GRADIO_RULES) == []
 
 
 def test_every_worked_case_is_one_click_away(bare: DebuggerPage) -> None:
@@ -88,7 +100,10 @@ def test_run_without_a_lab_shows_the_recording_of_a_case_and_renders_anything_el
     assert "<|im_end|>" in bare.tokens()
 
 
-def test_an_error_names_its_place_and_keeps_the_request(bare: DebuggerPage) -> None:
+def test_an_error_is_said_while_typing_and_names_its_place_after_a_run(bare: DebuggerPage) -> None:
+    bare.paste('{"messages": [}')
+    expect(bare.page.locator("#pd-notices")).to_contain_text("line 1, column 15")
+
     broken = '{\n  "messages": [\n    {"role": "user" "content": "x"}\n  ]\n}'
     bare.paste(broken)
     bare.run()
@@ -101,36 +116,9 @@ def test_an_error_names_its_place_and_keeps_the_request(bare: DebuggerPage) -> N
     assert bare.selected_text() == '"content": "x"}'
 
 
-def test_what_is_wrong_is_said_while_typing(bare: DebuggerPage) -> None:
-    bare.paste('{"messages": [}')
-
-    expect(bare.page.locator("#pd-notices")).to_contain_text("line 1, column 15")
-
-
-def test_an_endpoint_that_nobody_serves_is_one_message(bare: DebuggerPage, dead_endpoint: str) -> None:
-    bare.paste(REQUEST)
-    bare.aim_at(dead_endpoint)
-    bare.run()
-
-    assert (bare.state(), bare.badge()) == ("error", "SERVER")
-    assert bare.request_text() == REQUEST
-
-
-def test_stop_ends_a_run_that_hangs(bare: DebuggerPage, silent_endpoint: str) -> None:
-    bare.paste(REQUEST)
-    bare.aim_at(silent_endpoint)
-    bare.page.click("#pd-run")
-    expect(bare.page.locator(".pd-verdict")).to_have_attribute("data-state", "running")
-
-    bare.page.click("#pd-stop")
-
-    expect(bare.page.locator(".pd-verdict")).to_have_attribute("data-state", "stopped")
-    expect(bare.page.locator("#pd-run")).to_be_enabled()
-    assert bare.page.locator(".pd-stage-running").count() == 0
-    assert bare.request_text() == REQUEST
-
-
-def test_stop_tells_what_had_come_and_the_next_run_goes_on(bare: DebuggerPage, silent_endpoint: str) -> None:
+def test_stop_ends_a_run_that_hangs_and_tells_what_had_come_and_another_case_ends_the_next(
+    bare: DebuggerPage, silent_endpoint: str
+) -> None:
     bare.paste(REQUEST)
     bare.aim_at(silent_endpoint)
     for _ in range(2):
@@ -142,6 +130,14 @@ def test_stop_tells_what_had_come_and_the_next_run_goes_on(bare: DebuggerPage, s
 
         assert bare.badge() == "STOPPED"
         assert bare.sentence().startswith("Stopped before the end.")
+        assert bare.page.locator(".pd-stage-running").count() == 0
+        assert bare.request_text() == REQUEST
+
+    bare.page.click("#pd-run")
+    expect(bare.page.locator(".pd-verdict")).to_have_attribute("data-state", "running")
+    bare.choose("A healthy tool call")
+    expect(bare.page.locator("#pd-run")).to_be_enabled()
+    assert bare.state() in ("idle", "recorded")
 
 
 def test_run_waits_for_a_case_that_is_on_its_way(bare: DebuggerPage) -> None:
@@ -165,19 +161,19 @@ def test_run_waits_for_a_case_that_is_on_its_way(bare: DebuggerPage) -> None:
     assert bare.badge() != "ERROR", "the run began and ended by itself"
 
 
-def test_choosing_a_case_ends_the_run_of_the_one_before(bare: DebuggerPage, silent_endpoint: str) -> None:
+def test_tab_leaves_the_editor_and_control_enter_runs_from_inside(bare: DebuggerPage) -> None:
     bare.paste(REQUEST)
-    bare.aim_at(silent_endpoint)
-    bare.page.click("#pd-run")
-    expect(bare.page.locator(".pd-verdict")).to_have_attribute("data-state", "running")
+    bare.page.keyboard.press("Tab")
+    is_inside = "document.activeElement.closest('.cm-editor') !== null"
 
-    bare.choose("A healthy tool call")
+    assert bare.page.evaluate(is_inside) is False
+    assert bare.request_text() == REQUEST
 
-    expect(bare.page.locator("#pd-run")).to_be_enabled()
-    assert bare.state() in ("idle", "recorded")
+    bare.page.locator("#pd-request .cm-content").focus()
+    bare.page.keyboard.press("Shift+Tab")
+    assert bare.page.evaluate(is_inside) is False
+    bare.page.keyboard.press("Escape")  # the list of cases has opened, over the editor
 
-
-def test_control_enter_runs_from_inside_the_editor(bare: DebuggerPage) -> None:
     bare.paste("not a request")
     bare.page.keyboard.press("Control+Enter")
     bare.wait_for_end()
@@ -219,36 +215,14 @@ def test_a_hostile_request_does_nothing(bare: DebuggerPage) -> None:
         assert bare.state() in ("done", "error"), text  # there is no server: what can be read is rendered
 
 
-def test_dark_and_light_change_at_a_click(bare: DebuggerPage) -> None:
-    ground = "getComputedStyle(document.querySelector('.pd-verdict')).backgroundColor"
-    light = bare.page.evaluate(ground)
-    bare.page.get_by_role("button", name="Light or dark").click()
-
-    assert bare.page.evaluate(ground) != light
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_page_breaks_no_accessibility_rule(bare: DebuggerPage) -> None:
-    assert violations(bare.page, "body", GRADIO_RULES) == []
-
-
-def test_tab_leaves_the_editor_and_changes_nothing(bare: DebuggerPage) -> None:
-    bare.paste(REQUEST)
-    bare.page.keyboard.press("Tab")
-    is_inside = "document.activeElement.closest('.cm-editor') !== null"
-
-    assert bare.page.evaluate(is_inside) is False
-    assert bare.request_text() == REQUEST
-
-    bare.page.locator("#pd-request .cm-content").focus()
-    bare.page.keyboard.press("Shift+Tab")
-    assert bare.page.evaluate(is_inside) is False
-
-
-def test_an_edit_marks_the_result_as_outdated_and_undoing_takes_it_back(bare: DebuggerPage, dead_endpoint: str) -> None:
+def test_an_endpoint_that_nobody_serves_is_one_message_which_an_edit_outdates_until_it_is_undone(
+    bare: DebuggerPage, dead_endpoint: str
+) -> None:
     bare.paste(REQUEST)
     bare.aim_at(dead_endpoint)
     bare.run()
+    assert (bare.state(), bare.badge()) == ("error", "SERVER")
+    assert bare.request_text() == REQUEST
     note = bare.page.locator(".pd-outdated")
     expect(note).to_have_count(0)
 

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import Keep
+from tests.browser.page import DebuggerPage
 from tests.browser.tab import Tab
 
 pytestmark = pytest.mark.browser
@@ -103,3 +105,43 @@ def test_a_test_that_failed_leaves_nothing_at_all(tab_of_mine: Tab, bare_url: st
     tab_of_mine.give_back(is_sound=False)
 
     assert tab_of_mine.take().context is not page.context
+
+
+@pytest.mark.parametrize(
+    "leave",
+    [
+        pytest.param(lambda page: page.paste("another request"), id="a text"),
+        pytest.param(lambda page: page.page.evaluate("void document.body.append('left')"), id="a word anywhere"),
+        pytest.param(
+            lambda page: page.page.locator("#pd-verdict").evaluate("e => { e.hidden = true; }"), id="a part gone"
+        ),
+        pytest.param(lambda page: page.page.evaluate("history.pushState({}, '', '#left')"), id="an address"),
+        pytest.param(lambda page: page.choose("A healthy tool call"), id="a case"),
+    ],
+)
+def test_a_page_is_kept_as_long_as_it_is_found_as_it_was(
+    keep: Keep, bare_url: str, leave: Callable[[DebuggerPage], object]
+) -> None:
+    first = keep(bare_url)
+    first.page.evaluate("globalThis.isFirst = true")
+    assert keep(bare_url).page.evaluate("globalThis.isFirst") is True
+
+    leave(first)
+    assert keep(bare_url).page.evaluate("globalThis.isFirst") is None
+
+
+def test_what_every_hand_moves_is_put_back(keep: Keep, tab: Tab, bare_url: str) -> None:
+    moved = keep(bare_url)
+    assert tab.kept is not None
+    moved.page.set_viewport_size({"width": 390, "height": 844})
+    moved.open_stage("render")
+    moved.page.evaluate("document.body.classList.add('dark')")
+    moved.page.evaluate("localStorage.setItem('left', '1')")
+    moved.page.locator("#pd-request .cm-content").focus()
+    moved.page.keyboard.press("ArrowDown")
+    moved.page.evaluate("scrollTo(0, 200)")
+    assert tab.kept.differences()
+
+    tab.put_window_back()
+    tab.kept.put_back()
+    assert tab.kept.differences() == []
