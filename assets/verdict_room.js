@@ -60,8 +60,12 @@ function showEnd(verdict) {
   if (top < 0 || bottom > globalThis.innerHeight) strip.scrollIntoView({ block: "start" });
 }
 
+// What stands beside the sentence comes and goes while the window stays: the sentence itself is watched.
+const resized = new ResizeObserver(fitDetail);
 onVerdict((verdict) => {
+  resized.disconnect();
+  const sentence = document.querySelector("#pd-verdict .pd-sentence");
+  if (sentence) resized.observe(sentence);
   fitDetail();
   showEnd(verdict);
 });
-new ResizeObserver(fitDetail).observe(document.body);
