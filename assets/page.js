@@ -171,6 +171,13 @@ globalThis.console.error = (...words) => {
 };
 globalThis.addEventListener("pageshow", () => (isLeft = false)); // back from the browser's memory
 
+// Gradio takes the Tab that leaves a list box for a key typed into it: it opens the list again, over the editor, and
+// nothing closes it from there. The key moves the focus all the same, and that closes the list.
+document.addEventListener("keydown", (event) => {
+  const isListBox = event.target instanceof Element && event.target.matches(".gradio-container [role=combobox]");
+  if (event.key === "Tab" && isListBox) event.stopPropagation();
+}, true);
+
 // Gradio gives every editor the same name; screen readers need this one's own.
 function nameEditor() {
   const content = document.querySelector("#pd-request .cm-content");

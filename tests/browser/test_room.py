@@ -228,6 +228,7 @@ def test_the_list_of_cases_obeys_keys_and_menus_give_the_focus_back(bare: Debugg
     expect(case).not_to_be_focused()
     bare.page.locator("#pd-run").click()
     expect(bare.page.locator("#pd-verdict .pd-badge")).to_have_text("NO SERVER")
+    expect(case).to_have_attribute("aria-expanded", "false")
     assert bare.request_text() == TYPED
 
     case.click()
