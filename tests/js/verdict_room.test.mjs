@@ -9,6 +9,7 @@ let scrolled = 0;
 globalThis.matchMedia = () => narrow;
 globalThis.ResizeObserver = class {
   observe() {}
+  disconnect() {}
 };
 globalThis.innerHeight = 800;
 globalThis.document = {
