@@ -92,7 +92,7 @@ KNOWN_FAILURES = (
         "torch-companions",
         r"torchvision::nms does not exist|libtorchaudio|_torchaudio|libtorchcodec",
         "vLLM does not start because torchvision, torchaudio or torchcodec is built for another PyTorch",
-        "`make setup` gives a working environment; by hand: `pip uninstall torchvision torchaudio torchcodec`.",
+        "`pip uninstall torchvision torchaudio torchcodec`: text needs none of them. `make setup` leaves them out.",
     ),
     KnownFailure(
         "no-vllm",
