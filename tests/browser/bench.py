@@ -17,6 +17,8 @@ def open_bench(page: DebuggerPage, name: str) -> None:
 
 def run_bench(page: DebuggerPage, view: str) -> None:
     """Press the start button of `switches`, `turns`, `token-count` or `setups` and wait for the end."""
+    # The end of an earlier start still stands there until the first word of this one.
+    page.page.locator(f"#pd-{view} .pd").evaluate_all("all => all.forEach((one) => { one.dataset.state = ''; })")
     page.page.click(f"#pd-start-{view}")
     page.page.wait_for_selector(
         f"#pd-{view} .pd[data-state=done], #pd-{view} .pd[data-state=error]", timeout=PATIENCE_MS

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from tests.browser.axe import violations_in_both_themes
 from tests.browser.bench import GRADIO_RULES, open_bench, run_bench, type_template
+from tests.browser.conftest import Keep
 from tests.browser.page import DebuggerPage
 from tests.patience import PATIENCE_MS
 from tests.ui.present.strategies import HOSTILE
@@ -31,67 +32,79 @@ def paste(page: DebuggerPage, messages: list[dict[str, str]]) -> None:
     expect(page.page.locator("#pd-notices .pd-counts")).to_contain_text(f"{len(messages)} message")
 
 
-def test_before_the_first_try_each_experiment_says_what_it_shows(bare: DebuggerPage) -> None:
-    open_bench(bare, "switches")
+def count_tokens(page: DebuggerPage, number: str) -> None:
+    open_bench(page, "count")
+    page.page.fill("#pd-counted input, #pd-counted textarea", number)
+    run_bench(page, "token-count")
 
+
+def try_switches(page: DebuggerPage) -> None:
+    open_bench(page, "switches")
+    run_bench(page, "switches")
+
+
+@pytest.fixture
+def tried(keep: Keep, bare_url: str) -> DebuggerPage:
+    """A page on which the switches were tried for the request that it opens with."""
+    return keep(bare_url, try_switches)
+
+
+def test_a_chip_tells_the_inspector_its_id(tried: DebuggerPage) -> None:
+    tried.page.locator(".pd-effect[data-switch='no-generation-prompt'] .pd-chip.pd-removed").first.hover()
+
+    assert "<|im_assistant|>" in tried.inspector()
+    assert "special" in tried.inspector()
+
+
+def test_the_place_of_a_difference_opens_in_the_request_and_in_the_template(tried: DebuggerPage) -> None:
+    effect = tried.page.locator(".pd-effect[data-switch='ids-normalised']")
+
+    effect.get_by_role("button", name="→ messages[2].tool_calls[0].id").click()
+    tried.wait_for_selection()
+    assert tried.selected_text() == '"search"'
+
+    effect.get_by_role("button", name="template line 73").click()
+    tried.page.wait_for_function(
+        "() => { const v = document.querySelector('#pd-template-source .cm-content').cmTile.view;"
+        " return v.state.doc.lineAt(v.state.selection.main.head).number === 73; }"
+    )
+    assert tried.page.locator("#pd-panel-template").is_visible()
+
+
+def test_every_switch_is_shown_with_the_tokens_that_go_and_come(tried: DebuggerPage) -> None:
+    effect = tried.page.locator(".pd-effect[data-switch='no-generation-prompt']")
+    expect(effect.locator(".pd-chip.pd-removed")).to_have_text(["<|im_assistant|>", "assistant", "<|im_middle|>"])
+    expect(effect.locator(".pd-chip-special.pd-removed")).to_have_count(2)
+    expect(effect.locator(".pd-effect-figure")).to_have_text("−3 +0 tokens")
+    expect(tried.page.locator("#pd-switches .pd-plain-list")).to_contain_text("Changes nothing: thinking=false")
+    tried.page.click("#pd-switches .pd-absent summary")
+    expect(tried.page.locator("#pd-switches .pd-absent")).to_contain_text("the history carries no reasoning")
+
+
+def test_an_experiment_says_what_it_shows_until_there_is_a_result_and_when_the_request_has_changed(
+    bare: DebuggerPage,
+) -> None:
+    open_bench(bare, "switches")
     expect(bare.page.locator("#pd-switches .pd-empty")).to_contain_text("one at a time")
     assert not bare.page.locator("#pd-turns").is_visible()
     open_bench(bare, "turns")
     assert bare.page.locator("#pd-turns").is_visible()
     assert not bare.page.locator("#pd-switches").is_visible()
 
+    try_switches(bare)
+    assert bare.page.locator("#pd-switches .pd-stale").count() == 0
+    paste(bare, LOST[:1])
+    expect(bare.page.locator("#pd-switches .pd-stale")).to_contain_text("changed since")
+    try_switches(bare)
+    expect(bare.page.locator("#pd-switches .pd-stale")).to_have_count(0)
 
-def test_every_switch_is_shown_with_the_tokens_that_go_and_come(bare: DebuggerPage) -> None:
-    open_bench(bare, "switches")
-    run_bench(bare, "switches")
-
-    effect = bare.page.locator(".pd-effect[data-switch='no-generation-prompt']")
-    expect(effect.locator(".pd-chip.pd-removed")).to_have_text(["<|im_assistant|>", "assistant", "<|im_middle|>"])
-    expect(effect.locator(".pd-chip-special.pd-removed")).to_have_count(2)
-    expect(effect.locator(".pd-effect-figure")).to_have_text("−3 +0 tokens")
-    expect(bare.page.locator("#pd-switches .pd-plain-list")).to_contain_text("Changes nothing: thinking=false")
-    bare.page.click("#pd-switches .pd-absent summary")
-    expect(bare.page.locator("#pd-switches .pd-absent")).to_contain_text("the history carries no reasoning")
+    bare.choose("A healthy tool call")
+    expect(bare.page.locator("#pd-switches .pd-empty")).to_be_visible()
 
 
-def test_white_space_in_the_difference_is_visible(bare: DebuggerPage) -> None:
-    paste(bare, [{"role": "user", "content": "  two spaces and a break\n"}])
-    open_bench(bare, "switches")
-    run_bench(bare, "switches")
-
-    removed = bare.page.locator(".pd-effect[data-switch='content-trimmed'] .pd-chip.pd-removed").all_inner_texts()
-    assert "↵" in "".join(removed)
-    assert "·" in "".join(removed)
-
-
-def test_a_chip_tells_the_inspector_its_id(bare: DebuggerPage) -> None:
-    open_bench(bare, "switches")
-    run_bench(bare, "switches")
-
-    bare.page.locator(".pd-effect[data-switch='no-generation-prompt'] .pd-chip.pd-removed").first.hover()
-
-    assert "<|im_assistant|>" in bare.inspector()
-    assert "special" in bare.inspector()
-
-
-def test_the_place_of_a_difference_opens_in_the_request_and_in_the_template(bare: DebuggerPage) -> None:
-    open_bench(bare, "switches")
-    run_bench(bare, "switches")
-    effect = bare.page.locator(".pd-effect[data-switch='ids-normalised']")
-
-    effect.get_by_role("button", name="→ messages[2].tool_calls[0].id").click()
-    bare.wait_for_selection()
-    assert bare.selected_text() == '"search"'
-
-    effect.get_by_role("button", name="template line 73").click()
-    bare.page.wait_for_function(
-        "() => { const v = document.querySelector('#pd-template-source .cm-content').cmTile.view;"
-        " return v.state.doc.lineAt(v.state.selection.main.head).number === 73; }"
-    )
-    assert bare.page.locator("#pd-panel-template").is_visible()
-
-
-def test_the_first_token_at_which_a_turn_loses_its_prefix_is_shown_with_its_cause(bare: DebuggerPage) -> None:
+def test_the_first_token_at_which_a_turn_loses_its_prefix_is_shown_with_its_cause_beside_turns_that_hold(
+    bare: DebuggerPage,
+) -> None:
     paste(bare, LOST[:3])
     open_bench(bare, "turns")
     run_bench(bare, "turns")
@@ -102,100 +115,74 @@ def test_the_first_token_at_which_a_turn_loses_its_prefix_is_shown_with_its_caus
     expect(turn.locator(".pd-turn-cause")).to_contain_text("proved by rendering")
     expect(turn.locator(".pd-chip.pd-removed").first).to_have_text("<think>")
 
-
-def test_turns_that_hold_are_told_from_those_that_break(bare: DebuggerPage) -> None:
     paste(bare, LOST)
-    open_bench(bare, "turns")
     run_bench(bare, "turns")
-
-    expect(bare.page.locator(".pd-turn")).to_have_count(2)
+    expect(turn).to_have_count(2)
     expect(bare.page.locator(".pd-turn.pd-turn-kept")).to_have_count(1)
 
 
-def test_a_number_of_prompt_tokens_is_explained(bare: DebuggerPage) -> None:
-    open_bench(bare, "count")
-    bare.page.fill("#pd-counted input, #pd-counted textarea", "163")
-    run_bench(bare, "token-count")
+def test_a_number_of_prompt_tokens_is_explained_or_a_tie_and_what_is_no_number_is_one_message(
+    bare: DebuggerPage,
+) -> None:
+    sentence = bare.page.locator("#pd-token-count .pd-bench-sentence")
+    count_tokens(bare, "many")
+    expect(sentence).to_contain_text("expected a whole number")
 
-    expect(bare.page.locator("#pd-token-count .pd-bench-sentence")).to_contain_text(
-        "163 prompt tokens are explained by"
-    )
+    count_tokens(bare, "163")
+    expect(sentence).to_contain_text("163 prompt tokens are explained by")
     first = bare.page.locator("#pd-token-count tbody tr").first
     expect(first).to_contain_text("= exact")
     expect(first).to_contain_text("no-generation-prompt")
 
-
-def test_a_number_that_several_renders_have_is_a_tie(bare: DebuggerPage) -> None:
     paste(bare, [{"role": "user", "content": "Hello"}])
-    open_bench(bare, "switches")
-    run_bench(bare, "switches")
+    try_switches(bare)
     count = int(bare.page.inner_text("#pd-switches .pd-bench-sentence").split()[0])
-    open_bench(bare, "count")
-    bare.page.fill("#pd-counted input, #pd-counted textarea", str(count + 1))
-    run_bench(bare, "token-count")
-
-    expect(bare.page.locator("#pd-token-count .pd-bench-sentence")).to_contain_text("cannot tell them apart")
+    count_tokens(bare, str(count + 1))
+    expect(sentence).to_contain_text("cannot tell them apart")
     assert bare.page.locator("#pd-token-count tr.pd-exact").count() > 1
 
 
-def test_what_is_no_number_is_one_message(bare: DebuggerPage) -> None:
-    open_bench(bare, "count")
-    bare.page.fill("#pd-counted input, #pd-counted textarea", "many")
-    run_bench(bare, "token-count")
-
-    expect(bare.page.locator("#pd-token-count .pd-bench-sentence")).to_contain_text("expected a whole number")
-
-
-def test_two_templates_are_compared_on_the_same_request(bare: DebuggerPage) -> None:
+def test_a_second_template_is_compared_on_the_same_request_and_an_edited_one_is_one_more_switch(
+    bare: DebuggerPage,
+) -> None:
     open_bench(bare, "setups")
     type_template(bare, SHORT, "pd-second-template")
     run_bench(bare, "setups")
-
     expect(bare.page.locator("#pd-setups .pd-bench-sentence")).to_contain_text("The prompts differ")
     expect(bare.page.locator("#pd-setups .pd-hunk").first.locator(".pd-chip.pd-added").first).to_have_text(
         "<|im_user|>"
     )
 
-
-def test_an_edited_template_is_one_more_switch(bare: DebuggerPage) -> None:
     bare.page.click("#pd-tab-template")
     bare.page.wait_for_selector("#pd-edited-status .pd[data-state=ok]")
     type_template(bare, SHORT)
-    open_bench(bare, "switches")
-    run_bench(bare, "switches")
-
+    try_switches(bare)
     expect(bare.page.locator(".pd-effect[data-switch='other-template']")).to_be_visible()
 
 
-def test_a_request_that_cannot_be_read_names_its_place(bare: DebuggerPage) -> None:
-    bare.paste('{"messages": [}')
-    open_bench(bare, "switches")
-    run_bench(bare, "switches")
+def test_what_cannot_be_seen_or_read_in_a_request_is_named(bare: DebuggerPage) -> None:
+    paste(bare, [{"role": "user", "content": "  two spaces and a break\n"}])
+    try_switches(bare)
+    removed = bare.page.locator(".pd-effect[data-switch='content-trimmed'] .pd-chip.pd-removed").all_inner_texts()
+    assert "↵" in "".join(removed)
+    assert "·" in "".join(removed)
 
+    kwargs = {"\u202elive": 1, "dull": 1}  # the hint of a switch names the character that turns text round
+    messages = [*LOST[:1], *LOST[:1]]  # two: their count tells that they have come
+    bare.paste(json.dumps({"messages": messages, "chat_template_kwargs": kwargs}, ensure_ascii=False))
+    expect(bare.page.locator("#pd-notices .pd-counts")).to_contain_text("2 messages")
+    try_switches(bare)
+    hints = bare.page.locator("#pd-switches .pd-plain-list code[title]").evaluate_all(
+        "all => all.map(one => one.title)"
+    )
+    assert "leaves out `dull`" in hints
+    assert "leaves out `\u27e8RLO\u27e9live`" in hints
+
+    bare.paste('{"messages": [}')
+    try_switches(bare)
     bare.page.locator("#pd-switches").get_by_role("button", name="Go to line 1").click()
     bare.wait_for_selection()
     assert bare.selected_text() == "}"
-
-
-def test_a_result_says_when_the_request_has_changed(bare: DebuggerPage) -> None:
-    open_bench(bare, "switches")
-    run_bench(bare, "switches")
-    assert bare.page.locator("#pd-switches .pd-stale").count() == 0
-
-    paste(bare, LOST[:1])
-    expect(bare.page.locator("#pd-switches .pd-stale")).to_contain_text("changed since")
-    run_bench(bare, "switches")
-
-    expect(bare.page.locator("#pd-switches .pd-stale")).to_have_count(0)
-
-
-def test_another_case_takes_the_results_away(bare: DebuggerPage) -> None:
-    open_bench(bare, "switches")
-    run_bench(bare, "switches")
-
-    bare.choose("A healthy tool call")
-
-    expect(bare.page.locator("#pd-switches .pd-empty")).to_be_visible()
 
 
 def test_stop_keeps_what_is_there_and_says_that_it_is_not_whole(bare: DebuggerPage) -> None:
@@ -219,28 +206,10 @@ def test_hostile_text_is_drawn_as_text(bare: DebuggerPage) -> None:
         paste(bare, [{"role": "user", "content": f" {text} "}, answered, *[LOST[0]] * (number + 1)])
         for name, view in (("switches", "switches"), ("turns", "turns")):
             open_bench(bare, name)
-            # The end for the text before still stands there until the first word of this one.
-            bare.page.locator(f"#pd-{view} .pd").evaluate_all(
-                "all => all.forEach((one) => { one.dataset.state = ''; })"
-            )
             run_bench(bare, view)
 
         assert bare.page.evaluate("globalThis.__ran") is None, text
         assert bare.page.locator("#pd-switches .pd").get_attribute("data-state") == "done", text
-
-
-def test_the_hint_of_a_switch_names_characters_that_reorder_text(bare: DebuggerPage) -> None:
-    kwargs = {"\u202elive": 1, "dull": 1}
-    bare.paste(json.dumps({"messages": LOST[:1], "chat_template_kwargs": kwargs}, ensure_ascii=False))
-    expect(bare.page.locator("#pd-notices .pd-counts")).to_contain_text("1 message")
-    open_bench(bare, "switches")
-    run_bench(bare, "switches")
-
-    hints = bare.page.locator("#pd-switches .pd-plain-list code[title]").evaluate_all(
-        "all => all.map(one => one.title)"
-    )
-    assert "leaves out `dull`" in hints
-    assert "leaves out `\u27e8RLO\u27e9live`" in hints
 
 
 def test_the_panel_breaks_no_accessibility_rule(bare: DebuggerPage) -> None:
