@@ -4,7 +4,7 @@ import { builders } from "./builders.js";
 import { button, copyText, make, prose } from "./dom.js";
 import { drawDifference } from "./experiments_view.js";
 import { plural, visibleText } from "./payload.js";
-import { packText, TOO_LONG } from "./share.js";
+import { packText, TOO_LONG } from "./packing.js";
 
 /**
  * @typedef {{ letter: string, name: string, badge: string, tone: string, sentence: string }} Side

@@ -9,7 +9,7 @@ import { forgetRoom } from "./kept_room.js";
 import { open as openPanel } from "./linking.js";
 import { editedByHand } from "./outdated.js";
 import { forgetServers } from "./servers.js";
-import { packPayload } from "./share.js";
+import { packPayload } from "./packing.js";
 
 /**
  * @typedef {{ text?: string | null, run?: number | null, isRunning?: boolean, worked?: string | null, fields?: FieldValue[] | null,

@@ -10,9 +10,11 @@ import { loopOrder } from "./loop_view.js";
 import { chosenTrials } from "./mend_view.js";
 import { order, orderRefused, tellAt, withOrder } from "./orders.js";
 import { editedByHand, withTextToRun } from "./outdated.js";
+import { unpackText } from "./packing.js";
 import { askAgain, stopAsking } from "./parser_views.js";
 import { applyServer } from "./servers.js";
-import { applyLink, makeFragment, unpackText } from "./share.js";
+import { applyLink } from "./share.js";
+import { makeFragment } from "./shared_link.js";
 import { requestEdited } from "./template_editor.js";
 
 globalThis.PromptDebugger = {

@@ -8,7 +8,8 @@ import { editorView, replaceRequest } from "./editor_link.js";
 import { host, onVerdict } from "./host.js";
 import { open as openPanel } from "./linking.js";
 import { isOutdated, openedRun } from "./outdated.js";
-import { openPacked, packText, saveFile, unpackText } from "./share.js";
+import { packText, unpackText } from "./packing.js";
+import { openPacked, saveFile } from "./share.js";
 
 /**
  * @typedef {{ id: number, at: number, title: string, badge: string, tone: string, sentence: string, ended: string, target: string,

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { load } from "./load.mjs";
 
 globalThis.document = { addEventListener() {} };
-const pd = await load(["payload.js", "dom.js", "linking.js", "place.js", "share.js"]);
+const pd = await load(["payload.js", "dom.js", "linking.js", "place.js", "packing.js", "shared_link.js", "share.js"]);
 pd.host.sharePage = { most_packed: 50 };
 const page = { tool_parsers: ["kimi_k2", "none"], reasoning_parsers: ["none"], takes_model: true };
 
