@@ -2,6 +2,7 @@
 // The page: the views that it shares with a report, its own, and what ties them to Gradio.
 // A new view is one line here, or in `views.js` if a report has it, too.
 import "./views.js";
+import "./check_cell.js";
 import "./check_view.js";
 import "./comparison_view.js";
 import "./draft.js";
