@@ -5,6 +5,7 @@ import "./views.js";
 import "./check_cell.js";
 import "./check_view.js";
 import "./comparison_view.js";
+import "./constrained_view.js";
 import "./draft.js";
 import "./editor_tools.js";
 import "./experiments_view.js";
