@@ -43,26 +43,38 @@ TYPE_AS_IT_OPENS = """async text => {
 }"""
 
 
-def test_a_saved_server_fills_the_fields_after_a_reload_and_knows_no_key(bare: DebuggerPage) -> None:
+def test_saved_servers_fill_the_fields_after_a_reload_by_address_or_name_and_know_no_key(bare: DebuggerPage) -> None:
     page = bare.page
+    endpoint, key = page.get_by_label("Endpoint", exact=True), page.locator("#pd-key input")
     model = page.locator("#pd-target").get_by_label("Model", exact=True)
     bare.aim_at(URL)
     model.fill("my-model")
-    page.locator("#pd-key input").fill(KEY)
+    key.fill(KEY)
     page.get_by_role("button", name="Save this server").click()
     expect(page.locator("#pd-servers")).to_contain_text("Saved in this browser, without the key.")
-    page.get_by_label("Endpoint", exact=True).fill("")
     model.fill("")
+    page.get_by_label("Name of this server").fill("the big one")
+    page.get_by_role("button", name="Save this server").click()
+    expect(page.locator(".pd-servers-use")).to_have_count(2)
+    endpoint.fill("")
 
     bare.load()
     page.locator("#pd-target button").first.click()
     page.get_by_role("button", name="127.0.0.1:9/v1 · my-model").click()
-
-    expect(page.get_by_label("Endpoint", exact=True)).to_have_value(URL)
+    expect(endpoint).to_have_value(URL)
     expect(model).to_have_value("my-model")
     assert KEY not in page.evaluate("JSON.stringify({...localStorage})")
+
+    endpoint.fill("http://127.0.0.1:10/v1")
+    key.fill(KEY)
+    page.get_by_role("button", name="the big one").first.click()
+    expect(endpoint).to_have_value(URL)
+    expect(page.get_by_label("Name of this server")).to_have_value("the big one")
+    expect(key).to_have_value("")  # it was typed for another address
+
     assert violations(page, "#pd-servers") == []
-    page.get_by_role("button", name=f"Forget {URL}").click()
+    for name in (URL, "the big one"):
+        page.get_by_role("button", name=f"Forget {name}").click()
     expect(page.locator(".pd-servers-use")).to_have_count(0)
 
 
@@ -72,42 +84,21 @@ def fields(page: DebuggerPage) -> tuple[str, str]:
     return endpoint, target.get_by_label("Model", exact=True).input_value()
 
 
-def test_a_server_is_saved_under_a_name_of_ones_own(bare: DebuggerPage) -> None:
-    page = bare.page
-    bare.aim_at(URL)
-    page.get_by_label("Name of this server").fill("the big one")
-    page.get_by_role("button", name="Save this server").click()
-    expect(page.locator("#pd-servers")).to_contain_text("Saved in this browser, without the key.")
-
-    bare.load()
-    page.locator("#pd-target button").first.click()
-    page.get_by_label("Endpoint", exact=True).fill("http://127.0.0.1:10/v1")
-    page.locator("#pd-key input").fill(KEY)
-    page.get_by_role("button", name="the big one").first.click()
-
-    expect(page.get_by_label("Endpoint", exact=True)).to_have_value(URL)
-    expect(page.get_by_label("Name of this server")).to_have_value("the big one")
-    expect(page.locator("#pd-key input")).to_have_value("")  # it was typed for another address
-
-
-def test_what_is_typed_the_moment_target_opens_stays(bare: DebuggerPage) -> None:
+def test_what_is_typed_as_target_opens_or_as_the_last_visit_comes_back_stays(bare: DebuggerPage) -> None:
     """Gradio fills the fields of a closed accordion a moment after they have appeared."""
+    endpoint = bare.page.get_by_label("Endpoint", exact=True)
     bare.aim_at(URL)
 
     bare.load()
     bare.page.evaluate(TYPE_AS_IT_OPENS, "http://127.0.0.1:10/v1")
     bare.page.evaluate(THREE_FRAMES)
-
-    expect(bare.page.get_by_label("Endpoint", exact=True)).to_have_value("http://127.0.0.1:10/v1")
+    expect(endpoint).to_have_value("http://127.0.0.1:10/v1")
     bare.page.get_by_role("button", name="Save this server").click()
     expect(bare.page.locator(".pd-servers-use")).to_contain_text("127.0.0.1:10/v1")
 
-
-def test_what_is_typed_while_the_last_visit_comes_back_stays(bare: DebuggerPage) -> None:
-    endpoint = bare.page.get_by_label("Endpoint", exact=True)
+    bare.page.locator("#pd-target button").first.click()  # it covers the editor
     bare.paste('{"messages": []}')
     bare.aim_at(URL)
-
     bare.page.add_init_script(HOLD_THE_DRAFT)
     bare.load()
     bare.page.locator("#pd-target button").first.click()
@@ -115,11 +106,10 @@ def test_what_is_typed_while_the_last_visit_comes_back_stays(bare: DebuggerPage)
     bare.page.evaluate("release()")
     expect(bare.page.locator("#pd-notices")).to_contain_text("Your last text, kept in this browser.")
     bare.page.evaluate(THREE_FRAMES)
-
     expect(endpoint).to_have_value("http://127.0.0.1:10/v1")
 
 
-def test_one_press_takes_address_and_model_of_a_pasted_call(bare: DebuggerPage) -> None:
+def test_address_and_model_are_taken_from_a_pasted_call_and_a_model_from_the_servers_list(bare: DebuggerPage) -> None:
     page = bare.page
     body = '{"model": "qwen", "messages": [{"role": "user", "content": "Hi"}]}'
     bare.paste(f"curl {URL}/chat/completions -H 'Authorization: Bearer {KEY}' -d '{body}'")
@@ -133,9 +123,6 @@ def test_one_press_takes_address_and_model_of_a_pasted_call(bare: DebuggerPage) 
     expect(page.locator("#pd-servers")).to_contain_text("without its key")
     assert KEY not in page.evaluate("JSON.stringify({...localStorage})")
 
-
-def test_a_model_is_chosen_from_those_the_server_lists(bare: DebuggerPage) -> None:
-    page = bare.page
     listed: JSON = {"object": "list", "data": [{"id": "qwen"}, {"id": "kimi"}]}
     with serving({"/v1/models": answer(200, listed), "*": answer(404)}) as url:
         bare.aim_at(url)
