@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 from prompt_debugger.core.report import write_bundle
 from prompt_debugger.core.types import Trace
 from tests.browser.axe import violations_in_both_themes
+from tests.browser.conftest import Keep
 from tests.browser.page import DebuggerPage
 from tests.browser.test_page import GRADIO_RULES
 from tests.browser.test_share import open_bundle
@@ -33,23 +34,38 @@ def add(page: DebuggerPage, path: Path) -> None:
     expect(page.page.locator("#pd-comparison")).not_to_contain_text("Reading it")
 
 
+def compare(page: DebuggerPage, before: Path, after: Path) -> None:
+    open_bundle(page, before)
+    page.page.click("#pd-tab-compare")
+    add(page, after)
+    page.page.wait_for_selector(".pd-comparison-sides")
+
+
+@pytest.fixture(scope="module")
+def bundles(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    folder = tmp_path_factory.mktemp("bundles")
+    return save(folder, "before.json", dropped_call_trace()), save(folder, "after.json", changed())
+
+
 @pytest.fixture
-def compared(bare: DebuggerPage, tmp_path: Path) -> DebuggerPage:
-    open_bundle(bare, save(tmp_path, "before.json", dropped_call_trace()))
-    bare.page.click("#pd-tab-compare")
-    add(bare, save(tmp_path, "after.json", changed()))
-    bare.page.wait_for_selector(".pd-comparison-sides")
-    return bare
+def compared(keep: Keep, bare_url: str, bundles: tuple[Path, Path]) -> DebuggerPage:
+    """A page on which two bundles are compared."""
+    return keep(bare_url, compare, *bundles)
 
 
 def shown(page: DebuggerPage) -> str:
     return str(page.page.inner_text("#pd-comparison"))
 
 
-def test_before_there_are_two_runs_the_panel_says_how_to_get_them(bare: DebuggerPage) -> None:
-    bare.page.click("#pd-tab-compare")
+def assert_fits_and_breaks_no_rule(page: DebuggerPage, width: int) -> None:
+    assert page.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert violations_in_both_themes(page.page, "body", GRADIO_RULES) == []
 
-    expect(bare.page.locator("#pd-comparison")).to_contain_text("Run twice, or add a bundle")
+
+def test_before_there_are_two_runs_the_panel_says_how_to_get_them(loaded: DebuggerPage) -> None:
+    loaded.page.click("#pd-tab-compare")
+
+    expect(loaded.page.locator("#pd-comparison")).to_contain_text("Run twice, or add a bundle")
 
 
 def test_two_bundles_show_what_differs_stage_by_stage(compared: DebuggerPage) -> None:
@@ -62,18 +78,15 @@ def test_two_bundles_show_what_differs_stage_by_stage(compared: DebuggerPage) ->
     assert compared.page.locator("#pd-comparison .pd-chip.pd-added").first.inner_text() == "·Rome"
 
 
-def test_the_sides_can_be_chosen(compared: DebuggerPage) -> None:
-    compared.page.click("#pd-compare-left input")
-    compared.page.get_by_role("option", name="Bundle 2").click()
-
-    expect(compared.page.locator("#pd-comparison")).to_contain_text("are the same in all that both runs hold")
-
-
 def test_a_bundle_added_for_comparison_leaves_the_shown_run_alone(compared: DebuggerPage) -> None:
     compared.open_stage("parse")
 
     assert compared.lost_text() == ["get_weather", '{"city":·"Paris"}']
     assert compared.request_text() == dropped_call_trace().request.text
+
+
+def test_the_panel_breaks_no_accessibility_rule_and_fits(compared: DebuggerPage) -> None:
+    assert_fits_and_breaks_no_rule(compared, 1440)
 
 
 def test_a_damaged_bundle_is_one_message_and_the_comparison_stays(compared: DebuggerPage, tmp_path: Path) -> None:
@@ -83,6 +96,13 @@ def test_a_damaged_bundle_is_one_message_and_the_comparison_stays(compared: Debu
 
     expect(compared.page.locator("#pd-comparison [role=status]")).to_contain_text("not valid JSON")
     assert "only A has PD401" in shown(compared)
+
+
+def test_the_sides_can_be_chosen(compared: DebuggerPage) -> None:
+    compared.page.click("#pd-compare-left input")
+    compared.page.get_by_role("option", name="Bundle 2").click()
+
+    expect(compared.page.locator("#pd-comparison")).to_contain_text("are the same in all that both runs hold")
 
 
 def test_hostile_runs_are_text(bare: DebuggerPage, tmp_path: Path) -> None:
@@ -107,15 +127,13 @@ def test_hostile_runs_are_text(bare: DebuggerPage, tmp_path: Path) -> None:
     assert not set(shown(bare)) & set("\u202e\u202c\u2066\u2069\u200b")
 
 
-@pytest.mark.parametrize("window_width", [1440, 400])
-def test_the_panel_breaks_no_accessibility_rule_and_fits(bare: DebuggerPage, tmp_path: Path, window_width: int) -> None:
-    open_bundle(bare, save(tmp_path, "before.json", dropped_call_trace()))
-    bare.page.click("#pd-tab-compare")
-    add(bare, save(tmp_path, "after.json", changed()))
-    bare.page.wait_for_selector(".pd-comparison-sides")
+@pytest.mark.parametrize("window_width", [400])
+def test_the_panel_breaks_no_accessibility_rule_and_fits_where_room_is_scarce(
+    bare: DebuggerPage, bundles: tuple[Path, Path], window_width: int
+) -> None:
+    compare(bare, *bundles)
 
-    assert bare.page.evaluate("document.documentElement.scrollWidth") <= window_width
-    assert violations_in_both_themes(bare.page, "body", GRADIO_RULES) == []
+    assert_fits_and_breaks_no_rule(bare, window_width)
 
 
 @pytest.mark.lab
