@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.axe import violations_in_both_themes
+from tests.browser.axe import violations
 from tests.browser.page import DebuggerPage
 from tests.patience import PATIENCE_MS
 
@@ -37,17 +37,17 @@ def ask(page: DebuggerPage, name: str) -> None:
     page.page.wait_for_selector(f"#pd-start-{VIEWS[name]}:not([disabled])", timeout=PATIENCE_MS)
 
 
-def test_before_a_run_each_tool_says_what_it_will_show(unrun: DebuggerPage) -> None:
+@pytest.mark.parametrize("name", VIEWS)
+def test_before_a_run_each_tool_says_what_it_will_show(unrun: DebuggerPage, name: str) -> None:
     unrun.open_stage("parse")
-    for name, view in VIEWS.items():
-        open_tool(unrun, name)
+    open_tool(unrun, name)
 
-        hint = unrun.page.locator(f"#pd-{view} .pd-empty")
-        expect(hint).to_be_visible()
-        assert len(hint.inner_text()) > 100, name
+    hint = unrun.page.locator(f"#pd-{VIEWS[name]} .pd-empty")
+    expect(hint).to_be_visible()
+    assert len(hint.inner_text()) > 100
 
-        ask(unrun, name)
-        expect(unrun.page.locator(f"#pd-{view}")).to_contain_text("There is no raw output yet")
+    ask(unrun, name)
+    expect(unrun.page.locator(f"#pd-{VIEWS[name]}")).to_contain_text("There is no raw output yet")
 
 
 @pytest.mark.lab
@@ -84,17 +84,12 @@ def test_split_fuzz_shows_the_smallest_failing_cut_and_leads_to_its_token(droppe
 
 
 @pytest.mark.lab
-def test_stop_ends_a_question_and_the_next_tells_the_first_illegal_token_and_its_rule(dropped: DebuggerPage) -> None:
-    open_tool(dropped, "matrix")
-    dropped.page.click("#pd-start-parser-matrix")
-    dropped.page.click("#pd-stop-parser-matrix:not([disabled])")
-    dropped.page.wait_for_selector("#pd-start-parser-matrix:not([disabled])", timeout=PATIENCE_MS)
-    dropped.page.wait_for_selector("#pd-parser-matrix .pd:not([data-state=running])", timeout=PATIENCE_MS)
-
+def test_the_first_illegal_token_leads_to_the_token_and_to_the_rule(dropped: DebuggerPage) -> None:
     open_tool(dropped, "constrained")
     dropped.page.click("#pd-constrained-level input")
     dropped.page.get_by_role("option", name="auto+strict", exact=True).click()
     ask(dropped, "constrained")
+
     view = dropped.page.locator("#pd-constrained")
     expect(view).to_contain_text("would have been steered")
     expect(view.locator(".pd-allowed").first).to_contain_text("functions.get_weather")
@@ -104,12 +99,34 @@ def test_stop_ends_a_question_and_the_next_tells_the_first_illegal_token_and_its
 
 
 @pytest.mark.lab
-def test_the_tools_break_no_accessibility_rule_and_another_case_takes_the_answers_away(dropped: DebuggerPage) -> None:
-    for name in ("matrix", "splits", "constrained"):
-        ask(dropped, name)
-        assert violations_in_both_themes(dropped.page, "#pd-parse-tools") == [], name
-
+def test_another_case_takes_the_answers_away(dropped: DebuggerPage) -> None:
+    ask(dropped, "constrained")
     dropped.choose("A healthy tool call")
+
     expect(dropped.page.locator("#pd-constrained .pd-empty")).to_be_visible()
     open_tool(dropped, "matrix")
     expect(dropped.page.locator("#pd-parser-matrix .pd-empty")).to_be_visible()
+
+
+@pytest.mark.lab
+def test_stop_ends_a_question_and_says_so(dropped: DebuggerPage) -> None:
+    open_tool(dropped, "matrix")
+    dropped.page.click("#pd-start-parser-matrix")
+    dropped.page.click("#pd-stop-parser-matrix:not([disabled])")
+    dropped.page.wait_for_selector("#pd-start-parser-matrix:not([disabled])", timeout=PATIENCE_MS)
+
+    dropped.page.wait_for_selector("#pd-parser-matrix .pd:not([data-state=running])", timeout=PATIENCE_MS)
+    ask(dropped, "constrained")  # and the page goes on
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_tools_break_no_accessibility_rule(lab_page: DebuggerPage) -> None:
+    lab_page.run()
+    lab_page.open_stage("parse")
+    found = []
+    for name in ("matrix", "splits", "constrained"):
+        ask(lab_page, name)
+        found += violations(lab_page.page, "#pd-parse-tools")
+
+    assert found == []
