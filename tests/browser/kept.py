@@ -4,8 +4,8 @@ dropped = keep(url, prepare)  # the page of the test before, or one that is load
 
 What a hand moves on every page is put back here: panel, menus, focus, pointer, window, theme, scrolling, clipboard and
 what the browser keeps. Then the page is looked at, and any difference from what the first test found loads it anew, so
-that a test may leave what it likes and only costs a load. One place is not looked at: inside a panel that is closed. A
-test that leaves a text, a setting or a result there loads a page of its own (`bare`, `lab_page`).
+that a test may leave what it likes and only costs a load. One place is not looked at: inside a panel or menu that is
+closed. A test that leaves a text, a setting or a result there loads a page of its own (`bare`, `lab_page`).
 """
 
 from __future__ import annotations
