@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
+import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 
@@ -13,8 +15,19 @@ import pytest
 
 from prompt_debugger.core.errors import LabError
 from prompt_debugger.core.lab import LabPool, LabProgress, LabSpec, LabState
+from tests.patience import PATIENCE_S
 
 WaitGone = Callable[[Iterable[int]], set[int]]
+
+
+def wait_refused(port: int) -> None:
+    """Wait until nobody listens: a server that split off another process ends after the one that was killed."""
+    for _ in range(PATIENCE_S * 100):
+        with socket.socket() as asking:
+            if asking.connect_ex(("127.0.0.1", port)):
+                return
+        time.sleep(0.01)
+    pytest.fail(f"somebody still listens on {port}")
 
 
 @pytest.fixture
@@ -80,6 +93,7 @@ async def test_a_dead_lab_is_started_anew_and_a_busy_one_is_waited_for(
 
     os.kill(dead.pid, signal.SIGKILL)
     assert wait_gone([dead.pid]) == set()
+    await asyncio.to_thread(wait_refused, dead.port)
     fresh = await pool.get(spec)
 
     assert fresh is not dead

@@ -22,12 +22,21 @@ def carried(value: object) -> object:
     return unpack(pack(value)[HEADER:])
 
 
+def ordered(plain: object) -> object:
+    """Return an encoded value with the members of each set in one order: two equal sets may tell theirs in two."""
+    if isinstance(plain, dict):
+        return {key: ordered(value) for key, value in plain.items()}
+    if isinstance(plain, tuple) and plain[:1] == ("s",):
+        return ("s", sorted(map(ordered, plain[1]), key=repr))
+    return type(plain)(map(ordered, plain)) if isinstance(plain, (list, tuple)) else plain
+
+
 @given(instances(Trace))
 def test_every_trace_arrives_as_it_left(trace):
     arrived = carried(trace)
 
     assert arrived == trace
-    assert encode_value(arrived) == encode_value(trace)
+    assert ordered(encode_value(arrived)) == ordered(encode_value(trace))
 
 
 def test_plain_values_keep_their_kinds():

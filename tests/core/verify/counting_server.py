@@ -153,18 +153,19 @@ class _Handler(BaseHTTPRequestHandler):
                 server.changing.wait_for(lambda: server.refused > 0, PATIENCE_S)
             server.changing.wait_for(lambda: server.may_answer is None or ordinal <= server.may_answer)
         try:
-            if fault == 0:
-                return
-            if fault is not None:
-                self._send(fault, {"error": {"message": server.fault_words or f"fault {fault}"}}, server.fault_headers)
-                return
-            self._answer(read, server.respond(text))
-            with server.changing:
-                server.answered[text] += 1
-                server.changing.notify_all()
+            document = server.respond(text) if fault is None else None
         finally:
             with server.changing:
-                server.at_once -= 1
+                server.at_once -= 1  # before the answer leaves: who has it may ask the next thing before we go on here
+        if fault == 0:
+            return
+        if fault is not None:
+            self._send(fault, {"error": {"message": server.fault_words or f"fault {fault}"}}, server.fault_headers)
+            return
+        self._answer(read, document)
+        with server.changing:
+            server.answered[text] += 1
+            server.changing.notify_all()
 
     def _answer(self, asked: JSONObject, document: Any) -> None:
         if not asked.get("stream"):
