@@ -15,11 +15,11 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import Finding, ParserOutcome, Severity, Stage
 from prompt_debugger.core.diagnose.fields import decode_json
 from prompt_debugger.core.formats import FORMATS, pick_format
 from prompt_debugger.core.pipeline import CaseParser
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import Finding, ParserOutcome, Severity, Stage
 from tests.core.formats.scenarios import Scenario, Written, written
 
 # Tool and reasoning parsers of vLLM 0.32 that are meant for a family, or that people give it.

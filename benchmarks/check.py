@@ -14,8 +14,8 @@ import sys
 import time
 from pathlib import Path
 
-from prompt_debugger.core.check import Check, CheckedModel, Checker, load_model
 from prompt_debugger.core.parse.engines import EngineLimits, VllmEngine
+from prompt_debugger.core.tools.check import Check, CheckedModel, Checker, load_model
 
 MODEL_DIR = Path(__file__).resolve().parents[1] / "assets" / "lab-model"
 LIMIT_S = 10.0

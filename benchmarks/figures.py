@@ -30,19 +30,19 @@ from benchmarks.page import UP_S, measure_start
 from benchmarks.parsers import all_parsers_s, raw_output
 from benchmarks.render import tools
 from benchmarks.scan import HOSTILE
+from prompt_debugger.core.base.errors import EngineError
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import Completion, Request, Trace
 from prompt_debugger.core.diagnose import RULES, diagnose_trace
-from prompt_debugger.core.errors import EngineError
 from prompt_debugger.core.formats import FORMATS, read_scored, score_formats
-from prompt_debugger.core.lab import packaged_model_dir
 from prompt_debugger.core.parse import build_ledger
 from prompt_debugger.core.parse.engines import VllmEngine
 from prompt_debugger.core.pipeline.census import read_raw
-from prompt_debugger.core.protocols import ReadContext
 from prompt_debugger.core.render import load_tokenizer
 from prompt_debugger.core.render.job import RenderJob
 from prompt_debugger.core.render.local import tokens_of
 from prompt_debugger.core.render.worker import shared_worker
-from prompt_debugger.core.types import Completion, Request, Trace
+from prompt_debugger.core.tools.lab import packaged_model_dir
 from prompt_debugger.ui.cli.case_lines import answer_line
 from prompt_debugger.ui.cli.output import dump_json
 from prompt_debugger.ui.cli.parse import open_parser

@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import psutil
 
-from prompt_debugger.core.lab import LabPool
 from prompt_debugger.core.pipeline import Target, find_example, run_request
 from prompt_debugger.core.request import read_request
+from prompt_debugger.core.tools.lab import LabPool
 
 ROOT = Path(__file__).resolve().parents[1]
 RUNS = 5

@@ -18,9 +18,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.parse.engines import RawOutput, VllmEngine, find_release
 from prompt_debugger.core.pipeline.parsers import PARSERS_PER_STEP
-from prompt_debugger.core.types import JSONObject
 
 MODEL_DIR = Path(__file__).resolve().parents[1] / "assets" / "lab-model"
 MEMORY_LIMIT_MB = 700

@@ -19,13 +19,13 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.render import engine
 from prompt_debugger.core.render.job import RenderJob, Variable
 from prompt_debugger.core.render.reference import render_plain, warm_up
 from prompt_debugger.core.render.tokenizers.tiktoken import build_byte_pairs
 from prompt_debugger.core.render.trace.rows import build_rows
 from prompt_debugger.core.render.trace.strings import TracedStr
-from prompt_debugger.core.types import JSON, JSONObject
 
 ROOT = Path(__file__).resolve().parents[1]
 SENTENCE = 'The quick brown fox asks about the weather in São Paulo, "today" and tomorrow.\n'

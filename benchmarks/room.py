@@ -1,7 +1,7 @@
-"""The killable room: what a round trip costs, for nothing, for a usual run and for one of 200,000 tokens.
+"""The killable sandbox: what a round trip costs, for nothing, for a usual run and for one of 200,000 tokens.
 
-Claims: asking the room costs less than reading a usual run does; a run of 200,000 tokens stays under a third of the
-processor time that the room gives it.
+Claims: asking the sandbox costs less than reading a usual run does; a run of 200,000 tokens stays under a third of the
+processor time that the sandbox gives it.
 """
 
 from __future__ import annotations
@@ -11,10 +11,7 @@ import time
 from collections.abc import Callable
 from statistics import median
 
-from prompt_debugger.core.pipeline.reading import read_run
-from prompt_debugger.core.room import room_of
-from prompt_debugger.core.room.frames import HEADER, pack, unpack
-from prompt_debugger.core.types import (
+from prompt_debugger.core.base.types import (
     ChatResult,
     Completion,
     JSONObject,
@@ -27,6 +24,9 @@ from prompt_debugger.core.types import (
     TokenKind,
     Trace,
 )
+from prompt_debugger.core.pipeline.reading import read_run
+from prompt_debugger.core.sandbox import sandbox_of
+from prompt_debugger.core.sandbox.frames import HEADER, pack, unpack
 
 USUAL_TOKENS = 2_000
 MANY_TOKENS = 200_000
@@ -75,9 +75,9 @@ def trace_of(n_tokens: int) -> Trace:
     )
 
 
-def in_room(trace: Trace) -> None:
-    """Read a run in the room."""
-    room_of().follow(read_run, lambda _: None, trace, frozenset())
+def in_sandbox(trace: Trace) -> None:
+    """Read a run in the sandbox."""
+    sandbox_of().follow(read_run, lambda _: None, trace, frozenset())
 
 
 def in_place(trace: Trace) -> None:
@@ -99,25 +99,25 @@ def median_s(action: Callable[..., object], rounds: int, *args: object) -> float
 def main() -> int:
     """Print the figures; returns 1 if a claim does not hold."""
     nothing = Trace(Request({}, ""))
-    first_s = median_s(in_room, 1, nothing)
+    first_s = median_s(in_sandbox, 1, nothing)
     print(f"first job, the process started for it   {first_s:8.3f} s")
-    nothing_s = median_s(in_room, 30, nothing) - median_s(in_place, 30, nothing)
+    nothing_s = median_s(in_sandbox, 30, nothing) - median_s(in_place, 30, nothing)
     print(f"the round trip alone                    {nothing_s * 1e3:8.2f} ms")
     usual_s = 0.0
     for n_tokens, rounds in ((MANY_TOKENS, 3), (USUAL_TOKENS, 15)):
         trace = trace_of(n_tokens)
         frame = pack(trace)
-        usual_s, there_s = median_s(in_place, rounds, trace), median_s(in_room, rounds, trace)
+        usual_s, there_s = median_s(in_place, rounds, trace), median_s(in_sandbox, rounds, trace)
         pack_s, unpack_s = median_s(pack, rounds, trace), median_s(unpack, rounds, frame[HEADER:])
         print(
-            f"{n_tokens:7,} tokens: here {usual_s * 1e3:8.1f} ms   in the room {there_s * 1e3:8.1f} ms   "
+            f"{n_tokens:7,} tokens: here {usual_s * 1e3:8.1f} ms   in the sandbox {there_s * 1e3:8.1f} ms   "
             f"(pack {pack_s * 1e3:.1f} ms, unpack {unpack_s * 1e3:.1f} ms, {len(frame) / 1e6:.1f} MB)"
         )
     before = time.process_time()
     in_place(trace_of(MANY_TOKENS))
     share = (time.process_time() - before) / read_run.limits.cpu_s
     print(f"{MANY_TOKENS:,} tokens use {share:.0%} of the {read_run.limits.cpu_s:g} s of processor time they may")
-    room_of().close()
+    sandbox_of().close()
     return int(nothing_s > usual_s or share > SHARE_LIMIT)
 
 

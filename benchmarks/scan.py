@@ -12,10 +12,10 @@ import time
 from collections.abc import Callable
 from functools import partial
 
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.formats import FORMATS, pick_format
 from prompt_debugger.core.parse import build_ledger
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import JSONObject
 
 N_MESSAGES = 2_000
 LONG_CHARS = 1_000_000

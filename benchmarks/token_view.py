@@ -18,7 +18,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from prompt_debugger.core.types import Span, Token, TokenKind
+from prompt_debugger.core.base.types import Span, Token, TokenKind
 from prompt_debugger.ui.present import tokens_payload
 from prompt_debugger.ui.web.settings import prepare_environment
 

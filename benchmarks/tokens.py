@@ -12,11 +12,11 @@ from collections.abc import Callable
 from functools import partial
 
 from benchmarks.render import ROOT, tools
-from prompt_debugger.core.lab import packaged_model_dir
 from prompt_debugger.core.render import load_tokenizer
 from prompt_debugger.core.render.job import RenderJob
 from prompt_debugger.core.render.local import tokens_of
 from prompt_debugger.core.render.worker import shared_worker
+from prompt_debugger.core.tools.lab import packaged_model_dir
 
 SIZES = (40_000, 80_000, 160_000)
 CHARS_PER_TOKEN = 2.35  # of the lab's vocabulary, which is a small one

@@ -11,11 +11,11 @@ from __future__ import annotations
 import argparse
 import time
 
-from prompt_debugger.core.experiments import RenderSetup, follow_turns
-from prompt_debugger.core.experiments.variant import Rendered, Variant, render_variant
-from prompt_debugger.core.lab import packaged_model_dir
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.render import load_template, load_tokenizer
-from prompt_debugger.core.types import JSON, JSONObject
+from prompt_debugger.core.tools.experiments import RenderSetup, follow_turns
+from prompt_debugger.core.tools.experiments.variant import Rendered, Variant, render_variant
+from prompt_debugger.core.tools.lab import packaged_model_dir
 
 SENTENCE = "The quick brown fox asks about the weather, today and tomorrow. "
 

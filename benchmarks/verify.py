@@ -20,7 +20,7 @@ import httpx
 from openai import AsyncOpenAI
 
 from prompt_debugger.core.pipeline import Target
-from prompt_debugger.core.verify import Journal, Plan, Progress, verify
+from prompt_debugger.core.tools.verify import Journal, Plan, Progress, verify
 
 LATENCY_S = 0.05
 KEY = "none"

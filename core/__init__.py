@@ -6,8 +6,13 @@
                            run
 
 Each stage is a folder; they never import one another. One value, the `Trace`
-(`core.types`), travels through them; `core.pipeline.run_request` is the order in code.
-`core.parse` knows how outputs are read, `core.formats` above it holds one file per
-model family, with the record from which all stages know the family; `core.grammar`
-asks what constrained decoding would have done, `core.lab` starts a local vLLM.
+(`core.base.types`), travels through them; `core.pipeline.run_request` is the order in code.
+
+    base        what all share: values, errors, seams, text
+    sandbox     processes for work on strangers' text, which can be ended at any moment
+    formats     one file per model family; `parse` knows how outputs are read, this knows whose
+    pipeline    the stages in their order, for a request that is run
+    evidence    the same for what somebody pasted: a message, a stream, an error, a log
+    tools       check, verify, fixes, experiments, grammar, plugin, capture, lab … on top of it
+    api         the functions of `import prompt_debugger`
 """

@@ -4,8 +4,8 @@
 
 Each has a twin for `async` code (`render_async`, …). What is worked on may come from
 strangers: a template, an answer of a server and a schema that could take for ever are
-worked on in the killable room, as on the page. The values that come
-back are those of `core.types`; `to_json` makes of them what the commands print with `--json`.
+worked on in the killable sandbox, as on the page. The values that come
+back are those of `core.base.types`; `to_json` makes of them what the commands print with `--json`.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from functools import wraps
 from pathlib import Path
 from typing import ParamSpec, TypeVar, cast
 
-from prompt_debugger.core.errors import RequestError
-from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import Finding, JSONObject, Parse, Prompt, Request, Trace
 from prompt_debugger.core.pipeline import CaseParser, Progress, Target, render_case, run_request
 from prompt_debugger.core.report import parse_to_json, prompt_to_json, trace_to_json
 from prompt_debugger.core.request import read_request
-from prompt_debugger.core.room import in_thread
-from prompt_debugger.core.types import Finding, JSONObject, Parse, Prompt, Request, Trace
+from prompt_debugger.core.sandbox import in_thread
+from prompt_debugger.core.tools.lab import LabPool
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -144,7 +144,7 @@ def parse(
         RequestError: A value is of the wrong kind.
         RenderError: The tokenizer cannot be loaded.
         EngineError: A parser was asked for and vLLM is not there.
-        RoomError: The check took too much; a schema that does is left out, and said in `notes`.
+        SandboxError: The check took too much; a schema that does is left out, and said in `notes`.
     """
     case: JSONObject = {
         "raw": raw,

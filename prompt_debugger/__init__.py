@@ -21,10 +21,10 @@ if TYPE_CHECKING:
         run_async,
         to_json,
     )
-    from prompt_debugger.core.errors import DebuggerError
-    from prompt_debugger.core.lab import LabPool
+    from prompt_debugger.core.base.errors import DebuggerError
+    from prompt_debugger.core.base.types import Finding, Parse, Prompt, Trace, Verdict
     from prompt_debugger.core.pipeline import Progress, Target
-    from prompt_debugger.core.types import Finding, Parse, Prompt, Trace, Verdict
+    from prompt_debugger.core.tools.lab import LabPool
 
 __version__ = "0.2.0"
 
@@ -49,9 +49,13 @@ __all__ = [
     "to_json",
 ]
 
-_MODULES = {"DebuggerError": "errors", "LabPool": "lab", "Progress": "pipeline", "Target": "pipeline"} | dict.fromkeys(
-    ("Finding", "Parse", "Prompt", "Trace", "Verdict"), "types"
-)
+_MODULES = {
+    "DebuggerError": "base.errors",
+    "LabPool": "tools.lab",
+    "Progress": "pipeline",
+    "Target": "pipeline",
+    **dict.fromkeys(("Finding", "Parse", "Prompt", "Trace", "Verdict"), "base.types"),
+}
 
 
 def __getattr__(name: str) -> object:

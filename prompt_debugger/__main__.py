@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from prompt_debugger.core.egress import forbid_network
+from prompt_debugger.core.base.egress import forbid_network
 
 
 def main() -> int:

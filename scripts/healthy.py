@@ -30,13 +30,13 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from prompt_debugger.core.base.errors import RenderError  # noqa: E402
+from prompt_debugger.core.base.types import Request, Severity, Trace  # noqa: E402
 from prompt_debugger.core.diagnose import diagnose_trace  # noqa: E402  # the checkout must be on the path first
-from prompt_debugger.core.errors import RenderError  # noqa: E402
-from prompt_debugger.core.lab import LabPool, LabSpec  # noqa: E402
 from prompt_debugger.core.pipeline import Target, run_request  # noqa: E402
 from prompt_debugger.core.render import generation_prompt, render_local  # noqa: E402
 from prompt_debugger.core.request import read_request  # noqa: E402
-from prompt_debugger.core.types import Request, Severity, Trace  # noqa: E402
+from prompt_debugger.core.tools.lab import LabPool, LabSpec  # noqa: E402
 from scripts.lab_model.dialogues import Dialogue, make_dialogue  # noqa: E402
 
 Body = dict[str, Any]

@@ -13,10 +13,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from prompt_debugger.core.conversation.documents import ConversationDocument  # noqa: E402  # the checkout comes first
-from prompt_debugger.core.experiments.json import ANSWERS  # noqa: E402
-from prompt_debugger.core.mend.documents import MENDED  # noqa: E402
 from prompt_debugger.core.report.wire.schemas import DOCUMENTS, schema_of_class  # noqa: E402
+from prompt_debugger.core.tools.conversation.documents import ConversationDocument  # noqa: E402  # the checkout comes first
+from prompt_debugger.core.tools.experiments.json import ANSWERS  # noqa: E402
+from prompt_debugger.core.tools.fixes.documents import MENDED  # noqa: E402
 
 FOLDER = ROOT / "docs" / "schema"
 

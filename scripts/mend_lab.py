@@ -18,11 +18,11 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from prompt_debugger.core.lab import LabPool  # noqa: E402  # the checkout must be on the path first
-from prompt_debugger.core.mend.experiments import Experiment, run_experiments, tried_cures  # noqa: E402
+from prompt_debugger.core.base.types import Trace  # noqa: E402
 from prompt_debugger.core.pipeline import Target, run_request  # noqa: E402
 from prompt_debugger.core.request import read_request  # noqa: E402
-from prompt_debugger.core.types import Trace  # noqa: E402
+from prompt_debugger.core.tools.fixes.experiments import Experiment, run_experiments, tried_cures  # noqa: E402
+from prompt_debugger.core.tools.lab import LabPool  # noqa: E402  # the checkout must be on the path first
 
 RECORD = ROOT / "docs" / "mend-lab.json"
 PAGE = ROOT / "docs" / "mend.md"

@@ -47,7 +47,7 @@ class Group(NamedTuple):
 
 GROUPS = {
     "ledger": Group(
-        ("core/parse/ledger.py", "core/parse/matching.py", "core/account.py", "core/comparable.py"),
+        ("core/parse/ledger.py", "core/parse/matching.py", "core/base/account.py", "core/base/comparable.py"),
         "parse/test_ledger.py parse/test_ledger_edges.py parse/test_ledger_properties.py "
         "test_account.py test_comparable.py",
     ),

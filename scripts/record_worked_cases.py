@@ -19,13 +19,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from prompt_debugger.core.lab import LabPool  # the checkout comes first on the path
+from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.parse.engines import VllmEngine
 from prompt_debugger.core.pipeline import EXAMPLE_NAMES, Example, Target, ask_parsers, find_example, run_request
 from prompt_debugger.core.pipeline.recordings import FACTS_NAME, pack_recording, recordings_dir
 from prompt_debugger.core.report import write_bundle
 from prompt_debugger.core.request import read_request
-from prompt_debugger.core.types import Trace
+from prompt_debugger.core.tools.lab import LabPool  # the checkout comes first on the path
 from prompt_debugger.ui.report import mask_trace
 
 NEUTRAL_URL = "http://127.0.0.1:8000/v1"

@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from prompt_debugger.core.errors import PluginError  # noqa: E402  # the checkout comes first on the path
+from prompt_debugger.core.base.errors import PluginError  # noqa: E402  # the checkout comes first on the path
 from prompt_debugger.ui.rule_pages import (  # noqa: E402  # the checkout comes first on the path
     index_page,
     page_name,

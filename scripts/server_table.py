@@ -21,9 +21,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from prompt_debugger.core.errors import BackendError  # noqa: E402  # the checkout must be on the path first
-from prompt_debugger.core.lab import LabPool, LabSpec  # noqa: E402
-from prompt_debugger.core.types import JSONObject, Trace  # noqa: E402
+from prompt_debugger.core.base.errors import BackendError  # noqa: E402  # the checkout must be on the path first
+from prompt_debugger.core.base.types import JSONObject, Trace  # noqa: E402
+from prompt_debugger.core.tools.lab import LabPool, LabSpec  # noqa: E402
 from tests.servers.running_servers import (  # noqa: E402
     LAB_MODEL,
     LITELLM_KEY,

@@ -25,10 +25,10 @@ from typing import Any, cast
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from prompt_debugger.core.lab import LabPool  # noqa: E402  # the checkout must be on the path first
+from prompt_debugger.core.base.types import JSONObject  # noqa: E402
 from prompt_debugger.core.pipeline import Target  # noqa: E402
-from prompt_debugger.core.types import JSONObject  # noqa: E402
-from prompt_debugger.core.verify import About, Journal, Plan, Tally, summary_of, verify  # noqa: E402
+from prompt_debugger.core.tools.lab import LabPool  # noqa: E402  # the checkout must be on the path first
+from prompt_debugger.core.tools.verify import About, Journal, Plan, Tally, summary_of, verify  # noqa: E402
 
 DATASET = ROOT / "assets" / "datasets" / "lab.jsonl"
 RECORD = ROOT / "docs" / "verify-lab.json"

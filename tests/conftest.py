@@ -16,14 +16,14 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, settings
 
-from prompt_debugger.core.lab import LabPool, LabSpec
+from prompt_debugger.core.tools.lab import LabPool, LabSpec
 from tests.clock import Clock
 from tests.examples import ASKED, examples
 from tests.patience import be_patient
 from tests.warm.labs import cold_labs, warm_labs
 from tests.warm.parsers import warm_parsers
 from tests.warm.program import warm_program
-from tests.warm.rooms import cold_rooms, warm_rooms
+from tests.warm.sandboxes import cold_sandboxes, warm_sandboxes
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
@@ -144,8 +144,8 @@ def reasoning_lab_url(labs: LabPool) -> str:
 
 @pytest.fixture(scope="session", autouse=True)
 def _warm_processes() -> Iterator[None]:
-    """Labs, parser helpers, rooms and commands of a run split off from few processes that have done their imports."""
-    with warm_labs(), warm_parsers(), warm_rooms(), warm_program():
+    """Labs, parser helpers, sandboxes and commands of a run split off from few processes that are done importing."""
+    with warm_labs(), warm_parsers(), warm_sandboxes(), warm_program():
         yield
 
 
@@ -164,10 +164,10 @@ def _cold_labs() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(name="cold_rooms")
-def _cold_rooms() -> Iterator[None]:
-    """Rooms that have a stem each, imports and all, as users' have."""
-    with cold_rooms():
+@pytest.fixture(name="cold_sandboxes")
+def _cold_sandboxes() -> Iterator[None]:
+    """Sandboxes that have a forkserver each, imports and all, as users' have."""
+    with cold_sandboxes():
         yield
 
 

@@ -33,9 +33,9 @@ def be_patient(patch: pytest.MonkeyPatch) -> None:
     is said of a run would be another. Limits of processor time stay as they are. A test of a limit names its own.
     """
     from prompt_debugger.core.complete import Timeouts
-    from prompt_debugger.core.grammar import GrammarLimits
-    from prompt_debugger.core.mend import trial
     from prompt_debugger.core.parse.engines import EngineLimits
+    from prompt_debugger.core.tools.fixes import trial
+    from prompt_debugger.core.tools.grammar import GrammarLimits
 
     set_defaults(patch, Timeouts, connect_s=60.0, probe_s=60.0)  # a server that is mute at a look costs as much
     set_defaults(patch, GrammarLimits, start_s=PATIENCE_S, question_s=PATIENCE_S, verdict_s=PATIENCE_S)

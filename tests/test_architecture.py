@@ -38,7 +38,7 @@ def test_no_modules_import_one_another_in_a_circle():
 
 
 # What pydantic asks a type about itself, imported when it asks.
-_LATER = {"prompt_debugger.core.types.base": {"prompt_debugger.core.types.outside"}}
+_LATER = {"prompt_debugger.core.base.types.base": {"prompt_debugger.core.base.types.outside"}}
 
 
 def _name_of(path):

@@ -27,7 +27,7 @@ _ELSEWHERE = {
     "vllm@": "older releases have to be fetched first",
     "sglang:": "SGLang does not run on a machine like this: tests/core/parse/engines",
     "session.har": "what a browser recorded: tests/core/request",
-    "--offline": "a vLLM of its own for each run: tests/core/offline",
+    "--offline": "a vLLM of its own for each run: tests/core/tools/offline",
     "api.example.com": "stands for somebody's server",
 }
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
+from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.diagnose import RULES
-from prompt_debugger.core.lab import LabPool, LabSpec
 from prompt_debugger.core.pipeline import Target, find_example, run_request
 from prompt_debugger.core.request import read_request
-from prompt_debugger.core.types import Trace
+from prompt_debugger.core.tools.lab import LabPool, LabSpec
 from tests.conftest import ROOT
 
 Body = dict[str, Any]

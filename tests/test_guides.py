@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import prompt_debugger
+from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.diagnose import RULES
 from prompt_debugger.core.formats import TABLES, TextFormat
-from prompt_debugger.core.protocols import ReadContext
 from tests.conftest import ROOT
 
 GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))

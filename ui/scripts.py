@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from prompt_debugger.core.assets import assets_dir
+from prompt_debugger.core.base.assets import assets_dir
 
 _IMPORT = re.compile(r'^import (?:\{([^}]*)\} from )?"\./([\w.]+)";\n', re.MULTILINE)
 _LIST = re.compile(r"^export \{([^}]*)\};\n", re.MULTILINE)

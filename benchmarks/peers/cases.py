@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import CallStatus, ParsedMessage, Place
 from prompt_debugger.core.formats import FORMATS, pick_format
 from prompt_debugger.core.parse.reasoning import ReasoningTags
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import CallStatus, ParsedMessage, Place
 
 
 @dataclass(frozen=True)

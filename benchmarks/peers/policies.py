@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.peers.cases import Reading, whole_calls
+from prompt_debugger.core.base.types import CallStatus
 from prompt_debugger.core.formats import FORMATS
-from prompt_debugger.core.types import CallStatus
 
 _TAG_IS_MISSING = re.compile(r"tag\b.* is missing")
 _MARKED = re.compile(r"[>\]]\s*\[?\{\"")

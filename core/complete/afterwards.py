@@ -10,14 +10,14 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from prompt_debugger.core.comparable import draws_at_random
+from prompt_debugger.core.base.comparable import draws_at_random
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.protocols import Tokenizer
+from prompt_debugger.core.base.types import ChatResult, Completeness, JSONObject, Prompt, Server
 from prompt_debugger.core.complete.client import ServerClient
 from prompt_debugger.core.complete.engines import engine_of
 from prompt_debugger.core.complete.evidence import Gathering
 from prompt_debugger.core.complete.ladder import Gathered, Sampling
-from prompt_debugger.core.errors import BackendError
-from prompt_debugger.core.protocols import Tokenizer
-from prompt_debugger.core.types import ChatResult, Completeness, JSONObject, Prompt, Server
 
 _DRAWS = "the request draws at random, so another sampling says nothing about this answer"
 _ENOUGH_AGREEMENTS = 4  # answers after which our decoding is believed without asking the server for its own

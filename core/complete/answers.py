@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 import re
 
+from prompt_debugger.core.base.errors import shorten
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, TokenLogprob, Usage
 from prompt_debugger.core.complete import run_facts
 from prompt_debugger.core.complete.backends.error_words import words_of
 from prompt_debugger.core.complete.backends.limits import MAX_CALLS, MAX_LOGPROBS, MAX_VALUES
@@ -20,10 +23,7 @@ from prompt_debugger.core.complete.shapes import (
     objects_of,
     text_of,
 )
-from prompt_debugger.core.errors import shorten
-from prompt_debugger.core.json_values import as_object
-from prompt_debugger.core.room import job
-from prompt_debugger.core.types import JSON, ChatResult, JSONObject, TokenLogprob, Usage
+from prompt_debugger.core.sandbox import job
 
 _ID = re.compile(r"[0-9]{1,18}")  # more digits than Python reads into a number are no id
 _TOKEN_ID = re.compile(r"token_id:([0-9]{1,18})")

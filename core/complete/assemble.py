@@ -12,10 +12,10 @@ Strings grow, lists of other things grow, objects merge; what names a thing
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.backends.limits import MAX_CALLS, MAX_VALUES
 from prompt_debugger.core.complete.shapes import count_values, integer_of, objects_of, text_of
-from prompt_debugger.core.json_values import as_object
-from prompt_debugger.core.types import JSON, JSONObject
 
 _NAMES = frozenset({"role", "type", "id"})
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from prompt_debugger.core.base.errors import shorten
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSONObject, TokenLogprob, Usage
 from prompt_debugger.core.complete import run_facts
 from prompt_debugger.core.complete.answers import (
     bound_message,
@@ -16,11 +19,8 @@ from prompt_debugger.core.complete.backends.limits import MAX_CHOICES, MAX_VALUE
 from prompt_debugger.core.complete.problem import Problem
 from prompt_debugger.core.complete.reading import READING
 from prompt_debugger.core.complete.shapes import integer_of, objects_of, parse_json, text_of
-from prompt_debugger.core.errors import shorten
-from prompt_debugger.core.json_values import as_object
-from prompt_debugger.core.room import job
-from prompt_debugger.core.room.values import admit
-from prompt_debugger.core.types import JSONObject, TokenLogprob, Usage
+from prompt_debugger.core.sandbox import job
+from prompt_debugger.core.sandbox.values import admit
 
 
 @admit

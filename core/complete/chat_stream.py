@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from prompt_debugger.core.base.errors import BackendError, shorten
+from prompt_debugger.core.base.types import ChatResult, StreamDelta, Usage
 from prompt_debugger.core.complete.answers import read_chat
 from prompt_debugger.core.complete.assemble import MessageAssembler
 from prompt_debugger.core.complete.backends.limits import MAX_CALLS, MAX_STREAM_VALUES, MAX_VALUES
@@ -19,9 +21,7 @@ from prompt_debugger.core.complete.growing_tokens import GrowingIds, GrowingLogp
 from prompt_debugger.core.complete.json_answers import json_of_text
 from prompt_debugger.core.complete.problem import Problem
 from prompt_debugger.core.complete.reading import NOT_JSON, READING, read
-from prompt_debugger.core.errors import BackendError, shorten
-from prompt_debugger.core.room import job
-from prompt_debugger.core.types import ChatResult, StreamDelta, Usage
+from prompt_debugger.core.sandbox import job
 
 OnDelta = Callable[[StreamDelta], None]
 OnPromptIds = Callable[[tuple[int, ...]], None]
@@ -50,7 +50,7 @@ class ChatStreamReader:
         self.is_done = False
 
     async def read(self, event: SseEvent, at_s: float) -> None:
-        """Take one event as `feed` does; a long one is read in the room."""
+        """Take one event as `feed` does; a long one is read in the sandbox."""
         if not self._takes_end(event):
             number, is_complete = self._event_count, event.is_complete
             chunk = await read(len(event.data), read_chat_chunk, event.data, number, is_complete=is_complete)
@@ -62,7 +62,7 @@ class ChatStreamReader:
             self._take(read_chat_chunk(event.data, self._event_count, is_complete=event.is_complete), at_s)
 
     async def end(self, body: str, elapsed_s: float, failure: Problem | None = None) -> ChatResult:
-        """Return what came as `finish` does; a long document in place of events is read in the room."""
+        """Return what came as `finish` does; a long document in place of events is read in the sandbox."""
         whole = None
         if self._event_count == 0 and failure is None:
             try:

@@ -6,6 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Self, TypeVar
 
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import ChatResult, Completion, JSONObject, Server, ServerOutcome
 from prompt_debugger.core.complete.backends.address import read_address
 from prompt_debugger.core.complete.backends.completions import request_completion
 from prompt_debugger.core.complete.backends.guard import NetworkGuard
@@ -21,9 +24,6 @@ from prompt_debugger.core.complete.engines import UNKNOWN, Engine, OutputToParse
 from prompt_debugger.core.complete.own_fields import REFUSED, chat_fields, fields_to_drop
 from prompt_debugger.core.complete.raw_completion import OnText
 from prompt_debugger.core.complete.sampling import plain_body, raw_body
-from prompt_debugger.core.errors import BackendError
-from prompt_debugger.core.json_values import as_object
-from prompt_debugger.core.types import ChatResult, Completion, JSONObject, Server, ServerOutcome
 
 _LOGPROBS = ("logprobs", "top_logprobs")
 _Result = TypeVar("_Result")

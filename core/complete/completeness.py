@@ -25,10 +25,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from prompt_debugger.core.base.protocols import Tokenizer
+from prompt_debugger.core.base.types import Completeness, Completion
 from prompt_debugger.core.complete.engines import ControlTokens, Engine, engine_of
 from prompt_debugger.core.formats import find_stripped_calls
-from prompt_debugger.core.protocols import Tokenizer
-from prompt_debugger.core.types import Completeness, Completion
 
 # In that many tokens, one word may be written in more tokens than the tokenizer would; one such is always allowed.
 _TOKENS_PER_ODD_WORD = 50

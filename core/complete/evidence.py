@@ -16,6 +16,10 @@ from collections.abc import Awaitable
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.protocols import Tokenizer
+from prompt_debugger.core.base.types import Basis, ChatResult, Completion, JSONObject, Prompt, Server
 from prompt_debugger.core.complete.backends.completions import constraint_of
 from prompt_debugger.core.complete.backends.llama_cpp import TemplateAnswer
 from prompt_debugger.core.complete.backends.vllm import RenderAnswer
@@ -47,11 +51,7 @@ from prompt_debugger.core.complete.raw_completion import OnText
 from prompt_debugger.core.complete.run_facts import facts_of
 from prompt_debugger.core.complete.sampling import max_tokens_of_chat, sampling_of_chat
 from prompt_debugger.core.complete.shapes import objects_of, text_of
-from prompt_debugger.core.errors import BackendError
-from prompt_debugger.core.json_values import as_object
-from prompt_debugger.core.protocols import Tokenizer
-from prompt_debugger.core.room import in_thread
-from prompt_debugger.core.types import ChatResult, Completion, Evidence, JSONObject, Prompt, Server
+from prompt_debugger.core.sandbox import in_thread
 
 _Result = TypeVar("_Result")
 
@@ -234,7 +234,7 @@ class Gathering:
         completion = await _settled(self.client.complete(text, self._sampling_fields(None, None), self.on_raw_text))
         if isinstance(completion, BackendError):
             return Sampling(problem=completion.message)
-        completion = await in_thread(self._judged, replace(completion, evidence=Evidence.TEXT_ONLY), None, text)
+        completion = await in_thread(self._judged, replace(completion, evidence=Basis.TEXT_ONLY), None, text)
         return Sampling(completion, None, origin)
 
     def _judged(self, completion: Completion, told_ids: tuple[int, ...] | None, text: str | None = None) -> Completion:

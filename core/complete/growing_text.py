@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from prompt_debugger.core.base.types import StreamDelta
 from prompt_debugger.core.complete.shapes import text_of
-from prompt_debugger.core.types import StreamDelta
 
 _SHORT_CHARS = 20_000
 _PART = 256

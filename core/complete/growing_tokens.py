@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from prompt_debugger.core.base.types import TokenLogprob
 from prompt_debugger.core.complete.backends.limits import MAX_ALTERNATIVES, MAX_IDS, MAX_LOGPROBS
-from prompt_debugger.core.types import TokenLogprob
 
 
 class GrowingIds:

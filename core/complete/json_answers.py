@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.complete.backends.limits import MAX_ITEMS
 from prompt_debugger.core.complete.reading import NOT_JSON, READING
 from prompt_debugger.core.complete.shapes import parse_json
-from prompt_debugger.core.errors import BackendError
-from prompt_debugger.core.room import job
-from prompt_debugger.core.types import JSON
+from prompt_debugger.core.sandbox import job
 
 
 @job("reading the server's answer", READING)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from prompt_debugger.core.comparable import draws_at_random, may_constrain
+from prompt_debugger.core.base.comparable import draws_at_random, may_constrain
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.protocols import Tokenizer
+from prompt_debugger.core.base.types import Basis, ChatResult, Completeness, Completion, JSONObject, Refusal, Server
 from prompt_debugger.core.complete.backends.vllm import RenderAnswer
 from prompt_debugger.core.complete.completeness import decoded_from_ids
 from prompt_debugger.core.complete.engines import engine_of
 from prompt_debugger.core.complete.logprob_text import piece_of
 from prompt_debugger.core.complete.run_facts import RunFacts
 from prompt_debugger.core.complete.shapes import integer_of
-from prompt_debugger.core.errors import BackendError
-from prompt_debugger.core.protocols import Tokenizer
-from prompt_debugger.core.types import ChatResult, Completeness, Completion, Evidence, JSONObject, Refusal, Server
 
 REFUSED = frozenset({400, 422})
 # Keys and payment, a wrong address, time and load: no fault of this request.
@@ -45,7 +45,7 @@ class Gathered:
     """
 
     sent: JSONObject
-    evidence: Evidence | None = None
+    evidence: Basis | None = None
     why: str = ""
     chat: ChatResult | None = None
     chat_stream: ChatResult | None = None
@@ -152,7 +152,7 @@ def place_on_ladder(gathered: Gathered, same_run: Completion | None, sampling: S
         why = "The chat answer carries the ids of its own run; the raw output is those ids, decoded."
         if same_run.token_ids is None:
             why = "The chat answer carries the log-probabilities of its own run; the raw output is their tokens' text."
-        return replace(gathered, evidence=Evidence.SAME_RUN, why=why, raw=same_run, raw_again=second)
+        return replace(gathered, evidence=Basis.SAME_RUN, why=why, raw=same_run, raw_again=second)
     reason = _why_no_ids(gathered)
     if second is None:
         why = f"{reason}, and a raw completion could not be had: {sampling.problem or 'there was no prompt for it'}."
@@ -175,7 +175,7 @@ def same_run_completion(
         token_ids=token_ids,
         finish_reason=finish_reason,
         stop_reason=chat.stop_reason,
-        evidence=Evidence.SAME_RUN,
+        evidence=Basis.SAME_RUN,
         usage=chat.usage,
         logprobs=chat.logprobs,
         constraint=constraint,
@@ -224,7 +224,7 @@ def sampler_finish_reason(
 def notes_of(gathered: Gathered, sampling: Sampling, rendered: RenderAnswer | None) -> tuple[str, ...]:
     """Return what must be said so that nobody takes the values for more than they are."""
     body, chat, notes = gathered.sent, gathered.chat, []
-    if gathered.evidence is not Evidence.SAME_RUN:
+    if gathered.evidence is not Basis.SAME_RUN:
         notes.append(gathered.why)
     elif sampling.completion is None:
         problem = sampling.problem or "no prompt is known"
@@ -249,7 +249,7 @@ def notes_of(gathered: Gathered, sampling: Sampling, rendered: RenderAnswer | No
 def with_logprob_pieces(gathered: Gathered) -> Gathered:
     """Give a raw output from log-probabilities the ids of the chat's run, if both list the same tokens."""
     raw, ids = gathered.raw, None if gathered.chat is None else gathered.chat.token_ids
-    if raw is None or raw.logprobs is None or raw.token_ids is not None or raw.evidence is not Evidence.SAME_RUN:
+    if raw is None or raw.logprobs is None or raw.token_ids is not None or raw.evidence is not Basis.SAME_RUN:
         return gathered
     if ids is None or len(ids) != len(raw.logprobs):
         return gathered

@@ -6,7 +6,7 @@ there are fewer than the server counted, and they are no raw output. Some give a
 
 from __future__ import annotations
 
-from prompt_debugger.core.types import ChatResult, Completeness, Completion, Evidence, TokenLogprob
+from prompt_debugger.core.base.types import Basis, ChatResult, Completeness, Completion, TokenLogprob
 
 _END_REASONS = frozenset({"stop", "tool_calls", "function_call"})
 
@@ -31,7 +31,7 @@ def completion_of_logprobs(chat: ChatResult, finish_reason: str | None, constrai
         token_ids=None,
         finish_reason=finish_reason,
         stop_reason=chat.stop_reason,
-        evidence=Evidence.SAME_RUN,
+        evidence=Basis.SAME_RUN,
         usage=chat.usage,
         logprobs=tokens,
         constraint=constraint,

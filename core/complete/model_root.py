@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from prompt_debugger.core.base.types import Server
 from prompt_debugger.core.complete.backends.address import is_this_machine
-from prompt_debugger.core.types import Server
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete.engines import ENGINES, Engine
-from prompt_debugger.core.errors import BackendError
-from prompt_debugger.core.types import JSONObject
 
 REFUSED = frozenset({400, 422})
 _LOGPROBS = "logprobs"

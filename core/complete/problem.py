@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from prompt_debugger.core.errors import BackendError
-from prompt_debugger.core.room.values import admit
-from prompt_debugger.core.types import Unread
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.types import Unread
+from prompt_debugger.core.sandbox.values import admit
 
 
 @admit

@@ -6,6 +6,9 @@ import json
 from collections.abc import Callable
 from typing import NamedTuple
 
+from prompt_debugger.core.base.errors import BackendError, shorten
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, Basis, Completion, JSONObject, TokenLogprob, Usage
 from prompt_debugger.core.complete import run_facts
 from prompt_debugger.core.complete.answers import (
     completion_logprobs_of,
@@ -20,11 +23,8 @@ from prompt_debugger.core.complete.growing_tokens import GrowingIds, GrowingLogp
 from prompt_debugger.core.complete.json_answers import json_of_text
 from prompt_debugger.core.complete.reading import NOT_JSON, READING, read
 from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
-from prompt_debugger.core.errors import BackendError, shorten
-from prompt_debugger.core.json_values import as_object
-from prompt_debugger.core.room import job
-from prompt_debugger.core.room.values import admit
-from prompt_debugger.core.types import JSON, Completion, Evidence, JSONObject, TokenLogprob, Usage
+from prompt_debugger.core.sandbox import job
+from prompt_debugger.core.sandbox.values import admit
 
 OnText = Callable[[str], None]
 
@@ -96,7 +96,7 @@ class CompletionReader:
         self.is_done = False
 
     async def read(self, event: SseEvent) -> None:
-        """Take one event of a stream as `feed` does; a long one is read in the room."""
+        """Take one event of a stream as `feed` does; a long one is read in the sandbox."""
         if not self._takes_end(event):
             self._take(await read(len(event.data), read_raw_event, event.data))
 
@@ -110,7 +110,7 @@ class CompletionReader:
             self._take(read_raw_event(event.data))
 
     async def read_whole(self, body: str) -> None:
-        """Take a whole answer; a long one is read in the room.
+        """Take a whole answer; a long one is read in the sandbox.
 
         Raises:
             BackendError: It reports an error (kind `broken-stream`), or is no JSON (kind `not-json`).
@@ -144,7 +144,7 @@ class CompletionReader:
             token_ids=token_ids,
             finish_reason=self._finish_reason,
             stop_reason=self._stop_reason,
-            evidence=Evidence.TEXT_ONLY if token_ids is None else Evidence.OWN_RENDER,
+            evidence=Basis.TEXT_ONLY if token_ids is None else Basis.OWN_RENDER,
             usage=self._usage,
             logprobs=self._logprobs.told,
             constraint=constraint,

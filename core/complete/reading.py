@@ -1,6 +1,6 @@
-"""What servers answer is read here if it is short, and in the room if it is long: by the same functions.
+"""What servers answer is read here if it is short, and in the sandbox if it is long: by the same functions.
 
-The event loop, which a page shares with all its tabs, reads only what takes no time. A room's limits bound the rest,
+The event loop, which a page shares with all its tabs, reads only what takes no time. A sandbox's limits bound the rest,
 and who stops waiting ends the reading itself.
 """
 
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import ParamSpec, TypeVar
 
-from prompt_debugger.core.errors import BackendError, RoomError
-from prompt_debugger.core.room import Job, Limits, room_of
+from prompt_debugger.core.base.errors import BackendError, SandboxError
+from prompt_debugger.core.sandbox import Job, Limits, sandbox_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -32,13 +32,13 @@ async def read(size: int, job: Job[P, T], /, *args: P.args, **kwargs: P.kwargs) 
 
     Raises:
         BackendError: The job raised it, or took more than it may (kind `too-large`).
-        RoomError: There is no room, or it was closed.
+        SandboxError: All workers are busy, or it was closed.
     """
     if size <= IN_PLACE_CHARS:
         return job(*args, **kwargs)
     try:
-        return await room_of().run(job, *args, **kwargs)
-    except RoomError as error:
+        return await sandbox_of().run(job, *args, **kwargs)
+    except SandboxError as error:
         if error.limit not in _TOO_MUCH:
             raise
         message = f"{error.message}, so the answer was not read to its end"

@@ -17,14 +17,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.engines import ENGINES
 from prompt_debugger.core.complete.reading import READING, read
 from prompt_debugger.core.complete.shapes import ids_of, objects_of, parse_object, text_of
-from prompt_debugger.core.errors import BackendError
-from prompt_debugger.core.json_values import as_object
-from prompt_debugger.core.room import job
-from prompt_debugger.core.room.values import admit
-from prompt_debugger.core.types import JSON, JSONObject
+from prompt_debugger.core.sandbox import job
+from prompt_debugger.core.sandbox.values import admit
 
 _PROXIED = "provider_specific_fields"
 _VERBOSE = "__verbose"
@@ -85,7 +85,7 @@ async def facts_of(body: str) -> RunFacts:
     """Return what an answer tells of its run.
 
     Args:
-        body: The answer as received; a long one is read in the room.
+        body: The answer as received; a long one is read in the sandbox.
     """
     if _VERBOSE not in body and _DETAILS not in body:
         return RunFacts()

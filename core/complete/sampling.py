@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete.backends.vllm import RenderAnswer
 from prompt_debugger.core.complete.shapes import integer_of
-from prompt_debugger.core.types import JSONObject
 
 CARRIED_FIELDS = (
     "model", "temperature", "top_p", "top_k", "min_p", "seed", "presence_penalty", "frequency_penalty",

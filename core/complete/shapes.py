@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
+from prompt_debugger.core.base.json_values import as_object, is_too_deep
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.backends.limits import MAX_IDS
-from prompt_debugger.core.json_values import as_object, is_too_deep
-from prompt_debugger.core.types import JSON, JSONObject
 
 MOST_LOOK_PARTS = 100_000  # of what a server says of itself
 MOST_LOOK_COMMAS = 300_000

@@ -12,15 +12,15 @@ from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
 
+from prompt_debugger.core.base.discover import discover
+from prompt_debugger.core.base.errors import PluginError, shorten
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Certainty, Finding, Request, Severity, Trace
 from prompt_debugger.core.diagnose import rules
 from prompt_debugger.core.diagnose.blame import borrow_fixes, mark_followers, worst_first
 from prompt_debugger.core.diagnose.rules.base import TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, is_whole, sights_of
 from prompt_debugger.core.diagnose.verdict import reach_verdict
-from prompt_debugger.core.discover import discover
-from prompt_debugger.core.errors import PluginError, shorten
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Certainty, Finding, Request, Severity, Trace
 
 CRASH_CODE = "PD900"
 CRASH_NAME = "rule-crashed"

@@ -11,9 +11,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, Trace
 from prompt_debugger.core.diagnose.fields import as_list, body_of
-from prompt_debugger.core.json_values import as_object
-from prompt_debugger.core.types import JSON, Trace
 
 _NOTHING_LEFT = "Nothing else is known to help: report it with the saved run to the authors of the server or the model."
 _MISSING = object()

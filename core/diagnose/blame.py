@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from prompt_debugger.core.types import Finding, Severity, Stage
+from prompt_debugger.core.base.types import Finding, Severity, Stage
 
 BLAME_ORDER = (Stage.RENDER, Stage.COMPLETE, Stage.PARSE, Stage.CONTRACT, Stage.REQUEST)
 _SEVERITIES = (Severity.ERROR, Severity.WARNING, Severity.NOTE)

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
+from prompt_debugger.core.base.types import JSON, CallOutcome, Segment, SegmentKind, Span, Trace
 from prompt_debugger.core.diagnose.fields import CallField, returned_calls
-from prompt_debugger.core.types import JSON, CallOutcome, Segment, SegmentKind, Span, Trace
 
 _TEXT = (SegmentKind.CONTENT, SegmentKind.REASONING)
 _BEHIND_NAME = re.compile(r"[\"']\s*[,}]|\s*[({\[<]|:\d+\s*<|\s*\n\s*[{<]")  # no prose goes on like this

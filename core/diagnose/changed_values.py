@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from prompt_debugger.core.base.types import JSON, CallOutcome, CallStatus, Certainty, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.fields import CallField, as_text, decode_json
 from prompt_debugger.core.diagnose.sight import comparison, matched_calls
-from prompt_debugger.core.types import JSON, CallOutcome, CallStatus, Certainty, ToolCallAttempt, Trace
 
 
 class AlteredCall(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from prompt_debugger.core.types import ChatResult
+from prompt_debugger.core.base.types import ChatResult
 
 _NATIVE = re.compile(r"(?<!\\)\"native_finish_reason\"\s*:\s*\"([^\"\\]{1,80})\"")
 _WORD = re.compile(r"[a-z_]+")

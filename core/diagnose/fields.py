@@ -10,8 +10,8 @@ import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from prompt_debugger.core.json_values import as_object
-from prompt_debugger.core.types import JSON, JSONObject, Request, Trace
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject, Request, Trace
 
 
 class TextField(NamedTuple):

@@ -6,8 +6,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.types import Span
 from prompt_debugger.core.formats import TABLES
-from prompt_debugger.core.types import Span
 
 # `(?:…)` alternatives in order of length, so that the longest one wins.
 _MARKER = re.compile(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.types import Server
 from prompt_debugger.core.formats import TABLES
-from prompt_debugger.core.types import Server
 
 FAMILYS_PARSER = "Start the server with the tool parser of this model's family."
 

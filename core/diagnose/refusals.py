@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from prompt_debugger.core.types import Refusal
+from prompt_debugger.core.base.types import Refusal
 
 
 class RefusalCause(StrEnum):

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.fields import (
     CallField,
     as_text,
@@ -20,8 +22,6 @@ from prompt_debugger.core.diagnose.fields import (
 )
 from prompt_debugger.core.diagnose.schemas import walk_schema
 from prompt_debugger.core.diagnose.sight import written_as
-from prompt_debugger.core.json_values import as_object
-from prompt_debugger.core.types import JSON, JSONObject, ToolCallAttempt, Trace
 
 _MAX_NAMED = 3
 _MAX_PATTERN_CHARS = 80

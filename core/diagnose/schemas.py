@@ -18,8 +18,8 @@ from jsonschema_specifications import REGISTRY as SPECIFICATIONS
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
-from prompt_debugger.core.schema_validator import build_validator
-from prompt_debugger.core.types import JSON, JSONObject
+from prompt_debugger.core.base.schema_validator import build_validator
+from prompt_debugger.core.base.types import JSON, JSONObject
 
 KNOWN_TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
 _SCHEMAS_BY_NAME = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")

@@ -11,9 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
-from prompt_debugger.core.diagnose.fields import CallField, as_count, as_text, body_of, calls_of_message
-from prompt_debugger.core.formats import TABLES, ReasoningPair
-from prompt_debugger.core.types import (
+from prompt_debugger.core.base.types import (
     CallMatch,
     CallOutcome,
     CallStatus,
@@ -29,6 +27,8 @@ from prompt_debugger.core.types import (
     ToolCallAttempt,
     Trace,
 )
+from prompt_debugger.core.diagnose.fields import CallField, as_count, as_text, body_of, calls_of_message
+from prompt_debugger.core.formats import TABLES, ReasoningPair
 
 QUOTE_CHARS = 120
 
@@ -76,7 +76,7 @@ def prompt_of(trace: Trace) -> Prompt | None:
 
 
 def comparison(trace: Trace) -> Certainty | None:
-    """Say how surely raw output and chat message belong to one generation; decided in `core.comparable`.
+    """Say how surely raw output and chat message belong to one generation; decided in `core.base.comparable`.
 
     Returns:
         `OBSERVED` for one run, `INFERRED` for two runs that had to agree,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from prompt_debugger.core.base.types import Prompt, Span, Trace
 from prompt_debugger.core.diagnose.fields import body_of, last_role
 from prompt_debugger.core.diagnose.sight import prompt_of
 from prompt_debugger.core.formats import TABLES
-from prompt_debugger.core.types import Prompt, Span, Trace
 
 # Headers that open reasoning count, what closes such a message does not: it ends turns in other families.
 _TEXTS = {text.strip() for pair in TABLES.reasoning_pairs for text in pair}

@@ -6,10 +6,10 @@ import json
 import re
 from typing import NamedTuple
 
+from prompt_debugger.core.base.types import JSON, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.sight import prompt_of
 from prompt_debugger.core.formats import FORMATS, TABLES
-from prompt_debugger.core.types import JSON, Trace
 
 
 class Switch(NamedTuple):

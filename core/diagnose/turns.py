@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from prompt_debugger.core.base.types import Span, Token, TokenKind, Trace
 from prompt_debugger.core.diagnose.sight import end_texts
 from prompt_debugger.core.formats import TABLES
-from prompt_debugger.core.types import Span, Token, TokenKind, Trace
 
 
 def end_spans(trace: Trace) -> tuple[Span, ...]:

@@ -26,11 +26,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from prompt_debugger.core.account import count_calls, count_characters
-from prompt_debugger.core.comparable import why_incomplete
-from prompt_debugger.core.diagnose.blame import blame_rank
-from prompt_debugger.core.diagnose.words import counted
-from prompt_debugger.core.types import (
+from prompt_debugger.core.base.account import count_calls, count_characters
+from prompt_debugger.core.base.comparable import why_incomplete
+from prompt_debugger.core.base.types import (
     Certainty,
     Completeness,
     Conclusion,
@@ -41,6 +39,8 @@ from prompt_debugger.core.types import (
     Trace,
     Verdict,
 )
+from prompt_debugger.core.diagnose.blame import blame_rank
+from prompt_debugger.core.diagnose.words import counted
 
 REFUSED = "PD100"
 _NOT_SAID = "so whether anything was lost cannot be said."

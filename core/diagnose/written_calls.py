@@ -6,11 +6,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import CallStatus, Segment, SegmentKind, Span, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.fields import body_of, request_tools, texts_inside
 from prompt_debugger.core.diagnose.markers import find_unquoted_markers
 from prompt_debugger.core.formats import pick_format
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import CallStatus, Segment, SegmentKind, Span, ToolCallAttempt, Trace
 
 _MOST_DIFFERENT = 500  # calls that are looked for in the request, each in all of it
 _OF_CALLS = (SegmentKind.MARKUP, SegmentKind.CALL_NAME, SegmentKind.CALL_ID, SegmentKind.CALL_ARGUMENTS)

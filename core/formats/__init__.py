@@ -8,8 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import ModuleType
 
-from prompt_debugger.core.discover import discover
-from prompt_debugger.core.errors import PluginError, RequestError
+from prompt_debugger.core.base.discover import discover
+from prompt_debugger.core.base.errors import PluginError, RequestError
+from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
+from prompt_debugger.core.base.types import FormatScore, ParsedMessage
 from prompt_debugger.core.formats import _tables
 from prompt_debugger.core.formats._detect import Detector
 from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ParserNames, ThinkingSwitch
@@ -22,8 +24,6 @@ from prompt_debugger.core.formats._tables import (
     tables_of,
 )
 from prompt_debugger.core.formats.generic import FORMAT as GENERIC
-from prompt_debugger.core.protocols import ModelFormat, ReadContext
-from prompt_debugger.core.types import FormatScore, ParsedMessage
 
 __all__ = [
     "CONTROL_TOKEN",

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import FormatScore, ParsedMessage
 from prompt_debugger.core.formats._family import NO_SIGN, TextFormat
 from prompt_debugger.core.parse.cut_markers import BegunMarkers
 from prompt_debugger.core.parse.many_texts import ManyTexts
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import FormatScore, ParsedMessage
 
 
 class Detection(NamedTuple):

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from prompt_debugger.core.base.structural_tag import StrictLevel, TagBuilder
+from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.parse.reasoning import ReasoningTags
-from prompt_debugger.core.structural_tag import StrictLevel, TagBuilder
-from prompt_debugger.core.types import JSON
 
 IdCheck = Callable[[str], str | None]
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import FormatScore, ParsedMessage
 from prompt_debugger.core.formats._facts import FamilyFacts
 from prompt_debugger.core.parse.cut_markers import cut_marker_start
 from prompt_debugger.core.parse.reading import COMMON_ENDS, CallScanner, Conventions, no_calls, read_message
 from prompt_debugger.core.parse.reasoning import ReasoningTags, reasoning_is_open
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import FormatScore, ParsedMessage
 
 # Scores of marks, from "only this family writes it" to "many do".
 CERTAIN, STRONG, FAIR, WEAK = 0.95, 0.8, 0.6, 0.3

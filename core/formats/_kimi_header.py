@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from prompt_debugger.core.base.types import Span
 from prompt_debugger.core.parse.header_calls import MAX_HEADER_CHARS, Header
 from prompt_debugger.core.parse.scan import trim_span
-from prompt_debugger.core.types import Span
 
 _PREFIX = "functions."
 _INDEX = re.compile(r":\d+\Z")

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from prompt_debugger.core.base.types import Span
 from prompt_debugger.core.formats._facts import ThinkingSwitch
 from prompt_debugger.core.formats._family import TextFormat
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.signs import is_control
-from prompt_debugger.core.types import Span
 
 # Parsers of no family of their own: these are told their format by the model's files.
 PARSERS_OF_ANY_FORMAT = frozenset({"hf"})

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 
+from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames, ThinkingSwitch
 from prompt_debugger.core.formats._family import CERTAIN, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.call_object import CallKeys
@@ -27,7 +28,6 @@ from prompt_debugger.core.parse.combine import scan_both
 from prompt_debugger.core.parse.json_calls import JSONCalls
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
-from prompt_debugger.core.protocols import ModelFormat
 
 _OPEN, _CLOSE = "<|START_ACTION|>", "<|END_ACTION|>"
 _WRAPPERS = ("<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>")

@@ -16,13 +16,13 @@ Source: the chat templates of DeepSeek-V3-0324 and DeepSeek-R1-0528, as of 2025-
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.protocols import ModelFormat
+from prompt_debugger.core.base.types import Span
 from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import FAIR, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.header_calls import Header, HeaderCalls, plain_header
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
-from prompt_debugger.core.protocols import ModelFormat
-from prompt_debugger.core.types import Span
 
 SECTION_OPEN, SECTION_CLOSE = "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"
 CALL_OPEN, CALL_CLOSE, SEPARATOR = "<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", "<｜tool▁sep｜>"

@@ -11,6 +11,7 @@ Source: the chat template and the tokenizer notes of DeepSeek-V3.1, 2025-08.
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
 from prompt_debugger.core.formats.deepseek_v3 import (
@@ -24,7 +25,6 @@ from prompt_debugger.core.formats.deepseek_v3 import (
 from prompt_debugger.core.parse.header_calls import HeaderCalls
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
-from prompt_debugger.core.protocols import ModelFormat
 
 FORMAT: ModelFormat = TextFormat(
     name="deepseek_v31",

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import re
 
+from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import (
     ENABLE_THINKING,
     THINKING,
@@ -31,7 +32,6 @@ from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.tag_calls import TagCalls
-from prompt_debugger.core.protocols import ModelFormat
 
 _BARS = r"[｜|‖]{1,2}"
 _DSML = rf"{_BARS}\s?DSML\s?{_BARS}\s?"

@@ -11,12 +11,12 @@ Source: vLLM 0.32 `tool_parsers/ernie45_tool_parser.py`, `reasoning/ernie45_reas
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts
 from prompt_debugger.core.formats._family import CERTAIN, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.json_calls import JSONCalls
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
-from prompt_debugger.core.protocols import ModelFormat
 
 _OPEN, _CLOSE = "<tool_call>", "</tool_call>"
 _WRAPPERS = ("<response>", "</response>")

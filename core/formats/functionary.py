@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import re
 
+from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
+from prompt_debugger.core.base.types import CallStatus, Span, ToolCallAttempt
 from prompt_debugger.core.formats._facts import FamilyFacts
 from prompt_debugger.core.formats._family import FAIR, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.arguments import read_arguments
@@ -19,8 +21,6 @@ from prompt_debugger.core.parse.header_calls import Header, build_call
 from prompt_debugger.core.parse.reading import Conventions, Scan
 from prompt_debugger.core.parse.scan import Finder, stops_of
 from prompt_debugger.core.parse.tools import tool_names
-from prompt_debugger.core.protocols import ModelFormat, ReadContext
-from prompt_debugger.core.types import CallStatus, Span, ToolCallAttempt
 
 _MARK = ">>>"
 _HEAD = re.compile(r"(?:>>>)?(?P<name>[A-Za-z_][\w.\-]*)\n")

@@ -9,11 +9,11 @@ Source: the model card of functiongemma-270m-it, 2025-12; vLLM 0.32 `tool_parser
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import FamilyFacts
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.parse.brace_calls import BraceCalls
 from prompt_debugger.core.parse.reading import Conventions
-from prompt_debugger.core.protocols import ModelFormat
 
 _OPEN, _CLOSE, _QUOTE = "<start_function_call>", "<end_function_call>", "<escape>"
 

@@ -11,12 +11,12 @@ templates write them. Chosen only where no family's markers occur.
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
+from prompt_debugger.core.base.types import FormatScore
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, ThinkingSwitch
 from prompt_debugger.core.formats._family import TextFormat, Weighed
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
-from prompt_debugger.core.protocols import ModelFormat, ReadContext
-from prompt_debugger.core.types import FormatScore
 
 _WEIGHED = Weighed(FormatScore(0.1, "explains any text as content"))
 _CONVENTIONS = Conventions(reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2))

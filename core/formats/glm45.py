@@ -17,6 +17,18 @@ from __future__ import annotations
 import json
 import re
 
+from prompt_debugger.core.base.protocols import ModelFormat
+from prompt_debugger.core.base.structural_tag import (
+    GrammarPlan,
+    between,
+    calls_of,
+    exactly,
+    following,
+    free_text,
+    one_of,
+    schema_of,
+)
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.formats._facts import (
     ENABLE_THINKING,
     THINKING,
@@ -29,18 +41,6 @@ from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.tag_calls import TagCalls
-from prompt_debugger.core.protocols import ModelFormat
-from prompt_debugger.core.structural_tag import (
-    GrammarPlan,
-    between,
-    calls_of,
-    exactly,
-    following,
-    free_text,
-    one_of,
-    schema_of,
-)
-from prompt_debugger.core.types import JSON, JSONObject
 
 _NAME = r"<tool_call>\s*(?P<name>[A-Za-z_][\w.\-]*)"
 

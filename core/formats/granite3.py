@@ -13,12 +13,12 @@ vLLM 0.32 `reasoning/granite_reasoning_parser.py`.
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import THINKING, FamilyFacts
 from prompt_debugger.core.formats._family import CERTAIN, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.json_calls import JSONCalls
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
-from prompt_debugger.core.protocols import ModelFormat
 
 _TOKEN, _TEXT = "<|tool_call|>", "<tool_call>"
 _OPENERS = ("<think>", "Here is my thought process:", "Here's my thought process:")

@@ -9,12 +9,12 @@ Source: the chat template of Granite-4.0, 2025-10.
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts
 from prompt_debugger.core.formats._family import FAIR, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.json_calls import JSONCalls
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
-from prompt_debugger.core.protocols import ModelFormat
 
 _OPEN, _CLOSE = "<tool_call>", "</tool_call>"
 

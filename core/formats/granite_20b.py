@@ -9,11 +9,11 @@ Source: the model card of granite-20b-functioncalling, 2024-06; vLLM 0.32 `tool_
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import FamilyFacts
 from prompt_debugger.core.formats._family import CERTAIN, FAIR, Mark, TextFormat
 from prompt_debugger.core.parse.json_calls import JSONCalls
 from prompt_debugger.core.parse.reading import Conventions
-from prompt_debugger.core.protocols import ModelFormat
 
 _MARKER = "<function_call>"
 

@@ -21,18 +21,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ParserNames
-from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
-from prompt_debugger.core.parse.arguments import read_arguments
-from prompt_debugger.core.parse.call_segments import segments_of_call
-from prompt_debugger.core.parse.header_calls import Header, build_call
-from prompt_debugger.core.parse.reading import Conventions, Stretch, assemble_message, find_cut, find_end
-from prompt_debugger.core.parse.reasoning import ReasoningTags
-from prompt_debugger.core.parse.scan import Finder, Hit, is_quoted_inline
-from prompt_debugger.core.parse.tools import tool_names
-from prompt_debugger.core.protocols import ModelFormat, ReadContext
-from prompt_debugger.core.structural_tag import GrammarPlan, between, exactly, following, free_text, schema_of
-from prompt_debugger.core.types import (
+from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
+from prompt_debugger.core.base.structural_tag import GrammarPlan, between, exactly, following, free_text, schema_of
+from prompt_debugger.core.base.types import (
     JSON,
     CallStatus,
     JSONObject,
@@ -42,6 +33,15 @@ from prompt_debugger.core.types import (
     Span,
     ToolCallAttempt,
 )
+from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ParserNames
+from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
+from prompt_debugger.core.parse.arguments import read_arguments
+from prompt_debugger.core.parse.call_segments import segments_of_call
+from prompt_debugger.core.parse.header_calls import Header, build_call
+from prompt_debugger.core.parse.reading import Conventions, Stretch, assemble_message, find_cut, find_end
+from prompt_debugger.core.parse.reasoning import ReasoningTags
+from prompt_debugger.core.parse.scan import Finder, Hit, is_quoted_inline
+from prompt_debugger.core.parse.tools import tool_names
 
 _START, _CHANNEL, _MESSAGE, _CONSTRAIN = "<|start|>", "<|channel|>", "<|message|>", "<|constrain|>"
 _ENDS = ("<|end|>", "<|call|>", "<|return|>")

@@ -19,13 +19,13 @@ Hermes-3-Llama-3.1-8B (tool use), as of 2025-09; vLLM 0.32
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.protocols import ModelFormat
+from prompt_debugger.core.base.structural_tag import json_calls_between
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import CERTAIN, FAIR, Mark, TextFormat
 from prompt_debugger.core.parse.json_calls import JSONCalls
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
-from prompt_debugger.core.protocols import ModelFormat
-from prompt_debugger.core.structural_tag import json_calls_between
 
 _OPEN, _CLOSE = "<tool_call>", "</tool_call>"
 

@@ -12,13 +12,13 @@ Source: the chat template of Hunyuan-A13B-Instruct, 2025-06; vLLM 0.32
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts
 from prompt_debugger.core.formats._family import CERTAIN, STRONG, Mark, TextFormat
 from prompt_debugger.core.formats.jamba import CLOSE, OPEN
 from prompt_debugger.core.parse.json_calls import JSONCalls
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
-from prompt_debugger.core.protocols import ModelFormat
 
 _SURE = 0.97  # more than a list of calls alone, which Jamba writes, too
 _ANSWER_OPEN, _ANSWER_CLOSE = "<answer>", "</answer>"

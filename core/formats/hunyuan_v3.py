@@ -20,13 +20,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ThinkingSwitch
-from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
-from prompt_debugger.core.parse.reading import Conventions, read_message
-from prompt_debugger.core.parse.reasoning import ReasoningTags
-from prompt_debugger.core.parse.tag_calls import TagCalls
-from prompt_debugger.core.protocols import ModelFormat, ReadContext
-from prompt_debugger.core.structural_tag import (
+from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
+from prompt_debugger.core.base.structural_tag import (
     GrammarPlan,
     ToolGrammar,
     between,
@@ -38,7 +33,12 @@ from prompt_debugger.core.structural_tag import (
     repeated,
     triggered,
 )
-from prompt_debugger.core.types import JSON, JSONObject, ParsedMessage
+from prompt_debugger.core.base.types import JSON, JSONObject, ParsedMessage
+from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ThinkingSwitch
+from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
+from prompt_debugger.core.parse.reading import Conventions, read_message
+from prompt_debugger.core.parse.reasoning import ReasoningTags
+from prompt_debugger.core.parse.tag_calls import TagCalls
 
 _SUFFIX = r"(?::[^\s<>]{1,40})?"
 _TAG = re.compile(r"</?think(:[^\s<>]{1,40})>")

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import re
 
+from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
+from prompt_debugger.core.base.types import ParsedMessage, Span
 from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.parse.call_object import CallKeys
@@ -22,8 +24,6 @@ from prompt_debugger.core.parse.channels import BodyKind, Channels
 from prompt_debugger.core.parse.json_calls import JSONCalls
 from prompt_debugger.core.parse.reading import Conventions, Scan
 from prompt_debugger.core.parse.reasoning import ReasoningTags
-from prompt_debugger.core.protocols import ModelFormat, ReadContext
-from prompt_debugger.core.types import ParsedMessage, Span
 
 _OPEN, _END, _END_SAMPLING = "<|content_invoke_tool_json|>", "<|end_message|>", "<|content_model_end_sampling|>"
 _KINDS: dict[str, BodyKind] = {"thinking": "reasoning", "calls": "calls"}

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 
+from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.parse.combine import scan_both
@@ -25,7 +26,6 @@ from prompt_debugger.core.parse.json_calls import JSONCalls
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.tag_calls import TagCalls
-from prompt_debugger.core.protocols import ModelFormat
 
 _OPEN, _CLOSE = "<ifm|tool_call>", "</ifm|tool_call>"
 _SECTION = ("<ifm|tool_calls>", "</ifm|tool_calls>")

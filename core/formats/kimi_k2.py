@@ -21,13 +21,13 @@ sgl-project/sglang#21377, #25362.
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
 from prompt_debugger.core.formats._kimi_header import id_problem, read_header
 from prompt_debugger.core.parse.header_calls import HeaderCalls
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
-from prompt_debugger.core.protocols import ModelFormat
 
 _SECTION_OPENERS = ("<|tool_calls_section_begin|>", "<|tool_call_section_begin|>")
 _SECTION_CLOSERS = ("<|tool_calls_section_end|>", "<|tool_call_section_end|>")

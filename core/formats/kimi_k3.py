@@ -19,13 +19,8 @@ from __future__ import annotations
 
 import re
 
-from prompt_debugger.core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, Grammar, ParserNames
-from prompt_debugger.core.formats._family import Mark, TextFormat
-from prompt_debugger.core.parse.reading import Conventions
-from prompt_debugger.core.parse.reasoning import ReasoningTags
-from prompt_debugger.core.parse.tag_calls import TagCalls
-from prompt_debugger.core.protocols import ModelFormat
-from prompt_debugger.core.structural_tag import (
+from prompt_debugger.core.base.protocols import ModelFormat
+from prompt_debugger.core.base.structural_tag import (
     GrammarPlan,
     ToolGrammar,
     between,
@@ -40,7 +35,12 @@ from prompt_debugger.core.structural_tag import (
     repeated,
     schema_of,
 )
-from prompt_debugger.core.types import JSON, JSONObject
+from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, Grammar, ParserNames
+from prompt_debugger.core.formats._family import Mark, TextFormat
+from prompt_debugger.core.parse.reading import Conventions
+from prompt_debugger.core.parse.reasoning import ReasoningTags
+from prompt_debugger.core.parse.tag_calls import TagCalls
 
 _OPEN, _CLOSE, _SEPARATOR = r"<\|open\|>\s*", r"<\|close\|>\s*", r"\s*<\|sep\|>"
 _INSIDE = r"(?:(?!<\|)[^\n]){0,400}?"  # inside a tag: `<` may stand there, a token may not

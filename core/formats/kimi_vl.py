@@ -9,11 +9,11 @@ Source: the model card of Kimi-VL-A3B-Thinking, 2025-04.
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import FamilyFacts
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
-from prompt_debugger.core.protocols import ModelFormat
 
 _THINK, _END_THINK = "◁think▷", "◁/think▷"
 

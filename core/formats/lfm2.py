@@ -10,14 +10,14 @@ Source: the chat template of LFM2.5-8B-A1B, 2026.
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
+from prompt_debugger.core.base.types import Span
 from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.parse.json_calls import JSONCalls
 from prompt_debugger.core.parse.python_calls import PythonCalls
 from prompt_debugger.core.parse.reading import Conventions, Scan
 from prompt_debugger.core.parse.reasoning import ReasoningTags
-from prompt_debugger.core.protocols import ModelFormat, ReadContext
-from prompt_debugger.core.types import Span
 
 _OPEN, _CLOSE = "<|tool_call_start|>", "<|tool_call_end|>"
 _PYTHON = PythonCalls(openers=(_OPEN,), closers=(_CLOSE,))

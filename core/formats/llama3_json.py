@@ -18,6 +18,8 @@ from __future__ import annotations
 
 import re
 
+from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
+from prompt_debugger.core.base.types import Span
 from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import FAIR, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.bare_json import BareJSONCalls
@@ -27,8 +29,6 @@ from prompt_debugger.core.parse.combine import scan_both
 from prompt_debugger.core.parse.reading import Conventions, Scan
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.tag_calls import TagCalls
-from prompt_debugger.core.protocols import ModelFormat, ReadContext
-from prompt_debugger.core.types import Span
 
 _TAG = "<|python_tag|>"
 _BARE = BareJSONCalls(

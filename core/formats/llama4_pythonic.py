@@ -10,12 +10,12 @@ Source: the prompt-format guide of Llama 4, 2025-04; vLLM 0.32 `tool_parsers/lla
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.parse.python_calls import PythonCalls
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
-from prompt_debugger.core.protocols import ModelFormat
 
 _OPEN, _CLOSE = "<|python_start|>", "<|python_end|>"
 

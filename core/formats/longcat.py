@@ -10,13 +10,13 @@ Source: the chat template of LongCat-Flash-Chat, 2025-09.
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.protocols import ModelFormat
+from prompt_debugger.core.base.structural_tag import json_calls_between
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts, Grammar
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.parse.json_calls import JSONCalls
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
-from prompt_debugger.core.protocols import ModelFormat
-from prompt_debugger.core.structural_tag import json_calls_between
 
 _OPEN, _CLOSE = "<longcat_tool_call>", "</longcat_tool_call>"
 

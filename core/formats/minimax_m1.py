@@ -14,13 +14,13 @@ Source: the function-calling guide of MiniMax-M1, 2025-06.
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import FamilyFacts
 from prompt_debugger.core.formats._family import CERTAIN, Mark, TextFormat
 from prompt_debugger.core.formats.jamba import CLOSE, OPEN
 from prompt_debugger.core.parse.json_calls import JSONCalls
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
-from prompt_debugger.core.protocols import ModelFormat
 
 FORMAT: ModelFormat = TextFormat(
     name="minimax_m1",

@@ -19,13 +19,8 @@ from __future__ import annotations
 
 import re
 
-from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ParserNames
-from prompt_debugger.core.formats._family import FAIR, STRONG, Mark, TextFormat
-from prompt_debugger.core.parse.reading import Conventions
-from prompt_debugger.core.parse.reasoning import ReasoningTags
-from prompt_debugger.core.parse.tag_calls import TagCalls
-from prompt_debugger.core.protocols import ModelFormat
-from prompt_debugger.core.structural_tag import (
+from prompt_debugger.core.base.protocols import ModelFormat
+from prompt_debugger.core.base.structural_tag import (
     GrammarPlan,
     between,
     exactly,
@@ -35,7 +30,12 @@ from prompt_debugger.core.structural_tag import (
     schema_of,
     triggered,
 )
-from prompt_debugger.core.types import JSON, JSONObject
+from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ParserNames
+from prompt_debugger.core.formats._family import FAIR, STRONG, Mark, TextFormat
+from prompt_debugger.core.parse.reading import Conventions
+from prompt_debugger.core.parse.reasoning import ReasoningTags
+from prompt_debugger.core.parse.tag_calls import TagCalls
 
 INVOCATIONS = TagCalls(
     opener=re.compile(r"<invoke\s+name\s*=\s*[\"']?(?P<name>[^\"'>\n]{0,256})[\"']?\s*(?:/?>|\Z)"),

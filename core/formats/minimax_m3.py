@@ -18,6 +18,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
+from prompt_debugger.core.base.types import JSON, CallStatus, JSONObject, Span, ToolCallAttempt
 from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames, ThinkingSwitch
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.parse.arguments import Arguments
@@ -27,8 +29,6 @@ from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.scan import PatternFinder, QuoteGuard, skip_space, trim_span
 from prompt_debugger.core.parse.tools import parameter_schemas
 from prompt_debugger.core.parse.typed_values import branch_for, schema_types, value_from_text
-from prompt_debugger.core.protocols import ModelFormat, ReadContext
-from prompt_debugger.core.types import JSON, CallStatus, JSONObject, Span, ToolCallAttempt
 
 _PREFIX = "]<]minimax[>["
 _P = re.escape(_PREFIX)

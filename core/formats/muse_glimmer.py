@@ -22,6 +22,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
+from prompt_debugger.core.base.types import ParsedMessage, Span, ToolCallAttempt
 from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import CERTAIN, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.channels import BodyKind, Channels
@@ -29,8 +31,6 @@ from prompt_debugger.core.parse.reading import Conventions, Scan
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.tag_calls import TagCalls
 from prompt_debugger.core.parse.tools import tool_names
-from prompt_debugger.core.protocols import ModelFormat, ReadContext
-from prompt_debugger.core.types import ParsedMessage, Span, ToolCallAttempt
 
 _TAGS = TagCalls(
     exact_tags=True,

@@ -9,12 +9,12 @@ Source: the model card of Phi-4-mini-instruct, 2025-02; vLLM 0.32 `tool_parsers/
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import FamilyFacts
 from prompt_debugger.core.formats._family import CERTAIN, Mark, TextFormat
 from prompt_debugger.core.parse.json_calls import JSONCalls
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
-from prompt_debugger.core.protocols import ModelFormat
 
 _TAGS = ("<|tool_call|>", "<|/tool_call|>")
 

@@ -15,14 +15,21 @@ Source: vLLM 0.32 `parser/plamo3.py`.
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.protocols import ModelFormat
+from prompt_debugger.core.base.structural_tag import (
+    GrammarPlan,
+    between,
+    following,
+    list_of_calls,
+    schema_of,
+    triggered,
+)
+from prompt_debugger.core.base.types import JSON, JSONObject, Span
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts, Grammar
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.parse.header_calls import Header, HeaderCalls, plain_header
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
-from prompt_debugger.core.protocols import ModelFormat
-from prompt_debugger.core.structural_tag import GrammarPlan, between, following, list_of_calls, schema_of, triggered
-from prompt_debugger.core.types import JSON, JSONObject, Span
 
 
 def _token(name: str) -> str:

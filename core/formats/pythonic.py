@@ -13,12 +13,12 @@ Source: the model cards of ToolACE-8B and Llama-3.2-3B-Instruct, 2024-09; vLLM 0
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import STRONG, TextFormat
 from prompt_debugger.core.parse.python_calls import PythonCalls
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
-from prompt_debugger.core.protocols import ModelFormat
 
 FORMAT: ModelFormat = TextFormat(
     name="pythonic",

@@ -21,12 +21,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.tag_calls import TagCalls
-from prompt_debugger.core.protocols import ModelFormat
 
 FUNCTIONS = TagCalls(
     opener=re.compile(r"<function(?:\s*=\s*|\s+)[\"']?(?P<name>[^>\n\"'<=]{0,256})[\"']?\s*(?:>|(?=\n)|\Z)"),

@@ -9,14 +9,14 @@ Source: smg 1.13.0 `sarashina.rs`, whose tests have both forms.
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
+from prompt_debugger.core.base.types import Span
 from prompt_debugger.core.formats._facts import FamilyFacts
 from prompt_debugger.core.formats._family import CERTAIN, Mark, TextFormat
 from prompt_debugger.core.parse.bare_json import BareJSONCalls
 from prompt_debugger.core.parse.call_object import CallKeys
 from prompt_debugger.core.parse.json_calls import JSONCalls
 from prompt_debugger.core.parse.reading import Conventions, Scan
-from prompt_debugger.core.protocols import ModelFormat, ReadContext
-from prompt_debugger.core.types import Span
 
 _OPEN = "<|tool_calls|>"
 _KEYS = CallKeys(is_python=True)

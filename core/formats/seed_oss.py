@@ -18,12 +18,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.formats.qwen3_coder import FUNCTIONS
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
-from prompt_debugger.core.protocols import ModelFormat
 
 FORMAT: ModelFormat = TextFormat(
     name="seed_oss",

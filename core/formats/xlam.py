@@ -12,14 +12,14 @@ Source: the model card of Llama-xLAM-2-8b-fc-r, 2025-04; vLLM 0.32 `tool_parsers
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
+from prompt_debugger.core.base.types import Span
 from prompt_debugger.core.formats._facts import FamilyFacts
 from prompt_debugger.core.formats._family import STRONG, TextFormat
 from prompt_debugger.core.parse.bare_json import BareJSONCalls
 from prompt_debugger.core.parse.json_calls import JSONCalls
 from prompt_debugger.core.parse.reading import Conventions, Scan
 from prompt_debugger.core.parse.reasoning import ReasoningTags
-from prompt_debugger.core.protocols import ModelFormat, ReadContext
-from prompt_debugger.core.types import Span
 
 _OPENERS, _CLOSE = ("<tool_call>", "[TOOL_CALLS]"), "</tool_call>"
 _BARE = BareJSONCalls(in_list=True, unwraps_fence=True)

@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import NamedTuple
 
-from prompt_debugger.core.types import Span
+from prompt_debugger.core.base.types import Span
 
 _BLOCK_CHARS = (32, 12, 6)  # sizes of the common stretches looked for, largest first
 _MAX_REPEATS = 8  # a block more frequent than this tells nothing about places

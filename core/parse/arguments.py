@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from prompt_debugger.core.base.types import JSON, CallStatus, JSONObject, Span
+from prompt_debugger.core.base.types.frozen import value
 from prompt_debugger.core.parse.json_scan import decode_json, decode_object, explain_json_error, scan_json
 from prompt_debugger.core.parse.python_dicts import explain_break
 from prompt_debugger.core.parse.scan import Finder, Hit, skip_space, trim_span
-from prompt_debugger.core.types import JSON, CallStatus, JSONObject, Span
-from prompt_debugger.core.types.frozen import value
 
 
 @value(frozen=True, slots=True)

@@ -12,12 +12,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import CallStatus, Span, ToolCallAttempt
 from prompt_debugger.core.parse.call_object import CallKeys, break_call, read_call
 from prompt_debugger.core.parse.reading import Scan, frame_spans
 from prompt_debugger.core.parse.scan import QuoteGuard, skip_space
 from prompt_debugger.core.parse.tools import tool_names
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import CallStatus, Span, ToolCallAttempt
 
 _SEPARATORS = ",;"
 _LINE_OR_MARKER = re.compile(r"\n|<\|")

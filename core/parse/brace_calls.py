@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import JSON, CallStatus, JSONObject, Place, Span, ToolCallAttempt
 from prompt_debugger.core.parse.arguments import Arguments
 from prompt_debugger.core.parse.header_calls import Header, build_call
 from prompt_debugger.core.parse.reading import Scan
@@ -17,8 +19,6 @@ from prompt_debugger.core.parse.scan import skip_space
 from prompt_debugger.core.parse.stretch_scan import StretchScan
 from prompt_debugger.core.parse.tools import parameter_schemas
 from prompt_debugger.core.parse.typed_values import schema_types, value_from_text
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import JSON, CallStatus, JSONObject, Place, Span, ToolCallAttempt
 
 _MAX_DEPTH = 100
 _HEAD = re.compile(r"\s*(?:call\s*:|:|(?=[\w.\-]+\{))\s*(?P<name>[^\s{(<]*)\s*(?P<open>[{(]?)")

@@ -12,11 +12,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import CallStatus, Place, Span, ToolCallAttempt
 from prompt_debugger.core.parse.python_calls import PythonCalls, PythonScan
 from prompt_debugger.core.parse.reading import Scan
 from prompt_debugger.core.parse.scan import Hit, skip_space
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import CallStatus, Place, Span, ToolCallAttempt
 
 _CALL_START = re.compile(r"(?P<name>[A-Za-z_][\w\-]*+(?:\.(?!call\s*\()[A-Za-z_][\w\-]*+)*+)\.call\s*\(")
 _CUT_START = re.compile(r"(?P<name>[A-Za-z_][\w\-]*+)\.(?:c(?:a(?:ll?)?)?)?\Z")

@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from prompt_debugger.core.base.types import JSON, CallStatus, JSONObject, Place, Span, ToolCallAttempt
+from prompt_debugger.core.base.types.frozen import value
 from prompt_debugger.core.parse.arguments import object_from_value
 from prompt_debugger.core.parse.json_scan import JSONScan, Member, decode_json, partial_string, scan_json, scan_members
 from prompt_debugger.core.parse.python_dicts import (
@@ -23,8 +25,6 @@ from prompt_debugger.core.parse.python_dicts import (
 )
 from prompt_debugger.core.parse.python_values import read_python_value
 from prompt_debugger.core.parse.scan import skip_space
-from prompt_debugger.core.types import JSON, CallStatus, JSONObject, Place, Span, ToolCallAttempt
-from prompt_debugger.core.types.frozen import value
 
 _MemberReader = Callable[[str, int, int], tuple[Member, ...]]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from operator import itemgetter
 
-from prompt_debugger.core.types import Segment, SegmentKind, Span, ToolCallAttempt
+from prompt_debugger.core.base.types import Segment, SegmentKind, Span, ToolCallAttempt
 
 
 def segments_of_call(call: ToolCallAttempt, call_index: int) -> list[Segment]:

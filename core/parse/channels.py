@@ -14,6 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import ParsedMessage, Segment, SegmentKind, Span, ToolCallAttempt
 from prompt_debugger.core.parse.call_segments import segments_of_call
 from prompt_debugger.core.parse.reading import (
     CallScanner,
@@ -25,8 +27,6 @@ from prompt_debugger.core.parse.reading import (
     scan_for_calls,
 )
 from prompt_debugger.core.parse.scan import PatternFinder
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import ParsedMessage, Segment, SegmentKind, Span, ToolCallAttempt
 
 BodyKind = Literal["reasoning", "content", "calls"]
 

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from prompt_debugger.core.types import Fate, LedgerEntry, Span
+from prompt_debugger.core.base.types import Fate, LedgerEntry, Span
 
 _Owner = tuple[Fate, str | None]
 

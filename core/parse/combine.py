@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import CallStatus, Span, ToolCallAttempt
 from prompt_debugger.core.parse.reading import CallScanner, Scan
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import CallStatus, Span, ToolCallAttempt
 
 
 def scan_both(first: CallScanner, second: CallScanner) -> CallScanner:

@@ -14,15 +14,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import CallStatus, Place, Span, ToolCallAttempt
+from prompt_debugger.core.base.types.frozen import value
 from prompt_debugger.core.parse.arguments import Arguments, read_arguments
 from prompt_debugger.core.parse.call_object import CallKeys, call_from_object
 from prompt_debugger.core.parse.json_scan import scan_json
 from prompt_debugger.core.parse.reading import Scan
 from prompt_debugger.core.parse.scan import Hit, stops_of, trim_span
 from prompt_debugger.core.parse.stretch_scan import StretchScan
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import CallStatus, Place, Span, ToolCallAttempt
-from prompt_debugger.core.types.frozen import value
 
 MAX_HEADER_CHARS = 256
 _LOOSE_HEADER = re.compile(r"(?:functions[.])?[\w.\-]+:\d+\s*\Z")

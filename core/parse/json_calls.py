@@ -12,13 +12,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import CallStatus, Place, Span, ToolCallAttempt
 from prompt_debugger.core.parse.call_object import CallKeys, break_call, call_from_object, read_call
 from prompt_debugger.core.parse.json_scan import scan_json
 from prompt_debugger.core.parse.reading import Scan, frame_spans
 from prompt_debugger.core.parse.scan import Hit, skip_space
 from prompt_debugger.core.parse.stretch_scan import StretchScan
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import CallStatus, Place, Span, ToolCallAttempt
 
 _LONGEST_TAG = 64
 _OBJECT_LINE = re.compile(r"^[ \t]*+(?P<open>\{)", re.MULTILINE)

@@ -10,9 +10,9 @@ import json
 import re
 from typing import NoReturn
 
-from prompt_debugger.core.json_values import is_too_deep
-from prompt_debugger.core.types import JSON, CallStatus, JSONObject, Span
-from prompt_debugger.core.types.frozen import value
+from prompt_debugger.core.base.json_values import is_too_deep
+from prompt_debugger.core.base.types import JSON, CallStatus, JSONObject, Span
+from prompt_debugger.core.base.types.frozen import value
 
 # One lexical step outside strings: separators, a literal or number, a bracket, or a whole string.
 _STEP = re.compile(

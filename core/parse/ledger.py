@@ -15,11 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from prompt_debugger.core.parse.align import Match, align, gaps_between
-from prompt_debugger.core.parse.call_segments import segments_of_call
-from prompt_debugger.core.parse.claims import Claims, Pieces
-from prompt_debugger.core.parse.matching import MessageCall, match_calls, message_calls, same_arguments, unmatched_calls
-from prompt_debugger.core.types import (
+from prompt_debugger.core.base.types import (
     JSON,
     CallMatch,
     Certainty,
@@ -35,6 +31,10 @@ from prompt_debugger.core.types import (
     Span,
     ToolCallAttempt,
 )
+from prompt_debugger.core.parse.align import Match, align, gaps_between
+from prompt_debugger.core.parse.call_segments import segments_of_call
+from prompt_debugger.core.parse.claims import Claims, Pieces
+from prompt_debugger.core.parse.matching import MessageCall, match_calls, message_calls, same_arguments, unmatched_calls
 
 _REASONING_FIELDS = ("reasoning", "reasoning_content")
 _INTENDED = {kind: Fate(kind.value) for kind in SegmentKind}

@@ -12,9 +12,9 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
-from prompt_debugger.core.json_values import same_json, same_json_text
+from prompt_debugger.core.base.json_values import same_json, same_json_text
+from prompt_debugger.core.base.types import JSON, CallMatch, CallOutcome, CallStatus, JSONObject, Place, ToolCallAttempt
 from prompt_debugger.core.parse.json_scan import decode_json
-from prompt_debugger.core.types import JSON, CallMatch, CallOutcome, CallStatus, JSONObject, Place, ToolCallAttempt
 
 _LONG_ENOUGH = 8  # so many common first characters of arguments are no accident
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import re
 
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import CallStatus, Span, ToolCallAttempt
 from prompt_debugger.core.parse.tools import tool_names
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import CallStatus, Span, ToolCallAttempt
 
 _LOOK_CHARS = 160  # how far back the sentence is looked at
 _MARKERS = re.compile(r"(?:(?:<[^<>\s]{1,60}>|\[[A-Z_]{2,30}\])[ \t]*)+\Z")

@@ -12,12 +12,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import JSON, CallStatus, Place, Span, ToolCallAttempt
 from prompt_debugger.core.parse.python_values import PythonValue, read_loose_string, read_python_value
 from prompt_debugger.core.parse.reading import Scan, frame_spans
 from prompt_debugger.core.parse.scan import Hit, skip_space
 from prompt_debugger.core.parse.stretch_scan import StretchScan
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import JSON, CallStatus, Place, Span, ToolCallAttempt
 
 _CALL_START = re.compile(r"(?P<name>[A-Za-z_][\w.\-]*)\s*\(")
 _BARE_LIST = re.compile(r"\[\s*(?P<name>[A-Za-z_][\w.\-]*)\s*\(")

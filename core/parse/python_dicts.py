@@ -8,10 +8,10 @@ are and what stands in them.
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.types import CallStatus, Span
 from prompt_debugger.core.parse.json_scan import JSONScan, Member
 from prompt_debugger.core.parse.python_values import read_python_value
 from prompt_debugger.core.parse.scan import skip_space
-from prompt_debugger.core.types import CallStatus, Span
 
 _BREAKS = ("'", "True", "False", "None")  # where JSON breaks and Python goes on
 _QUOTES = "\"'"

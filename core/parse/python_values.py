@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.parse.scan import skip_space
-from prompt_debugger.core.types import JSON
 
 _MAX_DEPTH = 100
 _NUMBER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)")

@@ -20,14 +20,22 @@ from functools import cached_property, lru_cache
 from operator import attrgetter
 from typing import NamedTuple
 
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import (
+    CallStatus,
+    ParsedMessage,
+    Place,
+    Segment,
+    SegmentKind,
+    Span,
+    ToolCallAttempt,
+)
+from prompt_debugger.core.base.types.frozen import value
 from prompt_debugger.core.parse.call_segments import segments_of_call
 from prompt_debugger.core.parse.cut_markers import cut_marker_start, cut_structure_start
 from prompt_debugger.core.parse.mentions import without_mentions
 from prompt_debugger.core.parse.reasoning import Part, ReasoningTags, Split, reasoning_is_open, split_reasoning
 from prompt_debugger.core.parse.scan import is_quoted_inline
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import CallStatus, ParsedMessage, Place, Segment, SegmentKind, Span, ToolCallAttempt
-from prompt_debugger.core.types.frozen import value
 
 # Texts that end a turn in one family or another.
 COMMON_ENDS = frozenset({

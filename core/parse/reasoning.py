@@ -15,10 +15,10 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
+from prompt_debugger.core.base.types import Span
+from prompt_debugger.core.base.types.frozen import value
 from prompt_debugger.core.parse.scan import Finder, is_quoted_inline, skip_space
 from prompt_debugger.core.parse.signs import is_control, is_sign
-from prompt_debugger.core.types import Span
-from prompt_debugger.core.types.frozen import value
 
 # How templates without control tokens open the model's turn.
 _PLAIN_HEADER = re.compile(r"\bassistant:\s*\Z", re.IGNORECASE)

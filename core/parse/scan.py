@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from prompt_debugger.core.types import Span
+from prompt_debugger.core.base.types import Span
 
 _SPACE = re.compile(r"[ \t\r\n]*+")
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})([^\n]*)", re.MULTILINE)

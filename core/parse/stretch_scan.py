@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import Span, ToolCallAttempt
 from prompt_debugger.core.parse.reading import Scan
 from prompt_debugger.core.parse.scan import Finder, QuoteGuard, stops_of
 from prompt_debugger.core.parse.tools import tool_names
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import Span, ToolCallAttempt
 
 
 class StretchScan:

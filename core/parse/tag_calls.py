@@ -14,6 +14,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import CallStatus, Place, Span, ToolCallAttempt
 from prompt_debugger.core.parse.arguments import Arguments
 from prompt_debugger.core.parse.header_calls import Header, build_call
 from prompt_debugger.core.parse.json_scan import scan_json
@@ -21,8 +23,6 @@ from prompt_debugger.core.parse.reading import Scan
 from prompt_debugger.core.parse.scan import PatternFinder, QuoteGuard, skip_space, stop_pattern, trim_span
 from prompt_debugger.core.parse.tag_values import TagValue, decode_values
 from prompt_debugger.core.parse.tools import parameter_schemas
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import CallStatus, Place, Span, ToolCallAttempt
 
 _MAX_CLOSERS = 64  # closing tags inside one value that are looked at
 _HALF_TAG = re.compile(r"<[a-z][^<>|]{0,80}\Z")

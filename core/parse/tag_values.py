@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.parse.json_scan import decode_json
 from prompt_debugger.core.parse.tools import function_of, parameter_schemas
 from prompt_debugger.core.parse.typed_values import schema_types, unwrap_arguments, value_from_text
-from prompt_debugger.core.types import JSON, JSONObject
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.parse.json_scan import decode_json
 from prompt_debugger.core.parse.python_values import read_python_value
-from prompt_debugger.core.types import JSON, JSONObject
 
 _INTEGER = re.compile(r"[+-]?\d{1,4000}\Z")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")

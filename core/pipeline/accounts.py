@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from prompt_debugger.core.account import count_calls, count_characters
+from prompt_debugger.core.base.account import count_calls, count_characters
+from prompt_debugger.core.base.types import JSONObject, Parse, ParserAccount, ParserOutcome
 from prompt_debugger.core.parse import build_ledger
-from prompt_debugger.core.types import JSONObject, Parse, ParserAccount, ParserOutcome
 
 
 def with_accounts(parse: Parse, outcomes: Mapping[str, ParserOutcome]) -> dict[str, ParserOutcome]:

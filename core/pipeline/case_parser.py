@@ -9,12 +9,25 @@ from dataclasses import replace
 from types import TracebackType
 from typing import NamedTuple, Self
 
+from prompt_debugger.core.base.errors import EngineError, RequestError, shorten
+from prompt_debugger.core.base.protocols import ReadContext, Tokenizer
+from prompt_debugger.core.base.types import (
+    JSON,
+    ChatResult,
+    Completion,
+    Finding,
+    JSONObject,
+    Parse,
+    ParserOutcome,
+    Request,
+    Server,
+    TokenTable,
+    Trace,
+)
 from prompt_debugger.core.complete import ServerClient
 from prompt_debugger.core.diagnose import diagnose_request, diagnose_trace
 from prompt_debugger.core.diagnose.schema_uses import schema_uses
 from prompt_debugger.core.diagnose.schemas import may_take_long
-from prompt_debugger.core.errors import EngineError, RequestError, shorten
-from prompt_debugger.core.experiments import ReleaseTable, bisect_releases
 from prompt_debugger.core.parse import build_ledger
 from prompt_debugger.core.parse.engines import RawOutput, VllmReleases, write_parser_name
 from prompt_debugger.core.pipeline.accounts import message_from_outcome, with_accounts
@@ -28,20 +41,7 @@ from prompt_debugger.core.pipeline.server_parsers import (
     text_without_end,
 )
 from prompt_debugger.core.pipeline.target import Target
-from prompt_debugger.core.protocols import ReadContext, Tokenizer
-from prompt_debugger.core.types import (
-    JSON,
-    ChatResult,
-    Completion,
-    Finding,
-    JSONObject,
-    Parse,
-    ParserOutcome,
-    Request,
-    Server,
-    TokenTable,
-    Trace,
-)
+from prompt_debugger.core.tools.experiments import ReleaseTable, bisect_releases
 
 EVERY_PARSER = "vllm:*"
 
@@ -111,7 +111,7 @@ class CaseParser:
             RenderError: The tokenizer cannot be loaded.
             EngineError: A parser was asked for and the helper cannot run, or no server was named for it.
             BackendError: A parser of the server was asked for, and it cannot be reached.
-            RoomError: A check took too much, and not for a schema.
+            SandboxError: A check took too much, and not for a schema.
         """
         raw = _raw(case)
         source = take_field(case, "tokenizer", str, None)

@@ -6,20 +6,20 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
-from prompt_debugger.core.diagnose import diagnose_trace
-from prompt_debugger.core.errors import RenderError, RequestError, shorten
-from prompt_debugger.core.experiments import RenderSetup
-from prompt_debugger.core.lab import packaged_model_dir
-from prompt_debugger.core.protocols import Tokenizer
-from prompt_debugger.core.render import generation_prompt, load_template, load_tokenizer, render_local
-from prompt_debugger.core.request.other_bodies import convert_body
-from prompt_debugger.core.types import (
+from prompt_debugger.core.base.errors import RenderError, RequestError, shorten
+from prompt_debugger.core.base.protocols import Tokenizer
+from prompt_debugger.core.base.types import (
     Finding,
     JSONObject,
     Prompt,
     Request,
     Trace,
 )
+from prompt_debugger.core.diagnose import diagnose_trace
+from prompt_debugger.core.render import generation_prompt, load_template, load_tokenizer, render_local
+from prompt_debugger.core.request.other_bodies import convert_body
+from prompt_debugger.core.tools.experiments import RenderSetup
+from prompt_debugger.core.tools.lab import packaged_model_dir
 
 T = TypeVar("T")
 

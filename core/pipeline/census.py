@@ -6,11 +6,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 
-from prompt_debugger.core.comparable import compare_outputs
+from prompt_debugger.core.base.comparable import compare_outputs
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import Comparability, JSONObject, Parse, ParsedMessage, Span, Token, Trace
 from prompt_debugger.core.formats import read_scored
 from prompt_debugger.core.parse import TOGETHER, build_ledger
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import Comparability, JSONObject, Parse, ParsedMessage, Span, Token, Trace
 
 PROMPT_TAIL_CHARS = 200
 

@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from prompt_debugger.core.errors import EngineError
-from prompt_debugger.core.grammar import (
+from prompt_debugger.core.base.errors import EngineError
+from prompt_debugger.core.base.types import JSON, JSONObject, Parse, Trace
+from prompt_debugger.core.pipeline.cases import cached_tokenizer
+from prompt_debugger.core.pipeline.census import PROMPT_TAIL_CHARS
+from prompt_debugger.core.report.wire import dump_document
+from prompt_debugger.core.tools.grammar import (
     Exhibit,
     GrammarEngine,
     GrammarVerdict,
     enforcement_of_request,
     first_illegal_token,
 )
-from prompt_debugger.core.pipeline.cases import cached_tokenizer
-from prompt_debugger.core.pipeline.census import PROMPT_TAIL_CHARS
-from prompt_debugger.core.report.wire import dump_document
-from prompt_debugger.core.types import JSON, JSONObject, Parse, Trace
 
 # What the request asks for, with each `--tool-strict-level` that a server may have been started with.
 REQUEST_LEVELS: Mapping[str, Literal["auto", "function", "parameter"]] = {

@@ -1,4 +1,4 @@
-"""Reading and checking a run in the room, where a schema that never ends costs only its own check."""
+"""Reading and checking a run in the sandbox, where a schema that never ends costs only its own check."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from typing import TypeVar
 
-from prompt_debugger.core.errors import RoomError
+from prompt_debugger.core.base.errors import SandboxError
+from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.pipeline.reading import Checking, Diagnosis, check_run
-from prompt_debugger.core.room import room_of
-from prompt_debugger.core.types import Trace
+from prompt_debugger.core.sandbox import sandbox_of
 
 T = TypeVar("T")
 
@@ -32,7 +32,7 @@ async def checked_steps(
         trace_so_far: Returns the run with everything that was yielded.
 
     Raises:
-        RoomError: Something else took too much.
+        SandboxError: Something else took too much.
     """
     left_out: dict[str, str] = {}
     rest: AsyncGenerator[T | Checking | Diagnosis, None] | AsyncGenerator[Checking | Diagnosis, None] = steps
@@ -45,20 +45,20 @@ async def checked_steps(
                     if not isinstance(step, Checking):
                         yield step
             return
-        except RoomError as error:
+        except SandboxError as error:
             if checking is None or checking.field in left_out or error.limit not in _REASONS:
                 raise
             left_out[checking.field] = _REASONS[error.limit].format(checking.cpu_s)
-        rest = room_of().stream(check_run, trace_so_far(), left_out)
+        rest = sandbox_of().stream(check_run, trace_so_far(), left_out)
 
 
 async def check(trace: Trace) -> Diagnosis:
-    """Return what is found in a run that was read, checked in the room.
+    """Return what is found in a run that was read, checked in the sandbox.
 
     Raises:
-        RoomError: A schema is not what takes too much.
+        SandboxError: A schema is not what takes too much.
     """
-    steps = room_of().stream(check_run, trace, {})
+    steps = sandbox_of().stream(check_run, trace, {})
     async with aclosing(checked_steps(steps, lambda: trace)) as checked:
         async for step in checked:
             if isinstance(step, Diagnosis):

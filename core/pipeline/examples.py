@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from prompt_debugger.core.assets import assets_dir
-from prompt_debugger.core.errors import RequestError
-from prompt_debugger.core.lab import LabSpec
-from prompt_debugger.core.types import JSONObject
+from prompt_debugger.core.base.assets import assets_dir
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.core.tools.lab import LabSpec
 
 
 @dataclass(frozen=True, slots=True)

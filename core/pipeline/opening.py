@@ -11,13 +11,13 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 
+from prompt_debugger.core.base.errors import BackendError, LabError
+from prompt_debugger.core.base.types import Server
 from prompt_debugger.core.complete import ServerClient, families_of_parser
-from prompt_debugger.core.errors import BackendError, LabError
-from prompt_debugger.core.lab import Lab, LabPool, LabProgress, start_words
 from prompt_debugger.core.pipeline.rendering import Renderer, load_renderer
 from prompt_debugger.core.pipeline.target import Target
-from prompt_debugger.core.room import in_thread
-from prompt_debugger.core.types import Server
+from prompt_debugger.core.sandbox import in_thread
+from prompt_debugger.core.tools.lab import Lab, LabPool, LabProgress, start_words
 
 
 async def lease_lab(

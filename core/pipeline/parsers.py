@@ -7,13 +7,13 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.base.errors import EngineError
+from prompt_debugger.core.base.types import ParserOutcome, Trace, VllmOutcome
 from prompt_debugger.core.parse.engines import RawOutput, VllmEngine, write_parser_name
 from prompt_debugger.core.pipeline.cases import tokenizer_source
 from prompt_debugger.core.pipeline.diagnosis import checked_steps
 from prompt_debugger.core.pipeline.reading import Diagnosis, account_outcomes, judge_outcomes
-from prompt_debugger.core.room import room_of
-from prompt_debugger.core.types import ParserOutcome, Trace, VllmOutcome
+from prompt_debugger.core.sandbox import sandbox_of
 
 # Parsers asked at a time where people wait: the next step comes, and can be stopped, within a second or two.
 PARSERS_PER_STEP = 4
@@ -77,7 +77,7 @@ async def step_parsers(
     for start in range(0, len(names), PARSERS_PER_STEP):
         more = await engine.parse_with(names[start : start + PARSERS_PER_STEP], output)
         if parse is not None:
-            more = await room_of().run(account_outcomes, parse, dict(more))
+            more = await sandbox_of().run(account_outcomes, parse, dict(more))
         step = replace(step, outcomes={**step.outcomes, **more})
         yield step
 
@@ -109,12 +109,12 @@ async def with_outcomes(trace: Trace, outcomes: Mapping[str, ParserOutcome]) -> 
     """Return a trace with the outcomes of parsers, those that read most calls first, judged anew.
 
     Raises:
-        RoomError: Judging it takes too much.
+        SandboxError: Judging it takes too much.
     """
     if trace.parse is None:
         return trace
     judged, parse = trace, trace.parse
-    steps = room_of().stream(judge_outcomes, trace, dict(outcomes))
+    steps = sandbox_of().stream(judge_outcomes, trace, dict(outcomes))
     async with aclosing(checked_steps(steps, lambda: judged)) as checked:
         async for step in checked:
             if isinstance(step, Diagnosis):

@@ -7,7 +7,7 @@ from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
 
-from prompt_debugger.core.types import Trace
+from prompt_debugger.core.base.types import Trace
 
 
 @dataclass(frozen=True, slots=True)

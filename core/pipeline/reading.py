@@ -1,4 +1,4 @@
-"""Stages C and D of a run as one job of the room: the trace goes in, what was read and found comes back.
+"""Stages C and D of a run as one job of the sandbox: the trace goes in, what was read and found comes back.
 
 The schemas of a request are strangers' programs: a pattern may search for hours and
 references may multiply without end. So each is announced before it is checked, with a
@@ -15,15 +15,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
-from prompt_debugger.core.diagnose import diagnose_trace, reach_verdict
-from prompt_debugger.core.diagnose.schema_uses import SchemaUse, left_out_note, schema_uses
-from prompt_debugger.core.diagnose.schemas import CheckKey, SchemaCheck, Violation, check_keys, knowing
-from prompt_debugger.core.parse import TOGETHER, build_ledger
-from prompt_debugger.core.pipeline.accounts import with_accounts
-from prompt_debugger.core.pipeline.census import take_census
-from prompt_debugger.core.room import Limits, job, limit_cpu
-from prompt_debugger.core.room.values import admit
-from prompt_debugger.core.types import (
+from prompt_debugger.core.base.types import (
     ChatResult,
     Finding,
     Parse,
@@ -31,6 +23,14 @@ from prompt_debugger.core.types import (
     Trace,
     Verdict,
 )
+from prompt_debugger.core.diagnose import diagnose_trace, reach_verdict
+from prompt_debugger.core.diagnose.schema_uses import SchemaUse, left_out_note, schema_uses
+from prompt_debugger.core.diagnose.schemas import CheckKey, SchemaCheck, Violation, check_keys, knowing
+from prompt_debugger.core.parse import TOGETHER, build_ledger
+from prompt_debugger.core.pipeline.accounts import with_accounts
+from prompt_debugger.core.pipeline.census import take_census
+from prompt_debugger.core.sandbox import Limits, job, limit_cpu
+from prompt_debugger.core.sandbox.values import admit
 
 MOST_LEFT_OUT = 3  # schemas that end a process; after them no schema of the run is checked
 

@@ -14,10 +14,10 @@ from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
-from prompt_debugger.core.assets import assets_dir
+from prompt_debugger.core.base.assets import assets_dir
+from prompt_debugger.core.base.types import JSONObject, Parse, Trace
 from prompt_debugger.core.pipeline.reading import Diagnosis, judge_outcomes, read_run
 from prompt_debugger.core.report import read_bundle
-from prompt_debugger.core.types import JSONObject, Parse, Trace
 
 FACTS_NAME = "recorded.json"
 

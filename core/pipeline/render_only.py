@@ -6,13 +6,13 @@ from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 
-from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.base.errors import RenderError
+from prompt_debugger.core.base.types import Prompt, Request, Server, Trace
 from prompt_debugger.core.pipeline.diagnosis import checked_steps
 from prompt_debugger.core.pipeline.reading import Diagnosis, read_run
 from prompt_debugger.core.pipeline.rendering import Renderer, load_renderer
 from prompt_debugger.core.pipeline.target import Target
-from prompt_debugger.core.room import in_thread, room_of
-from prompt_debugger.core.types import Prompt, Request, Server, Trace
+from prompt_debugger.core.sandbox import in_thread, sandbox_of
 
 
 async def render_request(request: Request, target: Target) -> Trace:
@@ -24,7 +24,7 @@ async def render_request(request: Request, target: Target) -> Trace:
 
     Raises:
         RenderError: The named tokenizer cannot be loaded.
-        RoomError: Checking the request takes too much.
+        SandboxError: Checking the request takes too much.
     """
     named = replace(target, tokenizer=target.tokenizer or Path(target.lab.model_dir))
     found = await in_thread(load_renderer, named, Server(""))
@@ -57,9 +57,9 @@ async def check_rendered(trace: Trace, special_texts: frozenset[str]) -> Trace:
         special_texts: Texts of the tokenizer's special tokens.
 
     Raises:
-        RoomError: Checking the request takes too much.
+        SandboxError: Checking the request takes too much.
     """
-    steps = room_of().stream(read_run, trace, special_texts)
+    steps = sandbox_of().stream(read_run, trace, special_texts)
     async with aclosing(checked_steps(steps, lambda: trace)) as checked:
         async for step in checked:
             if isinstance(step, Diagnosis):

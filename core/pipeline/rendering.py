@@ -11,11 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from prompt_debugger.core.base.errors import RenderError
+from prompt_debugger.core.base.protocols import Tokenizer
+from prompt_debugger.core.base.types import Completion, JSONObject, Prompt, PromptDifference, Server, Vocabulary
 from prompt_debugger.core.complete import ENGINES, Gathered, engine_of
 from prompt_debugger.core.complete.model_root import believable_root
-from prompt_debugger.core.errors import RenderError
 from prompt_debugger.core.pipeline.target import Target
-from prompt_debugger.core.protocols import Tokenizer
 from prompt_debugger.core.render import (
     Remembered,
     ToldPrompt,
@@ -29,7 +30,6 @@ from prompt_debugger.core.render import (
     tokens_of_pieces,
     told_special_tokens,
 )
-from prompt_debugger.core.types import Completion, JSONObject, Prompt, PromptDifference, Server, Vocabulary
 
 
 @dataclass(frozen=True, slots=True)

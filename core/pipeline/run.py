@@ -10,17 +10,17 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from prompt_debugger.core.base.errors import BackendError, LabError
+from prompt_debugger.core.base.types import JSONObject, Parse, Refusal, Request, Server, Trace
 from prompt_debugger.core.complete import Gathered, ServerClient, Timeouts, gather
-from prompt_debugger.core.errors import BackendError, LabError
-from prompt_debugger.core.lab import Lab, LabPool, LabProgress
 from prompt_debugger.core.pipeline.diagnosis import checked_steps
 from prompt_debugger.core.pipeline.opening import lease_lab, look_at, renderer_for
 from prompt_debugger.core.pipeline.progress import Progress, ProgressQueue
 from prompt_debugger.core.pipeline.reading import read_run
 from prompt_debugger.core.pipeline.rendering import Renderer
 from prompt_debugger.core.pipeline.target import Target, requested_model
-from prompt_debugger.core.room import in_thread, room_of
-from prompt_debugger.core.types import JSONObject, Parse, Refusal, Request, Server, Trace
+from prompt_debugger.core.sandbox import in_thread, sandbox_of
+from prompt_debugger.core.tools.lab import Lab, LabPool, LabProgress
 
 _DEATH_S = 2.0
 
@@ -134,7 +134,7 @@ class _Run:
 
     async def go_on(self) -> None:
         """Run the stages in their order."""
-        await in_thread(room_of().warm_up)  # it gets ready while the server is asked
+        await in_thread(sandbox_of().warm_up)  # it gets ready while the server is asked
         async with AsyncExitStack() as stack:
             client, server, target = await self.connect(stack)
             self.update("Loading the tokenizer", replace(self.trace, server=server))
@@ -211,7 +211,7 @@ class _Run:
 
     async def read(self, renderer: Renderer) -> None:
         """Stages C and D: our census and the account of every character; then findings and the run in one sentence."""
-        steps = room_of().stream(read_run, self.trace, renderer.special_texts)
+        steps = sandbox_of().stream(read_run, self.trace, renderer.special_texts)
         async with aclosing(checked_steps(steps, lambda: self.trace)) as checked:
             async for step in checked:
                 if isinstance(step, Parse):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from prompt_debugger.core.base.errors import BackendError, EngineError, shorten
+from prompt_debugger.core.base.types import JSONObject, Parse, ParserOutcome, SegmentKind, Server, ServerOutcome
 from prompt_debugger.core.complete import ENGINES, OutputToParse, OwnParsers, ServerClient, engine_of
-from prompt_debugger.core.errors import BackendError, EngineError, shorten
 from prompt_debugger.core.parse.engines import RawOutput
-from prompt_debugger.core.types import JSONObject, Parse, ParserOutcome, SegmentKind, Server, ServerOutcome
 
 _ABSENT = frozenset({403, 404, 405, 501})
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.types import JSONObject, Request, Server, Trace
 from prompt_debugger.core.complete import ENGINES, Gathered, ServerClient
 from prompt_debugger.core.diagnose import diagnose_trace
-from prompt_debugger.core.errors import BackendError
 from prompt_debugger.core.pipeline.opening import renderer_for
 from prompt_debugger.core.pipeline.target import Target, requested_model
-from prompt_debugger.core.room import in_thread
-from prompt_debugger.core.types import JSONObject, Request, Server, Trace
+from prompt_debugger.core.sandbox import in_thread
 
 
 async def render_on_server(request: Request, target: Target) -> Trace:

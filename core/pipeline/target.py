@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from prompt_debugger.core.base.types import Request
 from prompt_debugger.core.complete import NetworkGuard
-from prompt_debugger.core.lab import LabSpec
-from prompt_debugger.core.types import Request
+from prompt_debugger.core.tools.lab import LabSpec
 
 RUN_S = 1_800.0
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
+from prompt_debugger.core.base.types import JSON, JSONObject, PromptSpan, Span, SpanKind
 from prompt_debugger.core.render.trace.runs import join_path
-from prompt_debugger.core.types import JSON, JSONObject, PromptSpan, Span, SpanKind
 
 _WORDS = re.compile(r"\w+|\s+|.", re.DOTALL)
 _MIDDLE = 20_000  # words of the differing part beyond which only its ends are compared

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from prompt_debugger.core.types import NOWHERE, Origin, PromptSpan, SpanKind, TokenKind, TokenTable
+from prompt_debugger.core.base.types import NOWHERE, Origin, PromptSpan, SpanKind, TokenKind, TokenTable
 
 _FROM_REQUEST = frozenset({SpanKind.REQUEST, SpanKind.ESCAPED, SpanKind.SCALAR, SpanKind.STRUCTURE})
 _MARKER = re.compile(r"[<\[|].*[>\]|]", re.DOTALL)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from prompt_debugger.core.text import excerpt, first_divergence
-from prompt_debugger.core.types import Prompt, PromptDifference
+from prompt_debugger.core.base.text import excerpt, first_divergence
+from prompt_debugger.core.base.types import Prompt, PromptDifference
 
 _AROUND = 60  # characters shown after the first difference
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 
 import jinja2
 
+from prompt_debugger.core.base.types import JSON, PromptSpan, Span
 from prompt_debugger.core.render.job import Fault, RenderJob, RenderOutcome, Variable, unattributed
 from prompt_debugger.core.render.missing_names import MissingName, missing_name
 from prompt_debugger.core.render.reference import CLOCK, FINAL_TAG, compile_plain, render_plain
@@ -24,7 +25,6 @@ from prompt_debugger.core.render.trace.runs import BUDGET, Budget, Field, Run, R
 from prompt_debugger.core.render.trace.strings import TracedStr, plain, traced
 from prompt_debugger.core.render.trace.values import wrap
 from prompt_debugger.core.render.vllm_view import apply_causes
-from prompt_debugger.core.types import JSON, PromptSpan, Span
 
 RUN_BUDGET = 3_000_000
 TRACE_S = 0.6  # CPU seconds that taking texts apart may cost

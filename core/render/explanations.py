@@ -11,11 +11,11 @@ from functools import partial
 from itertools import combinations
 from typing import TypeAlias
 
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.formats import TABLES
 from prompt_debugger.core.render.inspect import TemplateFacts
 from prompt_debugger.core.render.job import RenderJob, Variable
 from prompt_debugger.core.render.vllm_view import LLAMA_CPP_CAUSES, usual_causes
-from prompt_debugger.core.types import JSON, JSONObject
 
 
 @dataclass(frozen=True, slots=True)

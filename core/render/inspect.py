@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import jinja2
 from jinja2 import meta, nodes
 
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.render.reference import compile_plain
-from prompt_debugger.core.types import JSONObject
 
 
 @dataclass(frozen=True, slots=True)

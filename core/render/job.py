@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from prompt_debugger.core.types import JSON, Branch, JSONObject, PromptSpan, Span, SpanKind
+from prompt_debugger.core.base.types import JSON, Branch, JSONObject, PromptSpan, Span, SpanKind
 
 
 @dataclass(frozen=True, slots=True)

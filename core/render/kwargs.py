@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from prompt_debugger.core.base.types import JSON, JSONObject, KwargSource, TemplateKwarg, WeakerValue
 from prompt_debugger.core.render.job import RenderOutcome, Variable
 from prompt_debugger.core.render.request_variables import NOT_VARIABLES, REQUEST_KWARGS, Variables, is_unset
-from prompt_debugger.core.types import JSON, JSONObject, KwargSource, TemplateKwarg, WeakerValue
 
 _TOP_LEVEL = ("add_generation_prompt", "continue_final_message", "documents", "reasoning_effort")
 _NOT_KWARGS = frozenset({"messages", "tools"})

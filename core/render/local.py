@@ -8,14 +8,14 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TypeAlias
 
-from prompt_debugger.core.errors import RenderError
-from prompt_debugger.core.protocols import Tokenizer
+from prompt_debugger.core.base.errors import RenderError
+from prompt_debugger.core.base.protocols import Tokenizer
+from prompt_debugger.core.base.types import JSON, JSONObject, Prompt, PromptSpan, TokenTable
 from prompt_debugger.core.render.job import Fault, RenderJob, RenderOutcome
 from prompt_debugger.core.render.kwargs import explain_kwargs, with_reads
 from prompt_debugger.core.render.request_variables import Variables, read_variables
 from prompt_debugger.core.render.tokenizers.fast import FastTokenizer
 from prompt_debugger.core.render.worker import shared_worker
-from prompt_debugger.core.types import JSON, JSONObject, Prompt, PromptSpan, TokenTable
 
 Renderer: TypeAlias = Callable[[RenderJob], RenderOutcome]
 _WANTS_MAPPING = re.compile(r"item pairs from a mapping|has no attribute 'items'")

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from prompt_debugger.core.protocols import RequestChange
+from prompt_debugger.core.base.protocols import RequestChange
+from prompt_debugger.core.base.types import JSON, JSONObject, PromptSpan, SpanKind
 from prompt_debugger.core.render.trace.runs import join_path
-from prompt_debugger.core.types import JSON, JSONObject, PromptSpan, SpanKind
 
 _MANY = 6  # changes up to which every choice of them is tried, 63 at most; beyond that one, two, or all
 

@@ -9,8 +9,8 @@ from functools import cache
 
 from jinja2.environment import Environment, Template
 
+from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.render.job import RenderJob
-from prompt_debugger.core.types import JSON
 
 CLOCK: ContextVar[datetime | None] = ContextVar("clock of the render under way", default=None)
 

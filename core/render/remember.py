@@ -10,7 +10,7 @@ from prompt_debugger.core.render.worker import shared_worker
 
 
 class Remembered:
-    """Runs jobs in the render room, and keeps the outcome of the first traced one: the request as pasted.
+    """Runs jobs in the render sandbox, and keeps the outcome of the first traced one: the request as pasted.
 
     One for each run: another may see another clock, and the outcome may be large.
     """

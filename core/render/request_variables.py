@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.base.errors import RenderError
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.render.job import Variable
-from prompt_debugger.core.types import JSON, JSONObject
 
 # Parameters of the reference library's `apply_chat_template`: they never become template variables.
 NOT_VARIABLES = frozenset(

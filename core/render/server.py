@@ -13,8 +13,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from prompt_debugger.core.errors import RenderError
-from prompt_debugger.core.protocols import RequestChange, Tokenizer
+from prompt_debugger.core.base.errors import RenderError
+from prompt_debugger.core.base.protocols import RequestChange, Tokenizer
+from prompt_debugger.core.base.text import excerpt, first_divergence
+from prompt_debugger.core.base.types import JSON, JSONObject, Prompt, PromptSpan, Span, SpanKind, TokenTable
 from prompt_debugger.core.render.align import align_spans, find_fields, likeness
 from prompt_debugger.core.render.attribute_tokens import attribute_tokens
 from prompt_debugger.core.render.explanations import Attempt, Suspect
@@ -27,8 +29,6 @@ from prompt_debugger.core.render.remember import Remembered
 from prompt_debugger.core.render.request_variables import Variables, read_variables
 from prompt_debugger.core.render.tokenizers.told import is_marker, tokens_of_pieces
 from prompt_debugger.core.render.worker import shared_worker
-from prompt_debugger.core.text import excerpt, first_divergence
-from prompt_debugger.core.types import JSON, JSONObject, Prompt, PromptSpan, Span, SpanKind, TokenTable
 
 _PROVED = "Equal to our render after what the server does to the request: "
 _AS_PASTED = "Equal to our own render of the request as pasted."

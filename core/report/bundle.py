@@ -16,9 +16,9 @@ import hashlib
 import json
 from typing import NamedTuple
 
-from prompt_debugger.core.errors import RequestError, shorten
+from prompt_debugger.core.base.errors import RequestError, shorten
+from prompt_debugger.core.base.types import JSON, SCHEMA_VERSION, JSONObject, Trace
 from prompt_debugger.core.report.wire import DamageError, trace_from_json, trace_to_json, write_json
-from prompt_debugger.core.types import JSON, SCHEMA_VERSION, JSONObject, Trace
 
 BUNDLE_VERSION = 2
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.types import JSON, CallMatch, ChatResult, Parse
 from prompt_debugger.core.report.markup import code_cell
-from prompt_debugger.core.types import JSON, CallMatch, ChatResult, Parse
 
 _LONGEST = 400  # characters of one call's arguments
 _MOST_CALLS = 20

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from prompt_debugger.core.account import CallCounts, count_calls, count_characters, is_compared
-from prompt_debugger.core.types import Ledger, Parse
+from prompt_debugger.core.base.account import CallCounts, count_calls, count_characters, is_compared
+from prompt_debugger.core.base.types import Ledger, Parse
 
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\dZ")
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from prompt_debugger.core.base.text import printable
 from prompt_debugger.core.report.redact import redact_text
-from prompt_debugger.core.text import printable
 
 _MARKS = re.compile(r"[\\`*\[\]<>|~$&]|(?<![^\W_])_|_(?![^\W_])|^(?:[-+=#](?=\s|$|#|=|-)|\d+(?=[.)]$))")
 # What trackers act on in text that is no code: mentions, references, addresses, commits, emoji.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from prompt_debugger.core.account import readable_calls, tally_parsers
-from prompt_debugger.core.types import Parse, ParserOutcome
+from prompt_debugger.core.base.account import readable_calls, tally_parsers
+from prompt_debugger.core.base.types import Parse, ParserOutcome
 
 _NAMED = 6
 

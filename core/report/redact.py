@@ -18,10 +18,10 @@ import re
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.report.secret_manifests import cover_manifests
 from prompt_debugger.core.report.secret_places import PLACES, holds_login
 from prompt_debugger.core.report.secret_shapes import SHAPES
-from prompt_debugger.core.types import JSON, JSONObject
 
 MARK = "[removed]"
 

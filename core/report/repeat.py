@@ -6,8 +6,8 @@ import hashlib
 import json
 import shlex
 
+from prompt_debugger.core.base.types import Prompt, Trace
 from prompt_debugger.core.report.redact import redact_text
-from prompt_debugger.core.types import Prompt, Trace
 
 BUNDLE_NAME = "prompt-debugger.json"  # as the page saves it
 

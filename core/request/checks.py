@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from prompt_debugger.core.errors import shorten
+from prompt_debugger.core.base.errors import shorten
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.request.known_fields import (
     BODY_ADVICE,
     BODY_FIELDS,
@@ -22,7 +23,6 @@ from prompt_debugger.core.request.known_fields import (
     ROLES,
 )
 from prompt_debugger.core.request.places import Path
-from prompt_debugger.core.types import JSON, JSONObject
 
 _NUMERIC = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*\Z")
 

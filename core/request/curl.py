@@ -10,14 +10,14 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from prompt_debugger.core.errors import RequestError, shorten
+from prompt_debugger.core.base.errors import RequestError, shorten
+from prompt_debugger.core.base.text import line_column
+from prompt_debugger.core.base.types import Notice
 from prompt_debugger.core.request.curl_options import BODY_OPTIONS, WITH_VALUE
 from prompt_debugger.core.request.json_text import JsonText, locate_in_json
 from prompt_debugger.core.request.places import Draft, Path, Place
 from prompt_debugger.core.request.servers import base_of_url
 from prompt_debugger.core.request.shell import Word, split_commands
-from prompt_debugger.core.text import line_column
-from prompt_debugger.core.types import Notice
 
 _CURL = re.compile(r"(?:^|[\s;&|(`])curl(?:\.exe)?[ \t\\^]", re.IGNORECASE)
 _EXPLICIT = re.compile(r"[a-z][\w+.-]*://", re.IGNORECASE)

@@ -12,13 +12,13 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from prompt_debugger.core.errors import RequestError, shorten
+from prompt_debugger.core.base.errors import RequestError, shorten
+from prompt_debugger.core.base.text import line_column
+from prompt_debugger.core.base.types import JSON, JSONObject, Notice
 from prompt_debugger.core.request.javascript_names import Names
 from prompt_debugger.core.request.other_bodies import MODEL_LEFT_OUT, OTHER_APIS, SAME_BODY, convert_body
 from prompt_debugger.core.request.places import Draft, Path, Place, show_path
 from prompt_debugger.core.request.servers import base_of_url
-from prompt_debugger.core.text import line_column
-from prompt_debugger.core.types import JSON, JSONObject, Notice
 
 MAX_CHARS = 500_000
 MAX_DEPTH = 100

@@ -14,10 +14,10 @@ import math
 import re
 from collections.abc import Collection
 
-from prompt_debugger.core.errors import RequestError, shorten
+from prompt_debugger.core.base.errors import RequestError, shorten
+from prompt_debugger.core.base.text import line_column
+from prompt_debugger.core.base.types import JSON, JSONObject, Notice
 from prompt_debugger.core.request.places import Path, Place, show_path
-from prompt_debugger.core.text import line_column
-from prompt_debugger.core.types import JSON, JSONObject, Notice
 
 MAX_DEPTH = 100
 MAX_NOTICES = 50

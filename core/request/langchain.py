@@ -12,8 +12,8 @@ import ast
 from collections.abc import Mapping
 from typing import Final
 
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.request.python_values import Unreadable, Values, dotted_name
-from prompt_debugger.core.types import JSON, JSONObject
 
 SENDS: Final = ("invoke", "ainvoke", "stream", "astream")
 _MODELS: Final = ("ChatOpenAI", "AzureChatOpenAI", "ChatLiteLLM", "init_chat_model")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Final
 
-from prompt_debugger.core.types import JSON, JSONObject
+from prompt_debugger.core.base.types import JSON, JSONObject
 
 ROLE_BY_CLASS: Final[Mapping[str, str]] = {
     "HumanMessage": "user",

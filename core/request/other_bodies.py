@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from prompt_debugger.core.json_values import as_object
-from prompt_debugger.core.types import JSON, JSONObject, Notice
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject, Notice
 
 MAX_NOTICES = 50
 OTHER_APIS = {"messages": "Anthropic Messages", "responses": "OpenAI Responses"}

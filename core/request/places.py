@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
-from prompt_debugger.core.types import JSON, Notice
+from prompt_debugger.core.base.types import JSON, Notice
 
 Path: TypeAlias = tuple[str | int, ...]
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from prompt_debugger.core.errors import RequestError, shorten
+from prompt_debugger.core.base.errors import RequestError, shorten
+from prompt_debugger.core.base.text import line_column
+from prompt_debugger.core.base.types import JSON, JSONObject, Notice
 from prompt_debugger.core.request.json_text import JsonText
 from prompt_debugger.core.request.places import Draft
 from prompt_debugger.core.request.servers import base_of_url
-from prompt_debugger.core.text import line_column
-from prompt_debugger.core.types import JSON, JSONObject, Notice
 
 MAX_DEPTH = 100
 

@@ -14,7 +14,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSON, JSONObject, Notice
 from prompt_debugger.core.request.langchain import ChatModels
 from prompt_debugger.core.request.other_bodies import MODEL_LEFT_OUT, OTHER_APIS, SAME_BODY, convert_body
 from prompt_debugger.core.request.places import Draft, Path, Place, show_path
@@ -28,7 +29,6 @@ from prompt_debugger.core.request.python_values import (
     is_too_large,
 )
 from prompt_debugger.core.request.servers import base_of_url
-from prompt_debugger.core.types import JSON, JSONObject, Notice
 
 _CALL = re.compile(
     r"(?:^|\.)(?:chat\.completions|(?P<other>responses|messages))"

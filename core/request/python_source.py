@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.request.places import Place
 from prompt_debugger.core.request.python_values import Unreadable
 

@@ -15,10 +15,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from prompt_debugger.core.errors import shorten
+from prompt_debugger.core.base.errors import shorten
+from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.request.message_classes import ROLE_BY_CLASS, message_of
 from prompt_debugger.core.request.places import Path
-from prompt_debugger.core.types import JSON
 
 MAX_DEPTH = 150
 MAX_SIZE = 4_000_000

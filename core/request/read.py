@@ -9,7 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from prompt_debugger.core.errors import RequestError, shorten
+from prompt_debugger.core.base.errors import RequestError, shorten
+from prompt_debugger.core.base.text import line_column
+from prompt_debugger.core.base.types import JSON, JSONObject, Notice, Request
 from prompt_debugger.core.request.checks import Problem, check_body
 from prompt_debugger.core.request.curl import has_curl, read_curl
 from prompt_debugger.core.request.javascript import has_javascript, read_javascript
@@ -20,8 +22,6 @@ from prompt_debugger.core.request.powershell import is_powershell, read_powershe
 from prompt_debugger.core.request.python_call import read_python
 from prompt_debugger.core.request.python_source import parse_source
 from prompt_debugger.core.request.windows import from_windows, is_windows_command
-from prompt_debugger.core.text import line_column
-from prompt_debugger.core.types import JSON, JSONObject, Notice, Request
 
 MAX_CHARS = 2_000_000
 MAX_PYTHON_CHARS = 500_000

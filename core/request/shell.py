@@ -13,8 +13,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from prompt_debugger.core.errors import RequestError
-from prompt_debugger.core.text import line_column
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.text import line_column
 
 _UNQUOTED = re.compile(r"[^\s'\"\\$`|;&<>]+")
 _DOUBLE_QUOTED = re.compile(r"[^\"\\$`]+")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from prompt_debugger.core.types import JSON
+from prompt_debugger.core.base.types import JSON
 from tests.core.complete.faulty_server import Behaviour, FaultyServer, Received, answer, chunk
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import httpx
 import psutil
 
-from prompt_debugger.core.types import JSON
+from prompt_debugger.core.base.types import JSON
 from prompt_debugger.ui.present import unpack_payload
 from tests.core.complete.faulty_server import FaultyServer, answer
 from tests.patience import PATIENCE_S

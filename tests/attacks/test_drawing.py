@@ -10,12 +10,9 @@ from dataclasses import replace
 
 import pytest
 
-from prompt_debugger.core.diagnose import diagnose_trace
-from prompt_debugger.core.errors import RequestError
-from prompt_debugger.core.pipeline.census import read_raw
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.request import read_request
-from prompt_debugger.core.types import (
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import (
     ChatResult,
     Completion,
     JSONObject,
@@ -28,6 +25,9 @@ from prompt_debugger.core.types import (
     TokenKind,
     Trace,
 )
+from prompt_debugger.core.diagnose import diagnose_trace
+from prompt_debugger.core.pipeline.census import read_raw
+from prompt_debugger.core.request import read_request
 from prompt_debugger.ui.present.notices import notices_payload
 from prompt_debugger.ui.present.run import RunView
 from tests.attacks.growth import grows_linearly

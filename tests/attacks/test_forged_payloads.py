@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from prompt_debugger.core.types import JSON
+from prompt_debugger.core.base.types import JSON
 from tests.attacks.listener import listening
 from tests.attacks.page import RunningPage, Visitor
 

@@ -10,12 +10,12 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete import ServerClient
-from prompt_debugger.core.errors import BackendError
 from prompt_debugger.core.pipeline import Target, run_request
 from prompt_debugger.core.request import read_request
-from prompt_debugger.core.room import in_thread, room_of
-from prompt_debugger.core.types import JSONObject
+from prompt_debugger.core.sandbox import in_thread, sandbox_of
 from tests.attacks.heavy_answers import LOOKS, STREAMED, WHOLE, heavy_server
 
 BODY: JSONObject = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "temperature": 0}
@@ -52,7 +52,7 @@ class Ticks:
 
 @asynccontextmanager
 async def ticking() -> AsyncIterator[Ticks]:
-    await in_thread(room_of().warm_up)
+    await in_thread(sandbox_of().warm_up)
     ticks = Ticks()
     task = asyncio.create_task(ticks.go_on())
     try:

@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import pytest
 
+from prompt_debugger.core.base.types import JSON, ChatResult, Completion, JSONObject, Parse, Request, Trace
 from prompt_debugger.core.pipeline.reading import read_run
 from prompt_debugger.core.report import write_bundle
-from prompt_debugger.core.types import JSON, ChatResult, Completion, JSONObject, Parse, Request, Trace
 from tests.attacks.conftest import start
 from tests.attacks.listener import listening
 from tests.attacks.page import RunningPage, Visitor

@@ -17,7 +17,7 @@ from tests.patience import PATIENCE_S
 HONEST = "127.0.0.8"
 ENDLESS = "{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% endfor %}"
 PAGES, PROBES = 10, 3  # of five addresses; a probe takes a second of processor time until a limit ends it
-LANES = max(2, min(4, os.cpu_count() or 2)) + 1  # of each stem, the slow one included
+WORKERS = max(2, min(4, os.cpu_count() or 2)) + 1  # of each forkserver, the slow one included
 LOOKS = 3
 QUIET_S = 0.3  # of processor time, beside an honest visitor's questions
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -59,7 +59,7 @@ class Work:
         self._before_s = self._used_s()
 
     def used_s(self) -> float:
-        """Return their processor time since then, also of those that have gone: their stems were told."""
+        """Return their processor time since then, also of those that have gone: their forkservers were told."""
         return self._used_s() - self._before_s
 
     async def more_than(self, seconds: float) -> None:
@@ -70,8 +70,8 @@ class Work:
 
     def is_back(self) -> bool:
         """Say whether there are no more processes than the page keeps."""
-        stems = children_of(self._page.process.pid)
-        return all(len(children_of(stem)) <= LANES for stem in stems)
+        forkservers = children_of(self._page.process.pid)
+        return all(len(children_of(forkserver)) <= WORKERS for forkserver in forkservers)
 
     def _used_s(self) -> float:
         return sum(map(used_s, with_children(self._page.process.pid)[1:]))

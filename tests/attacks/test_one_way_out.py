@@ -14,9 +14,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.diagnose.schemas import violations
-from prompt_debugger.core.grammar.worker.opinions import opinions
-from prompt_debugger.core.types import JSONObject
+from prompt_debugger.core.tools.grammar.worker.opinions import opinions
 from tests.attacks.listener import Listener, listening
 from tests.patience import PATIENCE_S
 
@@ -115,7 +115,7 @@ _ATTEMPTS = {
 @pytest.mark.parametrize("name", _ATTEMPTS)
 def test_a_library_that_connects_of_its_own_accord_is_refused_and_logged(name: str) -> None:
     attempt = textwrap.indent(textwrap.dedent(_ATTEMPTS[name]), "    ")
-    code = "import sys\nfrom prompt_debugger.core.egress import forbid_network\nforbid_network()\n"
+    code = "import sys\nfrom prompt_debugger.core.base.egress import forbid_network\nforbid_network()\n"
     code += f"url = sys.argv[1]\ntry:\n{attempt}\n"
     with listening() as listener:
         done = subprocess.run(
@@ -130,7 +130,7 @@ def test_a_library_that_connects_of_its_own_accord_is_refused_and_logged(name: s
 
 def test_a_helper_process_reaches_nothing() -> None:
     """The processes that work on strangers' text shut the network before they read any."""
-    for helper in ("core/room/child.py", "core/grammar/worker/__main__.py"):
+    for helper in ("core/sandbox/child.py", "core/tools/grammar/worker/__main__.py"):
         assert "forbid_network()" in (ROOT / helper).read_text(encoding="utf-8")
 
 
@@ -208,9 +208,9 @@ def listener() -> Listener:
 def test_a_public_page_asks_the_hub_for_nothing(listener: Listener) -> None:
     code = """
     import sys
-    from prompt_debugger.core.egress import forbid_network, lock
+    from prompt_debugger.core.base.egress import forbid_network, lock
     forbid_network()
-    from prompt_debugger.core.errors import RenderError
+    from prompt_debugger.core.base.errors import RenderError
     from prompt_debugger.core.render.tokenizers.folder import find_folder
     from prompt_debugger.core.render.tokenizers.hub import DOOR
     for is_public in (True, False):
@@ -218,7 +218,7 @@ def test_a_public_page_asks_the_hub_for_nothing(listener: Listener) -> None:
         try: find_folder("some/model-nobody-has")
         except RenderError as error: print(error.message)
         if is_public:
-            from prompt_debugger.core import egress
+            from prompt_debugger.core.base import egress
             egress._locked.clear()
     """
     environment = {name: value for name, value in os.environ.items() if name != "HF_HUB_OFFLINE"}
@@ -235,14 +235,14 @@ def test_a_public_page_asks_the_hub_for_nothing(listener: Listener) -> None:
 
 
 def test_a_public_page_locks_the_way_to_the_hub_before_it_does_anything() -> None:
-    """What it does first is to ask its room, which ends it here."""
+    """What it does first is to ask its sandbox, which ends it here."""
     code = """
-    from prompt_debugger.core.egress import is_locked
+    from prompt_debugger.core.base.egress import is_locked
     from prompt_debugger.core.render.tokenizers.hub import DOOR
     from prompt_debugger.ui.web import launch
     from prompt_debugger.ui.web.settings import PageSettings
     def end(*_): raise SystemExit
-    launch.start_work_room = end
+    launch.start_work_sandbox = end
     for is_public in (False, True):
         try: launch.launch_app(PageSettings(public=is_public, lab=False))
         except SystemExit: print(is_locked(DOOR))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+from prompt_debugger.core.base.types import ChatResult, Completion, JSONObject
 from prompt_debugger.core.request import read_request
-from prompt_debugger.core.types import ChatResult, Completion, JSONObject
 from prompt_debugger.ui.report import link_state
 from tests.attacks.test_secrets import forms_of, run_of
 from tests.core.report.test_secret_places import HEX, LETTERS, LOGIN, NEAR_MISSES, PLACES, SECRET

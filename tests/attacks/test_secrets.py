@@ -18,12 +18,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from prompt_debugger.core.mend.forms import FORMS, request_as
-from prompt_debugger.core.mend.upstream import PARSER_TESTS, case_of_trace
+from prompt_debugger.core.base.types import JSONObject, Request, Trace
 from prompt_debugger.core.report import curl_of, redact_body, redact_json, redact_text
 from prompt_debugger.core.report.repeat import curl_of_bundle
 from prompt_debugger.core.request import read_request
-from prompt_debugger.core.types import JSONObject, Request, Trace
+from prompt_debugger.core.tools.fixes.forms import FORMS, request_as
+from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS, case_of_trace
 from prompt_debugger.ui.present import RunView
 from prompt_debugger.ui.report import SharedRun, link_state, mask_trace
 from prompt_debugger.ui.report.mask import mask_text

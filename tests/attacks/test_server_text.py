@@ -15,7 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from prompt_debugger.core.errors import BackendError
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.text import printable
+from prompt_debugger.core.base.types import JSONObject, Refusal, Trace
 from prompt_debugger.core.report import (
     parse_to_terminal,
     prompt_to_terminal,
@@ -24,8 +26,6 @@ from prompt_debugger.core.report import (
     trace_to_terminal,
 )
 from prompt_debugger.core.report.markup import cell, code, fenced, prose
-from prompt_debugger.core.text import printable
-from prompt_debugger.core.types import JSONObject, Refusal, Trace
 from prompt_debugger.ui.cli.output import log, print_text, report_error
 from prompt_debugger.ui.report import SharedRun
 from tests.attacks.growth import grows_linearly

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from prompt_debugger.core.errors import BackendError
-from prompt_debugger.core.types import JSONObject
-from prompt_debugger.core.verify import About, Tally, summary_of
-from prompt_debugger.core.verify.junit import write_junit
-from prompt_debugger.core.verify.results import write_rows
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.core.tools.verify import About, Tally, summary_of
+from prompt_debugger.core.tools.verify.junit import write_junit
+from prompt_debugger.core.tools.verify.results import write_rows
 from prompt_debugger.ui.cli.output import report_error
 
 KEY = "sk-proj-" + "Zq7" * 12

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.pipeline import Target
-from prompt_debugger.core.types import Trace
+from prompt_debugger.core.tools.lab import LabPool
 from tests.browser.chromium import CHROMIUM_ARGUMENTS, find_chromium
 from tests.browser.kept import KeptPage
 from tests.browser.page import DebuggerPage

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from urllib.parse import urlsplit
 
-from prompt_debugger.core.types import JSON
+from prompt_debugger.core.base.types import JSON
 from tests.core.complete.faulty_server import Behaviour, FaultyServer, answer, faulty_server
 from tests.patience import PATIENCE_S
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from prompt_debugger.core.types import Trace
+from prompt_debugger.core.base.types import Trace
 from prompt_debugger.ui.present import RunView
 from prompt_debugger.ui.scripts import one_script
 from prompt_debugger.ui.web.head import STYLES, read_assets

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from prompt_debugger.core.base.types import JSONObject, Trace
 from prompt_debugger.core.parse.ledger import build_ledger
-from prompt_debugger.core.types import JSONObject, Trace
 from tests.browser.axe import violations
 from tests.browser.page import DebuggerPage
 from tests.browser.servers import serving

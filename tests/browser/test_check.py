@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import expect
 
-from prompt_debugger.core.check import cell_trace, ideal_of
-from prompt_debugger.core.check.way_out import way_out
+from prompt_debugger.core.base.types import Parse, ParserOutcome
 from prompt_debugger.core.pipeline.reading import read_run
-from prompt_debugger.core.types import Parse, ParserOutcome
+from prompt_debugger.core.tools.check import cell_trace, ideal_of
+from prompt_debugger.core.tools.check.way_out import way_out
 from prompt_debugger.ui.present.model_check import cell_payload, check_payload
 from tests.browser.axe import violations
 from tests.browser.bench import GRADIO_RULES
 from tests.browser.page import DebuggerPage
-from tests.core.check.checks import STREAMS_WRONG, WRONG, check_of
+from tests.core.tools.check.checks import STREAMS_WRONG, WRONG, check_of
 from tests.patience import PATIENCE_MS
 
 pytestmark = pytest.mark.browser

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.report import write_bundle
-from prompt_debugger.core.types import Trace
 from tests.browser.axe import violations_in_both_themes
 from tests.browser.conftest import Keep
 from tests.browser.page import DebuggerPage
 from tests.browser.test_page import GRADIO_RULES
 from tests.browser.test_share import open_bundle
-from tests.core.experiments.test_runs import changed
+from tests.core.tools.experiments.test_runs import changed
 from tests.ui.present.strategies import HOSTILE
 from tests.ui.present.traces import dropped_call_trace
 
@@ -128,7 +128,7 @@ def test_hostile_runs_are_text(bare: DebuggerPage, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("window_width", [400])
-def test_the_panel_breaks_no_accessibility_rule_and_fits_where_room_is_scarce(
+def test_the_panel_breaks_no_accessibility_rule_and_fits_where_sandbox_is_scarce(
     bare: DebuggerPage, bundles: tuple[Path, Path], window_width: int
 ) -> None:
     compare(bare, *bundles)

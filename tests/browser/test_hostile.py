@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from prompt_debugger.core.assets import assets_dir
-from prompt_debugger.core.types import JSON, JSONObject
+from prompt_debugger.core.base.assets import assets_dir
+from prompt_debugger.core.base.types import JSON, JSONObject
 from tests.browser.page import DebuggerPage
 from tests.browser.servers import serving
 from tests.core.complete.faulty_server import Behaviour, answer, stream

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from prompt_debugger.core.assets import assets_dir
-from prompt_debugger.core.types import JSONObject
+from prompt_debugger.core.base.assets import assets_dir
+from prompt_debugger.core.base.types import JSONObject
 from tests.browser.conftest import Keep
 from tests.browser.page import DebuggerPage
 from tests.browser.servers import serving

@@ -7,7 +7,7 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from prompt_debugger.core.types import JSONObject
+from prompt_debugger.core.base.types import JSONObject
 from tests.browser.axe import violations
 from tests.browser.page import DebuggerPage
 from tests.browser.servers import serving

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.pipeline import Target
-from prompt_debugger.core.types import JSON
 from tests.browser.page import DebuggerPage
 from tests.browser.test_history import CALL, menu, run_output
 from tests.core.complete.faulty_server import FaultyServer, answer, hang

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import expect
 
-from prompt_debugger.core.types import Completion, LedgerEntry, Notice, Refusal, Request, Span, Trace
+from prompt_debugger.core.base.types import Completion, LedgerEntry, Notice, Refusal, Request, Span, Trace
 from prompt_debugger.ui.report import trace_to_html
 from prompt_debugger.ui.scripts import one_script
 from tests.browser.axe import violations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from prompt_debugger.core.types import JSON
+from prompt_debugger.core.base.types import JSON
 from tests.browser.axe import violations
 from tests.browser.page import DebuggerPage
 from tests.browser.servers import serving

@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import expect
 
-from prompt_debugger.core.parse.ledger import build_ledger
-from prompt_debugger.core.types import (
+from prompt_debugger.core.base.types import (
     Branch,
     JSONObject,
     KwargSource,
@@ -21,6 +20,7 @@ from prompt_debugger.core.types import (
     TokenLogprob,
     Trace,
 )
+from prompt_debugger.core.parse.ledger import build_ledger
 from prompt_debugger.ui.report.document import trace_to_html
 from tests.browser.static_page import build_static_page
 from tests.ui.present.traces import RAW_TEXT, dropped_call_trace, prompt_of, tokens_of

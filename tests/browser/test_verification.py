@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from tests.browser.axe import violations
 from tests.browser.bench import GRADIO_RULES
 from tests.browser.page import DebuggerPage
-from tests.core.verify.made import make_verifications
+from tests.core.tools.verify.made import make_verifications
 from tests.patience import PATIENCE_MS
 
 pytestmark = pytest.mark.browser

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import expect
 
-from prompt_debugger.core.types import Completion, LedgerEntry, Span, Token, TokenKind
+from prompt_debugger.core.base.types import Completion, LedgerEntry, Span, Token, TokenKind
 from tests.browser.axe import violations
 from tests.ui.present.strategies import HOSTILE
 from tests.ui.present.traces import PROMPT_TEXT, RAW_TEXT, dropped_call_trace, prompt_of, tokens_of

@@ -8,7 +8,7 @@ from itertools import islice
 import pytest
 from jsonschema import Draft202012Validator
 
-from prompt_debugger.core.lab import LabSpec
+from prompt_debugger.core.tools.lab import LabSpec
 from scripts.healthy import TRUE_FINDINGS, errors_in_templates, healthy_requests, run_healthy
 from tests.conftest import ROOT
 

@@ -6,11 +6,11 @@ import re
 
 import pytest
 
+from prompt_debugger.core.base.errors import PluginError
+from prompt_debugger.core.base.types import Stage
 from prompt_debugger.core.diagnose import RULES
 from prompt_debugger.core.diagnose.invariants import INVARIANTS
 from prompt_debugger.core.diagnose.rules import duplicate_stop
-from prompt_debugger.core.errors import PluginError
-from prompt_debugger.core.types import Stage
 from prompt_debugger.ui.rule_pages import HEADINGS, page_of_rule, read_sections, rule_docstring, rule_pages
 from scripts import rule_docs
 from scripts.rule_docs import stale_pages

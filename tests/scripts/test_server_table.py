@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from prompt_debugger.core.types import JSONObject
+from prompt_debugger.core.base.types import JSONObject
 from scripts import server_table
 
 RECORD = json.loads(server_table.RECORD.read_text(encoding="utf-8"))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from prompt_debugger.core.lab import LabPool, LabSpec
+from prompt_debugger.core.tools.lab import LabPool, LabSpec
 from tests.servers.running_servers import (
     LAB_MODEL,
     LITELLM_PYTHON,

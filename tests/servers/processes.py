@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from prompt_debugger.core.lab.process import SupervisedProcess
+from prompt_debugger.core.tools.lab.process import SupervisedProcess
 
 _BOOT_S = 240.0
 _SECRETS = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD")

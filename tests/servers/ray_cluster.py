@@ -18,7 +18,7 @@ import pyarrow.parquet
 from ray.cluster_utils import Cluster
 
 from tests.conftest import ROOT
-from tests.core.verify.counting_server import CountingServer, answer, body, counting_server, usual
+from tests.core.tools.verify.counting_server import CountingServer, answer, body, counting_server, usual
 from tests.patience import PATIENCE_S
 
 RAW = '<tool_call>\n{"name": "f", "arguments": {"a": %d}}\n</tool_call>'

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import copy
 
-from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.base.types import JSON, JSONObject, Request, Trace
 from prompt_debugger.core.pipeline import Target, run_request
-from prompt_debugger.core.types import JSON, JSONObject, Request, Trace
+from prompt_debugger.core.tools.lab import LabPool
 
 
 def _function(name: str, field: str, description: str) -> JSON:

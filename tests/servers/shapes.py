@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 
-from prompt_debugger.core.types import JSON, JSONObject
+from prompt_debugger.core.base.types import JSON, JSONObject
 from tests.core.complete.faulty_server import Behaviour, answer, stream
 
 ARGUMENTS = '{"city": "Paris"}'

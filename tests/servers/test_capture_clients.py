@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from prompt_debugger.core.pipeline.intake import Form, read_intake
+from prompt_debugger.core.evidence import Form, read_intake
 from prompt_debugger.core.request import read_request
-from tests.core.capture.capturing import Capturing, capturing
+from tests.core.tools.capture.capturing import Capturing, capturing
 from tests.patience import PATIENCE_S
 from tests.servers.running_servers import LITELLM_PYTHON
 from tests.servers.scenarios import body_of

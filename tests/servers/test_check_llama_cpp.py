@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from prompt_debugger.core.check import Place, load_served
-from prompt_debugger.core.check.agreement import compare_engines, engine_findings
-from prompt_debugger.core.check.run import write_answers
-from prompt_debugger.core.check.served import ServerRenderer
 from prompt_debugger.core.render.engine import run_job
+from prompt_debugger.core.tools.check import Place, load_served
+from prompt_debugger.core.tools.check.agreement import compare_engines, engine_findings
+from prompt_debugger.core.tools.check.run import write_answers
+from prompt_debugger.core.tools.check.served import ServerRenderer
 
 pytestmark = pytest.mark.servers
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prompt_debugger.core.types import Evidence
+from prompt_debugger.core.base.types import Basis
 from tests.servers.running_servers import LITELLM_KEY
 from tests.servers.scenarios import body_of, debug
 from tests.servers.truth import EXPECTED_CALLS, assert_healthy, assert_loss_is_not_denied, errors_of, returned_calls
@@ -28,7 +28,7 @@ def test_healthy(litellm_url, lab_model_dir, scenario, route):
 
     assert returned_calls(trace) == EXPECTED_CALLS[scenario]
     assert_healthy(trace)
-    assert trace.evidence is Evidence.SAME_RUN
+    assert trace.evidence is Basis.SAME_RUN
     assert (trace.server.model, trace.server.served_models) == (route, ("hosted", "openai"))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prompt_debugger.core.types import Completeness, Evidence, Severity
+from prompt_debugger.core.base.types import Basis, Completeness, Severity
 from tests.servers.scenarios import body_of, debug
 
 pytestmark = pytest.mark.servers
@@ -20,7 +20,7 @@ CALL = (
 def test_a_healthy_run_rests_on_the_ids_of_the_run_itself(llama_cpp_url, lab_model_dir, scenario, has_tokenizer):
     trace = debug(llama_cpp_url, body_of(scenario), tokenizer=lab_model_dir if has_tokenizer else None)
 
-    assert (trace.evidence, trace.raw.completeness) == (Evidence.SAME_RUN, Completeness.WHOLE)
+    assert (trace.evidence, trace.raw.completeness) == (Basis.SAME_RUN, Completeness.WHOLE)
     assert trace.raw.text.endswith("<|im_end|>")
     assert trace.raw.finish_reason == "stop"
     assert trace.raw.token_ids == trace.raw_again.token_ids
@@ -46,7 +46,7 @@ def test_a_cut_call_is_cut_in_the_words_of_its_sampler(llama_cpp_url, lab_model_
 def test_log_probabilities_that_it_will_not_stream_are_a_note_about_evidence(llama_cpp_url, lab_model_dir):
     trace = debug(llama_cpp_url, body_of("healthy", logprobs=True), tokenizer=lab_model_dir)
 
-    assert trace.evidence is Evidence.SAME_RUN
+    assert trace.evidence is Basis.SAME_RUN
     assert trace.chat_stream.error is None
     assert [note for note in trace.notes if note.startswith("The server refuses `logprobs` in a stream")]
     assert [finding for finding in trace.findings if finding.severity is Severity.ERROR] == []

@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from prompt_debugger.core.errors import BackendError
-from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.types import JSONObject, Request, Severity, Trace
 from prompt_debugger.core.pipeline import Target, run_request
-from prompt_debugger.core.types import JSONObject, Request, Severity, Trace
+from prompt_debugger.core.tools.lab import LabPool
 from tests.core.complete.faulty_server import faulty_server
 from tests.servers.scenarios import body_of
 from tests.servers.shapes import FAULTY, HEALTHY, Shape

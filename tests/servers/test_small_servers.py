@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prompt_debugger.core.types import Evidence
+from prompt_debugger.core.base.types import Basis
 from tests.servers.scenarios import body_of, debug
 from tests.servers.truth import EXPECTED_CALLS, assert_healthy, assert_loss_is_not_denied, errors_of, returned_calls
 
@@ -19,7 +19,7 @@ def test_llama_cpp_healthy(llama_cpp_url, lab_model_dir, scenario):
 
     assert returned_calls(trace) == EXPECTED_CALLS[scenario]
     assert_healthy(trace)
-    assert trace.evidence is Evidence.SAME_RUN
+    assert trace.evidence is Basis.SAME_RUN
     assert trace.verdict.sentence.startswith("Nothing lost")
 
 

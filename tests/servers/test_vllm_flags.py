@@ -7,8 +7,8 @@ import shutil
 
 import pytest
 
-from prompt_debugger.core.errors import BackendError
-from prompt_debugger.core.lab import LabPool, LabSpec
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.tools.lab import LabPool, LabSpec
 from tests.servers.scenarios import body_of, debug
 from tests.servers.truth import EXPECTED_CALLS, assert_healthy, assert_loss_is_not_denied, errors_of, returned_calls
 

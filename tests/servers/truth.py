@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from prompt_debugger.core.types import Severity, Trace
+from prompt_debugger.core.base.types import Severity, Trace
 
 _PARIS = ("get_weather", {"city": "Paris"})
 EXPECTED_CALLS = {

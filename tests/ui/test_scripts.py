@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from prompt_debugger.core.assets import assets_dir
+from prompt_debugger.core.base.assets import assets_dir
 from prompt_debugger.ui import scripts
 from prompt_debugger.ui.scripts import imports_of, needed_by, one_script
 from prompt_debugger.ui.web.script_route import ENTRY

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from prompt_debugger.core.lab import LabSpec
-from prompt_debugger.core.lab.launch import build_environment
+from prompt_debugger.core.tools.lab import LabSpec
+from prompt_debugger.core.tools.lab.launch import build_environment
 
 HERE = Path(__file__).parent
 ADDRESS = "PROMPT_DEBUGGER_TESTS_STEM"
@@ -31,7 +31,7 @@ def warm_labs() -> Iterator[None]:
         yield
         return
     given = os.environ.get("PYTHONPATH")
-    with stem_when_asked("vllm", lambda folder: build_environment(LabSpec(), os.environ, folder)) as address:
+    with forkserver_when_asked("vllm", lambda folder: build_environment(LabSpec(), os.environ, folder)) as address:
         os.environ[ADDRESS] = f"{sys.prefix}:{address}"  # of another environment vLLM is another
         os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE / "path"), *([given] if given else [])])
         try:
@@ -56,15 +56,15 @@ def cold_labs() -> Iterator[None]:
 
 
 @contextmanager
-def stem_when_asked(kind: str, environment_in: Callable[[Path], Mapping[str, str]]) -> Iterator[str]:
-    """Listen at an address for whoever asks for a process, and start a stem with the first of them.
+def forkserver_when_asked(kind: str, environment_in: Callable[[Path], Mapping[str, str]]) -> Iterator[str]:
+    """Listen at an address for whoever asks for a process, and start a forkserver with the first of them.
 
     Args:
         kind: What it imports.
         environment_in: Its environment; it may use a folder.
     """
     with tempfile.TemporaryDirectory(prefix="warm-") as folder, socket.socket(socket.AF_UNIX) as listening:
-        address = str(Path(folder) / "stem")
+        address = str(Path(folder) / "forkserver")
         listening.bind(address)
         listening.listen(64)
         ending, ended = socket.socketpair()
@@ -74,12 +74,12 @@ def stem_when_asked(kind: str, environment_in: Callable[[Path], Mapping[str, str
             if ended in ready:
                 return
             with subprocess.Popen(
-                [sys.executable, str(HERE / "stem.py"), str(listening.fileno()), kind],
+                [sys.executable, str(HERE / "forkserver.py"), str(listening.fileno()), kind],
                 env=environment_in(Path(folder)), stdin=subprocess.PIPE, pass_fds=[listening.fileno()],
                 start_new_session=True,
-            ) as stem:  # fmt: skip
+            ) as forkserver:  # fmt: skip
                 select.select([ended], [], [])
-                stem.kill()  # its servers have keepers of their own
+                forkserver.kill()  # its servers have keepers of their own
 
         starter = threading.Thread(target=start_when_asked, name=f"warm-{kind}")
         starter.start()

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from prompt_debugger.core.parse.engines import client, pool, vllm_worker
+from tests.warm.forkservers import Forkservers
 from tests.warm.labs import ADDRESS
-from tests.warm.stems import Stems
 
 VLLM_WORKER = Path(vllm_worker.__file__).parent
 
@@ -18,9 +18,9 @@ VLLM_WORKER = Path(vllm_worker.__file__).parent
 @contextmanager
 def warm_parsers() -> Iterator[None]:
     """Engines of this process share what has imported the same vLLM, which is what the labs split off from, too."""
-    stems = Stems(lambda command: str(command[-1]) == str(VLLM_WORKER))
+    forkservers = Forkservers(lambda command: str(command[-1]) == str(VLLM_WORKER))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(client, "_KEPT_ENVIRONMENT", (*client._KEPT_ENVIRONMENT, "PYTHONPATH", ADDRESS))
-        patch.setattr(pool, "Stem", stems.share)
+        patch.setattr(pool, "Forkserver", forkservers.share)
         yield
-    stems.close()
+    forkservers.close()

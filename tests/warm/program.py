@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.warm.labs import stem_when_asked
+from tests.warm.labs import forkserver_when_asked
 
 PROGRAM = "PROMPT_DEBUGGER_TESTS_PROGRAM"
 ADDRESS = "PROMPT_DEBUGGER_TESTS_PROGRAM_STEM"
@@ -19,7 +19,7 @@ def warm_program() -> Iterator[None]:
     if ADDRESS in os.environ:
         yield
         return
-    with stem_when_asked("program", lambda _: os.environ) as address:
+    with forkserver_when_asked("program", lambda _: os.environ) as address:
         os.environ[ADDRESS] = f"{sys.prefix}:{address}"
         try:
             yield

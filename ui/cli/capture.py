@@ -8,10 +8,10 @@ import os
 import sys
 from pathlib import Path
 
-from prompt_debugger.core.capture import Capture, Outcome, is_loopback, run_capture
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete import may_carry_key
 from prompt_debugger.core.report import redact_text
-from prompt_debugger.core.types import JSONObject
+from prompt_debugger.core.tools.capture import Capture, Outcome, is_loopback, run_capture
 from prompt_debugger.ui.cli.output import COULD_NOT_RUN, OK, log, one_line, print_json, print_text
 
 _PORT = 8765

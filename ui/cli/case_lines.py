@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol, TypeAlias
 
-from prompt_debugger.core.errors import DebuggerError, RequestError
+from prompt_debugger.core.base.errors import DebuggerError, RequestError
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.report.wire import write_line
-from prompt_debugger.core.types import JSON, JSONObject
 
 CHUNK_LINES = 64
 _READ_BYTES = 1 << 18

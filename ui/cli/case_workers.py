@@ -1,14 +1,14 @@
 """Chunks of lines answered in several processes: same order out, bounded memory, a death or a hang costs one line.
 
-    file ──▶ lane (a thread) ──pipe──▶ worker (a process) ──▶ answers by number ──▶ in order
-             lane (a thread) ──pipe──▶ worker (a process) ──▶
+    file ──▶ slot (a thread) ──pipe──▶ worker (a process) ──▶ answers by number ──▶ in order
+             slot (a thread) ──pipe──▶ worker (a process) ──▶
 
-A lane takes the next chunk when it is free and when not too many answers wait
-to be written. If its worker dies or takes too long, which ends it, the lane
+A slot takes the next chunk when it is free and when not too many answers wait
+to be written. If its worker dies or takes too long, which ends it, the slot
 starts another and asks line by line; a line at which that happens again gets an
 `error` of its own.
 
-What others wrote is read in a locked worker, as in a room: so much processor time
+What others wrote is read in a locked worker, as in a sandbox: so much processor time
 for a line and so much memory, no network, no keys, nothing of the disk but our own
 libraries. A line that asks for parsers or a tokenizer goes to a second one, which
 may start helpers and read files; time and memory are the same.
@@ -26,10 +26,10 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import NamedTuple, TypeAlias
 
-from prompt_debugger.core.egress import forbid_network
-from prompt_debugger.core.errors import EngineError
-from prompt_debugger.core.room.lock import Memory, Readable, allow_cpu, lock_in
-from prompt_debugger.core.types import JSONObject
+from prompt_debugger.core.base.egress import forbid_network
+from prompt_debugger.core.base.errors import EngineError
+from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.core.sandbox.lock import Memory, Readable, allow_cpu, lock_in
 from prompt_debugger.ui.cli.case_lines import (
     Answer,
     Answered,
@@ -90,7 +90,7 @@ class CaseWorkers:
         open_locked: OpenAnswer | None = None,
     ) -> None:
         kinds = {False: open_answer} if open_locked is None else {True: open_locked, False: open_answer}
-        self._lanes = tuple(_Lane(kinds, limits or WorkerLimits(), wait) for _ in range(jobs))
+        self._slots = tuple(_Slot(kinds, limits or WorkerLimits(), wait) for _ in range(jobs))
         self._window = threading.Semaphore(jobs * _WAITING_PER_WORKER)
         self._reading = threading.Lock()
         self._news = threading.Condition()
@@ -104,8 +104,8 @@ class CaseWorkers:
         Raises:
             EngineError: A worker cannot be started.
         """
-        for lane in self._lanes:
-            threading.Thread(target=self._run, args=(lane, chunks), name="case-lane", daemon=True).start()
+        for slot in self._slots:
+            threading.Thread(target=self._run, args=(slot, chunks), name="case-slot", daemon=True).start()
         index = 0
         while (answer := self._wait_for(index)) is not None:
             if isinstance(answer, BaseException):
@@ -117,8 +117,8 @@ class CaseWorkers:
     def close(self) -> None:
         """End all processes; a thread that still waits for input ends with this program."""
         self._end()
-        for lane in self._lanes:
-            lane.close()
+        for slot in self._slots:
+            slot.close()
 
     def _wait_for(self, index: int) -> Answered | BaseException | None:
         """Return the answer of a chunk, `None` if there is no such chunk."""
@@ -129,19 +129,19 @@ class CaseWorkers:
                 self._news.wait()
             return self._done.pop(index)
 
-    def _run(self, lane: _Lane, chunks: Iterator[Chunk]) -> None:
+    def _run(self, slot: _Slot, chunks: Iterator[Chunk]) -> None:
         """Answer chunks until there are no more."""
         while (taken := self._take(chunks)) is not None:
             index, chunk = taken
             answer: Answered | BaseException
             try:
-                answer = lane.answer(chunk)
+                answer = slot.answer(chunk)
             except BaseException as error:  # noqa: BLE001 - whoever waits for this chunk must hear of it
                 answer = error
             with self._news:
                 self._done[index] = answer
                 self._news.notify_all()
-        lane.close()
+        slot.close()
 
     def _take(self, chunks: Iterator[Chunk]) -> tuple[int, Chunk] | None:
         """Return the next chunk and its number, once not too many answers wait; `None` at the end."""
@@ -158,11 +158,11 @@ class CaseWorkers:
         with self._news:
             self._is_over = True
             self._news.notify_all()
-        for _ in self._lanes:  # those that wait for the window have nothing more to wait for
+        for _ in self._slots:  # those that wait for the window have nothing more to wait for
             self._window.release()
 
 
-class _Lane:
+class _Slot:
     """One worker of each kind after the other; the locked one is asked first."""
 
     def __init__(self, kinds: dict[bool, OpenAnswer], limits: WorkerLimits, wait: Wait) -> None:

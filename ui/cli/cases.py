@@ -10,9 +10,9 @@ from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 
-from prompt_debugger.core.errors import EngineError, RequestError
-from prompt_debugger.core.room.lock import allow_cpu
-from prompt_debugger.core.types import JSONObject
+from prompt_debugger.core.base.errors import EngineError, RequestError
+from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.core.sandbox.lock import allow_cpu
 from prompt_debugger.ui.cli.case_lines import Answer, Answered, ByteSource, Chunk, OpenAnswer, answer_chunk, read_chunks
 from prompt_debugger.ui.cli.case_workers import CaseWorkers, WorkerLimits
 from prompt_debugger.ui.cli.output import FOUND, OK

@@ -13,7 +13,9 @@ from itertools import count
 from pathlib import Path
 from typing import NoReturn
 
-from prompt_debugger.core.check import (
+from prompt_debugger.core.base.errors import DebuggerError, EngineError, RequestError
+from prompt_debugger.core.parse.engines import EngineLimits, VllmEngine, find_release
+from prompt_debugger.core.tools.check import (
     Change,
     Check,
     CheckedModel,
@@ -30,8 +32,6 @@ from prompt_debugger.core.check import (
     lock_to_json,
     read_lock,
 )
-from prompt_debugger.core.errors import DebuggerError, EngineError, RequestError
-from prompt_debugger.core.parse.engines import EngineLimits, VllmEngine, find_release
 from prompt_debugger.ui.cli.check_files import (
     is_model,
     module_entry,

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from prompt_debugger.core.errors import EngineError, RequestError
+from prompt_debugger.core.base.errors import EngineError, RequestError
 from prompt_debugger.ui.cli.output import read_input
 
 # Run in the helper: what lies beside the module is forgotten, so that a changed file is read anew.

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from prompt_debugger.core.check import Cell, Change, Check, plugin_commands, serve_commands
-from prompt_debugger.core.errors import shorten
-from prompt_debugger.core.types import Finding
+from prompt_debugger.core.base.errors import shorten
+from prompt_debugger.core.base.types import Finding
+from prompt_debugger.core.tools.check import Cell, Change, Check, plugin_commands, serve_commands
 
 _VERDICTS = {
     "works": "WORKS",

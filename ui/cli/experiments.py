@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from prompt_debugger.core.experiments import (
+from prompt_debugger.core.base.types import SCHEMA_VERSION, JSONObject
+from prompt_debugger.core.render.probes import ProbeAnswer, probe_template
+from prompt_debugger.core.tools.experiments import (
     CountAnswer,
     RenderSetup,
     TurnReport,
@@ -18,8 +20,6 @@ from prompt_debugger.core.experiments import (
     turns_to_json,
     what_if_to_json,
 )
-from prompt_debugger.core.render.probes import ProbeAnswer, probe_template
-from prompt_debugger.core.types import SCHEMA_VERSION, JSONObject
 from prompt_debugger.ui.cli.output import print_text
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from prompt_debugger.core.experiments import ReleaseTable
-from prompt_debugger.core.types import JSONObject, SplitTrial, VllmOutcome
+from prompt_debugger.core.base.types import JSONObject, SplitTrial, VllmOutcome
+from prompt_debugger.core.tools.experiments import ReleaseTable
 
 _SHOWN_DELTAS = 12
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 
+from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.errors import RequestError
-from prompt_debugger.core.pipeline.intake import Form, read_intake, show_evidence
+from prompt_debugger.core.evidence import Form, read_intake, show_evidence
 from prompt_debugger.core.report import trace_to_json, trace_to_terminal
 from prompt_debugger.ui.cli.output import add_output_arguments, exit_status, log, print_json, print_text, read_input
 from prompt_debugger.ui.cli.sharing import write_trace

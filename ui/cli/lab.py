@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from prompt_debugger.core.lab import LabSpec, run_lab
+from prompt_debugger.core.tools.lab import LabSpec, run_lab
 from prompt_debugger.ui.cli.lab_environment import add_environment_arguments, is_about_environment, run_environment
 
 

@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from prompt_debugger.core.interpreter import find_environment, lab_home
-from prompt_debugger.core.lab.environment import (
+from prompt_debugger.core.base.interpreter import find_environment, lab_home
+from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.core.tools.lab.environment import (
     Installation,
     InstallProgress,
     folder_bytes,
@@ -18,7 +19,6 @@ from prompt_debugger.core.lab.environment import (
     plan_install,
     remove_environment,
 )
-from prompt_debugger.core.types import JSONObject
 from prompt_debugger.ui.cli.output import log, print_json, print_text
 
 _STEP = 0.02  # of the whole; less news than that is not told

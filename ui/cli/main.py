@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from prompt_debugger.core.errors import DebuggerError
+from prompt_debugger.core.base.errors import DebuggerError
 from prompt_debugger.ui.cli import (
     capture,
     check,

@@ -7,15 +7,15 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 
-from prompt_debugger.core.lab import LabPool
-from prompt_debugger.core.mend.cures import Cure
-from prompt_debugger.core.mend.experiments import Experiment, run_experiments, tried_cures
-from prompt_debugger.core.mend.margin import trigger_margin, with_logprobs
-from prompt_debugger.core.mend.plans import Plan, pick_plans
+from prompt_debugger.core.base.text import printable
+from prompt_debugger.core.base.types import JSONObject, Request, Trace
 from prompt_debugger.core.pipeline import Target
-from prompt_debugger.core.room import in_thread
-from prompt_debugger.core.text import printable
-from prompt_debugger.core.types import JSONObject, Request, Trace
+from prompt_debugger.core.sandbox import in_thread
+from prompt_debugger.core.tools.fixes.cures import Cure
+from prompt_debugger.core.tools.fixes.experiments import Experiment, run_experiments, tried_cures
+from prompt_debugger.core.tools.fixes.margin import trigger_margin, with_logprobs
+from prompt_debugger.core.tools.fixes.plans import Plan, pick_plans
+from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.cli.output import log, read_input
 
 

@@ -8,12 +8,12 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from prompt_debugger.core.errors import DebuggerError, RequestError
+from prompt_debugger.core.base.errors import DebuggerError, RequestError
+from prompt_debugger.core.base.text import printable
+from prompt_debugger.core.base.types import JSON, Finding, Request, Severity
 from prompt_debugger.core.report import redact_json, redact_text
 from prompt_debugger.core.report.wire import write_json
 from prompt_debugger.core.request import MAX_CHARS, read_request
-from prompt_debugger.core.text import printable
-from prompt_debugger.core.types import JSON, Finding, Request, Severity
 
 OK, FOUND, COULD_NOT_RUN = 0, 1, 2
 

@@ -6,8 +6,8 @@ import argparse
 import ipaddress
 import os
 
+from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.complete import guard_of
-from prompt_debugger.core.errors import RequestError
 from prompt_debugger.ui.cli.output import log
 from prompt_debugger.ui.cli.run import add_run_time, add_target_arguments, target_from_options
 from prompt_debugger.ui.keeping import kept_for_good
@@ -94,9 +94,9 @@ def _run(options: argparse.Namespace) -> int:
     options.lab = True  # a page goes without any server and says so; `lab` above says whether it may boot one
     target = target_from_options(options)
     with kept_for_good():
-        from prompt_debugger.ui.web.work_room import start_work_room
+        from prompt_debugger.ui.web.work_sandbox import start_work_sandbox
 
-        start_work_room()  # its imports go on beside those of gradio, which take longer
+        start_work_sandbox()  # its imports go on beside those of gradio, which take longer
         from prompt_debugger.ui.web.launch import launch_app  # seconds: only this command pays
         from prompt_debugger.ui.web.settings import PageSettings
 

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import Finding, JSONObject, Parse, VllmOutcome
 from prompt_debugger.core.complete import ENGINES
-from prompt_debugger.core.errors import RequestError
-from prompt_debugger.core.experiments import ReleaseTable, releases_to_json, splits_to_json
-from prompt_debugger.core.grammar import GrammarEngine
 from prompt_debugger.core.pipeline import CaseParser, Target, judge_constrained
 from prompt_debugger.core.report import parse_to_json, parse_to_line, parse_to_terminal
-from prompt_debugger.core.types import Finding, JSONObject, Parse, VllmOutcome
+from prompt_debugger.core.tools.experiments import ReleaseTable, releases_to_json, splits_to_json
+from prompt_debugger.core.tools.grammar import GrammarEngine
 from prompt_debugger.ui.cli.case_lines import Answer, Answered, NeedsMoreError, answered
 from prompt_debugger.ui.cli.cases import run_bulk
 from prompt_debugger.ui.cli.further_questions import releases_to_terminal, splits_to_terminal

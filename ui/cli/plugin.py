@@ -6,8 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from prompt_debugger.core.errors import RequestError
-from prompt_debugger.core.plugin.write import PARSER_NAME, write_plugin
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.tools.plugin.write import PARSER_NAME, write_plugin
 from prompt_debugger.ui.cli.output import OK, log
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 
-from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.base.errors import RenderError
+from prompt_debugger.core.base.types import Finding, JSONObject, Prompt, Request
 from prompt_debugger.core.pipeline import Target, case_setup, render_case, render_on_server
 from prompt_debugger.core.report import prompt_to_json, prompt_to_terminal
-from prompt_debugger.core.types import Finding, JSONObject, Prompt, Request
 from prompt_debugger.ui.cli.case_lines import answered
 from prompt_debugger.ui.cli.cases import run_cases
 from prompt_debugger.ui.cli.experiments import add_experiment_arguments, has_experiments, run_experiments, run_probe

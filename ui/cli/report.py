@@ -7,13 +7,13 @@ import sys
 import tempfile
 from pathlib import Path
 
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.interpreter import python_that_has
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.errors import RequestError
-from prompt_debugger.core.interpreter import python_that_has
-from prompt_debugger.core.mend.documents import UpstreamTestDocument
-from prompt_debugger.core.mend.trial import Trial, try_test
-from prompt_debugger.core.mend.upstream import PARSER_TESTS, without_note
-from prompt_debugger.core.types import JSONObject
+from prompt_debugger.core.tools.fixes.documents import UpstreamTestDocument
+from prompt_debugger.core.tools.fixes.trial import Trial, try_test
+from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS, without_note
 from prompt_debugger.ui.cli.output import OK, log, print_json
 from prompt_debugger.ui.cli.sharing import read_bundle_file
 from prompt_debugger.ui.report import share_trace

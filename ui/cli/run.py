@@ -11,13 +11,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from prompt_debugger.core.api import run_async
+from prompt_debugger.core.base.errors import DebuggerError, RequestError
+from prompt_debugger.core.base.types import JSONObject, Request, Trace
 from prompt_debugger.core.complete import may_carry_key, title_of
-from prompt_debugger.core.conversation import Conversation
-from prompt_debugger.core.errors import DebuggerError, RequestError
-from prompt_debugger.core.experiments import RunComparison, compare_runs, runs_to_json
-from prompt_debugger.core.lab import LabPool
-from prompt_debugger.core.mend.experiments import Experiment
-from prompt_debugger.core.offline import run_offline
 from prompt_debugger.core.parse.engines import VllmEngine
 from prompt_debugger.core.pipeline import (
     RUN_S,
@@ -30,7 +26,11 @@ from prompt_debugger.core.pipeline import (
 )
 from prompt_debugger.core.report import trace_to_json, trace_to_terminal
 from prompt_debugger.core.request import read_request
-from prompt_debugger.core.types import JSONObject, Request, Trace
+from prompt_debugger.core.tools.conversation import Conversation
+from prompt_debugger.core.tools.experiments import RunComparison, compare_runs, runs_to_json
+from prompt_debugger.core.tools.fixes.experiments import Experiment
+from prompt_debugger.core.tools.lab import LabPool
+from prompt_debugger.core.tools.offline import run_offline
 from prompt_debugger.ui.cli.lab import add_lab_arguments, named, spec_from_options
 from prompt_debugger.ui.cli.mend import (
     add_experiment_arguments,

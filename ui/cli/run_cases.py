@@ -12,10 +12,10 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from typing import TypeAlias
 
-from prompt_debugger.core.errors import DebuggerError, RequestError
+from prompt_debugger.core.base.errors import DebuggerError, RequestError
+from prompt_debugger.core.base.types import JSON, JSONObject, Request, Trace
 from prompt_debugger.core.report import trace_to_json
 from prompt_debugger.core.request import read_request
-from prompt_debugger.core.types import JSON, JSONObject, Request, Trace
 from prompt_debugger.ui.cli.case_lines import Chunk, answered, read_chunks
 from prompt_debugger.ui.cli.cases import opened
 from prompt_debugger.ui.cli.output import FOUND, OK

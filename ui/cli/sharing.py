@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from prompt_debugger.core.errors import RequestError
-from prompt_debugger.core.experiments import RunComparison, sentence_of
-from prompt_debugger.core.pipeline.intake import Form, read_intake, show_evidence
-from prompt_debugger.core.pipeline.intake.recognise import recognise
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.text import printable
+from prompt_debugger.core.base.types import JSON, Finding, JSONObject, Prompt, Request, Trace
+from prompt_debugger.core.evidence import Form, read_intake, show_evidence
+from prompt_debugger.core.evidence.recognise import recognise
 from prompt_debugger.core.report import Bundle, prompt_to_json, read_bundle, redact_json, redact_text
-from prompt_debugger.core.text import printable
-from prompt_debugger.core.types import JSON, Finding, JSONObject, Prompt, Request, Trace
+from prompt_debugger.core.tools.experiments import RunComparison, sentence_of
 from prompt_debugger.ui.cli.output import log, read_input
 from prompt_debugger.ui.report import describe_bundle, mask_trace, share_trace
 

@@ -6,12 +6,12 @@ import argparse
 import asyncio
 import json
 
-from prompt_debugger.core.errors import RequestError
-from prompt_debugger.core.lab import LabPool
-from prompt_debugger.core.mend.shrink import Shrunk, shrink_request
-from prompt_debugger.core.mend.shrink_output import shrink_output
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSONObject, Parse
 from prompt_debugger.core.pipeline import CaseParser
-from prompt_debugger.core.types import JSONObject, Parse
+from prompt_debugger.core.tools.fixes.shrink import Shrunk, shrink_request
+from prompt_debugger.core.tools.fixes.shrink_output import shrink_output
+from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.cli.output import (
     FOUND,
     OK,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from prompt_debugger.core.conversation import Conversation, conversation_to_json, converse, read_stub
-from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.base.text import printable
+from prompt_debugger.core.base.types import Finding, JSONObject, Trace
 from prompt_debugger.core.pipeline import Target
-from prompt_debugger.core.text import printable
-from prompt_debugger.core.types import Finding, JSONObject, Trace
+from prompt_debugger.core.tools.conversation import Conversation, conversation_to_json, converse, read_stub
+from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.cli.output import log, read_input
 from prompt_debugger.ui.cli.sharing import write_trace
 

@@ -13,11 +13,11 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from prompt_debugger.core.errors import RequestError
-from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.pipeline import Target
-from prompt_debugger.core.types import JSON, JSONObject
-from prompt_debugger.core.verify import (
+from prompt_debugger.core.tools.lab import LabPool
+from prompt_debugger.core.tools.verify import (
     Budget,
     Journal,
     Outcome,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from prompt_debugger.core.errors import RequestError
-from prompt_debugger.core.verify.making import Made, make_dataset
-from prompt_debugger.core.verify.results import write_rows
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.tools.verify.making import Made, make_dataset
+from prompt_debugger.core.tools.verify.results import write_rows
 from prompt_debugger.ui.cli.output import OK, log, print_json, print_text
 
 

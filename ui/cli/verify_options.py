@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.base.errors import RequestError
 
 _INSTEAD: Mapping[str, str] = {
     "--api-key": "A key is read from the environment alone: put it into OPENAI_API_KEY, or name another variable "

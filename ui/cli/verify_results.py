@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
-from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.report.wire import trace_from_json, write_json
 from prompt_debugger.core.report.wire.verification import PairedRecord
-from prompt_debugger.core.types import JSONObject
-from prompt_debugger.core.verify import (
+from prompt_debugger.core.tools.verify import (
     About,
     Outcome,
     Plan,

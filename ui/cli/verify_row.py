@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.report import trace_to_json, trace_to_terminal
 from prompt_debugger.core.report.wire import trace_from_json
-from prompt_debugger.core.types import JSONObject
-from prompt_debugger.core.verify import Journal
+from prompt_debugger.core.tools.verify import Journal
 from prompt_debugger.ui.cli.output import exit_status, print_json, print_text
 from prompt_debugger.ui.cli.sharing import write_trace
 

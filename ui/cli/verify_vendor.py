@@ -8,10 +8,10 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.complete import ServerClient, Timeouts
-from prompt_debugger.core.errors import RequestError
-from prompt_debugger.core.types import JSON
-from prompt_debugger.core.verify.vendor import Case, Checked, check_vendor, parameter_cases, read_cases, report_of
+from prompt_debugger.core.tools.verify.vendor import Case, Checked, check_vendor, parameter_cases, read_cases, report_of
 from prompt_debugger.ui.cli.output import COULD_NOT_RUN, FOUND, OK, print_json, print_text
 from prompt_debugger.ui.cli.run import api_key_for
 from prompt_debugger.ui.cli.verify_options import extra_headers

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prompt_debugger.core.json_values import as_object
-from prompt_debugger.core.types import JSON, JSONObject
-from prompt_debugger.core.verify import Progress
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.tools.verify import Progress
 
 _BAR = 24
 _RATES = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from prompt_debugger.core.types import JSON, Token, TokenKind
+from prompt_debugger.core.base.types import JSON, Token, TokenKind
 from prompt_debugger.ui.present.tokens import merge_tokens
 from prompt_debugger.ui.present.words import shortened
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-from prompt_debugger.core.experiments import JsonChange, RunComparison, TextComparison, compare_runs, sentence_of
-from prompt_debugger.core.types import JSON, Finding, JSONObject, Trace
+from prompt_debugger.core.base.types import JSON, Finding, JSONObject, Trace
+from prompt_debugger.core.tools.experiments import JsonChange, RunComparison, TextComparison, compare_runs, sentence_of
 from prompt_debugger.ui.present.differences import align_texts
 from prompt_debugger.ui.present.experiments import difference_to_view
 from prompt_debugger.ui.present.payload import pack_payload, unpack_payload

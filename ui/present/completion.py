@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from prompt_debugger.core.types import JSON, ChatResult, Completion, JSONObject, Trace
+from prompt_debugger.core.base.types import JSON, ChatResult, Completion, JSONObject, Trace
 from prompt_debugger.ui.present.json_text import json_segments, segments_to_json
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.reasons import why_no_answer

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from prompt_debugger.core.grammar import GrammarStatus, GrammarVerdict, Intervention, SecondOpinion, TokenReading
-from prompt_debugger.core.types import JSON, JSONObject, Span, Trace
+from prompt_debugger.core.base.types import JSON, JSONObject, Span, Trace
+from prompt_debugger.core.tools.grammar import GrammarStatus, GrammarVerdict, Intervention, SecondOpinion, TokenReading
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.tool_state import jump_of
 from prompt_debugger.ui.present.words import joined, shortened

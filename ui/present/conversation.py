@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import json
 
-from prompt_debugger.core.conversation import Conversation, ConversationTurn, Seam, conversation_to_json, returned_calls
-from prompt_debugger.core.conversation.documents import SeamDocument
-from prompt_debugger.core.types import JSON, CallOutcome, JSONObject, Trace
+from prompt_debugger.core.base.types import JSON, CallOutcome, JSONObject, Trace
+from prompt_debugger.core.tools.conversation import (
+    Conversation,
+    ConversationTurn,
+    Seam,
+    conversation_to_json,
+    returned_calls,
+)
+from prompt_debugger.core.tools.conversation.documents import SeamDocument
 from prompt_debugger.ui.present.payload import pack_payload, unpack_payload
 from prompt_debugger.ui.present.verdict import verdict_payload
 from prompt_debugger.ui.present.words import OUTCOME_WORDS, as_sentence, count_of, shortened

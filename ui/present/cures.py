@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from prompt_debugger.core.errors import DebuggerError
-from prompt_debugger.core.mend.cures import Cure, cures_of
-from prompt_debugger.core.mend.experiments import Experiment
-from prompt_debugger.core.mend.patch import steps_of, value_at
-from prompt_debugger.core.types import JSON, JSONObject, Severity, Trace
+from prompt_debugger.core.base.errors import DebuggerError
+from prompt_debugger.core.base.types import JSON, JSONObject, Severity, Trace
+from prompt_debugger.core.tools.fixes.cures import Cure, cures_of
+from prompt_debugger.core.tools.fixes.experiments import Experiment
+from prompt_debugger.core.tools.fixes.patch import steps_of, value_at
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import as_sentence, count_of, shortened
 

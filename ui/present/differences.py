@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from prompt_debugger.core.account import is_compared
-from prompt_debugger.core.json_values import as_object
-from prompt_debugger.core.types import JSON, CallMatch, ChatResult, JSONObject, Ledger, Parse, ToolCallAttempt
+from prompt_debugger.core.base.account import is_compared
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, CallMatch, ChatResult, JSONObject, Ledger, Parse, ToolCallAttempt
 from prompt_debugger.ui.present.words import count_of, shortened
 
 MAX_ALIGNED_PIECES = 2_000  # of what is left between equal beginnings and ends; alignment costs the square

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from prompt_debugger.core.errors import DebuggerError, LabError, RequestError
-from prompt_debugger.core.types import JSON
+from prompt_debugger.core.base.errors import DebuggerError, LabError, RequestError
+from prompt_debugger.core.base.types import JSON
 from prompt_debugger.ui.present.verdict import verdict_strip
 from prompt_debugger.ui.present.words import as_sentence
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from prompt_debugger.core.errors import DebuggerError, RenderError, RequestError
-from prompt_debugger.core.experiments import (
+from prompt_debugger.core.base.errors import DebuggerError, RenderError, RequestError
+from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.tools.experiments import (
     AbsentSwitch,
     Comparison,
     CountAnswer,
@@ -21,7 +22,6 @@ from prompt_debugger.core.experiments import (
     WhatIf,
     agree,
 )
-from prompt_debugger.core.types import JSON, JSONObject
 from prompt_debugger.ui.present.chips import token_chips
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import as_sentence, count_of, joined

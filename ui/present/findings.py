@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator
 
-from prompt_debugger.core.types import Certainty, Evidence, Finding, FindingEvidence, JSONObject, Severity, Trace
+from prompt_debugger.core.base.types import Basis, Certainty, Finding, FindingEvidence, JSONObject, Severity, Trace
 from prompt_debugger.ui.present.cures import cure_views
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import SEVERITY_MARKS, STAGE_WORDS, count_of, shortened
@@ -96,7 +96,7 @@ def _label(item: FindingEvidence) -> str:
 
 def _unchecked(trace: Trace) -> Iterator[str]:
     """Yield what this run could not look at: a green tick for it would be a lie."""
-    if trace.evidence is not None and trace.evidence is not Evidence.SAME_RUN:
+    if trace.evidence is not None and trace.evidence is not Basis.SAME_RUN:
         yield "Whether raw output and message come from the same run: the server gave no ids for it."
     if trace.prompt is None or trace.prompt.source != "server":
         yield "The prompt the server used: it does not show it."

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.types import JSON, Server, Trace
 from prompt_debugger.core.complete import engine_of, title_of
 from prompt_debugger.core.pipeline import Target
-from prompt_debugger.core.types import JSON, Server, Trace
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import EVIDENCE_HINTS, EVIDENCE_WORDS
 

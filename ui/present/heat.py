@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from prompt_debugger.core.types import JSON, Token, TokenLogprob, Trace
+from prompt_debugger.core.base.types import JSON, Token, TokenLogprob, Trace
 
 MAX_ALTERNATIVES = 20_000  # tokens that keep theirs; the values themselves are kept for all
 NEVER_NATS = -9999.0  # what vLLM says for minus infinity, which JSON cannot

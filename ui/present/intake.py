@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from prompt_debugger.core.pipeline.intake import Form, Intake
-from prompt_debugger.core.types import JSON
+from prompt_debugger.core.base.types import JSON
+from prompt_debugger.core.evidence import Form, Intake
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import count_of
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from prompt_debugger.core.types import JSON
+from prompt_debugger.core.base.types import JSON
 
 _INDENT = "  "
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from prompt_debugger.core.account import count_calls
-from prompt_debugger.core.report import calls_words, characters_words
-from prompt_debugger.core.types import (
+from prompt_debugger.core.base.account import count_calls
+from prompt_debugger.core.base.types import (
     JSON,
     CallMatch,
     CallOutcome,
@@ -20,6 +19,7 @@ from prompt_debugger.core.types import (
     Place,
     Trace,
 )
+from prompt_debugger.core.report import calls_words, characters_words
 from prompt_debugger.ui.present.differences import field_differences
 from prompt_debugger.ui.present.json_text import json_segments, segments_to_json
 from prompt_debugger.ui.present.payload import pack_payload

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from prompt_debugger.core.errors import DebuggerError, RenderError, RequestError
-from prompt_debugger.core.types import JSON, Finding, Severity, Trace, count_special
+from prompt_debugger.core.base.errors import DebuggerError, RenderError, RequestError
+from prompt_debugger.core.base.types import JSON, Finding, Severity, Trace, count_special
 from prompt_debugger.ui.present.findings import evidence_to_json
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import SEVERITY_MARKS, as_sentence, count_of, joined

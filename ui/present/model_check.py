@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from prompt_debugger.core.check import Cell, Check, Ideal, plugin_commands, serve_commands
+from prompt_debugger.core.base.types import JSON, Finding, JSONObject, Trace
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.parse.engines import read_parser_name
-from prompt_debugger.core.types import JSON, Finding, JSONObject, Trace
+from prompt_debugger.core.tools.check import Cell, Check, Ideal, plugin_commands, serve_commands
 from prompt_debugger.ui.present.ledger import account_of
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import SEVERITY_MARKS, joined, shortened

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.backends.exchanges import Exchange, ExchangeLog
 from prompt_debugger.core.complete.backends.sse import SseParser
-from prompt_debugger.core.types import JSON, JSONObject
 from prompt_debugger.ui.present.payload import pack_payload
 
 MAX_TEXT_CHARS = 100_000

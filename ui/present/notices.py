@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from prompt_debugger.core.errors import RequestError
-from prompt_debugger.core.types import JSON, JSONObject, Notice, Request
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSON, JSONObject, Notice, Request
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import as_sentence, count_of
 

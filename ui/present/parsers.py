@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from prompt_debugger.core.account import readable_calls, tally_parsers
+from prompt_debugger.core.base.account import readable_calls, tally_parsers
+from prompt_debugger.core.base.types import JSONObject, Parse, ParserAccount, ParserOutcome, Trace, VllmOutcome
 from prompt_debugger.core.pipeline import is_server_parser, parser_of_server, with_accounts
 from prompt_debugger.core.report import parsers_sentence, reading_words
-from prompt_debugger.core.types import JSONObject, Parse, ParserAccount, ParserOutcome, Trace, VllmOutcome
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.tool_state import progress_of
 from prompt_debugger.ui.present.words import count_of, joined, shortened

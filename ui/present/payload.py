@@ -11,7 +11,7 @@ import base64
 import gzip
 import json
 
-from prompt_debugger.core.types import JSONObject
+from prompt_debugger.core.base.types import JSONObject
 
 
 def pack_payload(header: JSONObject, columns: bytes = b"") -> str:

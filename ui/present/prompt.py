@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from difflib import SequenceMatcher
 
-from prompt_debugger.core.text import first_divergence
-from prompt_debugger.core.types import JSON, Branch, KwargSource, Prompt, PromptDifference, TemplateKwarg, Trace
+from prompt_debugger.core.base.text import first_divergence
+from prompt_debugger.core.base.types import JSON, Branch, KwargSource, Prompt, PromptDifference, TemplateKwarg, Trace
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import as_sentence, count_of, joined, shortened
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prompt_debugger.core.types import Trace
+from prompt_debugger.core.base.types import Trace
 from prompt_debugger.ui.present.payload import pack_payload
 
 EXPLAINED = ("prompt_tokens", "template", "raw_tokens", "ledger")

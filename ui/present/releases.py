@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from prompt_debugger.core.experiments import ReleaseRow, ReleaseTable
+from prompt_debugger.core.base.types import JSON, JSONObject, Trace
 from prompt_debugger.core.pipeline import account_of
-from prompt_debugger.core.types import JSON, JSONObject, Trace
+from prompt_debugger.core.tools.experiments import ReleaseRow, ReleaseTable
 from prompt_debugger.ui.present.parsers import row_note, row_verdict, signature
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.tool_state import progress_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from prompt_debugger.core.base.errors import DebuggerError
+from prompt_debugger.core.base.types import JSON, Request, Trace
 from prompt_debugger.core.complete.backends.exchanges import ExchangeLog
-from prompt_debugger.core.errors import DebuggerError
-from prompt_debugger.core.types import JSON, Request, Trace
 from prompt_debugger.ui.present.completion import completion_payload
 from prompt_debugger.ui.present.error import error_payload
 from prompt_debugger.ui.present.findings import findings_payload

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.errors import DebuggerError
+from prompt_debugger.core.base.types import JSON, Server
 from prompt_debugger.core.complete import engine_of, title_of
-from prompt_debugger.core.errors import DebuggerError
-from prompt_debugger.core.types import JSON, Server
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import as_sentence
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.types import JSON, JSONObject, Span, Trace, VllmOutcome
 from prompt_debugger.core.pipeline import message_from_outcome
-from prompt_debugger.core.types import JSON, JSONObject, Span, Trace, VllmOutcome
 from prompt_debugger.ui.present.parsers import vocabulary_note
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.tool_state import jump_of, message_segments

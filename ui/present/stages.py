@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.types import JSON, Conclusion, JSONObject, Severity, Stage, Trace, count_special
 from prompt_debugger.core.report import calls_words, characters_words
-from prompt_debugger.core.types import JSON, Conclusion, JSONObject, Severity, Stage, Trace, count_special
 from prompt_debugger.ui.present.findings import evidence_to_json, summarize
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.verdict import worst_severity

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from prompt_debugger.core.errors import DebuggerError, RenderError, RequestError
+from prompt_debugger.core.base.errors import DebuggerError, RenderError, RequestError
+from prompt_debugger.core.base.types import JSON, Prompt, TokenKind
 from prompt_debugger.core.render.probes import ProbeAnswer, Support
-from prompt_debugger.core.types import JSON, Prompt, TokenKind
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import as_sentence, count_of, joined
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count, pairwise
 from typing import NamedTuple
 
-from prompt_debugger.core.types import JSON, JSONObject, Token, TokenColumns, TokenKind, columns_of
+from prompt_debugger.core.base.types import JSON, JSONObject, Token, TokenColumns, TokenKind, columns_of
 from prompt_debugger.ui.present.heat import MAX_ALTERNATIVES, Heat, alternatives_to_json
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.token_roles import role_of

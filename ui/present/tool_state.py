@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from prompt_debugger.core.errors import DebuggerError
-from prompt_debugger.core.types import JSON, JSONObject, Span, Trace
+from prompt_debugger.core.base.errors import DebuggerError
+from prompt_debugger.core.base.types import JSON, JSONObject, Span, Trace
 from prompt_debugger.ui.present.json_text import json_segments, segments_to_json
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import as_sentence

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from prompt_debugger.core.base.types import JSON, JSONObject, Trace
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.mend.experiments import UNCHANGED, Change, Experiment, Plan, Step, can_run
-from prompt_debugger.core.mend.patch import apply_patch
-from prompt_debugger.core.mend.shrink import Shrinking, Shrunk
-from prompt_debugger.core.mend.trial import Trial
-from prompt_debugger.core.mend.upstream import PARSER_TESTS
 from prompt_debugger.core.request import body_text
-from prompt_debugger.core.types import JSON, JSONObject, Trace
+from prompt_debugger.core.tools.fixes.experiments import UNCHANGED, Change, Experiment, Plan, Step, can_run
+from prompt_debugger.core.tools.fixes.patch import apply_patch
+from prompt_debugger.core.tools.fixes.shrink import Shrinking, Shrunk
+from prompt_debugger.core.tools.fixes.trial import Trial
+from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS
 from prompt_debugger.ui.present.cures import MAX_CHANGES, change_view
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import as_sentence, count_of

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from prompt_debugger.core.mend.margin import asks_for_margin, margin_of_prose
-from prompt_debugger.core.types import (
+from prompt_debugger.core.base.types import (
     JSON,
     CallOutcome,
     Conclusion,
@@ -15,6 +14,7 @@ from prompt_debugger.core.types import (
     Trace,
     Verdict,
 )
+from prompt_debugger.core.tools.fixes.margin import asks_for_margin, margin_of_prose
 from prompt_debugger.ui.present.findings import evidence_to_json
 from prompt_debugger.ui.present.payload import pack_payload
 

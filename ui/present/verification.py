@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.diagnose import RULES
-from prompt_debugger.core.json_values import as_object
-from prompt_debugger.core.types import JSON, JSONObject
-from prompt_debugger.core.verify import Cluster, wilson
+from prompt_debugger.core.tools.verify import Cluster, wilson
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import count_of, joined, shortened
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from prompt_debugger.core.types import CallOutcome, Evidence, Fate, Severity, Stage
+from prompt_debugger.core.base.types import Basis, CallOutcome, Fate, Severity, Stage
 
 EVIDENCE_WORDS = {
-    Evidence.SAME_RUN: "same run",
-    Evidence.OWN_RENDER: "own render",
-    Evidence.TEXT_ONLY: "text only",
+    Basis.SAME_RUN: "same run",
+    Basis.OWN_RENDER: "own render",
+    Basis.TEXT_ONLY: "text only",
 }
 
 EVIDENCE_HINTS = {
-    Evidence.SAME_RUN: "The server gave the token ids of this very run: prompt, raw output and message are one.",
-    Evidence.OWN_RENDER: "The prompt was rendered here and completed raw beside the chat: two runs of the same ids.",
-    Evidence.TEXT_ONLY: "No token ids could be had: the raw output was asked for by text, and may differ.",
+    Basis.SAME_RUN: "The server gave the token ids of this very run: prompt, raw output and message are one.",
+    Basis.OWN_RENDER: "The prompt was rendered here and completed raw beside the chat: two runs of the same ids.",
+    Basis.TEXT_ONLY: "No token ids could be had: the raw output was asked for by text, and may differ.",
 }
 
 FATE_WORDS = {

@@ -10,8 +10,8 @@ import re
 from functools import cache
 from pathlib import Path
 
-from prompt_debugger.core.assets import assets_dir
-from prompt_debugger.core.types import Trace
+from prompt_debugger.core.base.assets import assets_dir
+from prompt_debugger.core.base.types import Trace
 from prompt_debugger.ui.present import RunView
 from prompt_debugger.ui.present.words import shortened
 from prompt_debugger.ui.report.mask import mask_trace

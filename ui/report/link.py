@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.report import redact_text
 from prompt_debugger.core.request import read_request
-from prompt_debugger.core.types import JSONObject
 from prompt_debugger.ui.report.mask import mask_request
 
 _HUB_ID = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")  # what is no id of the Hub may be a folder of this machine

@@ -15,9 +15,7 @@ from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from prompt_debugger.core.report.redact import TRANSPORT_FIELDS, is_secret_field, is_secret_value, replace_secrets
-from prompt_debugger.core.request import body_text
-from prompt_debugger.core.types import (
+from prompt_debugger.core.base.types import (
     ChatResult,
     Completion,
     JSONObject,
@@ -30,6 +28,8 @@ from prompt_debugger.core.types import (
     TokenTable,
     Trace,
 )
+from prompt_debugger.core.report.redact import TRANSPORT_FIELDS, is_secret_field, is_secret_value, replace_secrets
+from prompt_debugger.core.request import body_text
 from prompt_debugger.ui.report.cover import COVER, FRAGMENT, SHORTEST, SecretCover
 from prompt_debugger.ui.report.pieces import answers_of, events_of, joined_texts, logprob_fields
 

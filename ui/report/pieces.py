@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 
-from prompt_debugger.core.types import ChatResult, Completion, TokenLogprob, Trace
+from prompt_debugger.core.base.types import ChatResult, Completion, TokenLogprob, Trace
 
 Path = tuple[str | int, ...]
 

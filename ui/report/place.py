@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from prompt_debugger.core.types import Trace
+from prompt_debugger.core.base.types import Trace
 
 # `prompt.t87` a token, `raw.c12-40` characters, `request.messages[1]` a field, `finding.PD401.1` a finding by number.
 _PLACE = re.compile(

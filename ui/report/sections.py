@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator
 
 from prompt_debugger import __version__
+from prompt_debugger.core.base.types import JSON, JSONObject, Server, Trace
 from prompt_debugger.core.complete import title_of
 from prompt_debugger.core.report import curl_of, moment_words, template_sha256, trace_to_markdown
-from prompt_debugger.core.types import JSON, JSONObject, Server, Trace
 from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.present.json_text import json_segments, segments_to_json
 from prompt_debugger.ui.present.words import EVIDENCE_WORDS, count_of, joined, shortened

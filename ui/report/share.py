@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from prompt_debugger import __version__
-from prompt_debugger.core.mend.upstream import case_of_trace, write_upstream_test
+from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.report import Bundle, write_bundle
-from prompt_debugger.core.types import Trace
+from prompt_debugger.core.tools.fixes.upstream import case_of_trace, write_upstream_test
 from prompt_debugger.ui.present.words import shortened
 from prompt_debugger.ui.report.document import trace_to_html
 from prompt_debugger.ui.report.mask import mask_trace
@@ -48,7 +48,7 @@ class SharedRun:
         """Return the failing test for maintainers; a program, so nothing is taken out of it once it is written.
 
         Raises:
-            RequestError: The run makes no test; `core.mend.upstream` says why.
+            RequestError: The run makes no test; `core.tools.fixes.upstream` says why.
         """
         return write_upstream_test(case_of_trace(self.trace, parser), engine)
 

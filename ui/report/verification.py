@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
-from prompt_debugger.core.assets import assets_dir
+from prompt_debugger.core.base.assets import assets_dir
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.text import printable
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.diagnose import RULES
-from prompt_debugger.core.json_values import as_object
 from prompt_debugger.core.report import redact_text
-from prompt_debugger.core.text import printable
-from prompt_debugger.core.types import JSONObject
-from prompt_debugger.core.verify import Cluster, wilson
+from prompt_debugger.core.tools.verify import Cluster, wilson
 from prompt_debugger.ui.present.verification import RATE_WORDS
 
 _LONGEST = 300

@@ -35,7 +35,7 @@ def index_page() -> str:
         "# Rules",
         "",
         "Written by `scripts/rule_docs.py` from the docstrings in `core/diagnose/rules`, and from the texts in",
-        "`core/check/template/catalogue.py`.",
+        "`core/tools/check/template/catalogue.py`.",
         "",
         f"Order of blame: {order}, and {BLAME_ORDER[-1].value} where nothing behind it broke.",
         "",

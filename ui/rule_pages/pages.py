@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
 
-from prompt_debugger.core.check.template.catalogue import TEMPLATE_RULES, TemplateRule
+from prompt_debugger.core.base.errors import PluginError
+from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.diagnose import RULES
-from prompt_debugger.core.errors import PluginError
-from prompt_debugger.core.protocols import Rule
+from prompt_debugger.core.tools.check.template.catalogue import TEMPLATE_RULES, TemplateRule
 
 HEADINGS = ("What it finds", "Why it matters", "Bad", "Good", "Source")
 _SECTION = re.compile(rf"^({'|'.join(HEADINGS)}):\n", re.MULTILINE)
@@ -99,6 +99,6 @@ def page_of_rule(rule: Rule) -> RulePage:
 
 def _of_template_rule(rule: TemplateRule) -> RulePage:
     severity = " or ".join(one.value for one in rule.severities)
-    cases = "tests/core/check/"
+    cases = "tests/core/tools/check/"
     sections = read_sections(rule.text)
     return RulePage(rule.code, rule.name, severity, rule.stage.value, sections, (), cases, is_of_a_run=False)

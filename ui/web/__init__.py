@@ -2,6 +2,6 @@
 
 `launch.build_app(settings)` makes it, `launch.launch_app(...)` serves it. Handlers
 take plain values, ask the core, and give the payloads of `ui.present` to views that
-are drawn by the scripts in `assets/`. What visitors sent is worked on in the room
+are drawn by the scripts in `assets/`. What visitors sent is worked on in the sandbox
 (`work`), whose processes import from here what does without gradio.
 """

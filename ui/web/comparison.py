@@ -6,9 +6,9 @@ import itertools
 import logging
 from typing import NamedTuple
 
-from prompt_debugger.core.errors import DebuggerError
-from prompt_debugger.core.room import room_of
-from prompt_debugger.core.types import Trace
+from prompt_debugger.core.base.errors import DebuggerError
+from prompt_debugger.core.base.types import Trace
+from prompt_debugger.core.sandbox import sandbox_of
 from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.present.comparison import NamedRun, run_badge
 from prompt_debugger.ui.web.sharing import Sharing
@@ -71,7 +71,7 @@ class Comparing:
         if left not in by_name or right not in by_name:
             return None
         try:
-            return room_of().call(compare_runs, by_name[left], by_name[right])
+            return sandbox_of().call(compare_runs, by_name[left], by_name[right])
         except Exception as error:  # noqa: BLE001  # a bundle can be whole and still tell nonsense
             _log.info("two runs could not be compared: %r", error)
             return self._note("These two runs cannot be compared: the parts of one do not fit each other.", "error")

@@ -11,10 +11,10 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from prompt_debugger.core.errors import DebuggerError, RequestError, shorten
-from prompt_debugger.core.experiments import CountAnswer, compare_setups, step_count, step_switches, step_turns
-from prompt_debugger.core.room import in_thread, room_of
-from prompt_debugger.core.types import JSONObject, Trace
+from prompt_debugger.core.base.errors import DebuggerError, RequestError, shorten
+from prompt_debugger.core.base.types import JSONObject, Trace
+from prompt_debugger.core.sandbox import in_thread, sandbox_of
+from prompt_debugger.core.tools.experiments import CountAnswer, compare_setups, step_count, step_switches, step_turns
 from prompt_debugger.ui.present.experiments import (
     bench_error_payload,
     count_payload,
@@ -145,7 +145,7 @@ class Bench:
         """
         self.check_text(asked.text)
         limits = Limits(request_chars=self._settings.limits.request_chars)
-        return room_of().call(read_pasted, asked.text, limits, hides_keys=False).body
+        return sandbox_of().call(read_pasted, asked.text, limits, hides_keys=False).body
 
     def check_text(self, text: str) -> None:
         """Refuse a text that is longer than a public page reads.
@@ -169,7 +169,7 @@ async def follow_steps(
 ) -> AsyncGenerator[tuple[Report | None, bool], None]:
     """Take the steps in a thread; yield the newest report and whether more will come, `None` for a mere tick.
 
-    Where many wait they tick less often. A closed tab or Stop ends it: between two steps, or where one asks the room.
+    Where many wait they tick less often. A closed tab or Stop ends it: between two steps, or in the sandbox.
     """
     started_s = time.monotonic()
     drawn_s = 0.0

@@ -6,7 +6,7 @@ import logging
 import traceback
 from pathlib import Path
 
-from prompt_debugger.core.errors import DebuggerError, LabError
+from prompt_debugger.core.base.errors import DebuggerError, LabError
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import with_key_field
 

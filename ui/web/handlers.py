@@ -10,8 +10,10 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import NamedTuple
 
+from prompt_debugger.core.base.errors import DebuggerError, EngineError, RequestError, SandboxError
+from prompt_debugger.core.base.types import JSON, Request, Trace
 from prompt_debugger.core.complete.backends.exchanges import listening
-from prompt_debugger.core.errors import DebuggerError, EngineError, RequestError, RoomError
+from prompt_debugger.core.evidence import Intake, show_evidence
 from prompt_debugger.core.parse.engines import EngineLimits, VllmEngine
 from prompt_debugger.core.pipeline import (
     Example,
@@ -22,9 +24,7 @@ from prompt_debugger.core.pipeline import (
     load_examples,
     render_request,
 )
-from prompt_debugger.core.pipeline.intake import Intake, show_evidence
-from prompt_debugger.core.room import VISITOR, in_thread, room_of
-from prompt_debugger.core.types import JSON, Request, Trace
+from prompt_debugger.core.sandbox import VISITOR, in_thread, sandbox_of
 from prompt_debugger.ui.present import (
     RunView,
     empty_payloads,
@@ -155,8 +155,8 @@ class Handlers:
         if len(text) > min(MAX_LIVE_CHARS, self.limits.request_chars or MAX_LIVE_CHARS):
             return too_long_payload(len(text))
         try:
-            return room_of().call(check_anything, text, reading, is_public=self.settings.public)
-        except RoomError as error:
+            return sandbox_of().call(check_anything, text, reading, is_public=self.settings.public)
+        except SandboxError as error:
             return notices_payload(RequestError(error.message, error.hint))
 
     def describe_lab(self) -> tuple[str, bool]:
@@ -235,7 +235,7 @@ class Handlers:
             await self.gate.wait(turn)
 
     async def _run(self, view: RunView, pasted: Pasted, fields: TargetFields, key: str) -> AsyncGenerator[Update, None]:
-        intake = await room_of().run(
+        intake = await sandbox_of().run(
             read_anything, pasted.text, self.limits, pasted.reading, hides_keys=self.settings.public
         )
         if intake.is_evidence or intake.request is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prompt_debugger.core.assets import assets_dir
+from prompt_debugger.core.base.assets import assets_dir
 from prompt_debugger.ui.report import document
 
 STYLES = document.STYLES

@@ -1,16 +1,16 @@
-"""What was pasted that is no request: read in the room, shown as far as it goes; no server is asked."""
+"""What was pasted that is no request: read in the sandbox, shown as far as it goes; no server is asked."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import NamedTuple
 
-from prompt_debugger.core.errors import RequestError
-from prompt_debugger.core.pipeline.intake import Form, Intake, read_intake
-from prompt_debugger.core.room import Limits as Room
-from prompt_debugger.core.room import job
-from prompt_debugger.core.room.values import admit
-from prompt_debugger.core.types import Request
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import Request
+from prompt_debugger.core.evidence import Form, Intake, read_intake
+from prompt_debugger.core.sandbox import Limits as Sandbox
+from prompt_debugger.core.sandbox import job
+from prompt_debugger.core.sandbox.values import admit
 from prompt_debugger.ui.present import notices_payload
 from prompt_debugger.ui.present.intake import intake_payload
 from prompt_debugger.ui.web.limits import Limits, check_length, check_request_limits, without_keys
@@ -40,7 +40,7 @@ for _traveller in (Form, Intake, Reading):
     admit(_traveller)
 
 
-@job("reading what was pasted", Room(cpu_s=6.0, memory_mb=1024))
+@job("reading what was pasted", Sandbox(cpu_s=6.0, memory_mb=1024))
 def read_anything(text: str, limits: Limits, reading: Reading, *, hides_keys: bool) -> Intake:
     """Return what was read of a pasted text.
 
@@ -65,7 +65,7 @@ def _without_keys(intake: Intake, request: Request) -> Intake:
     return replace(intake, request=without_keys(request))
 
 
-@job("reading what was pasted", Room(cpu_s=3.0, memory_mb=1024))
+@job("reading what was pasted", Sandbox(cpu_s=3.0, memory_mb=1024))
 def check_anything(text: str, reading: Reading, *, is_public: bool) -> str:
     """Return the payload of the lines under the editor, whatever stands in it."""
     try:

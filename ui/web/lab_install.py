@@ -6,8 +6,8 @@ import logging
 import threading
 from collections.abc import Callable
 
-from prompt_debugger.core.errors import LabError
-from prompt_debugger.core.lab.environment import Installation, InstallPlan, InstallProgress, plan_install
+from prompt_debugger.core.base.errors import LabError
+from prompt_debugger.core.tools.lab.environment import Installation, InstallPlan, InstallProgress, plan_install
 
 _EARLY = 0.05  # before that no time left is foretold
 

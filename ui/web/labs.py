@@ -7,9 +7,9 @@ import threading
 from contextlib import suppress
 from typing import NamedTuple
 
-from prompt_debugger.core.errors import DebuggerError, LabError
-from prompt_debugger.core.lab import LabPool, LabSpec, LabState, vllm_version
+from prompt_debugger.core.base.errors import DebuggerError, LabError
 from prompt_debugger.core.pipeline import Target
+from prompt_debugger.core.tools.lab import LabPool, LabSpec, LabState, vllm_version
 from prompt_debugger.ui.web.lab_install import LabInstall, progress_words
 
 

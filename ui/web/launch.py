@@ -17,12 +17,12 @@ start_gradio()
 
 import gradio as gr  # noqa: E402  # reads its settings from the environment at import
 
-from prompt_debugger.core.egress import door, know_own_name, lock  # noqa: E402
-from prompt_debugger.core.lab import LabPool  # noqa: E402
-from prompt_debugger.core.lab.environment import is_supported  # noqa: E402
+from prompt_debugger.core.base.egress import door, know_own_name, lock  # noqa: E402
 from prompt_debugger.core.render.tokenizers.hub import DOOR as HUB_DOOR  # noqa: E402
-from prompt_debugger.core.render.worker.jobs import ROOM as RENDER_ROOM  # noqa: E402
-from prompt_debugger.core.room import close_rooms, room_of  # noqa: E402
+from prompt_debugger.core.render.worker.jobs import SANDBOX as RENDER_SANDBOX  # noqa: E402
+from prompt_debugger.core.sandbox import close_sandboxes, sandbox_of  # noqa: E402
+from prompt_debugger.core.tools.lab import LabPool  # noqa: E402
+from prompt_debugger.core.tools.lab.environment import is_supported  # noqa: E402
 from prompt_debugger.ui.keeping import kept_for_good  # noqa: E402
 from prompt_debugger.ui.web.discretion import keep_words_out_of_log  # noqa: E402
 from prompt_debugger.ui.web.door.connections import Connections, guard_connections  # noqa: E402
@@ -38,7 +38,7 @@ from prompt_debugger.ui.web.skipping import skip_cheaply  # noqa: E402
 from prompt_debugger.ui.web.stop_signals import StopSignals  # noqa: E402
 from prompt_debugger.ui.web.theme import build_theme  # noqa: E402
 from prompt_debugger.ui.web.work import check_pasted  # noqa: E402
-from prompt_debugger.ui.web.work_room import start_work_room  # noqa: E402
+from prompt_debugger.ui.web.work_sandbox import start_work_sandbox  # noqa: E402
 
 _PATIENCE_S = 4.0  # from the signal to the end of the program
 
@@ -79,13 +79,13 @@ def launch_app(settings: PageSettings) -> None:
     if settings.public:
         lock(HUB_DOOR)
     keep_little()
-    start_work_room()
+    start_work_sandbox()
     labs = labs_of(settings)
     with kept_for_good():
         app = build_app(settings, labs)
     stop_signals = StopSignals(partial(_end_within, _PATIENCE_S))
     try:
-        room_of().call(check_pasted, "{}", is_public=settings.public)  # a page without its room could do nothing
+        sandbox_of().call(check_pasted, "{}", is_public=settings.public)  # a page without its sandbox could do nothing
         with kept_for_good():
             _, url, _ = serve_app(app, settings)
         print(f"Prompt Debugger is at {url}", file=sys.stderr, flush=True)  # noqa: T201  # the address is the product of this command
@@ -95,11 +95,11 @@ def launch_app(settings: PageSettings) -> None:
         if settings.installs_lab:
             labs.install(settings.target)
         if settings.public:
-            room_of(RENDER_ROOM).warm_up(is_all=True)  # nobody waits for a process to start because others render
+            sandbox_of(RENDER_SANDBOX).warm_up(is_all=True)  # nobody waits for a process to start because others render
         stop_signals.wait()
     finally:
         _end_within(_PATIENCE_S)
-        close_rooms()
+        close_sandboxes()
         labs.close()
         with suppress(Exception):  # whatever gradio says about closing, the labs are gone
             app.close(verbose=False)

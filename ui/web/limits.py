@@ -6,10 +6,10 @@ import math
 import re
 from dataclasses import dataclass, replace
 
-from prompt_debugger.core.errors import DebuggerError, RequestError, shorten
+from prompt_debugger.core.base.errors import DebuggerError, RequestError, shorten
+from prompt_debugger.core.base.types import JSON, JSONObject, Notice, Request
 from prompt_debugger.core.report import redact_body
 from prompt_debugger.core.request import body_text
-from prompt_debugger.core.types import JSON, JSONObject, Notice, Request
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
-from prompt_debugger.core.errors import RoomError
+from prompt_debugger.core.base.errors import SandboxError
+from prompt_debugger.core.base.types import Request, Trace
 from prompt_debugger.core.pipeline import check_rendered
 from prompt_debugger.core.pipeline.rendering import Renderer
 from prompt_debugger.core.render import render_local
 from prompt_debugger.core.render.local import tokens_of
-from prompt_debugger.core.room import in_thread, room_of
-from prompt_debugger.core.types import Request, Trace
+from prompt_debugger.core.sandbox import in_thread, sandbox_of
 from prompt_debugger.ui.present import tokens_payload
 from prompt_debugger.ui.present.live import live_error_payload, live_payload
 from prompt_debugger.ui.web.experiments import Asked, Bench, as_told
@@ -58,11 +58,11 @@ class LiveRender:
         try:
             self._bench.check_text(asked.text)
             limits = Limits(request_chars=self._settings.limits.request_chars)
-            request = await room_of().run(read_pasted, asked.text, limits, hides_keys=self._settings.public)
+            request = await sandbox_of().run(read_pasted, asked.text, limits, hides_keys=self._settings.public)
             found = await in_thread(self._bench.find_setup, asked.fields, asked.trace)
             found = with_own_template(found, request.body)
             trace = await in_thread(_render, request, found)
-            with suppress(RoomError):  # the prompt stands; the run will say what could not be checked
+            with suppress(SandboxError):  # the prompt stands; the run will say what could not be checked
                 trace = await check_rendered(trace, _special_texts(trace))
             prompt = trace.local_prompt
             tokens = None if prompt is None else await in_thread(tokens_payload, prompt.tokens)

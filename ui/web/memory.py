@@ -18,8 +18,8 @@ from gradio.blocks import BlocksConfig
 from gradio.queueing import Event, Queue
 from gradio.state_holder import SessionState
 
-from prompt_debugger.core.room import VISITOR as ROOM_VISITOR
-from prompt_debugger.core.room.turns import TURN, Turn
+from prompt_debugger.core.sandbox import VISITOR as SANDBOX_VISITOR
+from prompt_debugger.core.sandbox.turns import TURN, Turn
 from prompt_debugger.ui.web.door.counts import Use
 from prompt_debugger.ui.web.door.events import CHARGE, SIZE, VISITOR
 from prompt_debugger.ui.web.door.kinds import kind_of
@@ -156,7 +156,7 @@ class Work:
 
         async def process_as_visitor(events: list[Event], *more: Any) -> None:  # noqa: ANN401  # passed on
             visitor = f"{events[0].request.scope.get(VISITOR, '')}/{events[0].session_hash}"
-            ROOM_VISITOR.set(visitor)  # a task of its own, and what it starts in threads knows its context
+            SANDBOX_VISITOR.set(visitor)  # a task of its own, and what it starts in threads knows its context
             turn, task = Turn(), asyncio.current_task()
             TURN.set(turn)
             assert task is not None

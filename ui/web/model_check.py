@@ -14,7 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from prompt_debugger.core.check import (
+from prompt_debugger.core.base.errors import DebuggerError, EngineError, RequestError
+from prompt_debugger.core.base.types import Trace
+from prompt_debugger.core.evidence import read_trace
+from prompt_debugger.core.parse.engines import EngineLimits, VllmEngine
+from prompt_debugger.core.sandbox import in_thread, sandbox_of
+from prompt_debugger.core.tools.check import (
     Check,
     CheckedModel,
     Checker,
@@ -27,11 +32,6 @@ from prompt_debugger.core.check import (
     load_served,
     pasted_text,
 )
-from prompt_debugger.core.errors import DebuggerError, EngineError, RequestError
-from prompt_debugger.core.parse.engines import EngineLimits, VllmEngine
-from prompt_debugger.core.pipeline.intake import read_trace
-from prompt_debugger.core.room import in_thread, room_of
-from prompt_debugger.core.types import Trace
 from prompt_debugger.ui.present.model_check import cell_payload, check_payload, check_running_payload
 from prompt_debugger.ui.present.tool_state import tool_error_payload
 from prompt_debugger.ui.web.experiments import as_told
@@ -129,7 +129,7 @@ class ModelChecks:
         try:
             trace = await read_trace(cell_trace(_need(check), parser, answer))
             origin = f"From the check: `{parser.removeprefix('vllm:')}` on the answer `{answer}`. No server was asked."
-            payloads = await in_thread(room_of().call, shown_cell, trace, origin)
+            payloads = await in_thread(sandbox_of().call, shown_cell, trace, origin)
             return TakenCell(trace, pasted_text(trace), payloads)
         except DebuggerError as error:
             _log.info("a cell could not be shown: %s", error)

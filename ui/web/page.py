@@ -20,7 +20,7 @@ class Page(NamedTuple):
         handlers: What the events do.
         request: The request column: editor, Run and Stop, the fields of the target.
         views: The views by name; their values are payloads.
-        trace: The `core.types.Trace` of this visitor's last run; `None` before it and once another case is chosen.
+        trace: The `core.base.types.Trace` of this visitor's last run; `None` before it and once another case is chosen.
         servers: Base URLs that this visitor ran against from this page: a shared run names what its author likes.
     """
 

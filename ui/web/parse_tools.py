@@ -10,10 +10,9 @@ from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
+from prompt_debugger.core.base.errors import DebuggerError, EngineError, RequestError
+from prompt_debugger.core.base.types import ParserOutcome, Trace
 from prompt_debugger.core.complete import ServerClient
-from prompt_debugger.core.errors import DebuggerError, EngineError, RequestError
-from prompt_debugger.core.experiments import step_releases
-from prompt_debugger.core.grammar import GrammarEngine, find_family
 from prompt_debugger.core.parse.engines import VllmEngine, VllmReleases
 from prompt_debugger.core.pipeline import (
     MatrixStep,
@@ -27,8 +26,9 @@ from prompt_debugger.core.pipeline import (
     try_splits,
     with_outcomes,
 )
-from prompt_debugger.core.room import in_thread
-from prompt_debugger.core.types import ParserOutcome, Trace
+from prompt_debugger.core.sandbox import in_thread
+from prompt_debugger.core.tools.experiments import step_releases
+from prompt_debugger.core.tools.grammar import GrammarEngine, find_family
 from prompt_debugger.ui.present import findings_payload, stages_payload
 from prompt_debugger.ui.present.constrained import constrained_payload
 from prompt_debugger.ui.present.parsers import matrix_payload

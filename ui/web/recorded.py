@@ -8,9 +8,9 @@ import threading
 from pathlib import Path
 from typing import NamedTuple
 
-from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import Request, Trace
 from prompt_debugger.core.pipeline import Example, Target, load_recording
-from prompt_debugger.core.types import Request, Trace
 from prompt_debugger.ui.web.work import Payloads, marked_payloads
 
 _log = logging.getLogger(__name__)

@@ -12,13 +12,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from prompt_debugger.core.errors import RequestError
-from prompt_debugger.core.experiments import RenderSetup
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSONObject, Prompt, Server, Trace
 from prompt_debugger.core.pipeline.cases import cached_tokenizer
 from prompt_debugger.core.pipeline.rendering import Renderer, load_renderer
 from prompt_debugger.core.pipeline.target import Target
 from prompt_debugger.core.render import load_template
-from prompt_debugger.core.types import JSONObject, Prompt, Server, Trace
+from prompt_debugger.core.tools.experiments import RenderSetup
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields, choose_target

@@ -12,10 +12,10 @@ import os
 from dataclasses import replace
 from typing import NamedTuple
 
-from prompt_debugger.core.errors import DebuggerError, RequestError
+from prompt_debugger.core.base.errors import DebuggerError, RequestError
+from prompt_debugger.core.base.types import JSONObject, Trace
 from prompt_debugger.core.report import Bundle
-from prompt_debugger.core.room import room_of
-from prompt_debugger.core.types import JSONObject, Trace
+from prompt_debugger.core.sandbox import sandbox_of
 from prompt_debugger.ui.present import VIEWS, empty_payloads, pack_payload
 from prompt_debugger.ui.report import known_place
 from prompt_debugger.ui.web.handlers import Payloads
@@ -101,7 +101,7 @@ class Sharing:
                 return self._answer(self._link(text, fields))
             if trace is None:
                 raise _NOTHING
-            header, data = room_of().call(share_as, form, trace, wish.title, known_place(wish.at))
+            header, data = sandbox_of().call(share_as, form, trace, wish.title, known_place(wish.at))
             if form == "run_link":
                 header |= {"at": known_place(wish.at), "base": _base()}
             return self._answer(header, data)
@@ -116,7 +116,7 @@ class Sharing:
         if trace is None:
             return None
         try:
-            return self._answer(*room_of().call(share_as, "kept", trace))
+            return self._answer(*sandbox_of().call(share_as, "kept", trace))
         except Exception as error:  # noqa: BLE001  # a history with a gap, no run that seems to have failed
             _log.info("a run could not be kept: %r", error)
             return None
@@ -124,7 +124,7 @@ class Sharing:
     def open(self, packed: str) -> Opened:
         """Open a bundle that the browser read and packed; nothing is run."""
         try:
-            opened = room_of().call(reopen, packed, self._most_chars)
+            opened = sandbox_of().call(reopen, packed, self._most_chars)
         except DebuggerError as error:
             return Opened(self._answer(_failure(error)))
         answer = self._answer({"kind": "opened", "sentence": opened.sentence})
@@ -135,9 +135,9 @@ class Sharing:
 
         Raises:
             RequestError: It is none, or longer than this page reads.
-            RoomError: Reading it takes too much.
+            SandboxError: Reading it takes too much.
         """
-        return room_of().call(read_packed, packed, self._most_chars)
+        return sandbox_of().call(read_packed, packed, self._most_chars)
 
     @property
     def _most_chars(self) -> int:
@@ -147,7 +147,7 @@ class Sharing:
         choices: JSONObject = {"tool_parser": fields.tool_parser, "reasoning_parser": fields.reasoning_parser}
         if not self.settings.public:
             choices |= {"model": fields.model, "tokenizer": fields.tokenizer}
-        state, notes = room_of().call(make_link, text, choices)
+        state, notes = sandbox_of().call(make_link, text, choices)
         return {"kind": "link", "state": state, "notes": [*notes], "base": _base()}
 
     def _answer(self, header: JSONObject, data: bytes = b"") -> str:

@@ -7,11 +7,11 @@ from copy import copy
 from dataclasses import replace
 from typing import NamedTuple
 
+from prompt_debugger.core.base.errors import BackendError, DebuggerError, RequestError, shorten
+from prompt_debugger.core.base.types import Notice, Request, Server, Trace
 from prompt_debugger.core.complete import guard_of, is_this_machine
-from prompt_debugger.core.errors import BackendError, DebuggerError, RequestError, shorten
-from prompt_debugger.core.lab import LAB_MODEL_NAME
 from prompt_debugger.core.pipeline import Target
-from prompt_debugger.core.types import Notice, Request, Server, Trace
+from prompt_debugger.core.tools.lab import LAB_MODEL_NAME
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.settings import PageSettings
 

@@ -7,13 +7,13 @@ from collections.abc import AsyncGenerator, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from prompt_debugger.core.errors import DebuggerError, RequestError, shorten
-from prompt_debugger.core.experiments import RenderSetup
+from prompt_debugger.core.base.errors import DebuggerError, RequestError, shorten
+from prompt_debugger.core.base.types import JSON, JSONObject, Prompt, Trace
 from prompt_debugger.core.render import render_local
 from prompt_debugger.core.render.local import tokens_of
 from prompt_debugger.core.render.probes import ProbeAnswer, step_probes
-from prompt_debugger.core.room import in_thread
-from prompt_debugger.core.types import JSON, JSONObject, Prompt, Trace
+from prompt_debugger.core.sandbox import in_thread
+from prompt_debugger.core.tools.experiments import RenderSetup
 from prompt_debugger.ui.present import tokens_payload
 from prompt_debugger.ui.present.template import edit_error_payload, edited_payload, probes_payload
 from prompt_debugger.ui.web.experiments import Asked, Bench, as_told, follow_steps

@@ -12,12 +12,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from prompt_debugger.core.errors import DebuggerError, RequestError
-from prompt_debugger.core.pipeline.intake import read_trace
+from prompt_debugger.core.base.errors import DebuggerError, RequestError
+from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, Request, Trace
+from prompt_debugger.core.evidence import read_trace
 from prompt_debugger.core.report.wire import dump_document, trace_from_json
-from prompt_debugger.core.room import in_thread, room_of
-from prompt_debugger.core.types import JSON, ChatResult, JSONObject, Request, Trace
-from prompt_debugger.core.verify import About, Stored, Tally, cluster_rows, compare_rows, open_stored, summary_of
+from prompt_debugger.core.sandbox import in_thread, sandbox_of
+from prompt_debugger.core.tools.verify import About, Stored, Tally, cluster_rows, compare_rows, open_stored, summary_of
 from prompt_debugger.ui.present.tool_state import tool_error_payload
 from prompt_debugger.ui.present.verification import Changed, Side, verification_payload
 from prompt_debugger.ui.report import times_of
@@ -66,7 +66,7 @@ class Verifications:
             if trace.verdict is None:
                 trace = await read_trace(trace)
             origin = f"Row {index} of `{stored.name}`. Nothing was asked now."
-            return OpenedRow(trace, _text_of(trace), await in_thread(room_of().call, shown_row, trace, origin))
+            return OpenedRow(trace, _text_of(trace), await in_thread(sandbox_of().call, shown_row, trace, origin))
         except DebuggerError as error:
             _log.info("a row could not be opened: %s", error)
             return None

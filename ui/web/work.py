@@ -1,6 +1,6 @@
-"""The page's own work on what visitors sent, as jobs of the room: pasted requests, shared runs, bundles, comparisons.
+"""The page's own work on what visitors sent, as sandbox jobs: pasted requests, shared runs, bundles, comparisons.
 
-Imports no gradio: the room's processes import this file.
+Imports no gradio: the sandbox's processes import this file.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from prompt_debugger.core.errors import RequestError
-from prompt_debugger.core.pipeline.intake import read_intake
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSON, ChatResult, Completion, JSONObject, Parse, Request, Trace
+from prompt_debugger.core.evidence import read_intake
 from prompt_debugger.core.pipeline.reading import Diagnosis, read_run
 from prompt_debugger.core.report import Bundle, read_bundle, redact_json, write_bundle
 from prompt_debugger.core.request import read_request
-from prompt_debugger.core.room import Limits as Room
-from prompt_debugger.core.room import job
-from prompt_debugger.core.room.values import admit
-from prompt_debugger.core.types import JSON, ChatResult, Completion, JSONObject, Parse, Request, Trace
+from prompt_debugger.core.sandbox import Limits as Sandbox
+from prompt_debugger.core.sandbox import job
+from prompt_debugger.core.sandbox.values import admit
 from prompt_debugger.ui.present import RunView, header_payload, notices_payload, pack_payload, unpack_payload
 from prompt_debugger.ui.present.comparison import NamedRun, comparison_payload
 from prompt_debugger.ui.present.header import server_facts
@@ -60,7 +60,7 @@ for _traveller in (Bundle, NamedRun, Limits, LimitError):
     admit(_traveller)
 
 
-@job("reading the request", Room(cpu_s=4.0, memory_mb=1024), rehearse=rehearse)
+@job("reading the request", Sandbox(cpu_s=4.0, memory_mb=1024), rehearse=rehearse)
 def read_pasted(text: str, limits: Limits, *, hides_keys: bool) -> Request:
     """Return the request in a pasted text.
 
@@ -80,7 +80,7 @@ def read_pasted(text: str, limits: Limits, *, hides_keys: bool) -> Request:
     return without_keys(request) if hides_keys else request
 
 
-@job("reading the request", Room(cpu_s=2.0, memory_mb=1024))
+@job("reading the request", Sandbox(cpu_s=2.0, memory_mb=1024))
 def check_pasted(text: str, *, is_public: bool) -> str:
     """Return the payload of the lines under the editor."""
     try:
@@ -89,13 +89,13 @@ def check_pasted(text: str, *, is_public: bool) -> str:
         return notices_payload(error)
 
 
-@job("making a link", Room(cpu_s=4.0, memory_mb=1024))
+@job("making a link", Sandbox(cpu_s=4.0, memory_mb=1024))
 def make_link(text: str, choices: JSONObject) -> tuple[JSONObject, tuple[str, ...]]:
     """Return what a link carries, and what is to be said about it."""
     return link_state(text, choices)
 
 
-@job("covering what looks like a secret in this run", Room(cpu_s=20.0, wall_s=120.0, memory_mb=2048))
+@job("covering what looks like a secret in this run", Sandbox(cpu_s=20.0, wall_s=120.0, memory_mb=2048))
 def share_as(form: str, trace: Trace, title: str = "", place: str = "") -> tuple[JSONObject, bytes]:
     """Return a run in one form in which it may be shared: the header of its payload, and the file.
 
@@ -108,7 +108,7 @@ def share_as(form: str, trace: Trace, title: str = "", place: str = "") -> tuple
     return _FORMS[form](share_trace(replace(trace, title=title.strip()[:MAX_TITLE] or trace.title), place))
 
 
-@job("writing a test of this run", Room(cpu_s=20.0, wall_s=120.0, memory_mb=2048))
+@job("writing a test of this run", Sandbox(cpu_s=20.0, wall_s=120.0, memory_mb=2048))
 def upstream_source(trace: Trace, engine: str) -> str:
     """Return the failing test for maintainers that a run makes, secrets covered.
 
@@ -118,13 +118,13 @@ def upstream_source(trace: Trace, engine: str) -> str:
     return share_trace(trace).upstream_test(engine)
 
 
-@job("covering what looks like a secret in this conversation", Room(cpu_s=20.0, wall_s=120.0, memory_mb=2048))
+@job("covering what looks like a secret in this conversation", Sandbox(cpu_s=20.0, wall_s=120.0, memory_mb=2048))
 def mask_document(document: JSONObject) -> bytes:
     """Return a document in which it may be shared, as JSON text."""
     return (json.dumps(redact_json(document), ensure_ascii=False, indent=1) + "\n").encode("utf-8", "replace")
 
 
-@job("reading the bundle", Room(cpu_s=15.0, wall_s=120.0, memory_mb=3072))
+@job("reading the bundle", Sandbox(cpu_s=15.0, wall_s=120.0, memory_mb=3072))
 def read_packed(packed: str, limit: int) -> Bundle:
     """Return the bundle that a browser packed: gzip in base64.
 
@@ -153,7 +153,7 @@ class Reopened(NamedTuple):
 admit(Reopened)
 
 
-@job("opening the bundle", Room(cpu_s=15.0, wall_s=120.0, memory_mb=3072))
+@job("opening the bundle", Sandbox(cpu_s=15.0, wall_s=120.0, memory_mb=3072))
 def reopen(packed: str, limit: int) -> Reopened:
     """Read a bundle and draw it.
 
@@ -171,7 +171,7 @@ def reopen(packed: str, limit: int) -> Reopened:
     return Reopened(bundle.trace, text, describe_bundle(bundle), payloads)
 
 
-@job("showing a cell of a check", Room(cpu_s=10.0, memory_mb=1024))
+@job("showing a cell of a check", Sandbox(cpu_s=10.0, memory_mb=1024))
 def shown_cell(trace: Trace, origin: str) -> Payloads:
     """Return the views of one parser on one answer of a check, marked as such.
 
@@ -182,13 +182,13 @@ def shown_cell(trace: Trace, origin: str) -> Payloads:
     return marked_payloads(trace, "from a check", origin)
 
 
-@job("showing a row of a verification", Room(cpu_s=15.0, wall_s=120.0, memory_mb=2048))
+@job("showing a row of a verification", Sandbox(cpu_s=15.0, wall_s=120.0, memory_mb=2048))
 def shown_row(trace: Trace, origin: str) -> Payloads:
     """Return the views of one row of a verification, marked as such; arguments as `shown_cell`."""
     return marked_payloads(trace, "from verify", origin)
 
 
-@job("comparing two runs", Room(cpu_s=10.0, wall_s=120.0, memory_mb=2048))
+@job("comparing two runs", Sandbox(cpu_s=10.0, wall_s=120.0, memory_mb=2048))
 def compare_runs(left: NamedRun, right: NamedRun) -> str:
     """Return the payload of two runs side by side."""
     return comparison_payload(left, right)

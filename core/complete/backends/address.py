@@ -8,7 +8,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import httpx
 
-from prompt_debugger.core.errors import BackendError, shorten
+from prompt_debugger.core.base.errors import BackendError, shorten
 
 _ENDPOINTS = ("/chat/completions", "/completions", "/models")
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import Completion, JSONObject
 from prompt_debugger.core.complete.backends.events import EventReader
 from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.raw_completion import CompletionReader, OnText
 from prompt_debugger.core.complete.reading import NOT_JSON
-from prompt_debugger.core.errors import BackendError
-from prompt_debugger.core.json_values import as_object
-from prompt_debugger.core.types import Completion, JSONObject
 
 PATH = "/v1/completions"
 _EXCERPT_CHARS = 2000

@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator
 
 import httpx
 
+from prompt_debugger.core.base.errors import BackendError, shorten
 from prompt_debugger.core.complete.backends.failures import Call
-from prompt_debugger.core.errors import BackendError, shorten
 
 _PIECE_BYTES = 1 << 16
 _GZIP = 16 + zlib.MAX_WBITS

@@ -16,9 +16,9 @@ import json
 import re
 from typing import NamedTuple
 
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.complete.shapes import parse_json, text_of
-from prompt_debugger.core.json_values import as_object
-from prompt_debugger.core.types import JSON
 
 MAX_CHARS = 4000
 

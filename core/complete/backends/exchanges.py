@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 import httpx
 
+from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.complete.backends.failures import Call
-from prompt_debugger.core.errors import BackendError
 
 MAX_EXCHANGES = 100
 MAX_KEPT_BYTES = 400_000  # of one answer; the rest is counted

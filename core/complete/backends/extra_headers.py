@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.complete.backends.address import Address, may_carry_key
-from prompt_debugger.core.errors import BackendError
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 # What makes up the exchange itself; another value would break it or lead it elsewhere.

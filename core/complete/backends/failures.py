@@ -17,9 +17,9 @@ from http import HTTPStatus
 
 import httpx
 
+from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.complete.backends.error_words import read_words, title_of_page
 from prompt_debugger.core.complete.backends.limits import EXCERPT_CHARS, Timeouts
-from prompt_debugger.core.errors import BackendError
 
 _HINT_BY_STATUS = {
     400: "The server did not accept the request; its message says why.",

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import httpx
 
+from prompt_debugger.core.base.errors import BackendError, shorten
 from prompt_debugger.core.complete.backends.address import read_address
 from prompt_debugger.core.complete.backends.certificates import public_certificates
 from prompt_debugger.core.complete.backends.outside import lead_through_door, resolve_name
-from prompt_debugger.core.errors import BackendError, shorten
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 

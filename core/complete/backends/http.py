@@ -18,6 +18,8 @@ from typing import Self, TypeVar
 
 import httpx
 
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.backends.address import Address, check_key
 from prompt_debugger.core.complete.backends.certificates import public_certificates
 from prompt_debugger.core.complete.backends.clients import Clients, build_client
@@ -45,8 +47,6 @@ from prompt_debugger.core.complete.backends.limits import (
 )
 from prompt_debugger.core.complete.json_answers import read_json
 from prompt_debugger.core.complete.reading import NOT_JSON, read
-from prompt_debugger.core.errors import BackendError
-from prompt_debugger.core.types import JSON, JSONObject
 
 T = TypeVar("T")
 

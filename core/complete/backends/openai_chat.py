@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.types import ChatResult, JSONObject
 from prompt_debugger.core.complete.answers import read_chat_text
 from prompt_debugger.core.complete.backends.events import EventReader
 from prompt_debugger.core.complete.backends.http import HttpConnection
@@ -11,8 +13,6 @@ from prompt_debugger.core.complete.backends.sse import SseEvent
 from prompt_debugger.core.complete.chat_stream import ChatStreamReader, OnDelta, OnPromptIds
 from prompt_debugger.core.complete.problem import Problem
 from prompt_debugger.core.complete.reading import read
-from prompt_debugger.core.errors import BackendError
-from prompt_debugger.core.types import ChatResult, JSONObject
 
 PATH = "/v1/chat/completions"
 

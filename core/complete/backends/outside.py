@@ -1,7 +1,7 @@
 """The door to servers: looks a name up, and connects to the addresses it means, one after the other.
 
 Everything that httpx sends comes through here, also what goes to a proxy of the environment. The door
-(`core.egress`) stands open while a connection is made, to that address alone, and is shut while it is used.
+(`core.base.egress`) stands open while a connection is made, to that address alone, and is shut while it is used.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 import httpcore
 import httpx
 
-from prompt_debugger.core.egress import door
+from prompt_debugger.core.base.egress import door
 
 _SERVER = "server"
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.engines import Endpoints
-from prompt_debugger.core.errors import BackendError
 
 _MOST_SINGLE_IDS = 100
 

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSONObject, Server
 from prompt_debugger.core.complete.backends.http import Answer, HttpConnection
 from prompt_debugger.core.complete.engines import ENGINES, UNKNOWN, Engine, Looks
 from prompt_debugger.core.complete.shapes import integer_of, objects_of, parse_look, text_of
-from prompt_debugger.core.errors import BackendError
-from prompt_debugger.core.json_values import as_object
-from prompt_debugger.core.types import JSONObject, Server
 
 _NO_KEY = 401
 _NAMES = 8

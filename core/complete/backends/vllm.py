@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from prompt_debugger.core.base.errors import BackendError, shorten
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.shapes import ids_of, integer_of, parse_look, text_of
-from prompt_debugger.core.errors import BackendError, shorten
-from prompt_debugger.core.json_values import as_object
-from prompt_debugger.core.types import JSON, JSONObject
 
 _TOKENIZE_FIELDS = (
     "model", "messages", "tools", "chat_template", "chat_template_kwargs", "add_generation_prompt",

@@ -11,6 +11,9 @@ import sys
 from collections.abc import Iterator, Mapping
 from types import ModuleType
 
+from prompt_debugger.core.base.discover import discover
+from prompt_debugger.core.base.errors import PluginError
+from prompt_debugger.core.base.protocols import RequestChange
 from prompt_debugger.core.complete.engines._looks import Looks
 from prompt_debugger.core.complete.engines._names import NamesByFamily, merge_names
 from prompt_debugger.core.complete.engines._parser_test import (
@@ -34,10 +37,7 @@ from prompt_debugger.core.complete.engines._record import (
 from prompt_debugger.core.complete.engines._start import NOT_TRIED, Flag, Proof, StartCommand, StartWith
 from prompt_debugger.core.complete.engines._wanted import problem_of
 from prompt_debugger.core.complete.engines.openai import ENGINE as UNKNOWN
-from prompt_debugger.core.discover import discover
-from prompt_debugger.core.errors import PluginError
 from prompt_debugger.core.formats import FORMATS, ParserNames
-from prompt_debugger.core.protocols import RequestChange
 
 __all__ = [
     "ENGINES",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete.backends.http import Answer, HttpConnection
 from prompt_debugger.core.complete.shapes import parse_look
-from prompt_debugger.core.errors import BackendError
-from prompt_debugger.core.types import JSONObject
 
 _ABSENT = frozenset({403, 404, 405, 501})
 

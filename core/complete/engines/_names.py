@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from prompt_debugger.core.base.errors import PluginError
 from prompt_debugger.core.complete.engines._record import Engine
-from prompt_debugger.core.errors import PluginError
 from prompt_debugger.core.formats import ParserNames, TextFormat
 
 NamesByFamily = Mapping[str, ParserNames]

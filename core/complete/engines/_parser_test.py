@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.formats import CONTROL_TOKEN
-from prompt_debugger.core.types import JSONObject
 
 _MARKER = re.compile(rf"{CONTROL_TOKEN.pattern}|\[[A-Z_]{{3,20}}\]|</?[a-z_:]*tool_calls?>|</?think>")
 

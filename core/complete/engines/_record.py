@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from prompt_debugger.core.base.protocols import RequestChange
+from prompt_debugger.core.base.types import JSONObject, Server, ServerOutcome
 from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.backends.llama_cpp import TemplateAnswer, request_template
 from prompt_debugger.core.complete.backends.vllm import (
@@ -22,8 +24,6 @@ from prompt_debugger.core.complete.engines._looks import Looks
 from prompt_debugger.core.complete.engines._parser_test import ParserTest
 from prompt_debugger.core.complete.engines._start import StartCommand, StartWith
 from prompt_debugger.core.formats import ParserNames
-from prompt_debugger.core.protocols import RequestChange
-from prompt_debugger.core.types import JSONObject, Server, ServerOutcome
 
 VLLM_FIELDS: JSONObject = {"return_token_ids": True, "return_prompt_text": True}
 
@@ -204,8 +204,8 @@ class Engine:
         needs_tool_parser: Whether it reads calls only by a tool parser that it is started with.
         renders_like: The kind of server whose habits explain its prompts best: `vllm` or `llama.cpp`.
         request_changes: What it does to a chat request besides, before the template sees it, each by itself.
-        refused_conversations: Conversations of `check` (`core/check/conversations.py`) that its API refuses whatever it
-            serves, by name, and why, a clause; nobody is told of them as of a loss.
+        refused_conversations: Conversations of `check` (`core/tools/check/conversations.py`) that its API refuses
+            whatever it serves, by name, and why, a clause; nobody is told of them as of a loss.
         start: The command that starts it for a model that was checked, `None` from it if there is none for this model;
             `None` if `check` is to give no command.
         parser_names: What it calls its parsers, by family; what a family's record says of it already stands there.

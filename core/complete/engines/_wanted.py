@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from operator import attrgetter
 
+from prompt_debugger.core.base.protocols import RequestChange
 from prompt_debugger.core.complete.engines._parser_test import ParserTest
 from prompt_debugger.core.complete.engines._record import (
     AnswerPlaces,
@@ -17,7 +18,6 @@ from prompt_debugger.core.complete.engines._record import (
     OwnFields,
     OwnParsers,
 )
-from prompt_debugger.core.protocols import RequestChange
 
 _KIND = re.compile(r"[a-z0-9][a-z0-9.-]{0,39}")
 _OFFLINE = "vllm"  # what names of parsers that run here, without a server, begin with

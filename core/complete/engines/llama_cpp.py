@@ -10,6 +10,8 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSONObject, Server
 from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.backends.llama_cpp import request_pieces, request_props
 from prompt_debugger.core.complete.engines._looks import Looks
@@ -24,8 +26,6 @@ from prompt_debugger.core.complete.engines._record import (
 )
 from prompt_debugger.core.complete.engines._start import NOT_TRIED, Flag, StartCommand, StartWith
 from prompt_debugger.core.complete.shapes import integer_of, text_of
-from prompt_debugger.core.json_values import as_object
-from prompt_debugger.core.types import JSONObject, Server
 
 _FIELDS: JSONObject = {"verbose": True, "return_tokens": True}
 _TEMPLATE_FLAG = "--chat-template-file"

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete.engines._record import Engine, Marks
-from prompt_debugger.core.types import JSONObject
 
 
 def _is_ollama(answers: Sequence[JSONObject]) -> bool:

@@ -23,6 +23,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from prompt_debugger.core.base.errors import BackendError, shorten
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject, Server, ServerOutcome
 from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.engines._looks import Looks
 from prompt_debugger.core.complete.engines._parser_test import (
@@ -35,9 +38,6 @@ from prompt_debugger.core.complete.engines._parser_test import (
 from prompt_debugger.core.complete.engines._record import Engine, Marks, OutputToParse, OwnParsers
 from prompt_debugger.core.complete.engines._start import NOT_TRIED, Flag, StartCommand, StartWith
 from prompt_debugger.core.complete.shapes import objects_of, text_of
-from prompt_debugger.core.errors import BackendError, shorten
-from prompt_debugger.core.json_values import as_object
-from prompt_debugger.core.types import JSON, JSONObject, Server, ServerOutcome
 
 _NAME = re.compile(r"sglang:(?P<tool>[^+]+)(?:\+(?P<reasoning>.+))?", re.DOTALL)
 

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from prompt_debugger.core.base.errors import shorten
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSONObject, Server, ServerOutcome
 from prompt_debugger.core.complete.backends.http import HttpConnection
 from prompt_debugger.core.complete.backends.vllm import request_derender, request_token_entries
 from prompt_debugger.core.complete.engines._looks import Looks
@@ -30,9 +33,6 @@ from prompt_debugger.core.complete.engines._record import (
 )
 from prompt_debugger.core.complete.engines._start import Flag, StartCommand, StartWith
 from prompt_debugger.core.complete.shapes import objects_of, text_of
-from prompt_debugger.core.errors import shorten
-from prompt_debugger.core.json_values import as_object
-from prompt_debugger.core.types import JSONObject, Server, ServerOutcome
 
 _DERENDER = "derender"
 # Counted up by vLLM 0.26 and later if and only if a tool parser is configured.

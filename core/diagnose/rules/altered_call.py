@@ -23,12 +23,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.text import first_divergence
+from prompt_debugger.core.base.types import CallOutcome, Severity, Stage, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.fields import CallField
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, comparison, in_message, in_raw, matched_calls, quote
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.text import first_divergence
-from prompt_debugger.core.types import CallOutcome, Severity, Stage, ToolCallAttempt, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

@@ -28,6 +28,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Certainty, Fate, Prompt, Segment, SegmentKind, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import Reasoning, content_of, reasoning_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -46,8 +48,6 @@ from prompt_debugger.core.diagnose.sight import (
 from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
 from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.formats import TABLES
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Certainty, Fate, Prompt, Segment, SegmentKind, Severity, Span, Stage, Trace
 
 _OTHER_PARSER = Step("Use a reasoning parser that does not begin inside a block, or none.")
 

@@ -22,12 +22,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.changed_values import altered_arguments
 from prompt_debugger.core.diagnose.fields import as_text
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_message, in_raw
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Severity, Span, Stage, Trace
 
 _BUFFER = 1024
 _LEAST = 2  # an opening bracket alone says nothing

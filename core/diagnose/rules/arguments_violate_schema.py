@@ -25,13 +25,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import JSON, CallStatus, FindingEvidence, Severity, Stage, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.advice import Step, strict_tools
 from prompt_debugger.core.diagnose.fields import as_text, decode_json, request_tools, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.schemas import violations
 from prompt_debugger.core.diagnose.sight import Sight, in_message, in_raw, written_as
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import JSON, CallStatus, FindingEvidence, Severity, Stage, ToolCallAttempt, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

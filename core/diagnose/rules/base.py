@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from prompt_debugger.core.base.types import Certainty, Finding, FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Advice, advise
 from prompt_debugger.core.diagnose.sight import Sight
-from prompt_debugger.core.types import Certainty, Finding, FindingEvidence, Severity, Stage, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class TraceRule:
-    """A rule that looks at a trace; implements `core.protocols.Rule`.
+    """A rule that looks at a trace; implements `core.base.protocols.Rule`.
 
     Attributes:
         code: Stable code such as `PD201`.

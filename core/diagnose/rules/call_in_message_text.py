@@ -28,13 +28,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Certainty, Severity, Span, Stage, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, request_tools, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_message
 from prompt_debugger.core.diagnose.written_calls import bare_calls, written_calls
 from prompt_debugger.core.formats import find_stripped_calls
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Certainty, Severity, Span, Stage, ToolCallAttempt, Trace
 
 _FIX = (
     "Have the server parse this model's calls: vLLM `--enable-auto-tool-choice --tool-call-parser NAME`, SGLang "

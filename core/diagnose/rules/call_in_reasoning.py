@@ -24,6 +24,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import CallStatus, Place, SegmentKind, Severity, Stage, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.calls_as_text import CallAsText, invented_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -38,8 +40,6 @@ from prompt_debugger.core.diagnose.sight import (
 )
 from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
 from prompt_debugger.core.formats import TABLES
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import CallStatus, Place, SegmentKind, Severity, Stage, ToolCallAttempt, Trace
 
 _LEAVE_ALONE = "Do not execute it; use a parser that looks for calls behind the end of reasoning only."
 

@@ -26,10 +26,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Certainty, ParserOutcome, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_raw
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Certainty, ParserOutcome, Severity, Span, Stage, Trace
 
 _BLANK = re.compile(r"(?P<field>content|reasoning) is '(?:\\[nrt]|\s)*' where the whole parse gives '(?:\\[nrt]|\s)*'")
 

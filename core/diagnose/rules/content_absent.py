@@ -26,13 +26,13 @@ import json
 import re
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Prompt, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import TextField, decode_json, message_texts
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_request, prompt_of, quote
 from prompt_debugger.core.formats import TABLES
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Prompt, Severity, Stage, Trace
 
 _THINK_BLOCK = re.compile(
     "|".join(f"{re.escape(a)}.*?{re.escape(b)}" for a, b in TABLES.reasoning_pairs if a != b), re.DOTALL

@@ -26,13 +26,13 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import JSON, FindingEvidence, Prompt, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import as_list, decode_json, numbered_messages, texts_inside
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_prompt, in_request, prompt_of
-from prompt_debugger.core.json_values import as_object
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import JSON, FindingEvidence, Prompt, Severity, Span, Stage, Trace
 
 _HEAD = re.compile(r"\[\{(?:'type': '|\"type\": ?\")(?:text|image_url|input_text|thinking)['\"]")
 _LONGEST = 2000

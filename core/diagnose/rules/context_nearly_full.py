@@ -13,7 +13,7 @@ Bad:
     4,010 tokens of prompt, 80 of output, context 4,096.
 
 Good:
-    Room for the next turn.
+    Sandbox for the next turn.
 
 Source:
     tracker: haoxiang-xu/PuPu#129, ollama/ollama#7987.
@@ -23,11 +23,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prompt_debugger.core.diagnose.room import prompt_tokens
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import FindingEvidence, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.output_limit import prompt_tokens
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, completion_tokens
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import FindingEvidence, Severity, Stage, Trace
 
 NEARLY_FULL = 0.95
 

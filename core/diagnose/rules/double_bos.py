@@ -22,11 +22,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Prompt, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_prompt, prompt_of
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Prompt, Severity, Span, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

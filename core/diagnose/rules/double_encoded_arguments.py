@@ -21,11 +21,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import as_text, decode_json, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_message
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Severity, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

@@ -25,7 +25,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prompt_debugger.core.account import tally_parsers
+from prompt_debugger.core.base.account import tally_parsers
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Fate, Segment, SegmentKind, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step, parse_it_yourself
 from prompt_debugger.core.diagnose.fields import body_of, content_of, returned_calls
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
@@ -42,8 +44,6 @@ from prompt_debugger.core.diagnose.sight import (
 )
 from prompt_debugger.core.diagnose.words import counted, listed
 from prompt_debugger.core.formats import TABLES
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Fate, Segment, SegmentKind, Severity, Span, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

@@ -24,13 +24,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import JSON, ChatResult, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.endings import is_malformed_call, is_normal_end, words_of_end
 from prompt_debugger.core.diagnose.fields import returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_message
 from prompt_debugger.core.diagnose.words import counted
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import JSON, ChatResult, Severity, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

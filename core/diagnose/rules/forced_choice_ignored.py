@@ -21,13 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step, strict_tools
 from prompt_debugger.core.diagnose.fields import as_text, body_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_message, in_request, why_cut
-from prompt_debugger.core.json_values import as_object
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Severity, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

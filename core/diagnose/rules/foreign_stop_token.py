@@ -27,11 +27,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Severity, Stage, Trace, Vocabulary
 from prompt_debugger.core.diagnose.fields import as_count, as_list, body_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_request
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Severity, Stage, Trace, Vocabulary
 
 _QWEN = {151643: "<|endoftext|>", 151645: "<|im_end|>"}
 

@@ -26,11 +26,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from prompt_debugger.core.account import count_calls, count_characters
+from prompt_debugger.core.base.account import count_calls, count_characters
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Certainty, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import comparison, in_raw
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Certainty, Severity, Span, Stage, Trace
 
 _FAULTS = (
     (re.compile(r"<\|channel\|>\s*analysis\s+to=functions\.[^<\s]+|to=functions\.[^<\s]+\s*<\|channel\|>\s*analysis"),

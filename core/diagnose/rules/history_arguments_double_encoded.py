@@ -23,11 +23,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.fields import decode_json, history_calls, texts_inside
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_prompt, in_request
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Severity, Span, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

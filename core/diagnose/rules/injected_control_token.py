@@ -27,10 +27,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Severity, Stage, Token, TokenKind, Trace, forged_in
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_prompt, prompt_of
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Severity, Stage, Token, TokenKind, Trace, forged_in
 
 _TURN = re.compile(
     r"im_(?:start|end|user|assistant|system|middle|sep)|eot|eom|end_of|start_of|header_id|begin_of|endoftext"

@@ -24,13 +24,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Certainty, FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.calls_as_text import CallAsText, invented_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.rules.call_in_reasoning import is_draft_as_text, last_closer_in
 from prompt_debugger.core.diagnose.sight import Sight, comparison, in_message, in_raw
 from prompt_debugger.core.diagnose.words import counted, listed
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Certainty, FindingEvidence, Severity, Stage, Trace
 
 _FIX = "Do not execute it. Check which parser the server runs, and whether it reads prose or reasoning for calls."
 

@@ -24,12 +24,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Fate, Place, SegmentKind, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.fields import body_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, comparison, fates_within, in_raw
 from prompt_debugger.core.diagnose.words import counted
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Fate, Place, SegmentKind, Severity, Span, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

@@ -27,6 +27,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Certainty, Fate, FindingEvidence, SegmentKind, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import body_of, content_of, returned_calls, texts_inside
 from prompt_debugger.core.diagnose.markers import find_markers, find_used_markers
@@ -36,8 +38,6 @@ from prompt_debugger.core.diagnose.sight import Sight, comparison, fates_within,
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.diagnose.written_calls import written_calls
 from prompt_debugger.core.formats import TABLES
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Certainty, Fate, FindingEvidence, SegmentKind, Severity, Span, Stage, Trace
 
 _VISIBLE = {
     Fate.CONTENT: "content",

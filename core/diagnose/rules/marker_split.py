@@ -25,10 +25,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Prompt, Severity, Span, SpanKind, Stage, Token, TokenKind, Trace
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_prompt, prompt_of
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Prompt, Severity, Span, SpanKind, Stage, Token, TokenKind, Trace
 
 _MARKER = re.compile("<[|\uff5c][^<>|\uff5c\\s]{2,60}[|\uff5c]>")
 _LOOKALIKES = str.maketrans("\uff5c\u2581", "|_")

@@ -24,11 +24,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_prompt, prompt_of
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Certainty, Severity, Stage, Trace
 
 _JINJA_COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
 

@@ -25,16 +25,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import JSON, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import as_text, body_of, content_of, reasoning_of, returned_calls
-from prompt_debugger.core.diagnose.room import output_limit
+from prompt_debugger.core.diagnose.output_limit import output_limit
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.schemas import violations
 from prompt_debugger.core.diagnose.sight import Sight, in_message, in_request, why_cut
 from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
-from prompt_debugger.core.json_values import as_object
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import JSON, Severity, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

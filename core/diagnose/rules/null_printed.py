@@ -23,10 +23,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Severity, SpanKind, Stage, Trace
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_prompt, in_request, prompt_of
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Severity, SpanKind, Stage, Trace
 
 _FIELD = re.compile(r"messages\[\d+\]\.\w+")
 

@@ -27,13 +27,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import FindingEvidence, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.fields import history_calls
 from prompt_debugger.core.diagnose.own_names import is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import in_prompt, in_request, prompt_of
 from prompt_debugger.core.formats import FORMATS
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import FindingEvidence, Severity, Span, Stage, Trace
 
 _KIMI = FORMATS["kimi_k2"]
 # Other families have `<|tool_call_end|>`, too.

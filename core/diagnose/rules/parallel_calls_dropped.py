@@ -23,6 +23,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Certainty, FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import body_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import (
@@ -35,8 +37,6 @@ from prompt_debugger.core.diagnose.sight import (
     in_request,
 )
 from prompt_debugger.core.diagnose.words import counted, listed
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Certainty, FindingEvidence, Severity, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

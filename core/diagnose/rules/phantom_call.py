@@ -25,12 +25,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.json_values import same_json
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import CallStatus, JSONObject, Severity, Stage, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.fields import as_text, decode_json
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, comparison, in_message, in_raw, matched_calls, quote
-from prompt_debugger.core.json_values import same_json
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import CallStatus, JSONObject, Severity, Stage, ToolCallAttempt, Trace
 
 _MORE_BEGUN = re.compile(r"\s*<(?:｜DSML｜)?(?:p|arg)[^<>]*\Z")  # half the tag that opens a further parameter
 

@@ -27,11 +27,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import JSON, FindingEvidence, Refusal, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.refusals import RefusalCause, cause_of_refusal, flag_of_refusal
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_request, quote
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import JSON, FindingEvidence, Refusal, Severity, Stage, Trace
 
 # vLLM repeats field and value behind its sentence.
 _PARAMETER = re.compile(r"\s*\(parameter=[^)]*\)$")

@@ -27,13 +27,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import get_close_matches
 
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import as_list, request_tools
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.schemas import Subschema, walk_schema
 from prompt_debugger.core.diagnose.sight import in_request
-from prompt_debugger.core.json_values import as_object
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Severity, Stage, Trace
 
 _ELSEWHERE = ("$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties", "dependentSchemas")
 

@@ -22,11 +22,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import CallStatus, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.fields import as_list, body_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_raw, in_request, open_think_tail, opens_with_thought
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import CallStatus, Severity, Span, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

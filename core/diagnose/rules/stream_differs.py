@@ -25,13 +25,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from prompt_debugger.core.base.json_values import same_json_text
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import ChatResult, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import calls_of_message, content_of, reasoning_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_message, quote
 from prompt_debugger.core.diagnose.words import listed
-from prompt_debugger.core.json_values import same_json_text
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import ChatResult, Severity, Stage, Trace
 
 
 class _Difference(NamedTuple):

@@ -22,7 +22,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prompt_debugger.core.diagnose.room import more_room
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Severity, Span, Stage, Trace
+from prompt_debugger.core.diagnose.output_limit import more_output
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import (
     Sight,
@@ -33,8 +35,6 @@ from prompt_debugger.core.diagnose.sight import (
     why_cut,
 )
 from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Severity, Span, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -51,7 +51,7 @@ def find(trace: Trace) -> Iterator[Report]:
         title=f"Reasoning used the whole budget of {amount}; no answer was written.",
         detail=f"`{opened.opener.strip()}` was opened and `{opened.closer}` never came: {reason}.",
         evidence=(in_raw(trace, Span(max(0, len(text) - 80), len(text))),),
-        fix=(more_room(trace), think_less(thinking_switch(trace), " where the question needs no thinking")),
+        fix=(more_output(trace), think_less(thinking_switch(trace), " where the question needs no thinking")),
     )
 
 

@@ -25,12 +25,12 @@ import json
 import re
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import JSON, JSONObject, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.fields import request_tools
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_prompt, in_request
-from prompt_debugger.core.json_values import as_object
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import JSON, JSONObject, Severity, Span, Stage, Trace
 
 _READER = json.JSONDecoder()
 _REACH = 400  # characters before a tool's name in which its object may begin

@@ -24,11 +24,11 @@ import json
 import re
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Prompt, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import body_of, request_tools
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_request, prompt_of
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Prompt, Severity, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

@@ -26,7 +26,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prompt_debugger.core.diagnose.room import output_limit
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import CallStatus, Certainty, Severity, Stage, ToolCallAttempt, Trace
+from prompt_debugger.core.diagnose.output_limit import output_limit
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import (
     comparison,
@@ -37,8 +39,6 @@ from prompt_debugger.core.diagnose.sight import (
     message_indices,
     why_cut,
 )
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import CallStatus, Certainty, Severity, Stage, ToolCallAttempt, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

@@ -24,12 +24,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Certainty, SegmentKind, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, body_calls, comparison, in_message, in_raw
 from prompt_debugger.core.diagnose.words import counted
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Certainty, SegmentKind, Severity, Span, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:

@@ -24,19 +24,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prompt_debugger.core.comparable import may_constrain
+from prompt_debugger.core.base.comparable import may_constrain
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.text import first_divergence
+from prompt_debugger.core.base.types import Basis, Completion, FindingEvidence, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.fields import body_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.text import first_divergence
-from prompt_debugger.core.types import Completion, Evidence, FindingEvidence, Severity, Span, Stage, Trace
 
 
 def find(trace: Trace) -> Iterator[Report]:
     """Compare the two runs' ids as far as both go."""
     raw, again = trace.raw, trace.raw_again
-    if raw is None or again is None or trace.evidence is not Evidence.SAME_RUN:
+    if raw is None or again is None or trace.evidence is not Basis.SAME_RUN:
         return
     if again.constraint or raw.constraint or may_constrain(body_of(trace)):
         return

@@ -24,10 +24,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_request, prompt_of
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Severity, Stage, Trace
 
 _PREFIX = "chat_template_kwargs."
 _THINK_SWITCH = re.compile(r"\b(?:enable_thinking|thinking|reasoning_effort|thinking_mode|preserve_thinking)\b")

@@ -24,11 +24,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Prompt, Severity, Span, SpanKind, Stage, Trace
 from prompt_debugger.core.diagnose.fields import message_texts
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_prompt, prompt_of
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import Prompt, Severity, Span, SpanKind, Stage, Trace
 
 _TIME = re.compile(r"\b\d{1,2}:\d{2}(?::\d{2})?\b")
 _STATED = re.compile(

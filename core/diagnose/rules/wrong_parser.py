@@ -27,14 +27,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from prompt_debugger.core.diagnose.advice import parse_it_yourself
-from prompt_debugger.core.diagnose.fields import content_of, returned_calls
-from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
-from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, comparison, dropped_calls, in_message, in_raw, offline_method
-from prompt_debugger.core.formats import TABLES
-from prompt_debugger.core.protocols import Rule
-from prompt_debugger.core.types import (
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import (
     Certainty,
     FindingEvidence,
     ParserOutcome,
@@ -43,6 +37,12 @@ from prompt_debugger.core.types import (
     ToolCallAttempt,
     Trace,
 )
+from prompt_debugger.core.diagnose.advice import parse_it_yourself
+from prompt_debugger.core.diagnose.fields import content_of, returned_calls
+from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import Sight, comparison, dropped_calls, in_message, in_raw, offline_method
+from prompt_debugger.core.formats import TABLES
 
 MIN_SCORE = 0.5
 

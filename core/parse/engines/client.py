@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, TypeVar
 
-from prompt_debugger.core.errors import EngineError
-from prompt_debugger.core.interpreter import vllm_python
+from prompt_debugger.core.base.errors import EngineError
+from prompt_debugger.core.base.interpreter import vllm_python
+from prompt_debugger.core.base.types import JSON, JSONObject, ParserOutcome
 from prompt_debugger.core.parse.engines.names import read_parser_name, write_parser_name
 from prompt_debugger.core.parse.engines.outcome import outcome_from_json
 from prompt_debugger.core.parse.engines.pool import HelperPool
@@ -29,7 +30,6 @@ from prompt_debugger.core.parse.engines.rendered import (
     render_order,
     rendered_from_json,
 )
-from prompt_debugger.core.types import JSON, JSONObject, ParserOutcome
 
 _WORKER = Path(__file__).parent / "vllm_worker"
 _KEPT_ENVIRONMENT = (
@@ -95,7 +95,7 @@ class VllmEngine:
     """vLLM's parsers behind few helper processes; from any thread or loop.
 
     Args:
-        python: Interpreter that has vLLM; by default `core.interpreter` decides at each start.
+        python: Interpreter that has vLLM; by default `core.base.interpreter` decides at each start.
         overlay: Folders that come first on its path, such as an unpacked older release.
         plugins: Files that register further tool parsers.
         limits: How far the helper is trusted.

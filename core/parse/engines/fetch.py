@@ -15,8 +15,8 @@ import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from prompt_debugger.core.errors import EngineError
-from prompt_debugger.core.interpreter import python_with
+from prompt_debugger.core.base.errors import EngineError
+from prompt_debugger.core.base.interpreter import python_with
 from prompt_debugger.core.parse.engines.names import check_version
 
 CACHE_VARIABLE = "PROMPT_DEBUGGER_VLLM_CACHE"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from prompt_debugger.core.errors import EngineError, shorten
+from prompt_debugger.core.base.errors import EngineError, shorten
 
 _NAME = re.compile(r"vllm(?:@(?P<version>[^:]*))?:(?P<tool>[^+]*)(?P<plus>\+)?(?P<reasoning>.*)", re.DOTALL)
 _VERSION = re.compile(r"\d+(\.\d+)+[0-9A-Za-z.+-]*")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prompt_debugger.core.types import JSON, JSONObject, Parting, SplitTrial, VllmOutcome
+from prompt_debugger.core.base.types import JSON, JSONObject, Parting, SplitTrial, VllmOutcome
 
 
 def outcome_from_json(value: JSON, version: str, layer: str) -> VllmOutcome:

@@ -1,8 +1,8 @@
 """Helpers that split off from one process with a library imported: warm, few, shared fairly, ended at any moment.
 
 To import vLLM takes many seconds, to split off some milliseconds. So a question that is too much, or whose asker has
-left, costs its helper, and the next finds another. Who gets one when is decided as in a room (`core.room.lanes`): no
-visitor holds them all, and what takes long gives way to everything else.
+left, costs its helper, and the next finds another. Who gets one when is decided as in `core.sandbox.workers`:
+no visitor holds them all, and what takes long gives way to everything else.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from prompt_debugger.core.errors import EngineError, RoomError
+from prompt_debugger.core.base.errors import EngineError, SandboxError
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.parse.engines.process import HelperProcess
-from prompt_debugger.core.room.lane import Lane
-from prompt_debugger.core.room.lanes import Lanes
-from prompt_debugger.core.room.stem import Stem
-from prompt_debugger.core.room.turns import TURN, Turn, in_thread
-from prompt_debugger.core.types import JSONObject
+from prompt_debugger.core.sandbox.forkserver import Forkserver
+from prompt_debugger.core.sandbox.turns import TURN, Turn, in_thread
+from prompt_debugger.core.sandbox.worker import Worker
+from prompt_debugger.core.sandbox.workers import Workers
 
 T = TypeVar("T")
 
@@ -50,15 +50,15 @@ class HelperPool:
         self._environment = environment
         self._start_s = start_s
         self._max_answer_bytes = max_answer_bytes
-        self._lanes = Lanes(self._split, most)
-        self._stem: Stem | None = None
-        self._is_up = False  # whether the stem has done its imports
+        self._workers = Workers(self._split, most)
+        self._forkserver: Forkserver | None = None
+        self._is_up = False  # whether the forkserver has done its imports
         self._splitting = threading.Lock()
 
     @property
     def pids(self) -> tuple[int, ...]:
         """Process ids of the helpers that run."""
-        helpers = [lane.process for lane in self._lanes.all]
+        helpers = [worker.process for worker in self._workers.all]
         pids = [helper.pid for helper in helpers if helper is not None and helper.is_running]
         return tuple(pid for pid in pids if pid is not None)
 
@@ -77,67 +77,67 @@ class HelperPool:
         """Wait for what a helper makes of it, in a thread; otherwise as `run`."""
         turn = TURN.get() or Turn()
         try:
-            lane = turn.wait_for_lane(self._lanes)
+            worker = turn.wait_for_worker(self._workers)
             try:
-                return self._work(lane, ask)
+                return self._work(worker, ask)
             finally:
-                turn.leave(lane)
-        except RoomError as error:
+                turn.leave(worker)
+        except SandboxError as error:
             if error.limit == "stopped":
                 raise EngineError("The question was stopped.") from None
             raise EngineError(error.message, error.hint) from error
 
     def close(self) -> None:
         """End all helpers; there will be no others."""
-        self._lanes.close()
+        self._workers.close()
         with self._splitting:
-            stem, self._stem = self._stem, None
-        if stem is not None:
-            stem.close(_END_S if self._is_up else 0.0)
+            forkserver, self._forkserver = self._forkserver, None
+        if forkserver is not None:
+            forkserver.close(_END_S if self._is_up else 0.0)
 
-    def _work(self, lane: Lane[HelperProcess], ask: Callable[[HelperProcess, JSONObject], T]) -> T:
-        """Ask the helper of a lane, and give the lane back with one that can go on."""
+    def _work(self, worker: Worker[HelperProcess], ask: Callable[[HelperProcess, JSONObject], T]) -> T:
+        """Ask the helper of a worker, and give the worker back with one that can go on."""
         is_good = is_there = False
         try:
-            helper = lane.ready(())
+            helper = worker.ready(())
             hello = helper.hello(self._start_s)
             is_there = self._is_up = hello.get("ready") is True
             if not is_there:
-                self._forget_stem()
+                self._forget_forkserver()
             answer = ask(helper, hello)
-            lane.note_use(helper.used_s)
-            is_good = is_there and not lane.is_aside() and helper.is_running
+            worker.note_use(helper.used_s)
+            is_good = is_there and not worker.is_aside() and helper.is_running
             return answer
         finally:
             if not is_good:
-                lane.drop()
-                if is_there and self._lanes.keeps(lane):
-                    lane.refill(())
-            self._lanes.give_back(lane)
+                worker.drop()
+                if is_there and self._workers.keeps(worker):
+                    worker.refill(())
+            self._workers.give_back(worker)
 
-    def _split(self, is_slow: bool) -> HelperProcess:  # noqa: FBT001  # the one thing that lanes say
+    def _split(self, is_slow: bool) -> HelperProcess:  # noqa: FBT001  # the one thing that workers say
         with self._splitting:
-            if self._stem is None or not self._stem.is_running:
-                self._end_stem()
+            if self._forkserver is None or not self._forkserver.is_running:
+                self._end_forkserver()
                 try:
-                    self._stem = Stem(self._program(), self._environment())
+                    self._forkserver = Forkserver(self._program(), self._environment())
                 except OSError as error:
                     reason = error.strerror or type(error).__name__
-                    raise RoomError(
+                    raise SandboxError(
                         f"The parser helper's Python cannot be started: {reason}.", limit="start"
                     ) from error
             try:
-                offshoot = self._stem.split(is_slow=is_slow)
+                offshoot = self._forkserver.split(is_slow=is_slow)
             except OSError as error:
-                raise RoomError("The parser helper ended as it started.", _ANOTHER, limit="start") from error
+                raise SandboxError("The parser helper ended as it started.", _ANOTHER, limit="start") from error
             return HelperProcess(offshoot, max_answer_bytes=self._max_answer_bytes)
 
-    def _forget_stem(self) -> None:
+    def _forget_forkserver(self) -> None:
         """Let the next helper come from a new process: what is missing now may be there then."""
         with self._splitting:
-            self._end_stem()
+            self._end_forkserver()
 
-    def _end_stem(self) -> None:
-        stem, self._stem, self._is_up = self._stem, None, False
-        if stem is not None:
-            stem.close(0.0)
+    def _end_forkserver(self) -> None:
+        forkserver, self._forkserver, self._is_up = self._forkserver, None, False
+        if forkserver is not None:
+            forkserver.close(0.0)

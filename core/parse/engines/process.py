@@ -13,9 +13,9 @@ import signal
 import time
 from contextlib import suppress
 
-from prompt_debugger.core.errors import EngineError
-from prompt_debugger.core.room.stem import Offshoot
-from prompt_debugger.core.types import JSONObject
+from prompt_debugger.core.base.errors import EngineError
+from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.core.sandbox.forkserver import Offshoot
 
 _CHUNK_BYTES = 1 << 16
 _DEATH_S = 2.0

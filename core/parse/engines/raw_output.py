@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.base.errors import EngineError
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.parse.tools import wrapped_tool
-from prompt_debugger.core.types import JSON, JSONObject
 
 MAX_RAW_CHARS = 4_000_000
 

@@ -12,19 +12,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
-from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.base.errors import EngineError
+from prompt_debugger.core.base.types import ParserOutcome
 from prompt_debugger.core.parse.engines.client import EngineLimits, VllmEngine
 from prompt_debugger.core.parse.engines.fetch import fetch_release, find_release
 from prompt_debugger.core.parse.engines.names import read_parser_name
 from prompt_debugger.core.parse.engines.raw_output import RawOutput
-from prompt_debugger.core.types import ParserOutcome
 
 
 class VllmReleases:
     """vLLM's parsers of any release; used as a `VllmEngine`, with names such as `vllm@0.11.0:kimi_k2`.
 
     Args:
-        python: Interpreter that has vLLM; by default `core.interpreter` decides.
+        python: Interpreter that has vLLM; by default `core.base.interpreter` decides.
         limits: How far each helper is trusted.
         max_warm: How many helpers are kept at a time.
         fetch: Whether a release that is not in the cache may be downloaded.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from prompt_debugger.core.types import JSON, JSONObject
+from prompt_debugger.core.base.types import JSON, JSONObject
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from prompt_debugger.core.protocols import Tokenizer
+from prompt_debugger.core.base.protocols import Tokenizer
+from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.render.local import Renderer, special_tokens_of
 from prompt_debugger.core.render.probes.endings import ENDING_PROBES
 from prompt_debugger.core.render.probes.messages import MESSAGE_PROBES, plain
@@ -21,7 +22,6 @@ from prompt_debugger.core.render.probes.probe import Change, ProbeAnswer, Probin
 from prompt_debugger.core.render.probes.reasoning import REASONING_PROBES
 from prompt_debugger.core.render.probes.tools import TOOL_PROBES, TOOLS
 from prompt_debugger.core.render.worker import shared_worker
-from prompt_debugger.core.types import JSON
 
 __all__ = ["PROBE_NAMES", "Change", "ProbeAnswer", "Support", "probe_template", "step_probes"]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.render.probes.messages import PLAIN
 from prompt_debugger.core.render.probes.probe import Probe, Probing, Said, Support, refused, seen
-from prompt_debugger.core.types import JSON
 
 _OPEN = "zqRoses are red,"
 

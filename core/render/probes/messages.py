@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.render.probes.probe import Change, Probe, Probing, Said, Shot, Support, ignored, refused, seen
-from prompt_debugger.core.types import JSON, JSONObject
 
 SYSTEM, USER, ANSWER, NEXT = "zqSystem words", "zqUser words", "zqAnswer words", "zqNext words"
 PLAIN: list[JSON] = [{"role": "user", "content": USER}]

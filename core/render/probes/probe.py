@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
-from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.base.errors import RenderError
+from prompt_debugger.core.base.text import excerpt
+from prompt_debugger.core.base.types import JSON, JSONObject, PromptSpan
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome
 from prompt_debugger.core.render.local import Renderer, render_local
-from prompt_debugger.core.text import excerpt
-from prompt_debugger.core.types import JSON, JSONObject, PromptSpan
 
 _PATIENCE = 2  # renders that may use up their time before the rest is left unasked
 _COSTLY = frozenset({"MemoryError", "TooLong", "WorkerError"})  # faults that took all the time there was

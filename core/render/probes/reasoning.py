@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
+from prompt_debugger.core.base.text import first_divergence
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.formats import TABLES
 from prompt_debugger.core.render.probes.messages import ANSWER, NEXT, PLAIN, plain
 from prompt_debugger.core.render.probes.probe import Probe, Probing, Said, Shot, Support, ignored, refused, seen
 from prompt_debugger.core.render.probes.tools import TOOLS, calling, usable_arguments
-from prompt_debugger.core.text import first_divergence
-from prompt_debugger.core.types import JSON, JSONObject
 
 _THOUGHT = "zqThought of it"
 # `reasoning_effort` has a probe of its own.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 
+from prompt_debugger.core.base.text import first_divergence
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.render.probes.messages import PLAIN, USER, plain
 from prompt_debugger.core.render.probes.probe import Change, Probe, Probing, Said, Shot, Support, ignored, refused, seen
-from prompt_debugger.core.text import first_divergence
-from prompt_debugger.core.types import JSON, JSONObject
 
 _NAME, _OTHER = "zq_weather", "zq_search"
 _ABOUT, _PARAMETER, _VALUE, _SECOND = "zqAbout the tool", "zq_city", "zqRome", "zqOslo"

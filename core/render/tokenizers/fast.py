@@ -9,13 +9,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.base.errors import RenderError
+from prompt_debugger.core.base.types import Entry, PromptSpan, TokenKind, TokenTable, Vocabulary
 from prompt_debugger.core.render.attribute_tokens import attribute_tokens
 from prompt_debugger.core.render.tokenizers.long_texts import Source, is_long
 from prompt_debugger.core.render.tokenizers.pieces import PieceStyle, bytes_of_entry, style_of
 from prompt_debugger.core.render.tokenizers.settings import TokenizerSettings
 from prompt_debugger.core.render.tokenizers.tiles import align_pieces, decode_pieces
-from prompt_debugger.core.types import Entry, PromptSpan, TokenKind, TokenTable, Vocabulary
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Library
@@ -85,7 +85,7 @@ class Backend(Protocol):
 
 
 class FastTokenizer:
-    """A vocabulary with its rules; see `core.protocols.Tokenizer`.
+    """A vocabulary with its rules; see `core.base.protocols.Tokenizer`.
 
     Attributes:
         settings: What the files beside it say.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from prompt_debugger.core.egress import is_locked
-from prompt_debugger.core.errors import RenderError, shorten
+from prompt_debugger.core.base.egress import is_locked
+from prompt_debugger.core.base.errors import RenderError, shorten
 from prompt_debugger.core.render.tokenizers.fast import FastTokenizer, load_fast
 from prompt_debugger.core.render.tokenizers.hub import DOOR, fetch_files
 from prompt_debugger.core.render.tokenizers.settings import TokenizerSettings, read_settings

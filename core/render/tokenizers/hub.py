@@ -1,6 +1,6 @@
 """Files of a model on the Hub, fetched by a child process: the one door to the Hub, named `hub`.
 
-The library that talks to the Hub opens connections in threads and in compiled code, so no door of `core.egress`
+The library that talks to the Hub opens connections in threads and in compiled code, so no door of `core.base.egress`
 could be held open for it alone. The child may connect; this process may not. Where the door is locked, as on a
 page for strangers, the child is told to stay offline and finds what was fetched before.
 

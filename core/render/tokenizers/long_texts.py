@@ -1,4 +1,4 @@
-"""Long texts are tokenized in the room: thirty characters of template can write a text that takes gigabytes.
+"""Long texts are tokenized in the sandbox: thirty characters of template can write a text that takes gigabytes.
 
 The library needs some fifty bytes for each character, holds the interpreter's lock
 all the while, and cannot be interrupted. A short text costs nothing worth a trip.
@@ -10,8 +10,8 @@ import hashlib
 from collections import OrderedDict
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from prompt_debugger.core.errors import RenderError
-from prompt_debugger.core.room import Limits, is_inside, job, room_of
+from prompt_debugger.core.base.errors import RenderError
+from prompt_debugger.core.sandbox import Limits, is_inside, job, sandbox_of
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Library
@@ -51,10 +51,10 @@ class Source:
         self._key = ""
 
     def encode(self, text: str) -> LongEncoding:
-        """Return the encoding of a long text, made in the room.
+        """Return the encoding of a long text, made in the sandbox.
 
         Raises:
-            RoomError: It takes more time or memory than any prompt should.
+            SandboxError: It takes more time or memory than any prompt should.
             RenderError: It has more characters or tokens than can be shown.
         """
         if len(text) > MOST_CHARS:
@@ -63,24 +63,24 @@ class Source:
         if self._text is None:
             self._text = self._backend.to_str()
             self._key = hashlib.sha256(self._text.encode("utf-8", "surrogatepass")).hexdigest()
-        room = room_of("tokens")
-        found = room.call(encode_long, self._key, text, None)
+        sandbox = sandbox_of("tokens")
+        found = sandbox.call(encode_long, self._key, text, None)
         if found is None:  # this process has not seen the vocabulary yet
-            found = room.call(encode_long, self._key, text, self._text)
+            found = sandbox.call(encode_long, self._key, text, self._text)
         assert found is not None
         ids, starts, stops = found
         return LongEncoding(ids, list(zip(starts, stops, strict=True)))
 
 
 def is_long(text: str) -> bool:
-    """Return whether a text is tokenized in the room; inside a room everything is limited already."""
+    """Return whether a text is tokenized in the sandbox; inside a sandbox everything is limited already."""
     return len(text) > LONG_CHARS and not is_inside()
 
 
 @job(
     "tokenizing the text",
     Limits(cpu_s=20.0, wall_s=120.0, memory_mb=2048, answer_mb=128),
-    room="tokens",
+    sandbox="tokens",
     rehearse=_rehearse,
     hint=_HINT,
 )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from enum import Enum
 
-from prompt_debugger.core.types import JSON, JSONObject
+from prompt_debugger.core.base.types import JSON, JSONObject
 
 _BYTE_ENTRY = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _WORD_START = "\u2581"  # the lower block that SentencePiece writes for a space

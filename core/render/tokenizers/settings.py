@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from prompt_debugger.core.errors import RenderError
-from prompt_debugger.core.types import JSON, JSONObject
+from prompt_debugger.core.base.errors import RenderError
+from prompt_debugger.core.base.types import JSON, JSONObject
 
 _NAMED = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 

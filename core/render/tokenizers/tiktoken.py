@@ -16,11 +16,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.base.errors import RenderError
+from prompt_debugger.core.base.types import Entry, TokenKind
 from prompt_debugger.core.render.tokenizers.fast import FastTokenizer
 from prompt_debugger.core.render.tokenizers.pieces import PieceStyle, entry_of_bytes
 from prompt_debugger.core.render.tokenizers.settings import TokenizerSettings
-from prompt_debugger.core.types import Entry, TokenKind
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Library

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from prompt_debugger.core.base.types import Entry, TokenKind, TokenTable
 from prompt_debugger.core.render.tokenizers.pieces import PieceStyle, bytes_of_entry
 from prompt_debugger.core.render.tokenizers.tiles import decode_pieces
-from prompt_debugger.core.types import Entry, TokenKind, TokenTable
 
 # One entry that is spelled like this was put into the vocabulary on purpose.
 _MARKER = re.compile(r"<[|\uff5c]?[^<>\s]+[|\uff5c]?>|\[/?[A-Z_]{2,}\]")

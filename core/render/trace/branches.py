@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from prompt_debugger.core.base.types import Branch
 from prompt_debugger.core.render.trace.lexer import Position
-from prompt_debugger.core.types import Branch
 
 _OPENING = ("if", "for", "macro", "call")
 _MIDDLE = ("elif", "else")
@@ -23,7 +23,7 @@ class Place:
     """One branch in the source.
 
     Attributes:
-        kind: As `core.types.Branch.kind`.
+        kind: As `core.base.types.Branch.kind`.
         expression: Its condition, iteration or signature as written.
         start: Offset of its tag.
         stop: Offset behind its body.

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed leaves it out
 
+from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.render.trace.runs import EscapedField, Field, Run, RunKind, Runs
 from prompt_debugger.core.render.trace.strings import TracedStr, plain, traced
 from prompt_debugger.core.render.trace.values import (
@@ -19,7 +20,6 @@ from prompt_debugger.core.render.trace.values import (
     wrap_array,
     wrap_object,
 )
-from prompt_debugger.core.types import JSON
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _ESCAPE = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)

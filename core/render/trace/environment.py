@@ -16,6 +16,7 @@ from jinja2.parser import Parser
 from jinja2.runtime import Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from prompt_debugger.core.base.types import Branch
 from prompt_debugger.core.render.trace import printing
 from prompt_debugger.core.render.trace.branches import BranchMap, find_branches, reached_slot, runs_slot
 from prompt_debugger.core.render.trace.codegen import NotingEnvironment, TracingCodeGenerator
@@ -25,7 +26,6 @@ from prompt_debugger.core.render.trace.lexer import Position, PositionLexer, nor
 from prompt_debugger.core.render.trace.runs import Field, Run, RunKind
 from prompt_debugger.core.render.trace.strings import TracedStr, fitting, plain, traced
 from prompt_debugger.core.render.trace.values import TracedDict, place_in, place_of_key
-from prompt_debugger.core.types import Branch
 
 _DICT_ATTRIBUTES = frozenset(dir(dict))
 _TEMPLATE_FILE = "<template>"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.render.trace.runs import join_path
 from prompt_debugger.core.render.trace.values import TracedDict, TracedList
-from prompt_debugger.core.types import JSON
 
 
 def unread_paths(value: object, given: JSON, path: str) -> Iterator[str]:

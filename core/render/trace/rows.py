@@ -13,9 +13,9 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from prompt_debugger.core.base.types import SpanKind
 from prompt_debugger.core.render.trace.runs import EscapedField, Field, Run, RunKind, expand, total_length, unknown_runs
 from prompt_debugger.core.render.trace.strings import TracedStr, plain
-from prompt_debugger.core.types import SpanKind
 
 _FINE_PIECES = 20_000  # pieces of one escaped field that are told apart; beyond, the range is enough
 

@@ -16,9 +16,9 @@ from typing import Protocol, SupportsIndex, cast
 
 from jinja2.runtime import Undefined
 
+from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.render.trace.runs import Field, Run, RunKind
 from prompt_debugger.core.render.trace.strings import TracedStr, check_count, traced
-from prompt_debugger.core.types import JSON
 
 
 class _Lookup(Protocol):

@@ -1,21 +1,21 @@
-"""Templates in the render room: what goes wrong there, in the words of templates."""
+"""Templates in the render sandbox: what goes wrong there, in the words of templates."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
 
-from prompt_debugger.core.errors import RenderError, RoomError
+from prompt_debugger.core.base.errors import RenderError, SandboxError
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome, outcome_from_json, unattributed
-from prompt_debugger.core.render.worker.jobs import LIMITS, ROOM, inspect, render_in_steps
-from prompt_debugger.core.room import Limits, Room, room_of
-from prompt_debugger.core.types import JSONObject
+from prompt_debugger.core.render.worker.jobs import LIMITS, SANDBOX, inspect, render_in_steps
+from prompt_debugger.core.sandbox import Limits, Sandbox, sandbox_of
 
 _HINT = "Look for loops over large ranges, repeated doubling, or huge widths in the template."
 
 
 class RenderWorker:
-    """Runs templates in a room; safe to call from several threads.
+    """Runs templates in a sandbox; safe to call from several threads.
 
     Args:
         limits: What one render may use.
@@ -23,33 +23,33 @@ class RenderWorker:
     """
 
     def __init__(self, limits: Limits = LIMITS, *, is_shared: bool = False) -> None:
-        self._own = None if is_shared else Room(ROOM, most=1)
+        self._own = None if is_shared else Sandbox(SANDBOX, most=1)
         self._render = replace(render_in_steps, limits=limits)
 
     @property
-    def _room(self) -> Room:
-        return self._own or room_of(ROOM)
+    def _sandbox(self) -> Sandbox:
+        return self._own or sandbox_of(SANDBOX)
 
     @property
     def process_id(self) -> int | None:
         """Id of a running process; `None` before the first job."""
-        return next(iter(self._room.pids), None)
+        return next(iter(self._sandbox.pids), None)
 
     def warm_up(self) -> None:
         """Start the process without waiting for it."""
-        self._room.warm_up()
+        self._sandbox.warm_up()
 
     def render(self, job: RenderJob) -> RenderOutcome:
         """Run one job.
 
         Raises:
             RenderError: The template used more than it may.
-            RoomError: No process can be started, or the work was stopped.
+            SandboxError: No process can be started, or the work was stopped.
         """
         steps: list[JSONObject] = []
         try:
-            self._room.follow(self._render, steps.append, job.to_json())
-        except RoomError as error:
+            self._sandbox.follow(self._render, steps.append, job.to_json())
+        except SandboxError as error:
             if error.limit in ("start", "stopped"):
                 raise
             if not steps:
@@ -63,15 +63,15 @@ class RenderWorker:
     def inspect(self, template: str) -> JSONObject:
         """Return what can be seen in a template without running it; errors as `render`."""
         try:
-            return self._room.call(inspect, template)
-        except RoomError as error:
+            return self._sandbox.call(inspect, template)
+        except SandboxError as error:
             if error.limit in ("start", "stopped"):
                 raise
             raise _told(error, LIMITS) from None
 
     def close(self) -> None:
         """End the process."""
-        self._room.close()
+        self._sandbox.close()
 
 
 @cache
@@ -80,7 +80,7 @@ def shared_worker() -> RenderWorker:
     return RenderWorker(is_shared=True)
 
 
-def _told(error: RoomError, limits: Limits) -> RenderError:
+def _told(error: SandboxError, limits: Limits) -> RenderError:
     """Return the error of a render that ended its process."""
     if error.limit in ("cpu", "wall"):
         return RenderError(f"the template ran for more than {limits.cpu_s:g} s without an end", _HINT)

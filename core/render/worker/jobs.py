@@ -1,15 +1,15 @@
-"""What the render room does: compile and run a template, or look into one. Its processes do nothing else."""
+"""What the render sandbox does: compile and run a template, or look into one. Its processes do nothing else."""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
 
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.render.job import Fault, RenderOutcome, job_from_json
-from prompt_debugger.core.room import Limits, job
-from prompt_debugger.core.types import JSONObject
+from prompt_debugger.core.sandbox import Limits, job
 
-ROOM = "render"
+SANDBOX = "render"
 LIMITS = Limits(cpu_s=1.0, wall_s=60.0, memory_mb=512)
 
 # What the library and Jinja import only when a template asks for it.
@@ -38,7 +38,7 @@ def _rehearse() -> None:
             pass
 
 
-@job("running the template", LIMITS, room=ROOM, rehearse=_rehearse)
+@job("running the template", LIMITS, sandbox=SANDBOX, rehearse=_rehearse)
 def render_in_steps(data: JSONObject) -> Iterator[JSONObject]:
     """Yield the plain outcome of a render job, then the traced one, if that was asked for."""
     from prompt_debugger.core.render.engine import run_in_steps
@@ -52,7 +52,7 @@ def render_in_steps(data: JSONObject) -> Iterator[JSONObject]:
         yield RenderOutcome(fault=Fault("WorkerError", f"{type(error).__name__}: {error}")).to_json()
 
 
-@job("reading the template", LIMITS, room=ROOM)
+@job("reading the template", LIMITS, sandbox=SANDBOX)
 def inspect(template: str) -> JSONObject:
     """Return what can be seen in a template without running it."""
     from prompt_debugger.core.render.inspect import inspect_template

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from prompt_debugger.core.base.types import JSON, SCHEMA_VERSION, Finding, JSONObject
+from prompt_debugger.core.base.types.base import LEFT_OUT_IF_EMPTY, LEFT_OUT_IF_NONE
 from prompt_debugger.core.report.wire.documents import WIRE, ErrorDocument
-from prompt_debugger.core.types import JSON, SCHEMA_VERSION, Finding, JSONObject
-from prompt_debugger.core.types.base import LEFT_OUT_IF_EMPTY, LEFT_OUT_IF_NONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from pydantic_core import ErrorDetails, ValidationError
 
-from prompt_debugger.core.errors import shorten
-from prompt_debugger.core.types import JSON
+from prompt_debugger.core.base.errors import shorten
+from prompt_debugger.core.base.types import JSON
 
 _EXPECTED: Mapping[str, str] = {
     "bool_type": "true or false",

@@ -14,17 +14,17 @@ from typing import Annotated, Literal, cast
 from pydantic import ConfigDict, Discriminator, GetCoreSchemaHandler, Tag
 from pydantic_core import CoreSchema
 
-from prompt_debugger.core.account import ParserTally
-from prompt_debugger.core.types import (
+from prompt_debugger.core.base.account import ParserTally
+from prompt_debugger.core.base.types import (
     JSON,
     SCHEMA_VERSION,
+    Basis,
     Branch,
     CallMatch,
     CallOutcome,
     ChatResult,
     Comparability,
     Completion,
-    Evidence,
     Finding,
     JSONObject,
     LedgerEntry,
@@ -44,8 +44,8 @@ from prompt_debugger.core.types import (
     VllmOutcome,
     Vocabulary,
 )
-from prompt_debugger.core.types.base import LEFT_OUT_IF_EMPTY, LEFT_OUT_IF_NONE
-from prompt_debugger.core.types.frozen import value
+from prompt_debugger.core.base.types.base import LEFT_OUT_IF_EMPTY, LEFT_OUT_IF_NONE
+from prompt_debugger.core.base.types.frozen import value
 
 # A field that nobody knows is an error of whoever wrote it; bytes are hex; what is no number gets its name last.
 WIRE = ConfigDict(extra="forbid", ser_json_bytes="hex", val_json_bytes="hex", ser_json_inf_nan="constants")
@@ -68,7 +68,7 @@ class ErrorDocument:
     """Why something could not be done: `error` of every document, and alone if there is nothing else to say.
 
     Attributes:
-        type: Whose fault it is: `RequestError`, `RenderError`, `BackendError`, `LabError`, `EngineError`, `RoomError`.
+        type: Whose fault: `RequestError`, `RenderError`, `BackendError`, `LabError`, `EngineError`, `SandboxError`.
         message: What happened, one sentence.
         hint: The next step.
         line: Line of what was given, from 1.
@@ -288,7 +288,7 @@ class RunDocument:
     __pydantic_config__ = WIRE
 
     schema_version: int = SCHEMA_VERSION
-    evidence: Evidence | None
+    evidence: Basis | None
     server: Server | None
     request: JSONObject
     request_notices: tuple[Notice, ...]

@@ -21,9 +21,9 @@ from typing import TypeVar, cast
 from pydantic import TypeAdapter
 from pydantic_core import CoreSchema, SchemaSerializer, SchemaValidator, ValidationError, core_schema, to_json
 
+from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.base.types.outside import mapping_schema
 from prompt_debugger.core.report.wire.damage import damage_of
-from prompt_debugger.core.types import JSON, JSONObject
-from prompt_debugger.core.types.outside import mapping_schema
 
 T = TypeVar("T")
 

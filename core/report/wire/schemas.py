@@ -12,11 +12,11 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.report.wire.check import CheckDocument
 from prompt_debugger.core.report.wire.documents import ErrorDocument, ParseDocument, RenderDocument, RunDocument
 from prompt_debugger.core.report.wire.form import strict_schema
 from prompt_debugger.core.report.wire.verification import VerifyRow, VerifySummary
-from prompt_debugger.core.types import JSONObject
 
 DOCUMENTS: Mapping[str, type] = {
     "check": CheckDocument,

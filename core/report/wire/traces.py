@@ -1,4 +1,4 @@
-"""Values of `core.types` → the documents of the outside contract, and back."""
+"""Values of `core.base.types` → the documents of the outside contract, and back."""
 
 from __future__ import annotations
 
@@ -6,16 +6,8 @@ from dataclasses import fields, replace
 from operator import attrgetter
 from typing import cast
 
-from prompt_debugger.core.account import count_characters, outcomes_of_calls, tally_parsers
-from prompt_debugger.core.report.wire.documents import (
-    CallRecord,
-    CharactersRecord,
-    ParseDocument,
-    RenderDocument,
-    RunDocument,
-)
-from prompt_debugger.core.report.wire.form import dump_document, load_document, write_document, write_line
-from prompt_debugger.core.types import (
+from prompt_debugger.core.base.account import count_characters, outcomes_of_calls, tally_parsers
+from prompt_debugger.core.base.types import (
     JSON,
     ChatResult,
     Completion,
@@ -33,6 +25,14 @@ from prompt_debugger.core.types import (
     Trace,
     VllmOutcome,
 )
+from prompt_debugger.core.report.wire.documents import (
+    CallRecord,
+    CharactersRecord,
+    ParseDocument,
+    RenderDocument,
+    RunDocument,
+)
+from prompt_debugger.core.report.wire.form import dump_document, load_document, write_document, write_line
 
 
 def trace_to_json(trace: Trace, *, whole: bool = False) -> JSONObject:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from prompt_debugger.core.base.types import JSON, SCHEMA_VERSION, Basis, JSONObject, Stage
+from prompt_debugger.core.base.types.base import LEFT_OUT_IF_NONE
 from prompt_debugger.core.report.wire.documents import WIRE
-from prompt_debugger.core.types import JSON, SCHEMA_VERSION, Evidence, JSONObject, Stage
-from prompt_debugger.core.types.base import LEFT_OUT_IF_NONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class RowAccount:
 
     __pydantic_config__ = WIRE
 
-    evidence: Evidence | None = None
+    evidence: Basis | None = None
     written: int | None = None
     returned: int | None = None
     dropped: int | None = None

@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from prompt_debugger.core.base.types import JSON, Finding, Prompt, Server, Trace
 from prompt_debugger.core.report.call_table import call_table
 from prompt_debugger.core.report.counts import calls_words, characters_words, moment_words
 from prompt_debugger.core.report.markup import cell, code, code_cell, fence_of, fenced, prose
 from prompt_debugger.core.report.redact import redact_body, redact_json
 from prompt_debugger.core.report.repeat import BUNDLE_NAME, curl_of, curl_of_bundle, parse_command, template_sha256
-from prompt_debugger.core.types import JSON, Finding, Prompt, Server, Trace
 
 _LIMIT = 6000  # of one block; a GitHub issue takes 65,536 characters
 _MOST_FINDINGS = 12

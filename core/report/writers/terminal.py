@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 
-from prompt_debugger.core.account import outcomes_of_calls
-from prompt_debugger.core.report.counts import calls_words, characters_words
-from prompt_debugger.core.report.readers import parsers_sentence
-from prompt_debugger.core.text import printable, visible_whitespace
-from prompt_debugger.core.types import (
+from prompt_debugger.core.base.account import outcomes_of_calls
+from prompt_debugger.core.base.text import printable, visible_whitespace
+from prompt_debugger.core.base.types import (
     CallStatus,
     Fate,
     Finding,
@@ -22,6 +20,8 @@ from prompt_debugger.core.types import (
     count_special,
     forged_in,
 )
+from prompt_debugger.core.report.counts import calls_words, characters_words
+from prompt_debugger.core.report.readers import parsers_sentence
 
 _UNASKED = (KwargSource.DEFAULT, KwargSource.TOKENIZER)  # of those, only what the template read is worth a line
 _MARKS = {

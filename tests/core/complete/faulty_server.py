@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
-from prompt_debugger.core.types import JSON
+from prompt_debugger.core.base.types import JSON
 
 TLS_HELLO = b"\x16"
 

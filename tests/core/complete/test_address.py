@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.complete import ServerClient, is_this_machine, may_carry_key
 from prompt_debugger.core.complete.backends.address import read_address
-from prompt_debugger.core.errors import BackendError
 
 KEY = "sk-very-secret-value"
 

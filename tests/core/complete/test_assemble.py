@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.assemble import MessageAssembler
-from prompt_debugger.core.types import JSON, JSONObject
 
 JSON_VALUES: st.SearchStrategy[JSON] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=4),

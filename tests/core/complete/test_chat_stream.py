@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, StreamDelta, TokenLogprob, Usage
 from prompt_debugger.core.complete import ServerClient
 from prompt_debugger.core.complete.answers import read_chat
 from prompt_debugger.core.complete.backends.sse import SseEvent
 from prompt_debugger.core.complete.chat_stream import ChatStreamReader
 from prompt_debugger.core.complete.problem import Problem
 from prompt_debugger.core.complete.raw_completion import CompletionReader
-from prompt_debugger.core.errors import BackendError
-from prompt_debugger.core.json_values import as_object
-from prompt_debugger.core.types import JSON, ChatResult, JSONObject, StreamDelta, TokenLogprob, Usage
 from tests.core.complete.faulty_server import Behaviour, answer, chunk, faulty_server, in_turn, reset, stream
 from tests.core.complete.test_assemble import JSON_VALUES
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from prompt_debugger.core.base.protocols import Tokenizer
+from prompt_debugger.core.base.types import Completeness, Completion, Usage
 from prompt_debugger.core.complete.completeness import Witness, decoded_from_ids, has_shape_of_call, judge_completeness
-from prompt_debugger.core.protocols import Tokenizer
 from prompt_debugger.core.render import load_tokenizer
-from prompt_debugger.core.types import Completeness, Completion, Usage
 from tests.conftest import ROOT
 
 CALL = (

@@ -10,10 +10,10 @@ import zlib
 import brotli
 import pytest
 
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete import ServerClient
 from prompt_debugger.core.complete.backends.limits import MAX_ANSWER_BYTES
-from prompt_debugger.core.errors import BackendError
-from prompt_debugger.core.types import JSONObject
 from tests.core.complete.faulty_server import Behaviour, answer, faulty_server
 
 MODELS: JSONObject = {"object": "list", "data": [{"id": "small-model", "object": "model", "max_model_len": 64}]}

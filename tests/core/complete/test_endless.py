@@ -7,16 +7,16 @@ import json
 
 import pytest
 
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete import ServerClient, Timeouts
 from prompt_debugger.core.complete.answers import read_chat
 from prompt_debugger.core.complete.backends import events, http
 from prompt_debugger.core.complete.backends.exchanges import MAX_PIECES, ExchangeLog, listening
 from prompt_debugger.core.complete.backends.limits import MAX_CALLS, MAX_CHOICES
 from prompt_debugger.core.complete.shapes import objects_of
-from prompt_debugger.core.errors import BackendError
 from prompt_debugger.core.pipeline import Target, run_request
 from prompt_debugger.core.request import read_request
-from prompt_debugger.core.types import JSON, JSONObject
 from tests.core.complete.faulty_server import Behaviour, answer, chunk, drip, faulty_server, raw, stream
 
 BODY: JSONObject = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}

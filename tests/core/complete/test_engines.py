@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 import pytest
 
+from prompt_debugger.core.base.errors import PluginError
 from prompt_debugger.core.complete import ENGINES, ParserCase, StartWith, engine_of, title_of
 from prompt_debugger.core.complete.engines import load_engines, load_records, merge_names
-from prompt_debugger.core.errors import PluginError
 from prompt_debugger.core.formats import FORMATS, ParserNames, TextFormat
 from prompt_debugger.core.pipeline.recordings import recordings_dir
 from tests.conftest import ROOT
@@ -47,8 +47,8 @@ from prompt_debugger.core.complete.engines._record import (
 )
 from prompt_debugger.core.complete.engines._start import NOT_TRIED, Flag, StartCommand
 from prompt_debugger.core.formats import ParserNames
-from prompt_debugger.core.protocols import RequestChange
-from prompt_debugger.core.types import ServerOutcome
+from prompt_debugger.core.base.protocols import RequestChange
+from prompt_debugger.core.base.types import ServerOutcome
 
 
 async def add_details(looks, server):
@@ -131,21 +131,21 @@ ENGINE = Engine(
 
 ASK = """
 import asyncio, contextlib, io, json, sys
-from prompt_debugger.core.check import check_to_json
+from prompt_debugger.core.tools.check import check_to_json
 from prompt_debugger.core.complete import ServerClient, families_of_parser, gather, title_of
 from prompt_debugger.core.complete.answers import read_chat
-from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.parse.engines import RawOutput
 from prompt_debugger.core.pipeline import CaseParser, ask_server_parsers, server_parsers_of
 from prompt_debugger.core.pipeline.rendering import Renderer
 from prompt_debugger.core.report import trace_to_terminal
-from prompt_debugger.core.types import Request, Trace
+from prompt_debugger.core.base.types import Request, Trace
 from prompt_debugger.ui.cli.check_text import check_to_terminal
 from prompt_debugger.ui.cli import main
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.present.header import server_facts
 from prompt_debugger.ui.present.server_look import server_look_payload
-from tests.core.check.checks import check_of
+from tests.core.tools.check.checks import check_of
 
 CHOICE = {"index": 0, "finish_reason": "stop", "message": {"content": "a"}, "lantern": {"ids": [5]}}
 ANSWER = {"choices": [CHOICE], "lantern": {"read": [1, 2], "shown": "Hm"}}
@@ -448,7 +448,7 @@ def test_kinds_in_documents_stay() -> None:
 
 # Where one software is meant by its name and not by what its record says, each with the reason.
 BY_NAME = {
-    "core/mend/cures.py": "flags of vLLM's command line",
+    "core/tools/fixes/cures.py": "flags of vLLM's command line",
     "core/render/explanations.py": "habits in rendering, which are below the records",
     "core/report/repeat.py": "the command that asks vLLM's parser offline",
     "ui/web/mend/experiments.py": "parsers of the vLLM here stand in for the server's",

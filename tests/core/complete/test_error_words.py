@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
+from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.complete.backends.error_words import MAX_CHARS, read_words
-from prompt_debugger.core.types import JSON
 
 LONG = "Input should be a valid list " * 60
 

@@ -15,15 +15,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from prompt_debugger.core.complete import ENGINES, Gathered, OutputToParse, ServerClient, gather
-from prompt_debugger.core.errors import BackendError
-from prompt_debugger.core.lab import LabPool, LabSpec
-from prompt_debugger.core.render import pieces_of_told
-from prompt_debugger.core.render.tokenizers import load_tokenizer
-from prompt_debugger.core.types import (
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.types import (
     JSON,
+    Basis,
     Completeness,
-    Evidence,
     JSONObject,
     Prompt,
     Refusal,
@@ -32,6 +28,10 @@ from prompt_debugger.core.types import (
     Token,
     TokenKind,
 )
+from prompt_debugger.core.complete import ENGINES, Gathered, OutputToParse, ServerClient, gather
+from prompt_debugger.core.render import pieces_of_told
+from prompt_debugger.core.render.tokenizers import load_tokenizer
+from prompt_debugger.core.tools.lab import LabPool, LabSpec
 from tests.conftest import ROOT
 from tests.core.complete.faulty_server import (
     Behaviour,
@@ -83,7 +83,7 @@ async def test_a_run_on_vllm_rests_on_its_own_ids(client: ServerClient) -> None:
     assert found.raw_again is not None
     assert found.chat is not None
     assert found.chat_stream is not None
-    assert (found.evidence, found.notes, found.refusal) == (Evidence.SAME_RUN, (), None)
+    assert (found.evidence, found.notes, found.refusal) == (Basis.SAME_RUN, (), None)
     assert found.raw.token_ids == found.chat.token_ids == found.chat_stream.token_ids == found.raw_again.token_ids
     assert found.raw.text == found.raw_again.text
     assert found.raw.text.endswith("<|im_end|>")
@@ -128,7 +128,7 @@ async def test_raw_completion_runs_under_the_same_grammar(client: ServerClient, 
 async def test_without_the_render_endpoint_the_ids_come_from_the_stream(client: ServerClient) -> None:
     found = await run(client, {**BODY, "max_tokens": 20}, frozenset({"detokenize"}))
 
-    assert found.evidence is Evidence.SAME_RUN
+    assert found.evidence is Basis.SAME_RUN
     assert found.raw_again is not None
     assert found.raw_again.token_ids == (found.raw.token_ids if found.raw else None)
 
@@ -144,7 +144,7 @@ async def test_a_grammar_that_cannot_be_seen_is_said(client: ServerClient) -> No
 async def test_hidden_reasoning_costs_a_level(reasoning_client: ServerClient) -> None:
     found = await run(reasoning_client, {**BODY, "include_reasoning": False, "max_tokens": 40})
 
-    assert found.evidence is Evidence.OWN_RENDER
+    assert found.evidence is Basis.OWN_RENDER
     assert found.raw is not None
     assert found.raw.token_ids
     assert found.raw_again is None
@@ -184,7 +184,7 @@ async def test_without_a_tokenizer_the_server_tells_its_tokens(client: ServerCli
 async def test_several_choices_are_said(client: ServerClient) -> None:
     found = await run(client, {**BODY, "n": 2, "temperature": 1, "seed": 1, "max_tokens": 4})
 
-    assert found.evidence is Evidence.SAME_RUN
+    assert found.evidence is Basis.SAME_RUN
     assert any("only the first is looked at" in note for note in found.notes)
 
 
@@ -323,7 +323,7 @@ async def test_without_any_ids_our_own_render_is_sampled() -> None:
     found, server = await run_faulty({})
 
     assert found.raw is not None
-    assert (found.evidence, found.raw.token_ids, found.raw.text) == (Evidence.OWN_RENDER, (7,), "hi")
+    assert (found.evidence, found.raw.token_ids, found.raw.text) == (Basis.OWN_RENDER, (7,), "hi")
     assert found.prompt_token_ids is None  # ours are not the server's
     assert prompts(server) == [[5, 6]]
     assert found.why == (
@@ -335,7 +335,7 @@ async def test_a_server_that_tells_text_only_is_believed_that_much() -> None:
     found, _ = await run_faulty({"/v1/completions": RAW_TEXT})
 
     assert found.raw is not None
-    assert (found.evidence, found.raw.token_ids, found.raw.text) == (Evidence.TEXT_ONLY, None, "hi")
+    assert (found.evidence, found.raw.token_ids, found.raw.text) == (Basis.TEXT_ONLY, None, "hi")
     assert found.raw.completeness is Completeness.UNKNOWN
     assert found.raw.completeness_reason in found.notes
 
@@ -344,7 +344,7 @@ async def test_a_server_that_takes_no_ids_gets_the_text() -> None:
     no_ids = answer(400, {"error": {"message": "prompt must be a string"}})
     found, server = await run_faulty({"/v1/completions": in_turn(no_ids, no_ids, RAW)})
 
-    assert found.evidence is Evidence.TEXT_ONLY
+    assert found.evidence is Basis.TEXT_ONLY
     assert "the text of our own render" in found.why
     assert prompts(server) == [[5, 6], [5, 6], "<s>q"]
 
@@ -404,7 +404,7 @@ async def test_raw_output_survives_a_server_that_fails_at_every_chat() -> None:
 
     assert found.refusal == Refusal(500, "EngineCore died")
     assert found.raw is not None
-    assert (found.evidence, found.raw.text, found.chat) == (Evidence.OWN_RENDER, "hi", None)
+    assert (found.evidence, found.raw.text, found.chat) == (Basis.OWN_RENDER, "hi", None)
 
 
 async def test_a_server_that_wants_to_stream_is_judged_by_its_stream() -> None:
@@ -469,7 +469,7 @@ async def test_ids_that_the_server_counts_otherwise_are_not_taken_for_all() -> N
 
     found, server = await run_faulty({"/v1/chat/completions": answer(200, partial)})
 
-    assert found.evidence is Evidence.OWN_RENDER
+    assert found.evidence is Basis.OWN_RENDER
     assert "kept 2 ids of the chat's run to itself" in found.why
     assert (found.prompt_token_ids, prompts(server)) == ((1,), [[1]])
 
@@ -489,7 +489,7 @@ async def test_a_server_that_takes_no_ids_gets_the_text_of_the_chats_own() -> No
         found = await gather(client, features, {"model": "m", "messages": [], "temperature": 0})
 
     assert found.raw is not None
-    assert (found.evidence, found.raw.text, found.prompt_token_ids) == (Evidence.TEXT_ONLY, "hi", (1,))
+    assert (found.evidence, found.raw.text, found.prompt_token_ids) == (Basis.TEXT_ONLY, "hi", (1,))
     assert prompts(server) == [[1], "one"]
     assert "the text of the chat's own prompt ids" in found.why
 
@@ -587,10 +587,10 @@ async def test_the_run_itself_without_its_markers_gives_way_to_a_second_run_that
         vllm = await gather(client, replace(SERVER, kind="vllm"), {"model": "m", "temperature": 0}, local_prompt=LOCAL)
 
     assert unknown.raw is not None
-    assert (unknown.evidence, unknown.raw.completeness) == (Evidence.SAME_RUN, Completeness.STRIPPED)
+    assert (unknown.evidence, unknown.raw.completeness) == (Basis.SAME_RUN, Completeness.STRIPPED)
     assert "log-probabilities" in unknown.why
     assert vllm.raw is not None
-    assert (vllm.evidence, vllm.raw.completeness) == (Evidence.OWN_RENDER, Completeness.WHOLE)
+    assert (vllm.evidence, vllm.raw.completeness) == (Basis.OWN_RENDER, Completeness.WHOLE)
 
 
 async def test_cancelling_ends_every_generation() -> None:

@@ -12,10 +12,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.complete import NetworkGuard, ServerClient, guard_of
 from prompt_debugger.core.complete.backends.guard import build_transport, is_public_address, origin_of
 from prompt_debugger.core.complete.backends.outside import resolve_name
-from prompt_debugger.core.errors import BackendError
 from tests.core.complete.faulty_server import FaultyServer, answer, faulty_server
 
 LISTED = "http://model.example"

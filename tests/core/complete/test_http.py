@@ -10,10 +10,10 @@ from collections.abc import Awaitable, Callable
 import httpx
 import pytest
 
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete import ServerClient, Timeouts
 from prompt_debugger.core.complete.backends.failures import Call, failure_of_transport
-from prompt_debugger.core.errors import BackendError
-from prompt_debugger.core.types import JSON, JSONObject
 from tests.core.complete.faulty_server import (
     Behaviour,
     FaultyServer,

@@ -7,6 +7,18 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
+from prompt_debugger.core.base.types import (
+    JSON,
+    Basis,
+    ChatResult,
+    Completion,
+    JSONObject,
+    PromptSpan,
+    Server,
+    TokenTable,
+    Usage,
+    Vocabulary,
+)
 from prompt_debugger.core.complete import Gathered, RenderAnswer, ServerClient, gather
 from prompt_debugger.core.complete.ladder import (
     Sampling,
@@ -17,23 +29,11 @@ from prompt_debugger.core.complete.ladder import (
     sampler_finish_reason,
 )
 from prompt_debugger.core.complete.run_facts import read_facts
-from prompt_debugger.core.types import (
-    JSON,
-    ChatResult,
-    Completion,
-    Evidence,
-    JSONObject,
-    PromptSpan,
-    Server,
-    TokenTable,
-    Usage,
-    Vocabulary,
-)
 from tests.core.complete.faulty_server import answer, chunk, faulty_server, stream
 from tests.core.complete.test_evidence import BEHAVIOURS, LOCAL, SERVER
 
 CHAT = ChatResult(message={"content": "hi"}, finish_reason="tool_calls", token_ids=(1, 2))
-RAW = Completion("hi", (1, 2), "length", evidence=Evidence.OWN_RENDER)
+RAW = Completion("hi", (1, 2), "length", evidence=Basis.OWN_RENDER)
 SENT: JSONObject = {"temperature": 0}
 
 
@@ -85,7 +85,7 @@ def test_the_reason_why_sampling_ended_is_found_behind_tool_calls(
 def test_ids_that_nobody_can_decode_are_no_raw_output() -> None:
     found = place_on_ladder(Gathered(SENT, chat=CHAT), None, Sampling(RAW, (1,), "the chat's own prompt ids"))
 
-    assert (found.evidence, found.raw) == (Evidence.OWN_RENDER, RAW)
+    assert (found.evidence, found.raw) == (Basis.OWN_RENDER, RAW)
     assert found.why.startswith("The ids of the chat's run could not be decoded")
 
 
@@ -114,12 +114,12 @@ def test_ids_are_missing_by_the_servers_own_count_of_one_choice(
 @pytest.mark.parametrize(
     ("gathered", "sampling", "rendered", "words"),
     [
-        (Gathered(SENT, Evidence.SAME_RUN, chat=CHAT, raw=RAW), Sampling(RAW), None, []),
-        (Gathered(SENT, Evidence.SAME_RUN, chat=CHAT), Sampling(problem="HTTP 5"), None, ["could not be had: HTTP 5"]),
-        (Gathered({"n": 2, "seed": 1}, Evidence.SAME_RUN, raw=RAW), Sampling(RAW), None, ["only the first"]),
-        (Gathered({"temperature": 1}, Evidence.SAME_RUN, raw=RAW), Sampling(RAW), None, ["draw differently"]),
+        (Gathered(SENT, Basis.SAME_RUN, chat=CHAT, raw=RAW), Sampling(RAW), None, []),
+        (Gathered(SENT, Basis.SAME_RUN, chat=CHAT), Sampling(problem="HTTP 5"), None, ["could not be had: HTTP 5"]),
+        (Gathered({"n": 2, "seed": 1}, Basis.SAME_RUN, raw=RAW), Sampling(RAW), None, ["only the first"]),
+        (Gathered({"temperature": 1}, Basis.SAME_RUN, raw=RAW), Sampling(RAW), None, ["draw differently"]),
         (
-            Gathered(SENT, Evidence.SAME_RUN, chat=replace(CHAT, prompt_token_ids=(1,)), raw=RAW),
+            Gathered(SENT, Basis.SAME_RUN, chat=replace(CHAT, prompt_token_ids=(1,)), raw=RAW),
             Sampling(RAW),
             RenderAnswer((2,), {}),
             ["other prompt ids"],
@@ -175,7 +175,7 @@ async def test_a_tokenizer_that_is_another_models_is_said() -> None:
         found = await gather(client, told, SENT, tokenizer=TwoWords(), local_prompt=LOCAL)
 
     assert found.raw is not None
-    assert (found.evidence, found.raw.text) == (Evidence.SAME_RUN, "seven")
+    assert (found.evidence, found.raw.text) == (Basis.SAME_RUN, "seven")
     assert any("is it this model's?" in note for note in found.notes)
 
 
@@ -205,7 +205,7 @@ async def test_ids_are_decoded_here_where_the_server_does_not() -> None:
         found = await gather(client, told, SENT, tokenizer=TwoWords())
 
     assert found.raw is not None
-    assert (found.evidence, found.raw.text, found.prompt_token_ids) == (Evidence.SAME_RUN, "7", (4,))
+    assert (found.evidence, found.raw.text, found.prompt_token_ids) == (Basis.SAME_RUN, "7", (4,))
 
 
 async def test_text_without_a_tokenizer_is_the_last_resort() -> None:
@@ -216,7 +216,7 @@ async def test_text_without_a_tokenizer_is_the_last_resort() -> None:
     ):
         found = await gather(client, told, SENT, local_prompt=replace(LOCAL, tokens=None))
 
-    assert found.evidence is Evidence.TEXT_ONLY
+    assert found.evidence is Basis.TEXT_ONLY
     assert [b"<s>q" in request.body for request in server.received if request.path == "/v1/completions"] == [True]
 
 

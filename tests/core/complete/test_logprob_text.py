@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from prompt_debugger.core.base.types import JSON, Basis, ChatResult, Completeness, TokenLogprob, Usage
 from prompt_debugger.core.complete.answers import read_chat
 from prompt_debugger.core.complete.logprob_text import completion_of_logprobs, ids_of_logprobs
-from prompt_debugger.core.types import JSON, ChatResult, Completeness, Evidence, TokenLogprob, Usage
 
 
 def token(text: str, token_id: int | None = None, piece: bytes | None = None) -> TokenLogprob:
@@ -27,7 +27,7 @@ def test_the_text_of_every_token_is_the_raw_output_of_the_run() -> None:
     found = completion_of_logprobs(CHAT, "stop", None)
 
     assert found is not None
-    assert (found.text, found.evidence, found.token_ids) == ("<call>f{}</call>", Evidence.SAME_RUN, None)
+    assert (found.text, found.evidence, found.token_ids) == ("<call>f{}</call>", Basis.SAME_RUN, None)
     assert found.completeness is Completeness.WHOLE
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.complete import ServerClient, Timeouts
 from prompt_debugger.core.complete.answers import chat_logprobs_of
 from prompt_debugger.core.complete.backends.limits import MAX_LOGPROBS
 from prompt_debugger.core.complete.shapes import MOST_LOOK_PARTS, MOST_PARTS
-from prompt_debugger.core.errors import BackendError
-from prompt_debugger.core.types import JSON
 from tests.core.complete.faulty_server import Behaviour, answer, faulty_server, hang, raw
 
 SHORT = Timeouts(probe_s=1)  # long enough for what does answer

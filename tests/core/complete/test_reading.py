@@ -1,4 +1,4 @@
-"""Long answers are read in the room, within bounds; what is left out is said."""
+"""Long answers are read in the sandbox, within bounds; what is left out is said."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.types import JSON, JSONObject, TokenLogprob
 from prompt_debugger.core.complete import answers, assemble, chat_stream, growing_tokens, json_answers, reading
 from prompt_debugger.core.complete.answers import read_chat
 from prompt_debugger.core.complete.assemble import MessageAssembler
@@ -22,9 +24,7 @@ from prompt_debugger.core.complete.growing_tokens import GrowingIds, GrowingLogp
 from prompt_debugger.core.complete.json_answers import read_json
 from prompt_debugger.core.complete.raw_completion import CompletionReader
 from prompt_debugger.core.complete.shapes import ids_of
-from prompt_debugger.core.errors import BackendError
-from prompt_debugger.core.types import JSON, JSONObject, TokenLogprob
-from tests.core.room import hostile
+from tests.core.sandbox import hostile
 
 STOP: JSONObject = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
+from prompt_debugger.core.base.types import JSON, JSONObject, Usage
 from prompt_debugger.core.complete import run_facts
 from prompt_debugger.core.complete.answers import read_chat
-from prompt_debugger.core.types import JSON, JSONObject, Usage
 
 # llama.cpp's server of the wheel xllamacpp 2026.10.11549, 2026-11-22
 LLAMA_CPP: JSONObject = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete.backends.vllm import RenderAnswer
 from prompt_debugger.core.complete.sampling import plain_body, raw_body, sampling_of_chat
-from prompt_debugger.core.types import JSONObject
 
 TOOL: JSONObject = {"type": "function", "function": {"name": "f"}}
 STRICT: JSONObject = {"type": "function", "function": {"name": "f", "strict": True}}

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.complete import ServerClient
-from prompt_debugger.core.errors import BackendError
-from prompt_debugger.core.types import JSON
 from tests.core.complete.faulty_server import answer, faulty_server
 
 CALLS: dict[str, Callable[[ServerClient], Awaitable[object]]] = {

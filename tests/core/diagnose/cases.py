@@ -36,17 +36,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from prompt_debugger.core.comparable import compare_outputs
-from prompt_debugger.core.formats import pick_format, score_formats
-from prompt_debugger.core.parse import TOGETHER, build_ledger
-from prompt_debugger.core.pipeline import with_accounts
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import (
+from prompt_debugger.core.base.comparable import compare_outputs
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import (
     JSON,
+    Basis,
     ChatResult,
     Completeness,
     Completion,
-    Evidence,
     JSONObject,
     Notice,
     Parse,
@@ -66,6 +63,9 @@ from prompt_debugger.core.types import (
     Usage,
     Vocabulary,
 )
+from prompt_debugger.core.formats import pick_format, score_formats
+from prompt_debugger.core.parse import TOGETHER, build_ledger
+from prompt_debugger.core.pipeline import with_accounts
 from tests.yaml_files import read_yaml
 
 FIRST_SPECIAL_ID = 500
@@ -147,7 +147,7 @@ def build_trace(case: Case) -> Trace:
     difference = case.get("difference")
     refusal = case.get("refusal")
     stream = _stream(case, raw)
-    evidence = Evidence(str(case.get("evidence", "same-run"))) if chat is not None else None
+    evidence = Basis(str(case.get("evidence", "same-run"))) if chat is not None else None
     if parse is not None and chat is not None:
         comparability = compare_outputs(Trace(request=request, raw=raw, chat=chat, evidence=evidence)) or TOGETHER
         parse = replace(parse, ledger=build_ledger(parse.raw, parse.parsed, chat.message, comparability))
@@ -168,7 +168,7 @@ def build_trace(case: Case) -> Trace:
         raw=raw,
         raw_again=None
         if "raw_again" not in case
-        else _completion(str(case["raw_again"]), None, special, Evidence.OWN_RENDER),
+        else _completion(str(case["raw_again"]), None, special, Basis.OWN_RENDER),
         chat=chat,
         chat_stream=stream,
         parse=parse,
@@ -291,7 +291,7 @@ def _attributed(token: Token, owned: list[tuple[Span, str]]) -> Token:
     return token
 
 
-def _completion(text: str, finish_reason: object, special: tuple[str, ...], evidence: Evidence) -> Completion:
+def _completion(text: str, finish_reason: object, special: tuple[str, ...], evidence: Basis) -> Completion:
     tokens = tokenize(text, special)
     return Completion(
         text=text,
@@ -305,7 +305,7 @@ def _completion(text: str, finish_reason: object, special: tuple[str, ...], evid
 def _raw(case: Case, special: tuple[str, ...]) -> Completion | None:
     if "raw" not in case:
         return None
-    whole = _completion(str(case["raw"]), case.get("raw_finish_reason"), special, Evidence.SAME_RUN)
+    whole = _completion(str(case["raw"]), case.get("raw_finish_reason"), special, Basis.SAME_RUN)
     stop_reason: str | int | None = case.get("stop_reason")
     keep = case.get("ids") is not False
     return Completion(

@@ -6,8 +6,9 @@ from itertools import pairwise
 
 from hypothesis import strategies as st
 
-from prompt_debugger.core.types import (
+from prompt_debugger.core.base.types import (
     JSON,
+    Basis,
     CallMatch,
     CallOutcome,
     CallStatus,
@@ -15,7 +16,6 @@ from prompt_debugger.core.types import (
     ChatResult,
     Comparability,
     Completion,
-    Evidence,
     Fate,
     FormatScore,
     Ledger,
@@ -261,7 +261,7 @@ def traces(draw: st.DrawFn) -> Trace:
         request=Request(draw(bodies), "", notices=notices),
         sent=draw(st.one_of(st.just({}), bodies)),
         server=maybe(servers),  # type: ignore[arg-type]
-        evidence=maybe(st.sampled_from(Evidence)),  # type: ignore[arg-type]
+        evidence=maybe(st.sampled_from(Basis)),  # type: ignore[arg-type]
         prompt=maybe(prompts()),  # type: ignore[arg-type]
         local_prompt=maybe(prompts()),  # type: ignore[arg-type]
         prompt_difference=maybe(st.builds(PromptDifference, st.integers(0, 9), st.integers(0, 9), texts, texts)),  # type: ignore[arg-type]

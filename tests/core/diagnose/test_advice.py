@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from prompt_debugger.core.base.types import JSON, Request, Server, Trace
 from prompt_debugger.core.diagnose import RULES, diagnose_trace
 from prompt_debugger.core.diagnose.advice import Step, advise, is_done
 from prompt_debugger.core.diagnose.rules.base import TraceRule
-from prompt_debugger.core.types import JSON, Request, Server, Trace
 from tests.core.diagnose.cases import RuleCase, build_trace, load_rule_cases
 
 FIRING = [case for case in load_rule_cases() if case.fires]

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from prompt_debugger.core.base.errors import RenderError
+from prompt_debugger.core.base.types import JSONObject, Request, Severity, Trace
 from prompt_debugger.core.diagnose import diagnose_trace
-from prompt_debugger.core.errors import RenderError
 from prompt_debugger.core.render import generation_prompt, render_local
-from prompt_debugger.core.types import JSONObject, Request, Severity, Trace
 
 SPECIAL = {"bos_token": "<s>", "eos_token": "</s>"}
 CONVERSATIONS: dict[str, JSONObject] = {

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from prompt_debugger.core.base.errors import PluginError
+from prompt_debugger.core.base.types import ChatResult, Finding, Request, Severity, Stage, Trace
 from prompt_debugger.core.diagnose import CRASH_CODE, RULES, diagnose_trace, index_rules
 from prompt_debugger.core.diagnose.blame import mark_followers, worst_first
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight
-from prompt_debugger.core.errors import PluginError
-from prompt_debugger.core.types import ChatResult, Finding, Request, Severity, Stage, Trace
 
 EMPTY = Trace(request=Request(body={}, text=""))
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from prompt_debugger.core.base.types import JSON, ChatResult, Completion, JSONObject, Request, Trace
 from prompt_debugger.core.pipeline.reading import read_run
-from prompt_debugger.core.types import JSON, ChatResult, Completion, JSONObject, Request, Trace
 from tests.attacks.growth import grows_linearly
 
 pytestmark = pytest.mark.slow

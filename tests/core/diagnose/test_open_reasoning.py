@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from prompt_debugger.core.base.errors import RenderError
+from prompt_debugger.core.base.types import Certainty, Finding, JSONObject, Severity, Stage
 from prompt_debugger.core.diagnose import diagnose_trace, reach_verdict
-from prompt_debugger.core.errors import RenderError
 from prompt_debugger.core.formats import FORMATS, TABLES
 from prompt_debugger.core.render import render_local
-from prompt_debugger.core.types import Certainty, Finding, JSONObject, Severity, Stage
 from tests.core.diagnose.cases import build_trace
 from tests.examples import examples
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from prompt_debugger.core.base.types import Server, Trace
 from prompt_debugger.core.diagnose import diagnose_trace
 from prompt_debugger.core.diagnose.own_names import has_own_names, is_made_for
-from prompt_debugger.core.types import Server, Trace
 from tests.core.diagnose.cases import build_trace
 
 VLLM = Server("", kind="vllm", tool_parser="hermes")

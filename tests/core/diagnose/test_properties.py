@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from hypothesis import HealthCheck, given, settings
 
+from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose import CRASH_CODE, RULES, diagnose_trace, reach_verdict
 from prompt_debugger.core.diagnose.blame import worst_first
 from prompt_debugger.core.diagnose.sight import sights_of
-from prompt_debugger.core.types import Severity, Stage, Trace
 from tests.core.diagnose.strategies import traces
 from tests.examples import examples
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from prompt_debugger.core.base.types import JSON, JSONObject, Request, Trace
 from prompt_debugger.core.diagnose import RULES, diagnose_request, diagnose_trace
 from prompt_debugger.core.diagnose.rules.base import TraceRule
 from prompt_debugger.core.pipeline import CaseParser
-from prompt_debugger.core.types import JSON, JSONObject, Request, Trace
 from tests.core.diagnose.cases import RuleCase, build_trace, load_rule_cases
 
 CASES = load_rule_cases()

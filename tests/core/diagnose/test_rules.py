@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from prompt_debugger.core.base.types import Finding, Request, Severity, Trace
 from prompt_debugger.core.diagnose import RULES, diagnose_trace
 from prompt_debugger.core.request.known_fields import BODY_ADVICE, BODY_FIELDS
-from prompt_debugger.core.types import Finding, Request, Severity, Trace
 from tests.conftest import ROOT
 from tests.core.diagnose.cases import RULES_FOLDER, Case, RuleCase, build_trace, load_cases, load_rule_cases
 

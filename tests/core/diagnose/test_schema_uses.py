@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.types import ChatResult, JSONObject, Request, Trace
 from prompt_debugger.core.diagnose.schema_uses import SchemaUse, left_out_note, schema_uses
-from prompt_debugger.core.types import ChatResult, JSONObject, Request, Trace
 
 ANSWER: JSONObject = {"type": "object", "properties": {"a": {"type": "integer"}}}
 

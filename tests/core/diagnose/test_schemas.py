@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from jsonschema import Draft202012Validator
 
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.diagnose.schemas import SchemaCheck, may_take_long, schema_faults, violations, walk_schema
-from prompt_debugger.core.types import JSON, JSONObject
 from tests.attacks.growth import grows_linearly
 
 

@@ -15,8 +15,8 @@ import re
 
 import pytest
 
+from prompt_debugger.core.base.types import Finding, FindingEvidence, JSONObject
 from prompt_debugger.core.diagnose import RULES
-from prompt_debugger.core.types import Finding, FindingEvidence, JSONObject
 from tests.core.diagnose.cases import RULES_FOLDER, RuleCase, build_trace, load_rule_cases
 
 SHOWN = RULES_FOLDER / "shown"

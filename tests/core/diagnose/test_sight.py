@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from prompt_debugger.core.base.types import CallStatus, ParsedMessage, Place, Span, Token, TokenKind, ToolCallAttempt
 from prompt_debugger.core.diagnose.sight import token_span
 from prompt_debugger.core.pipeline.census import with_token_spans
-from prompt_debugger.core.types import CallStatus, ParsedMessage, Place, Span, Token, TokenKind, ToolCallAttempt
 
 ENDS = ((0, 2), (2, 2), (2, 5), (5, 5), (5, 7))  # a token without width shows nothing by itself
 TOKENS = tuple(Token(i, "", Span(*ends), TokenKind.TEXT, b"") for i, ends in enumerate(ENDS))

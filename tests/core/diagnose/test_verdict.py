@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from prompt_debugger.core.base.types import Completeness, Conclusion, Stage, Trace, Verdict
 from prompt_debugger.core.diagnose import diagnose_trace, reach_verdict
-from prompt_debugger.core.types import Completeness, Conclusion, Stage, Trace, Verdict
 from tests.conftest import ROOT
 from tests.core.diagnose.cases import Case, build_trace, load_cases
 

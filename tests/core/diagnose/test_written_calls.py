@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from prompt_debugger.core.base.types import JSONObject, Request, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.written_calls import written_calls
-from prompt_debugger.core.types import JSONObject, Request, ToolCallAttempt, Trace
 from tests.core.formats.scenarios import Written, written
 
 # What these write is JSON or Python that prose may hold too; functionary has `>>>`, which quotes mail as well.

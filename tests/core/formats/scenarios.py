@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from prompt_debugger.core.types import JSONObject
+from prompt_debugger.core.base.types import JSONObject
 from tests import strategies
 from tests.core.formats.renderers import RENDERERS, Call
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import JSONObject, VllmOutcome
 from prompt_debugger.core.formats import FORMATS, TABLES, pick_format
 from prompt_debugger.core.parse.engines import RawOutput, VllmEngine, write_parser_name
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import JSONObject, VllmOutcome
 from tests.core.formats.renderers import RENDERERS
 
 pytestmark = pytest.mark.vllm

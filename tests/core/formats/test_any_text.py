@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import SegmentKind
 from prompt_debugger.core.formats import FORMATS, pick_format, score_formats
 from prompt_debugger.core.parse import build_ledger
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import SegmentKind
 from tests import strategies
 from tests.core.formats.renderers import RENDERERS
 from tests.examples import examples

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.formats import FORMATS, TextFormat, pick_format, read_scored, score_formats
-from prompt_debugger.core.protocols import ReadContext
 from tests import strategies
 from tests.core.formats.scenarios import written
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.formats import FORMATS, pick_format
 from prompt_debugger.core.parse import build_ledger
-from prompt_debugger.core.protocols import ReadContext
 
 CASES = Path(__file__).resolve().parents[2] / "cases"
 FOLDERS = sorted(path.parent for path in CASES.glob("*/*/raw.txt") if path.parts[-3] in FORMATS)

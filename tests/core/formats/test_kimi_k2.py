@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.formats import FORMATS
-from prompt_debugger.core.protocols import ReadContext
 from tests import strategies
 
 OPEN, CLOSE = "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"

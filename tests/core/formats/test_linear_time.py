@@ -10,9 +10,9 @@ import time
 
 import pytest
 
+from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.formats import FORMATS, score_formats
 from prompt_debugger.core.parse import build_ledger
-from prompt_debugger.core.protocols import ReadContext
 from tests import strategies
 
 pytestmark = pytest.mark.slow

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.formats import FORMATS, pick_format
-from prompt_debugger.core.protocols import ReadContext
 from tests import strategies
 
 CONTEXT = ReadContext(tools=(strategies.tool_for("get_weather", {"city": "x"}),))

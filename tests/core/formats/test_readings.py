@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 
+from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.formats import FORMATS, pick_format
-from prompt_debugger.core.protocols import ReadContext
 from tests.conftest import ROOT
 from tests.core.formats.scenarios import written
 from tests.yaml_files import read_yaml
@@ -17,7 +17,7 @@ from tests.yaml_files import read_yaml
 READINGS = [
     (path.stem, reading) for path in sorted((ROOT / "tests" / "readings").glob("*.yml")) for reading in read_yaml(path)
 ]
-IDS = [f"{stem}: {reading['name']}" for stem, reading in READINGS]
+IDS = [f"{forkserver}: {reading['name']}" for forkserver, reading in READINGS]
 WRITTEN = list(written())
 # Nested values have no types of their own there; a tag without a line break is Qwen's as well.
 _UNTYPED = {("minimax_m3", "nested values"), ("minimax_m3", "all types"), ("mimo", "code with indents")}

@@ -15,10 +15,10 @@ from types import ModuleType
 
 import pytest
 
-from prompt_debugger.core.errors import PluginError
+from prompt_debugger.core.base.errors import PluginError
+from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.formats import FORMATS, PARSERS_OF_ANY_FORMAT, TABLES, find_stripped_calls, load_formats
-from prompt_debugger.core.grammar import FAMILIES
-from prompt_debugger.core.types import JSON
+from prompt_debugger.core.tools.grammar import FAMILIES
 from tests.conftest import ROOT
 
 NEW_FAMILY = '''
@@ -29,7 +29,7 @@ from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.parse.json_calls import JSONCalls
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
-from prompt_debugger.core.structural_tag import json_calls_between
+from prompt_debugger.core.base.structural_tag import json_calls_between
 
 FORMAT = TextFormat(
     name="mint",
@@ -79,10 +79,10 @@ FORMAT = TextFormat(
 ASK_STRANGE = """
 import json
 from prompt_debugger.core.formats import FORMATS, TABLES, pick_format
-from prompt_debugger.core.pipeline.intake.forms import Form
-from prompt_debugger.core.pipeline.intake.recognise import recognise
-from prompt_debugger.core.plugin.inside.call_stream import CallStream
-from prompt_debugger.core.protocols import ReadContext
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.recognise import recognise
+from prompt_debugger.core.tools.plugin.inside.call_stream import CallStream
+from prompt_debugger.core.base.protocols import ReadContext
 
 calls = '⟦call f⟧{"a": "⟧⟦"}⟦/call⟧⟦call g⟧{}⟦/call⟧'
 raw = '<ponder>Hm.</ponder>Let me check.' + calls + '⟦over⟧'
@@ -123,9 +123,9 @@ import json
 from prompt_debugger.core.diagnose.markers import find_markers
 from prompt_debugger.core.diagnose.sight import open_think_tail
 from prompt_debugger.core.formats import TABLES, pick_format
-from prompt_debugger.core.grammar import find_family
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import Prompt, Request, Trace
+from prompt_debugger.core.tools.grammar import find_family
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import Prompt, Request, Trace
 
 raw = '<mint:muse>Hm.</mint:muse>Yes.<mint:call>{"name": "f", "arguments": {}}</mint:call><mint:end>'
 read = pick_format(raw, ReadContext()).read(raw, ReadContext())
@@ -146,7 +146,7 @@ print(json.dumps({
 ALLOWED = {
     "core/parse/reading.py": "ends that many families share, for texts whose family is not known; below the records",
     "core/parse/scan.py": "where a call that is never closed ends at the latest, whoever wrote it; below the records",
-    "core/plugin/inside/certainty.py": "how careful a stream is with each, which nothing but the plugin asks",
+    "core/tools/plugin/inside/certainty.py": "how careful a stream is with each, which nothing but the plugin asks",
     "core/parse/engines/vllm_worker/vocabulary.py": "runs inside vLLM's process, which has none of our records",
 }
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import CallStatus, Fate, Place
 from prompt_debugger.core.formats import FORMATS, pick_format
 from prompt_debugger.core.parse import build_ledger
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import CallStatus, Fate, Place
 from tests import strategies
 from tests.core.formats.renderers import RENDERERS, found_renderers
 from tests.examples import examples

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import CallStatus
 from prompt_debugger.core.formats import FORMATS
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import CallStatus
 from tests.core.formats.renderers import RENDERERS
 
 BEHIND = "\nHello, what else?"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import CallStatus, Place, Span, ToolCallAttempt
 from prompt_debugger.core.parse.combine import scan_both
 from prompt_debugger.core.parse.reading import Scan
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import CallStatus, Place, Span, ToolCallAttempt
 
 TEXT = "0123456789"
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prompt_debugger.core.base.types import CallStatus, Span
 from prompt_debugger.core.parse.json_scan import decode_object, partial_string, scan_json, scan_members
-from prompt_debugger.core.types import CallStatus, Span
 from tests import strategies
 
 

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from prompt_debugger.core.account import count_calls, count_characters
+from prompt_debugger.core.base.account import count_calls, count_characters
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import CallMatch, CallOutcome, Certainty, Comparability, Fate
 from prompt_debugger.core.formats import FORMATS
 from prompt_debugger.core.parse import build_ledger
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import CallMatch, CallOutcome, Certainty, Comparability, Fate
 
 OPEN, CLOSE = "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"
 BEGIN, ARGUMENTS, END = "<|tool_call_begin|>", "<|tool_call_argument_begin|>", "<|tool_call_end|>"

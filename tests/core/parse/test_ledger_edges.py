@@ -6,14 +6,14 @@ from itertools import pairwise
 
 import pytest
 
-from prompt_debugger.core.account import outcomes_of_calls
+from prompt_debugger.core.base.account import outcomes_of_calls
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import JSON, CallOutcome, Fate, JSONObject, Ledger, Parse
 from prompt_debugger.core.formats import FORMATS
 from prompt_debugger.core.parse import build_ledger
 from prompt_debugger.core.parse.align import Match
 from prompt_debugger.core.parse.ledger import _telling_matches
 from prompt_debugger.core.parse.matching import MessageCall, message_calls
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import JSON, CallOutcome, Fate, JSONObject, Ledger, Parse
 from tests.core.diagnose.cases import build_trace
 
 OPEN, CLOSE = "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"

@@ -9,12 +9,21 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prompt_debugger.core.account import count_calls, count_characters
+from prompt_debugger.core.base.account import count_calls, count_characters
+from prompt_debugger.core.base.json_values import same_json_text
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.base.types import (
+    JSON,
+    CallOutcome,
+    CallStatus,
+    Fate,
+    JSONObject,
+    Ledger,
+    ParsedMessage,
+    Place,
+)
 from prompt_debugger.core.formats import FORMATS
-from prompt_debugger.core.json_values import same_json_text
 from prompt_debugger.core.parse import build_ledger
-from prompt_debugger.core.protocols import ReadContext
-from prompt_debugger.core.types import JSON, CallOutcome, CallStatus, Fate, JSONObject, Ledger, ParsedMessage, Place
 from tests.examples import examples
 
 OPEN, CLOSE = "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from prompt_debugger.core.errors import RenderError, RequestError
+from prompt_debugger.core.base.errors import RenderError, RequestError
+from prompt_debugger.core.base.types import Fate
 from prompt_debugger.core.pipeline import CaseParser, render_case
-from prompt_debugger.core.types import Fate
 
 TEMPLATE = (
     "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}"

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from prompt_debugger.core.pipeline.census import take_census
-from prompt_debugger.core.types import (
+from prompt_debugger.core.base.types import (
     CallOutcome,
     ChatResult,
     Completeness,
@@ -17,6 +16,7 @@ from prompt_debugger.core.types import (
     Request,
     Trace,
 )
+from prompt_debugger.core.pipeline.census import take_census
 
 MESSAGE: JSONObject = {"tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{}"}}]}
 TRACE = Trace(

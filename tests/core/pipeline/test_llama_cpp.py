@@ -7,9 +7,9 @@ import json
 
 import pytest
 
+from prompt_debugger.core.base.types import JSON, JSONObject, Request, SpanKind, TokenKind, Trace
 from prompt_debugger.core.complete import ServerClient
 from prompt_debugger.core.pipeline import Target, render_on_server
-from prompt_debugger.core.types import JSON, JSONObject, Request, SpanKind, TokenKind, Trace
 from tests.core.complete.llama_cpp_server import FOLDER, llama_cpp_server
 
 USER: JSON = {"role": "user", "content": "Hi"}

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from prompt_debugger.core.base.types import Server
 from prompt_debugger.core.complete import ServerClient
 from prompt_debugger.core.pipeline.opening import renderer_for
 from prompt_debugger.core.pipeline.target import Target
-from prompt_debugger.core.types import Server
 from tests.core.complete.faulty_server import Behaviour, answer, faulty_server
 
 TEMPLATE = "{% for m in messages %}{{ m.content }}{% endfor %}"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from prompt_debugger.core.base.types import Trace
 from prompt_debugger.core.pipeline.progress import Progress, ProgressQueue
 from prompt_debugger.core.request import read_request
-from prompt_debugger.core.types import Trace
 
 TRACE = Trace(read_request('{"messages": [{"role": "user", "content": "hi"}]}'))
 ASKING = Progress(TRACE, "Asking the model")

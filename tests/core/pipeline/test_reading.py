@@ -1,4 +1,4 @@
-"""A run is read in the room: hostile schemas and outputs end there, and say so."""
+"""A run is read in the sandbox: hostile schemas and outputs end there, and say so."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from http.server import BaseHTTPRequestHandler
 
 import pytest
 
-from prompt_debugger.core.errors import RoomError
+from prompt_debugger.core.base.errors import SandboxError
+from prompt_debugger.core.base.types import ChatResult, Completion, JSONObject, Parse, ParserOutcome, Request, Trace
 from prompt_debugger.core.pipeline.diagnosis import checked_steps
 from prompt_debugger.core.pipeline.parsers import with_outcomes
 from prompt_debugger.core.pipeline.reading import MOST_LEFT_OUT, Checking, Diagnosis, read_run
-from prompt_debugger.core.room import room_of
-from prompt_debugger.core.types import ChatResult, Completion, JSONObject, Parse, ParserOutcome, Request, Trace
+from prompt_debugger.core.sandbox import sandbox_of
 from tests.threads import handling
 
 pytestmark = pytest.mark.slow
@@ -45,7 +45,7 @@ def doubling(levels):
 async def diagnose(trace: Trace) -> tuple[Parse, Diagnosis]:
     """Read and check a run as the pipeline does."""
     parse: list[Parse] = []
-    steps = room_of().stream(read_run, trace, frozenset())
+    steps = sandbox_of().stream(read_run, trace, frozenset())
     async for step in checked_steps(steps, lambda: replace(trace, parse=parse[0])):
         if isinstance(step, Diagnosis):
             return parse[0], step
@@ -151,8 +151,8 @@ async def test_what_is_no_schema_s_fault_is_raised():
     starved = replace(read_run, limits=replace(read_run.limits, cpu_s=0.001))
     trace = replace(trace_of(pattern("^a+$"), {"a": "a"}), raw=Completion("some words " * 100_000, None, "stop"))
 
-    with pytest.raises(RoomError) as raised:
-        async for _ in checked_steps(room_of().stream(starved, trace, frozenset()), lambda: trace):
+    with pytest.raises(SandboxError) as raised:
+        async for _ in checked_steps(sandbox_of().stream(starved, trace, frozenset()), lambda: trace):
             pass
 
     assert raised.value.limit == "cpu"
@@ -160,7 +160,7 @@ async def test_what_is_no_schema_s_fault_is_raised():
 
 
 async def test_the_loop_stays_free_while_a_schema_is_checked():
-    steps = room_of().stream(read_run, trace_of(pattern("^(a+)+$"), {"a": "a" * 40 + "!"}), frozenset())
+    steps = sandbox_of().stream(read_run, trace_of(pattern("^(a+)+$"), {"a": "a" * 40 + "!"}), frozenset())
     assert isinstance(await anext(steps), Parse)
     assert await anext(steps) == Checking("tools[0].function.parameters", 1.0)
     turns = 0
@@ -172,7 +172,7 @@ async def test_the_loop_stays_free_while_a_schema_is_checked():
             await asyncio.sleep(0)
 
     counting = asyncio.create_task(count())
-    with pytest.raises(RoomError):
+    with pytest.raises(SandboxError):
         await anext(steps)
     counting.cancel()
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from prompt_debugger.core.base.types import Server
 from prompt_debugger.core.complete import guard_of
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.pipeline.rendering import load_renderer
-from prompt_debugger.core.types import Server
 
 pytestmark = pytest.mark.slow
 

@@ -7,11 +7,11 @@ import signal
 
 import pytest
 
-from prompt_debugger.core.errors import DebuggerError, LabError
-from prompt_debugger.core.lab import LabPool, LabSpec
+from prompt_debugger.core.base.errors import DebuggerError, LabError
+from prompt_debugger.core.base.types import Basis, Stage
 from prompt_debugger.core.pipeline import Target, debug_request, find_example, run_request
 from prompt_debugger.core.request import read_request
-from prompt_debugger.core.types import Evidence, Stage
+from prompt_debugger.core.tools.lab import LabPool, LabSpec
 
 pytestmark = pytest.mark.lab
 
@@ -53,7 +53,7 @@ def test_stages_fill_up_in_order(labs):
 def test_raw_completion_on_the_same_ids_gives_the_same_output(labs):
     trace = run(read_request(find_example("parallel-calls").request_text), labs)
 
-    assert trace.evidence is Evidence.SAME_RUN
+    assert trace.evidence is Basis.SAME_RUN
     assert trace.raw_again.token_ids == trace.raw.token_ids
     assert trace.chat_stream.token_ids == trace.raw.token_ids
 

@@ -11,12 +11,12 @@ from http.server import BaseHTTPRequestHandler
 import httpx
 import pytest
 
+from prompt_debugger.core.base.errors import EngineError
+from prompt_debugger.core.base.types import Server
 from prompt_debugger.core.complete import ServerClient
-from prompt_debugger.core.errors import EngineError
 from prompt_debugger.core.parse.engines import RawOutput
 from prompt_debugger.core.pipeline import CaseParser, Target, ask_server_parsers, server_parsers_of
 from prompt_debugger.core.pipeline.opening import look_at
-from prompt_debugger.core.types import Server
 from tests.patience import PATIENCE_S
 from tests.threads import handling
 

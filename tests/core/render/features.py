@@ -7,7 +7,7 @@ a boolean, a null and two equal numbers in the arguments of a call.
 
 from __future__ import annotations
 
-from prompt_debugger.core.types import JSON
+from prompt_debugger.core.base.types import JSON
 
 MESSAGES: JSON = [
     {"role": "system", "content": "  Be <b>kind</b>. "},

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from prompt_debugger.core.base.types import JSON, SpanKind
 from prompt_debugger.core.render.engine import run_job
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome
 from prompt_debugger.core.render.trace.runs import join_path
-from prompt_debugger.core.types import JSON, SpanKind
 
 
 @dataclass(frozen=True, slots=True)

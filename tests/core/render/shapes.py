@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prompt_debugger.core.types import JSON, JSONObject
+from prompt_debugger.core.base.types import JSON, JSONObject
 
 WEATHER: JSONObject = {
     "type": "function",

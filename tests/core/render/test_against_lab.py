@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from prompt_debugger.core.base.types import SpanKind
 from prompt_debugger.core.render import (
     ToldPrompt,
     compare_prompts,
@@ -18,7 +19,6 @@ from prompt_debugger.core.render import (
     load_tokenizer,
     render_local,
 )
-from prompt_debugger.core.types import SpanKind
 from tests.core.render.shapes import SHAPES
 from tests.core.render.test_vllm_view import BODIES
 from tests.patience import PATIENCE_S

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prompt_debugger.core.base.types import JSONObject, PromptSpan, Span, SpanKind
 from prompt_debugger.core.render.align import align_spans, find_fields
-from prompt_debugger.core.types import JSONObject, PromptSpan, Span, SpanKind
 
 TEXTS = st.text("ab <|>\n.", max_size=30)
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prompt_debugger.core.base.types import Entry, Origin, PromptSpan, Span, SpanKind, TokenKind, TokenTable
 from prompt_debugger.core.render.attribute_tokens import attribute_tokens, is_control, origins_of
-from prompt_debugger.core.types import Entry, Origin, PromptSpan, Span, SpanKind, TokenKind, TokenTable
 
 FROM_REQUEST = {SpanKind.REQUEST, SpanKind.ESCAPED, SpanKind.SCALAR, SpanKind.STRUCTURE}
 

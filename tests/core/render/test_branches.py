@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from prompt_debugger.core.base.types import JSON, Branch
 from prompt_debugger.core.render.engine import run_job
 from prompt_debugger.core.render.job import RenderJob, Variable, outcome_from_json
-from prompt_debugger.core.types import JSON, Branch
 
 MESSAGES: JSON = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}, {"role": "user"}]
 

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import pytest
 
+from prompt_debugger.core.base.types import SpanKind
 from prompt_debugger.core.render import engine
 from prompt_debugger.core.render.engine import run_job
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome
 from prompt_debugger.core.render.missing_names import missing_name
 from prompt_debugger.core.render.request_variables import read_variables
-from prompt_debugger.core.types import SpanKind
 from tests.core.render.flips import probe
 from tests.core.render.shapes import SHAPES
 

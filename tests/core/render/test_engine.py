@@ -6,9 +6,9 @@ from datetime import datetime
 
 import pytest
 
+from prompt_debugger.core.base.types import JSON, PromptSpan, SpanKind
 from prompt_debugger.core.render.engine import run_job
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome, Variable, job_from_json, outcome_from_json
-from prompt_debugger.core.types import JSON, PromptSpan, SpanKind
 
 NOW = datetime(2025, 1, 2, 3, 4, 5)
 MESSAGES: JSON = [

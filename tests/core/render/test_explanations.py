@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
+from prompt_debugger.core.base.types import JSON, JSONObject, Prompt, SpanKind
 from prompt_debugger.core.render import ToldPrompt, explain_server_prompt
 from prompt_debugger.core.render.engine import run_job
 from prompt_debugger.core.render.job import RenderJob
 from prompt_debugger.core.render.request_variables import read_variables
 from prompt_debugger.core.render.tokenizers import load_tokenizer
-from prompt_debugger.core.types import JSON, JSONObject, Prompt, SpanKind
 from tests.core.render.shapes import SEARCH, assistant, user
 
 TEMPLATE = (

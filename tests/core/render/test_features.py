@@ -7,10 +7,10 @@ from datetime import datetime
 
 import pytest
 
+from prompt_debugger.core.base.types import JSON, SpanKind
 from prompt_debugger.core.render import engine
 from prompt_debugger.core.render.engine import run_job
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome, Variable
-from prompt_debugger.core.types import JSON, SpanKind
 from tests.core.render.features import FEATURES, MESSAGES, TOOLS
 from tests.core.render.flips import probe
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.types import JSON, JSONObject, KwargSource, TemplateKwarg, WeakerValue
 from prompt_debugger.core.render.local import render_local
-from prompt_debugger.core.types import JSON, JSONObject, KwargSource, TemplateKwarg, WeakerValue
 
 TEMPLATE = "{{ bos_token }}{% if enable_thinking %}think{% endif %}{% if mode == 'x' and style %}{% endif %}"
 

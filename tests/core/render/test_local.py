@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.base.errors import RenderError
+from prompt_debugger.core.base.types import JSON, JSONObject, SpanKind
 from prompt_debugger.core.render.local import generation_prompt, render_local
 from prompt_debugger.core.render.request_variables import read_variables
-from prompt_debugger.core.types import JSON, JSONObject, SpanKind
 
 CHATML = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"

@@ -1,14 +1,14 @@
-"""Long texts are tokenized in the room: the same tokens, and none of the memory."""
+"""Long texts are tokenized in the sandbox: the same tokens, and none of the memory."""
 
 from __future__ import annotations
 
 import pytest
 
-from prompt_debugger.core.errors import DebuggerError, RenderError
+from prompt_debugger.core.base.errors import DebuggerError, RenderError
 from prompt_debugger.core.render import load_tokenizer, render_local
 from prompt_debugger.core.render.tokenizers import long_texts
 from prompt_debugger.core.render.tokenizers.long_texts import LONG_CHARS, MOST_CHARS, encode_long, is_long
-from prompt_debugger.core.room import room_of
+from prompt_debugger.core.sandbox import sandbox_of
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def test_a_long_text_has_the_same_tokens_as_in_place(tokenizer, monkeypatch):
     assert is_long(text)
 
     found = tokenizer.tokens_of_text(text)
-    pids = room_of("tokens").pids
+    pids = sandbox_of("tokens").pids
     monkeypatch.setattr(long_texts, "LONG_CHARS", len(text))
 
     assert not is_long(text)

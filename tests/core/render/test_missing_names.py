@@ -2,7 +2,7 @@
 
 import pytest
 
-from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.base.errors import RenderError
 from prompt_debugger.core.render import render_local
 
 BODY = {"messages": [{"role": "user", "content": "hi"}]}

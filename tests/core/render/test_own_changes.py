@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from prompt_debugger.core.json_values import as_object
-from prompt_debugger.core.protocols import RequestChange
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.protocols import RequestChange
+from prompt_debugger.core.base.types import JSONObject, Prompt
 from prompt_debugger.core.render import ToldPrompt, explain_server_prompt
 from prompt_debugger.core.render.engine import run_job
-from prompt_debugger.core.types import JSONObject, Prompt
 from tests.core.render.shapes import assistant, call, user
 
 TEMPLATE = (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from prompt_debugger.core.base.types import JSON, JSONObject, Prompt
 from prompt_debugger.core.pipeline.rendering import Renderer
 from prompt_debugger.core.render import Remembered, ToldPrompt, explain_server_prompt, generation_prompt, render_local
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome, Variable
 from prompt_debugger.core.render.worker import RenderWorker
-from prompt_debugger.core.types import JSON, JSONObject, Prompt
 
 TEMPLATE = (
     "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}"
@@ -20,7 +20,7 @@ BODY: JSONObject = {"messages": [{"role": "user", "content": "Hi"}]}
 
 @pytest.fixture
 def jobs(monkeypatch: pytest.MonkeyPatch) -> list[RenderJob]:
-    """What reaches the render room."""
+    """What reaches the render sandbox."""
     seen: list[RenderJob] = []
     render = RenderWorker.render
 

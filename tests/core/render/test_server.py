@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.base.errors import RenderError
+from prompt_debugger.core.base.types import JSONObject, Prompt, SpanKind, TokenKind
 from prompt_debugger.core.render import (
     ToldPrompt,
     compare_prompts,
@@ -22,7 +23,6 @@ from prompt_debugger.core.render.job import RenderJob
 from prompt_debugger.core.render.request_variables import read_variables
 from prompt_debugger.core.render.tokenizers.fast import FastTokenizer
 from prompt_debugger.core.render.vllm_view import usual_causes
-from prompt_debugger.core.types import JSONObject, Prompt, SpanKind, TokenKind
 from tests.core.render.shapes import SEARCH, WEATHER, assistant, call, result, user
 
 PLAIN = (

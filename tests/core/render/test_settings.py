@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.base.errors import RenderError
 from prompt_debugger.core.render.tokenizers.settings import read_settings
 
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.base.errors import RenderError
+from prompt_debugger.core.base.types import TokenKind
 from prompt_debugger.core.render import load_tokenizer
 from prompt_debugger.core.render.tokenizers.fast import FastTokenizer
 from prompt_debugger.core.render.tokenizers.pieces import PieceStyle, bytes_of_entry
 from prompt_debugger.core.render.tokenizers.tiktoken import find_pattern
-from prompt_debugger.core.types import TokenKind
 from tests.core.render.vocabularies import byte_level
 from tests.examples import examples
 

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.base.errors import RenderError
+from prompt_debugger.core.base.types import PromptSpan, Span, SpanKind, Token, TokenKind
 from prompt_debugger.core.render import load_template, load_tokenizer
 from prompt_debugger.core.render.attribute_tokens import attribute_tokens
 from prompt_debugger.core.render.tokenizers.fast import FastTokenizer
 from prompt_debugger.core.render.tokenizers.tiles import align_pieces, decode_pieces
-from prompt_debugger.core.types import PromptSpan, Span, SpanKind, Token, TokenKind
 from tests.conftest import ROOT
 from tests.core.render.vocabularies import KINDS, byte_level, write
 from tests.examples import examples
@@ -239,7 +239,7 @@ def test_a_revision_of_a_hub_id_is_named_after_an_at_sign(tmp_path):
         reference.write_text(commit)
     source = (
         "import sys\n"
-        "from prompt_debugger.core.errors import RenderError\n"
+        "from prompt_debugger.core.base.errors import RenderError\n"
         "from prompt_debugger.core.render import load_template\n"
         "for name in sys.argv[1:]:\n"
         "    try: print(load_template(name))\n"

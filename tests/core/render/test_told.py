@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from prompt_debugger.core.base.types import TokenKind
 from prompt_debugger.core.render import pieces_of_told, tokens_of_pieces
 from prompt_debugger.core.render.tokenizers import load_tokenizer
-from prompt_debugger.core.types import TokenKind
 from tests.conftest import ROOT
 
 CALL = '<|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>{"city": "Zürich 🌞"}<|tool_call_end|>'

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.render.inspect import inspect_template
 from prompt_debugger.core.render.kwargs import explain_kwargs
 from prompt_debugger.core.render.request_variables import read_variables
 from prompt_debugger.core.render.trace.derive import unwrapped
 from prompt_debugger.core.render.trace.values import wrap
 from prompt_debugger.core.render.vllm_view import apply_causes, usual_causes
-from prompt_debugger.core.types import JSON, JSONObject
 from tests.core.render.shapes import SHAPES, WEATHER, assistant, call, result, user
 from tests.patience import PATIENCE_S
 from tests.warm.labs import SPLITS_OFF

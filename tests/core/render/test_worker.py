@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from prompt_debugger.core.errors import RenderError
+from prompt_debugger.core.base.errors import RenderError
+from prompt_debugger.core.base.types import JSON, SpanKind
 from prompt_debugger.core.render.engine import run_job
 from prompt_debugger.core.render.job import RenderJob, RenderOutcome, Variable
 from prompt_debugger.core.render.local import render_local
 from prompt_debugger.core.render.worker.client import RenderWorker
-from prompt_debugger.core.room import Limits
-from prompt_debugger.core.types import JSON, SpanKind
+from prompt_debugger.core.sandbox import Limits
 from tests.core.render.features import FEATURES
 from tests.core.render.test_features import job_for
 from tests.patience import PATIENCE_S

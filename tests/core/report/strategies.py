@@ -1,4 +1,4 @@
-"""Every value of `core.types` with every field filled: made from the annotations, so that no new field is left out."""
+"""Every value of `core.base.types` with every field filled: made from the annotations, so no new field is left out."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
+from prompt_debugger.core.base.types import JSON, FormatScore, JSONObject, Span, Token, Tokens
 from prompt_debugger.core.formats import FORMATS
-from prompt_debugger.core.types import JSON, FormatScore, JSONObject, Span, Token, Tokens
 from tests.strategies import raw_texts
 
 

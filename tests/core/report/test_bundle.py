@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import ParserOutcome, ServerOutcome, Trace, VllmOutcome
 from prompt_debugger.core.report import read_bundle, trace_to_json, write_bundle
 from prompt_debugger.core.report.wire import DamageError, trace_from_json
-from prompt_debugger.core.types import ParserOutcome, ServerOutcome, Trace, VllmOutcome
 from tests.core.diagnose.strategies import traces
 from tests.core.report.strategies import instances, jsons
 from tests.ui.present.traces import dropped_call_trace, tokens_of

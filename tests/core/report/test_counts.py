@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from prompt_debugger.core.base.types import CallMatch, CallOutcome, Certainty, Comparability, Ledger
 from prompt_debugger.core.report import calls_words
-from prompt_debugger.core.types import CallMatch, CallOutcome, Certainty, Comparability, Ledger
 
 KEPT = CallMatch(0, 0, (), CallOutcome.KEPT)
 ALTERED = CallMatch(1, 1, ("arguments",), CallOutcome.ALTERED)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prompt_debugger.core.base.types import JSON, Finding, Parse
 from prompt_debugger.core.report.wire import parse_to_json, parse_to_line, write_json, write_line
-from prompt_debugger.core.types import JSON, Finding, Parse
 from tests.core.report.strategies import instances, jsons
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)

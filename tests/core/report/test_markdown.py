@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 
+from prompt_debugger.core.base.types import CallOutcome, Refusal, Request, Trace
 from prompt_debugger.core.report import redact_json, trace_to_markdown
 from prompt_debugger.core.report.markup import cell
-from prompt_debugger.core.types import CallOutcome, Refusal, Request, Trace
 from tests.attacks.growth import grows_linearly
 from tests.ui.present.strategies import HOSTILE
 from tests.ui.present.traces import TEMPLATE, dropped_call_trace

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.report import redact_json, redact_text
 from prompt_debugger.core.report.redact import replace_secrets
-from prompt_debugger.core.types import JSONObject
 from tests.attacks.growth import grows_linearly
 
 SECRET = "hunter2" + "Xq9"  # as a person chooses it

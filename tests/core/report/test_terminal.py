@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from prompt_debugger.core.base.types import JSON, KwargSource, Prompt, TemplateKwarg
 from prompt_debugger.core.report import prompt_to_terminal
-from prompt_debugger.core.types import JSON, KwargSource, Prompt, TemplateKwarg
 
 
 def prompt(*kwargs: TemplateKwarg) -> Prompt:

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.request import read_request
-from prompt_debugger.core.types import JSON, JSONObject
 
 USER: JSONObject = {"role": "user", "content": "x"}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.request import read_request
 
 TOOL = {"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}

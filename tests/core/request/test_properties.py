@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import Request
 from prompt_debugger.core.request import read_request
-from prompt_debugger.core.types import Request
 from tests.examples import examples
 
 SEEDS = (

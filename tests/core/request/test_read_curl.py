@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.request import read_request
 
 BODY = '{"messages": [{"role": "user", "content": "hi"}]}'

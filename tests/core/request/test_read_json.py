@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.request import MAX_CHARS, body_text, read_request
 
 BODY = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}

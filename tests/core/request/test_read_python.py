@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.request import read_request
 
 CALL = """

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from prompt_debugger.core.errors import EngineError, RequestError
+from prompt_debugger.core.base.errors import EngineError, RequestError
 from prompt_debugger.ui.cli import case_workers, cases
 from prompt_debugger.ui.cli.case_lines import CHUNK_LINES, Chunk, NeedsMoreError, answered, read_chunks
 from prompt_debugger.ui.cli.case_workers import CaseWorkers, WorkerLimits

@@ -10,13 +10,13 @@ import sys
 import pytest
 import yaml
 
-from prompt_debugger.core.check import Change
+from prompt_debugger.core.tools.check import Change
 from prompt_debugger.ui.cli.check import add_arguments
 from prompt_debugger.ui.cli.check_files import is_model
 from prompt_debugger.ui.cli.check_text import check_to_terminal
 from tests.conftest import ROOT
-from tests.core.check.checks import check_of
-from tests.core.check.templates import HERMES, changed
+from tests.core.tools.check.checks import check_of
+from tests.core.tools.check.templates import HERMES, changed
 from tests.patience import PATIENCE_S
 from tests.warm.program import warm_environment
 

@@ -1,8 +1,8 @@
 """What `check` prints for people."""
 
-from prompt_debugger.core.check import Change
+from prompt_debugger.core.tools.check import Change
 from prompt_debugger.ui.cli.check_text import check_to_terminal
-from tests.core.check.checks import STREAMS_WRONG, WRONG, check_of
+from tests.core.tools.check.checks import STREAMS_WRONG, WRONG, check_of
 
 
 def test_the_command_the_reasons_and_the_matrix():

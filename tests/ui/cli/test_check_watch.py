@@ -8,10 +8,10 @@ import threading
 import pytest
 
 from tests.conftest import ROOT
-from tests.core.check.templates import HERMES, changed
+from tests.core.tools.check.templates import HERMES, changed
 from tests.patience import PATIENCE_S
 
-PLUGIN = ROOT / "tests" / "core" / "check" / "plugins" / "half_deaf.py"
+PLUGIN = ROOT / "tests" / "core" / "tools" / "check" / "plugins" / "half_deaf.py"
 REASONING = "{%- if m.reasoning_content %}<think>\n{{ m.reasoning_content }}\n</think>{{ '\n\n' }}{% endif %}"
 OPENING = "{%- if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 BUG = PLUGIN.read_text()

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from prompt_debugger.core.types import JSONObject
+from prompt_debugger.core.base.types import JSONObject
 from tests.conftest import ROOT
 from tests.core.complete.faulty_server import FaultyServer, answer
 from tests.patience import PATIENCE_S

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from prompt_debugger.core.interpreter import MARKER_NAME
-from prompt_debugger.core.lab.environment import install as installing
-from prompt_debugger.core.lab.environment import plan as planning
+from prompt_debugger.core.base.interpreter import MARKER_NAME
+from prompt_debugger.core.tools.lab.environment import install as installing
+from prompt_debugger.core.tools.lab.environment import plan as planning
 from prompt_debugger.ui.cli.main import main
-from tests.core.lab.environment.conftest import PACKAGES, home, wheels  # noqa: F401  # fixtures
+from tests.core.tools.lab.environment.conftest import PACKAGES, home, wheels  # noqa: F401  # fixtures
 
 
 def document(capsys, *arguments):

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from prompt_debugger.core.errors import BackendError, RequestError
+from prompt_debugger.core.base.errors import BackendError, RequestError
 from prompt_debugger.core.pipeline.recordings import load_recording
 from prompt_debugger.ui.cli.main import main
 from prompt_debugger.ui.cli.run_cases import run_cases

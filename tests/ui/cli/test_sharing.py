@@ -6,12 +6,12 @@ import sys
 
 import pytest
 
+from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.errors import RequestError
 from prompt_debugger.core.report import read_bundle, trace_to_json, trace_to_terminal, write_bundle
 from prompt_debugger.ui.cli.sharing import read_bundle_file, write_trace
 from tests.conftest import ROOT
-from tests.core.experiments.test_runs import changed
+from tests.core.tools.experiments.test_runs import changed
 from tests.patience import PATIENCE_S
 from tests.ui.present.traces import dropped_call_trace
 from tests.warm.program import warm_environment

@@ -9,8 +9,8 @@ import pytest
 from prompt_debugger.ui.cli.main import main
 from prompt_debugger.ui.cli.spread.cases import _Answering, pieces_of
 from prompt_debugger.ui.cli.spread.keeper import Keeper, journal_paths
-from tests.core.verify.counting_server import body
-from tests.core.verify.running import Verification
+from tests.core.tools.verify.counting_server import body
+from tests.core.tools.verify.running import Verification
 from tests.ui.cli.test_bulk import breaking_out
 
 

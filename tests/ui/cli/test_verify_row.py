@@ -9,8 +9,8 @@ import pytest
 
 from prompt_debugger.core.report import read_bundle
 from prompt_debugger.ui.cli.main import main
-from tests.core.verify.counting_server import answer, body, counting_server
-from tests.core.verify.running import Verification
+from tests.core.tools.verify.counting_server import answer, body, counting_server
+from tests.core.tools.verify.running import Verification
 
 LEAK = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
 

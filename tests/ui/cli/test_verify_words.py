@@ -1,6 +1,6 @@
 """How far a verification is, in one line."""
 
-from prompt_debugger.core.verify import Progress
+from prompt_debugger.core.tools.verify import Progress
 from prompt_debugger.ui.cli.verify_words import percent, progress_line
 
 

@@ -10,10 +10,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prompt_debugger.core.account import count_characters
+from prompt_debugger.core.base.account import count_characters
+from prompt_debugger.core.base.types import CallOutcome, Conclusion, Trace
 from prompt_debugger.core.diagnose import diagnose_trace, reach_verdict
 from prompt_debugger.core.report import trace_to_json, trace_to_markdown, trace_to_terminal
-from prompt_debugger.core.types import CallOutcome, Conclusion, Trace
 from prompt_debugger.ui.present import ledger_payload, stages_payload, unpack_payload, verdict_payload
 from tests.core.diagnose.cases import build_trace
 from tests.examples import examples

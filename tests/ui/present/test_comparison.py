@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from hypothesis import given
 
-from prompt_debugger.core.types import Request, Trace
+from prompt_debugger.core.base.types import Request, Trace
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.present.comparison import NamedRun, comparison_payload
 from tests.core.diagnose.strategies import traces
-from tests.core.experiments.test_runs import changed
+from tests.core.tools.experiments.test_runs import changed
 from tests.ui.present.traces import dropped_call_trace
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from prompt_debugger.core.mend.cures import cures_of
-from prompt_debugger.core.mend.experiments import Experiment, Plan
 from prompt_debugger.core.pipeline.recordings import load_recording
+from prompt_debugger.core.tools.fixes.cures import cures_of
+from prompt_debugger.core.tools.fixes.experiments import Experiment, Plan
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.present.cures import can_try, change_view, tried_payload
 from prompt_debugger.ui.present.findings import findings_payload

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prompt_debugger.core.base.types import CallMatch, JSONObject
 from prompt_debugger.core.parse.ledger import build_ledger
-from prompt_debugger.core.types import CallMatch, JSONObject
 from prompt_debugger.ui.present.differences import align_texts, field_differences
 from tests.ui.present.strategies import hostile_texts
 from tests.ui.present.traces import RAW_TEXT, dropped_call_trace

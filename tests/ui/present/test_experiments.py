@@ -5,12 +5,18 @@ import json
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from prompt_debugger.core.errors import RenderError, RequestError
-from prompt_debugger.core.experiments import RenderSetup, compare_setups, explain_count, follow_turns, try_switches
+from prompt_debugger.core.base.errors import RenderError, RequestError
+from prompt_debugger.core.base.types import Span, Token, TokenKind
 from prompt_debugger.core.render import load_tokenizer, render_local
 from prompt_debugger.core.render.engine import run_job
 from prompt_debugger.core.render.probes import ProbeAnswer, Support
-from prompt_debugger.core.types import Span, Token, TokenKind
+from prompt_debugger.core.tools.experiments import (
+    RenderSetup,
+    compare_setups,
+    explain_count,
+    follow_turns,
+    try_switches,
+)
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.present.chips import token_chips
 from prompt_debugger.ui.present.experiments import (

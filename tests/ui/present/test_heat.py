@@ -4,7 +4,7 @@ import math
 from array import array
 from dataclasses import replace
 
-from prompt_debugger.core.types import Span, Token, TokenKind, TokenLogprob
+from prompt_debugger.core.base.types import Span, Token, TokenKind, TokenLogprob
 from prompt_debugger.ui.present import RunView, tokens_payload, unpack_payload
 from prompt_debugger.ui.present.heat import Heat, prompt_heat, raw_heat
 from tests.ui.present.traces import RAW_TEXT, dropped_call_trace, tokens_of

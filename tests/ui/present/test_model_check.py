@@ -2,16 +2,16 @@
 
 from dataclasses import replace
 
-from prompt_debugger.core.check import ideal_of, plugin_commands
-from prompt_debugger.core.check.model import CheckedModel
-from prompt_debugger.core.check.run import check_without_parsers
-from prompt_debugger.core.check.way_out import way_out
-from prompt_debugger.core.types import ParserOutcome
+from prompt_debugger.core.base.types import ParserOutcome
+from prompt_debugger.core.tools.check import ideal_of, plugin_commands
+from prompt_debugger.core.tools.check.model import CheckedModel
+from prompt_debugger.core.tools.check.run import check_without_parsers
+from prompt_debugger.core.tools.check.way_out import way_out
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.present.model_check import cell_payload, check_payload
 from prompt_debugger.ui.rule_pages import rules_html
-from tests.core.check.checks import RIGHT, STREAMS_WRONG, WRONG, check_of
-from tests.core.check.templates import HERMES, changed
+from tests.core.tools.check.checks import RIGHT, STREAMS_WRONG, WRONG, check_of
+from tests.core.tools.check.templates import HERMES, changed
 
 
 def shown(check, missing=""):
@@ -103,7 +103,7 @@ def test_every_finding_leads_to_a_page():
 def test_a_cell_holds_what_went_in_and_the_smallest_chunking():
     outcome = ParserOutcome(None, None, ())
     check = check_of(cells={"one-call": replace(STREAMS_WRONG, outcome=outcome, split=("<tool", "_call>"))})
-    from prompt_debugger.core.check import cell_trace
+    from prompt_debugger.core.tools.check import cell_trace
 
     trace = cell_trace(check, "vllm:hermes", "one-call")
     told = unpack_payload(cell_payload(check, "vllm:hermes", ideal_of(check, "one-call"), trace))[0]

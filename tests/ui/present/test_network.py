@@ -2,9 +2,9 @@
 
 import asyncio
 
+from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.complete.backends.exchanges import MASK, ExchangeLog, listening
 from prompt_debugger.core.complete.client import ServerClient
-from prompt_debugger.core.errors import BackendError
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.present.network import network_payload, waiting_words
 from tests.core.complete.faulty_server import answer, faulty_server, stream

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from prompt_debugger.core.types import (
+from prompt_debugger.core.base.types import (
     Conclusion,
     Fate,
     Finding,

@@ -4,10 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from prompt_debugger.core.experiments import CallHistory, ReleaseRow, ReleaseTable
-from prompt_debugger.core.grammar import Cause, GrammarStatus, GrammarVerdict, Intervention, SchemaRule, SecondOpinion
+from prompt_debugger.core.base.types import ParserOutcome, Parting, Server, Span, SplitTrial, VllmOutcome
 from prompt_debugger.core.pipeline import account_of
-from prompt_debugger.core.types import ParserOutcome, Parting, Server, Span, SplitTrial, VllmOutcome
+from prompt_debugger.core.tools.experiments import CallHistory, ReleaseRow, ReleaseTable
+from prompt_debugger.core.tools.grammar import (
+    Cause,
+    GrammarStatus,
+    GrammarVerdict,
+    Intervention,
+    SchemaRule,
+    SecondOpinion,
+)
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.present.constrained import constrained_payload
 from prompt_debugger.ui.present.parsers import matrix_payload

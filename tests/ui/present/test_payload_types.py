@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from prompt_debugger.core.assets import assets_dir
+from prompt_debugger.core.base.assets import assets_dir
 from prompt_debugger.core.pipeline.recordings import load_recording
 from prompt_debugger.ui.present import RunView, unpack_payload
 from tests.ui.present.traces import dropped_call_trace

@@ -4,7 +4,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prompt_debugger.core.types import Span, Token, TokenKind
+from prompt_debugger.core.base.types import Span, Token, TokenKind
 from prompt_debugger.ui.present import tokens_payload, unpack_payload
 from prompt_debugger.ui.present.tokens import merge_tokens
 from tests.ui.present.strategies import hostile_texts

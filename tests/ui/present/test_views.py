@@ -5,10 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prompt_debugger.core.errors import BackendError, LabError, RequestError
-from prompt_debugger.core.pipeline.recordings import load_recording
-from prompt_debugger.core.request import read_request
-from prompt_debugger.core.types import (
+from prompt_debugger.core.base.errors import BackendError, LabError, RequestError
+from prompt_debugger.core.base.types import (
     JSON,
     Branch,
     CallMatch,
@@ -27,6 +25,8 @@ from prompt_debugger.core.types import (
     Trace,
     Verdict,
 )
+from prompt_debugger.core.pipeline.recordings import load_recording
+from prompt_debugger.core.request import read_request
 from prompt_debugger.ui.present import (
     VIEWS,
     RunView,

@@ -6,7 +6,8 @@ import json
 import re
 from dataclasses import replace
 
-from prompt_debugger.core.types import (
+from prompt_debugger.core.base.types import (
+    Basis,
     CallMatch,
     CallOutcome,
     CallStatus,
@@ -15,7 +16,6 @@ from prompt_debugger.core.types import (
     Comparability,
     Completion,
     Conclusion,
-    Evidence,
     Fate,
     Finding,
     FindingEvidence,
@@ -136,7 +136,7 @@ def dropped_call_trace() -> Trace:
         text=RAW_TEXT,
         token_ids=tuple(token.id for token in tokens_of(RAW_TEXT)),
         finish_reason="stop",
-        evidence=Evidence.SAME_RUN,
+        evidence=Basis.SAME_RUN,
         elapsed_s=0.412,
         tokens=tokens_of(RAW_TEXT),
     )
@@ -153,7 +153,7 @@ def dropped_call_trace() -> Trace:
             tool_parser="kimi_k2",
             is_lab=True,
         ),
-        evidence=Evidence.SAME_RUN,
+        evidence=Basis.SAME_RUN,
         prompt=prompt_of(PROMPT_TEXT),
         local_prompt=local,
         prompt_difference=PromptDifference(

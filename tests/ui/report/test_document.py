@@ -11,8 +11,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
+from prompt_debugger.core.base.types import Notice, Refusal, Request, Trace
 from prompt_debugger.core.report import curl_of, redact_text
-from prompt_debugger.core.types import Notice, Refusal, Request, Trace
 from prompt_debugger.ui.present import VIEWS, unpack_payload
 from prompt_debugger.ui.report import trace_to_html
 from tests.examples import examples

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.ui.report import link_state
 
 BODY = {"messages": [{"role": "user", "content": "hi"}]}

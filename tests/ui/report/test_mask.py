@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prompt_debugger.core.report import redact_text
-from prompt_debugger.core.types import (
+from prompt_debugger.core.base.types import (
     Completion,
     Entry,
     Span,
@@ -20,6 +19,7 @@ from prompt_debugger.core.types import (
     TokenTable,
     VllmOutcome,
 )
+from prompt_debugger.core.report import redact_text
 from prompt_debugger.ui.report.cover import COVER
 from prompt_debugger.ui.report.mask import REMOVED_ID, mask_text, mask_trace
 from tests.ui.present.traces import RAW_TEXT, dropped_call_trace, prompt_of, tokens_of

@@ -6,8 +6,8 @@ from enum import Enum
 
 import pytest
 
+from prompt_debugger.core.base.types import Span, Token
 from prompt_debugger.core.report import read_bundle
-from prompt_debugger.core.types import Span, Token
 from prompt_debugger.ui.report import link_state, share_trace
 from prompt_debugger.ui.web.work import _picture
 from tests.ui.report.test_document import headers_of

@@ -2,7 +2,7 @@
 
 from xml.etree import ElementTree
 
-from prompt_debugger.core.verify import About, Tally, cluster_rows, compare_rows, summary_of
+from prompt_debugger.core.tools.verify import About, Tally, cluster_rows, compare_rows, summary_of
 from prompt_debugger.ui.report import times_of, verification_to_html
 
 NASTY = "<script>alert('x')</script> sk-proj-0123456789abcdef0123456789abcdef"

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from prompt_debugger.core.base.types import Request, Trace
 from prompt_debugger.core.report import write_bundle
-from prompt_debugger.core.types import Request, Trace
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.comparison import MAX_RUNS, Comparing
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.sharing import Sharing
-from tests.core.experiments.test_runs import changed
+from tests.core.tools.experiments.test_runs import changed
 from tests.ui.present.traces import dropped_call_trace, tokens_of
 from tests.ui.web.test_sharing import pack
 

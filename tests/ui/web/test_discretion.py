@@ -42,7 +42,7 @@ ENTRIES = {
     ),
     "an end that nobody foresaw": ("raise RuntimeError(typed)", "nobody waited for: RuntimeError < <module>"),
     "a refused connection": (
-        "from prompt_debugger.core.egress import forbid_network; forbid_network()\n"
+        "from prompt_debugger.core.base.egress import forbid_network; forbid_network()\n"
         "import socket\ntry: socket.getaddrinfo(typed + '.example', 1)\nexcept OSError: pass",
         "refused a connection: socket.getaddrinfo by __main__:",
     ),

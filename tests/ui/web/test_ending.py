@@ -19,7 +19,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from prompt_debugger.core.types import JSON, JSONObject
+from prompt_debugger.core.base.types import JSON, JSONObject
 from tests.conftest import ROOT
 from tests.core.complete.faulty_server import FaultyServer, answer
 from tests.patience import PATIENCE_S
@@ -139,7 +139,7 @@ async def run_and_watch(client: httpx.AsyncClient, page: str, endpoint: str, tol
 
 
 def busy_worker_of(pid: int) -> int:
-    """Wait for a process of the room that works on one job; the test's time limit bounds it."""
+    """Wait for a process of the sandbox that works on one job; the test's time limit bounds it."""
     idle: dict[int, int] = {}
     for _ in range(2_000):
         threading.Event().wait(0.02)
@@ -155,6 +155,6 @@ def children_of(pid: int) -> Iterator[int]:
     for task in Path(f"/proc/{pid}/task").iterdir():
         with suppress(OSError):  # threads come and go
             for child in (task / "children").read_text().split():
-                if "core/room/child.py" in Path(f"/proc/{child}/cmdline").read_text():
+                if "core/sandbox/child.py" in Path(f"/proc/{child}/cmdline").read_text():
                     yield int(child)
                     yield from children_of(int(child))

@@ -5,12 +5,12 @@ import json
 
 import pytest
 
-from prompt_debugger.core.experiments import Variant
-from prompt_debugger.core.experiments.variant import render_variant
-from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.base.types import Prompt, Request, Server, Span, SpanKind, Trace
+from prompt_debugger.core.base.types import PromptSpan as Stretch
 from prompt_debugger.core.pipeline import Target
-from prompt_debugger.core.types import Prompt, Request, Server, Span, SpanKind, Trace
-from prompt_debugger.core.types import PromptSpan as Stretch
+from prompt_debugger.core.tools.experiments import Variant
+from prompt_debugger.core.tools.experiments.variant import render_variant
+from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.experiments import Asked, Bench
 from prompt_debugger.ui.web.labs import PageLabs

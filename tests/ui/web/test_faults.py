@@ -7,8 +7,8 @@ import signal
 
 import pytest
 
-from prompt_debugger.core.lab import LabPool, LabSpec
 from prompt_debugger.core.pipeline import Target
+from prompt_debugger.core.tools.lab import LabPool, LabSpec
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.handlers import MAX_STREAMED_CHARS, Handlers
 from prompt_debugger.ui.web.labs import PageLabs

@@ -4,8 +4,8 @@ import socket
 
 import pytest
 
-from prompt_debugger.core.lab import LabPool
 from prompt_debugger.core.pipeline import EXAMPLE_NAMES, Target
+from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.present import VIEWS, unpack_payload
 from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.labs import PageLabs

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from prompt_debugger.core.lab import LabPool
 from prompt_debugger.core.report import parse_to_json
+from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.intake import Reading

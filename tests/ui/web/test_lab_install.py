@@ -6,10 +6,10 @@ import threading
 
 import pytest
 
-from prompt_debugger.core.errors import LabError
-from prompt_debugger.core.lab import LabPool
-from prompt_debugger.core.lab.environment import Installation, InstallProgress, plan_install
+from prompt_debugger.core.base.errors import LabError
 from prompt_debugger.core.pipeline import Target
+from prompt_debugger.core.tools.lab import LabPool
+from prompt_debugger.core.tools.lab.environment import Installation, InstallProgress, plan_install
 from prompt_debugger.ui.cli.main import build_parser
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.handlers import Handlers
@@ -18,7 +18,7 @@ from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.launch import build_app, labs_of
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import NoServerError, TargetFields, choose_target
-from tests.core.lab.environment.conftest import PACKAGES, home, wheels  # noqa: F401  # fixtures
+from tests.core.tools.lab.environment.conftest import PACKAGES, home, wheels  # noqa: F401  # fixtures
 from tests.patience import PATIENCE_S
 
 ELSEWHERE = Target(base_url="http://127.0.0.1:9/v1")  # nothing is booted for it

@@ -13,8 +13,8 @@ import pytest
 from gradio.queueing import Event
 from gradio.state_holder import SessionState
 
+from prompt_debugger.core.base.types import Request, Trace
 from prompt_debugger.core.pipeline import Target
-from prompt_debugger.core.types import Request, Trace
 from prompt_debugger.ui.web.door.events import EventDoor
 from prompt_debugger.ui.web.launch import build_app, serve_app
 from prompt_debugger.ui.web.settings import PageSettings

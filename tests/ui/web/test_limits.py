@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.pipeline import load_examples
 from prompt_debugger.core.request import read_request
 from prompt_debugger.ui.web.limits import (

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web import live as live_module
 from prompt_debugger.ui.web.experiments import Asked, Bench

@@ -12,15 +12,15 @@ import gradio as gr
 import httpx
 import pytest
 
-from prompt_debugger.core.errors import RoomError
-from prompt_debugger.core.room import room_of
+from prompt_debugger.core.base.errors import SandboxError
+from prompt_debugger.core.sandbox import sandbox_of
 from prompt_debugger.ui.web.door.counts import Use
 from prompt_debugger.ui.web.door.events import CHARGE, VISITOR
 from prompt_debugger.ui.web.door.kinds import Kind
 from prompt_debugger.ui.web.launch import build_app, serve_app
 from prompt_debugger.ui.web.memory import FairLine, PageMemory, Work, line_up_fairly
 from prompt_debugger.ui.web.settings import PageSettings
-from tests.core.room import hostile
+from tests.core.sandbox import hostile
 from tests.patience import PATIENCE_S
 from tests.ui.web.test_visitors import Visitor
 
@@ -162,7 +162,7 @@ async def test_what_an_event_takes_of_the_page_is_charged_to_its_visitor():
 
 
 class Endless:
-    """A page whose one button asks the room for something that never ends, in a thread or step by step."""
+    """A page whose one button asks the sandbox for something that never ends, in a thread or step by step."""
 
     def __init__(self, *, is_async):
         self.began, self.ended, self.limits = threading.Event(), threading.Event(), []
@@ -174,15 +174,15 @@ class Endless:
         self.began.set()
         for _ in range(2):  # what comes after the question that was ended is refused
             try:
-                room_of().call(hostile.search_for_ever)
-            except RoomError as error:
+                sandbox_of().call(hostile.search_for_ever)
+            except SandboxError as error:
                 self.limits.append(error.limit)
         self.ended.set()
 
     async def ask_in_steps(self):
         self.began.set()
         try:
-            await room_of().run(hostile.search_for_ever)
+            await sandbox_of().run(hostile.search_for_ever)
         except asyncio.CancelledError:
             self.limits.append("cancelled")
             raise

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from prompt_debugger.core.lab import LabPool
-from prompt_debugger.core.mend.cures import cures_of
-from prompt_debugger.core.mend.experiments import Experiment, tried_cures
-from prompt_debugger.core.mend.trial import Trial
 from prompt_debugger.core.pipeline import Target, run_request
 from prompt_debugger.core.pipeline.recordings import load_recording
-from prompt_debugger.core.plugin.write import write_plugin
 from prompt_debugger.core.request import read_request
+from prompt_debugger.core.tools.fixes.cures import cures_of
+from prompt_debugger.core.tools.fixes.experiments import Experiment, tried_cures
+from prompt_debugger.core.tools.fixes.trial import Trial
+from prompt_debugger.core.tools.lab import LabPool
+from prompt_debugger.core.tools.plugin.write import write_plugin
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.experiments import Asked, Bench
 from prompt_debugger.ui.web.gate import RunGate

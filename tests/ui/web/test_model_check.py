@@ -3,14 +3,14 @@
 from contextlib import aclosing
 from pathlib import Path
 
-from prompt_debugger.core.lab import LabSpec
 from prompt_debugger.core.parse.engines import VllmEngine
 from prompt_debugger.core.pipeline import Target
+from prompt_debugger.core.tools.lab import LabSpec
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.model_check import CheckFields, ModelChecks
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import TargetFields
-from tests.core.check.checks import check_of
+from tests.core.tools.check.checks import check_of
 
 NOWHERE = TargetFields("", "", "", "kimi_k2", "none")
 

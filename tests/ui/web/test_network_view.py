@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.pipeline import Target
-from prompt_debugger.core.types import JSONObject
+from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.labs import PageLabs

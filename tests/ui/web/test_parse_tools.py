@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.base.types import Server
 from prompt_debugger.core.parse.engines import VllmEngine
 from prompt_debugger.core.pipeline import Target
-from prompt_debugger.core.types import Server
+from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.pace import TICK_S, Pace

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from prompt_debugger.core.errors import RequestError
-from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.pipeline import EXAMPLE_NAMES, Target
+from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.labs import PageLabs

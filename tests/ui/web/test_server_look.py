@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from prompt_debugger.core.lab import LabPool
-from prompt_debugger.core.types import Server
+from prompt_debugger.core.base.types import Server
+from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.present.server_look import server_look_payload
 from prompt_debugger.ui.web.labs import PageLabs

@@ -14,7 +14,7 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from prompt_debugger.core.errors import BackendError
+from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.ui.cli import page
 from prompt_debugger.ui.cli.main import build_parser
 from prompt_debugger.ui.web.settings import PageSettings

@@ -8,7 +8,7 @@ import json
 import httpx
 import pytest
 
-from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.labs import PageLabs

@@ -1,9 +1,9 @@
 import pytest
 
-from prompt_debugger.core.errors import BackendError, RequestError
-from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.base.errors import BackendError, RequestError
+from prompt_debugger.core.base.types import Request, Server
 from prompt_debugger.core.pipeline import Target
-from prompt_debugger.core.types import Request, Server
+from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import (

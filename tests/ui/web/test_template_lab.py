@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from prompt_debugger.core.lab import LabPool
 from prompt_debugger.core.render import load_template
 from prompt_debugger.core.render.probes import PROBE_NAMES
+from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.experiments import Asked, Bench
 from prompt_debugger.ui.web.labs import PageLabs

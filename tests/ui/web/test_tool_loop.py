@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from prompt_debugger.core.conversation import add_turn, answers_to_calls, begin, request_after
-from prompt_debugger.core.lab import LabPool
+from prompt_debugger.core.base.types import ChatResult
 from prompt_debugger.core.pipeline import Target, find_example, run_request
 from prompt_debugger.core.pipeline.recordings import load_recording
 from prompt_debugger.core.pipeline.render_only import render_request
 from prompt_debugger.core.request import read_request
-from prompt_debugger.core.types import ChatResult
+from prompt_debugger.core.tools.conversation import add_turn, answers_to_calls, begin, request_after
+from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.labs import PageLabs

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from prompt_debugger.core.types import Conclusion
+from prompt_debugger.core.base.types import Conclusion
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.verification import Verifications
-from tests.core.verify.made import make_verifications
+from tests.core.tools.verify.made import make_verifications
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""What visitors sent is worked on in the room: what never ends there is ended, and said."""
+"""What visitors sent is worked on in the sandbox: what never ends there is ended, and said."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from prompt_debugger.core.errors import RequestError, RoomError
+from prompt_debugger.core.base.errors import RequestError, SandboxError
 from prompt_debugger.core.report import write_bundle
-from prompt_debugger.core.room import room_of
+from prompt_debugger.core.sandbox import sandbox_of
 from prompt_debugger.ui.present import unpack_payload
 from prompt_debugger.ui.web.limits import PUBLIC_LIMITS, LimitError, Limits
 from prompt_debugger.ui.web.work import (
@@ -32,8 +32,8 @@ def hasty(job, cpu_s=0.2):
     return replace(job, limits=replace(job.limits, cpu_s=cpu_s))
 
 
-def test_a_pasted_request_is_read_in_the_room():
-    request = room_of().call(read_pasted, TEXT, Limits(), hides_keys=False)
+def test_a_pasted_request_is_read_in_the_sandbox():
+    request = sandbox_of().call(read_pasted, TEXT, Limits(), hides_keys=False)
 
     assert request.body == json.loads(TEXT)
     assert request.text == TEXT
@@ -45,7 +45,7 @@ def test_a_pasted_request_is_read_in_the_room():
 )
 def test_what_a_page_refuses_arrives_as_the_same_error(text, kind):
     with pytest.raises(kind) as raised:
-        room_of().call(read_pasted, text, PUBLIC_LIMITS, hides_keys=True)
+        sandbox_of().call(read_pasted, text, PUBLIC_LIMITS, hides_keys=True)
 
     assert type(raised.value) is kind
 
@@ -53,23 +53,23 @@ def test_what_a_page_refuses_arrives_as_the_same_error(text, kind):
 def test_keys_are_masked_where_strangers_are():
     text = TEXT.replace("hi", "sk-" + "a" * 30)
 
-    request = room_of().call(read_pasted, text, PUBLIC_LIMITS, hides_keys=True)
+    request = sandbox_of().call(read_pasted, text, PUBLIC_LIMITS, hides_keys=True)
 
     assert "a" * 30 not in request.text
     assert "a" * 30 not in json.dumps(request.body)
 
 
 @pytest.mark.parametrize("form", ["html", "picture", "markdown", "bundle"])
-def test_a_form_of_a_run_is_the_same_in_the_room(form):
+def test_a_form_of_a_run_is_the_same_in_the_sandbox(form):
     trace = dropped_call_trace()
 
-    assert room_of().call(share_as, form, trace) == share_as(form, trace)
+    assert sandbox_of().call(share_as, form, trace) == share_as(form, trace)
 
 
-def test_a_bundle_is_opened_in_the_room():
+def test_a_bundle_is_opened_in_the_sandbox():
     trace = dropped_call_trace()
 
-    opened = room_of().call(reopen, pack(write_bundle(trace, "0.1.0")), 1_000_000)
+    opened = sandbox_of().call(reopen, pack(write_bundle(trace, "0.1.0")), 1_000_000)
 
     assert opened.trace == trace
     assert opened.text == trace.request.text
@@ -88,11 +88,11 @@ def test_a_bundle_is_opened_in_the_room():
 )
 def test_work_that_takes_too_long_is_ended_and_the_next_is_done(job, args):
     keywords = {"is_public": False} if job is check_pasted else {}
-    with pytest.raises(RoomError) as raised:
-        room_of().call(hasty(job, 0.001), *args, **keywords)
+    with pytest.raises(SandboxError) as raised:
+        sandbox_of().call(hasty(job, 0.001), *args, **keywords)
 
     assert raised.value.limit == "cpu"
-    assert room_of().call(check_pasted, TEXT, is_public=False) == check_pasted(TEXT, is_public=False)
+    assert sandbox_of().call(check_pasted, TEXT, is_public=False) == check_pasted(TEXT, is_public=False)
 
 
 def test_every_job_of_the_page_has_a_limit_that_a_visitor_can_wait_for():
@@ -115,7 +115,7 @@ STOPPED = {"badge": "STOPPED", "sentence": "Stopped before the end.", "state": "
 def test_a_run_that_comes_back_without_verdict_says_how_it_ended(has_verdict, ended, badge):
     trace = dropped_call_trace()
     trace = trace if has_verdict else replace(trace, verdict=None)
-    opened = room_of().call(reopen, pack(write_bundle(trace, "0.1.0")), 1_000_000)
+    opened = sandbox_of().call(reopen, pack(write_bundle(trace, "0.1.0")), 1_000_000)
 
     verdict = unpack_payload(as_it_ended(opened.payloads, opened.trace, ended)["verdict"])[0]
 

@@ -1,11 +1,11 @@
-"""In each Python that is started while this folder is on its path: is it to import vLLM? Then the stem makes it.
+"""In each Python that is started while this folder is on its path: is it to import vLLM? Then the forkserver makes it.
 
 That is so for servers, for what runs a request without one, for the parser helpers' process of a command, and for code
-of a test that asks for it by `PROMPT_DEBUGGER_TESTS_CODE`. Likewise our own program, and the rooms that it opens, where
-a test asks for that by `PROMPT_DEBUGGER_TESTS_PROGRAM`: by a stem that has imported it.
+of a test that asks for it by `PROMPT_DEBUGGER_TESTS_CODE`. Likewise our own program, and the sandboxes that it opens,
+where a test asks for that by `PROMPT_DEBUGGER_TESTS_PROGRAM`: by a forkserver that has imported it.
 
 The process stays, for whoever started it: it passes signals on, ends as the server does, and the server ends with it.
-Where the stem does not answer, it goes on as if nothing were here.
+Where the forkserver does not answer, it goes on as if nothing were here.
 """
 
 import os
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 _ADDRESS = "PROMPT_DEBUGGER_TESTS_STEM"
 _CODE = "PROMPT_DEBUGGER_TESTS_CODE"
 _CLIENT = "prompt_debugger.core.parse.engines.client"
-_FILES = ("/core/offline/worker.py", "/core/parse/engines/vllm_worker")
+_FILES = ("/core/tools/offline/worker.py", "/core/parse/engines/vllm_worker")
 _PROGRAM = "PROMPT_DEBUGGER_TESTS_PROGRAM"
-_OURS = ("app.py", "/core/room/child.py")
+_OURS = ("app.py", "/core/sandbox/child.py")
 _MODULES = ("vllm.entrypoints.launchers.api_server.entry", "vllm.entrypoints.launchers.render.entry")
 
 
@@ -29,9 +29,9 @@ def _hand_over(address: str, kind: str, place: int) -> None:
     import signal
     import socket
 
-    stem = socket.socket(socket.AF_UNIX)
+    forkserver = socket.socket(socket.AF_UNIX)
     try:
-        stem.connect(address)
+        forkserver.connect(address)
     except OSError:
         return
     order = {
@@ -42,14 +42,14 @@ def _hand_over(address: str, kind: str, place: int) -> None:
         "folder": os.getcwd(),  # noqa: PTH109  # pathlib costs more than all this
     }
     for one in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(one, lambda number, _: stem.send(bytes([number])))
-    socket.send_fds(stem, [b"o"], [0, 1, 2])
-    stem.sendall(json.dumps(order).encode() + b"\n")
+        signal.signal(one, lambda number, _: forkserver.send(bytes([number])))
+    socket.send_fds(forkserver, [b"o"], [0, 1, 2])
+    forkserver.sendall(json.dumps(order).encode() + b"\n")
     if sys.orig_argv[place].endswith(_OURS):  # whoever reads or writes there has to do with the other process alone
         nothing = os.open(os.devnull, os.O_RDWR)
         for number in range(3):
             os.dup2(nothing, number)
-    status = stem.makefile("r").readline()
+    status = forkserver.makefile("r").readline()
     ended = int(status or -signal.SIGKILL)
     if ended < 0:
         if -ended != signal.SIGKILL:
@@ -59,7 +59,7 @@ def _hand_over(address: str, kind: str, place: int) -> None:
 
 
 def _what_it_runs() -> tuple[str, int] | None:
-    """Return what kind of program this is and its place on the command line, if the stem can make it."""
+    """Return what kind of program this is and its place on the command line, if the forkserver can make it."""
     given = sys.orig_argv
     if len(given) > 1 and (given[1].endswith(_FILES) or (os.environ.get(_CODE) and given[1].endswith(".py"))):
         return "file", 1
@@ -71,7 +71,7 @@ def _what_it_runs() -> tuple[str, int] | None:
 
 
 class _ToldOnwards:
-    """Lets a command's parser helpers hear of the stem: of its environment the command hands on what it must."""
+    """Lets a command's parser helpers hear of the forkserver: of its environment the command hands on what it must."""
 
     def find_spec(self, name: str, _path: object = None, _target: object = None) -> object:
         if name != _CLIENT:

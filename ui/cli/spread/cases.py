@@ -14,7 +14,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.ui.cli.case_lines import Chunk, OpenAnswer, read_chunks
 from prompt_debugger.ui.cli.case_workers import CaseWorkers
 from prompt_debugger.ui.cli.output import FOUND, OK

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 
-from prompt_debugger.core.errors import RequestError
+from prompt_debugger.core.base.errors import RequestError
 
 # Where this package lies, for workers that share our files; others have it installed.
 _HOME = str(Path(__file__).resolve().parents[3])

@@ -11,9 +11,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from prompt_debugger.core.types import JSON, JSONObject
-from prompt_debugger.core.verify import Journal, Shard, merged_rows
-from prompt_debugger.core.verify.journal import Answered
+from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.tools.verify import Journal, Shard, merged_rows
+from prompt_debugger.core.tools.verify.journal import Answered
 
 _PIECE_BYTES = 1 << 22
 

@@ -15,10 +15,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from prompt_debugger.core.errors import RequestError
-from prompt_debugger.core.room import close_rooms
-from prompt_debugger.core.verify import Budget, Outcome, Plan, Preparation, Progress, Shard, Stop, verify
-from prompt_debugger.core.verify.dataset import count_rows, read_rows
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.sandbox import close_sandboxes
+from prompt_debugger.core.tools.verify import Budget, Outcome, Plan, Preparation, Progress, Shard, Stop, verify
+from prompt_debugger.core.tools.verify.dataset import count_rows, read_rows
 from prompt_debugger.ui.cli.run import api_key_for
 from prompt_debugger.ui.cli.spread.cluster import joined
 from prompt_debugger.ui.cli.spread.keeper import FarJournal, Journals, Keeper, journal_paths
@@ -122,7 +122,7 @@ def _verify_shard(keeper: Any, shared: _Shared, number: int) -> Outcome:  # noqa
         try:
             return asyncio.run(_verify(plan, FarJournal(keeper, number, shared.path), keeper))
         finally:
-            close_rooms()
+            close_sandboxes()
 
 
 def _fetch(keeper: Any, number: int, dataset: Path) -> None:  # noqa: ANN401

@@ -4,7 +4,7 @@ Everything here acts on a request before gradio sees it, and nothing here reads 
 
     visitors   who asks: the address that counts, behind a proxy too
     connections  bytes and time for a head, and how many connections there are: beneath all others
-    bodies     a body read within bounds of time and room
+    bodies     a body read within bounds of time and memory
     intake     how much came in from a visitor within a minute, whatever became of it
     payloads   what an event may carry, by a table made from the built page
     lately     who cost the page much, and begins later while others wait

@@ -1,4 +1,4 @@
-"""A body read within bounds of length, time and room.
+"""A body read within bounds of length, time and memory.
 
 Whoever begins a body and does not go on holds a connection and memory. So a body must keep coming, and when the places
 are taken, who has sent nothing for longest gives way: somebody whose body comes at once is never held up by them.
@@ -34,7 +34,7 @@ class _Reader:
             self.limit.reschedule(0.0)
 
 
-class BodyRoom:
+class BodyMemory:
     """Reads bodies for one event loop.
 
     Attributes:
@@ -61,7 +61,7 @@ class BodyRoom:
                 reader = _Reader(visitor, limit, started_s)
                 self._readers.append(reader)
                 try:
-                    self._make_room(reader)
+                    self._make_sandbox(reader)
                     while True:
                         message = await receive()
                         if message["type"] == "http.disconnect":
@@ -87,7 +87,7 @@ class BodyRoom:
             if not self._end_slowest([one for one in self._readers if one.size and one is not reader]):
                 return
 
-    def _make_room(self, reader: _Reader) -> None:
+    def _make_sandbox(self, reader: _Reader) -> None:
         others = [one for one in self._readers if one is not reader and not one.limit.expired()]
         own = [one for one in others if one.visitor == reader.visitor]
         if len(own) >= MAX_READERS_PER_VISITOR:

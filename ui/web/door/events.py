@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from starlette.datastructures import Headers, QueryParams
 from starlette.responses import JSONResponse
 
-from prompt_debugger.ui.web.door.bodies import BodyRoom, too_long
+from prompt_debugger.ui.web.door.bodies import BodyMemory, too_long
 from prompt_debugger.ui.web.door.counts import Counts, Use
 from prompt_debugger.ui.web.door.intake import Intake
 from prompt_debugger.ui.web.door.kinds import DoorLimits, kind_of
@@ -76,7 +76,7 @@ class EventDoor:
         self._counts = Counts(limits)
         self._charges = Charges()
         self._pacing = Pacing(self._charges, memory.waiting, LoopLag().late_s)
-        self._bodies = BodyRoom(limits.max_bytes)
+        self._bodies = BodyMemory(limits.max_bytes)
         self._intake = Intake(limits.minute_bytes)
         self._passing: list[Use] = []
         self.count = 0

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, assert_never
 
-from prompt_debugger.core.types import JSON, JSONObject
+from prompt_debugger.core.base.types import JSON, JSONObject
 
 MAX_TEXT_CHARS = 100_000  # of a field of one line
 MAX_CHOICE_CHARS = 1_000

@@ -7,18 +7,18 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import replace
 
-from prompt_debugger.core.errors import RequestError
-from prompt_debugger.core.experiments import Switch, Variant
-from prompt_debugger.core.experiments.switches import find_switches
-from prompt_debugger.core.mend.cures import Cure, cures_of
-from prompt_debugger.core.mend.experiments import Experiment, Plan, step_experiments, tried_cures
-from prompt_debugger.core.mend.forms import FORMS, NAMES, Form, request_as
-from prompt_debugger.core.mend.margin import with_logprobs
-from prompt_debugger.core.mend.patch import apply_patch
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSONObject, Trace
 from prompt_debugger.core.pipeline import Target
 from prompt_debugger.core.request import body_text
-from prompt_debugger.core.room import in_thread
-from prompt_debugger.core.types import JSONObject, Trace
+from prompt_debugger.core.sandbox import in_thread
+from prompt_debugger.core.tools.experiments import Switch, Variant
+from prompt_debugger.core.tools.experiments.switches import find_switches
+from prompt_debugger.core.tools.fixes.cures import Cure, cures_of
+from prompt_debugger.core.tools.fixes.experiments import Experiment, Plan, step_experiments, tried_cures
+from prompt_debugger.core.tools.fixes.forms import FORMS, NAMES, Form, request_as
+from prompt_debugger.core.tools.fixes.margin import with_logprobs
+from prompt_debugger.core.tools.fixes.patch import apply_patch
 from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.present.cures import can_try, trial_error_payload, trial_payload, tried_payload
 from prompt_debugger.ui.web.experiments import Asked, Bench, as_told

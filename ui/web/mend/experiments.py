@@ -8,16 +8,23 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import NamedTuple
 
-from prompt_debugger.core.errors import DebuggerError, RequestError
-from prompt_debugger.core.experiments import Variant
-from prompt_debugger.core.experiments.switches import find_switches
-from prompt_debugger.core.mend.experiments import UNCHANGED, Experiment, Plan, Step, plan_experiments, step_experiments
-from prompt_debugger.core.mend.margin import with_logprobs
-from prompt_debugger.core.mend.patch import patch_between
-from prompt_debugger.core.mend.plans import pick_plans
+from prompt_debugger.core.base.errors import DebuggerError, RequestError
+from prompt_debugger.core.base.types import JSON, JSONObject, Trace
 from prompt_debugger.core.pipeline import Target
-from prompt_debugger.core.room import in_thread
-from prompt_debugger.core.types import JSON, JSONObject, Trace
+from prompt_debugger.core.sandbox import in_thread
+from prompt_debugger.core.tools.experiments import Variant
+from prompt_debugger.core.tools.experiments.switches import find_switches
+from prompt_debugger.core.tools.fixes.experiments import (
+    UNCHANGED,
+    Experiment,
+    Plan,
+    Step,
+    plan_experiments,
+    step_experiments,
+)
+from prompt_debugger.core.tools.fixes.margin import with_logprobs
+from prompt_debugger.core.tools.fixes.patch import patch_between
+from prompt_debugger.core.tools.fixes.plans import pick_plans
 from prompt_debugger.ui.present.experiments import bench_error_payload
 from prompt_debugger.ui.present.trials import keys_of, order_of, trials_payload, variants_payload
 from prompt_debugger.ui.web.experiments import Bench, as_told

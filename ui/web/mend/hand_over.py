@@ -9,17 +9,17 @@ from collections.abc import AsyncGenerator
 from contextlib import suppress
 from pathlib import Path
 
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.interpreter import python_that_has
+from prompt_debugger.core.base.types import JSONObject, Trace
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.errors import RequestError
-from prompt_debugger.core.interpreter import python_that_has
-from prompt_debugger.core.mend.experiments import Plan
-from prompt_debugger.core.mend.forms import request_as
-from prompt_debugger.core.mend.shrink import Shrinking, Shrunk, shrink_run
-from prompt_debugger.core.mend.trial import Trial, try_test
-from prompt_debugger.core.mend.upstream import PARSER_TESTS
-from prompt_debugger.core.plugin.write import PARSER_NAME, write_plugin
-from prompt_debugger.core.room import in_thread, room_of
-from prompt_debugger.core.types import JSONObject, Trace
+from prompt_debugger.core.sandbox import in_thread, sandbox_of
+from prompt_debugger.core.tools.fixes.experiments import Plan
+from prompt_debugger.core.tools.fixes.forms import request_as
+from prompt_debugger.core.tools.fixes.shrink import Shrinking, Shrunk, shrink_run
+from prompt_debugger.core.tools.fixes.trial import Trial, try_test
+from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS
+from prompt_debugger.core.tools.plugin.write import PARSER_NAME, write_plugin
 from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.present.experiments import bench_error_payload
 from prompt_debugger.ui.present.trials import shrinking_payload, shrunk_payload, upstream_payload, waiting_payload
@@ -95,7 +95,7 @@ class HandOver:
                 told = "the server does not tell which tool parser it uses, and a test needs its name"
                 how = f"`report BUNDLE --upstream-test {known} --parser NAME` writes the test."
                 raise RequestError(told, f"Save the run as a JSON bundle; {how}")
-            source = await room_of().run(upstream_source, trace, known)
+            source = await sandbox_of().run(upstream_source, trace, known)
             python, why_not = self._where_to_run(known)
             if python is None:
                 yield await in_thread(upstream_payload, known, source, None, why_not)

@@ -7,7 +7,11 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from typing import NamedTuple
 
-from prompt_debugger.core.conversation import (
+from prompt_debugger.core.base.errors import DebuggerError, RequestError
+from prompt_debugger.core.base.types import JSON, JSONObject, Trace
+from prompt_debugger.core.request import body_text
+from prompt_debugger.core.sandbox import in_thread, sandbox_of
+from prompt_debugger.core.tools.conversation import (
     Conversation,
     add_turn,
     answers_to_calls,
@@ -15,11 +19,7 @@ from prompt_debugger.core.conversation import (
     read_stub,
     request_after,
 )
-from prompt_debugger.core.errors import DebuggerError, RequestError
-from prompt_debugger.core.mend.experiments import Plan
-from prompt_debugger.core.request import body_text
-from prompt_debugger.core.room import in_thread, room_of
-from prompt_debugger.core.types import JSON, JSONObject, Trace
+from prompt_debugger.core.tools.fixes.experiments import Plan
 from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.present.conversation import conversation_payload, document_of
 from prompt_debugger.ui.present.experiments import bench_error_payload
@@ -134,7 +134,7 @@ class ToolLoop:
         try:
             if known is None:
                 raise NOTHING
-            data = await room_of().run(mask_document, await in_thread(document_of, known))
+            data = await sandbox_of().run(mask_document, await in_thread(document_of, known))
             name = "prompt-debugger-conversation.json"
             header: JSONObject = {"kind": "file", "name": name, "type": "application/json", "hint": ""}
             return await in_thread(pack_payload, {**header, "number": next(self._numbers)}, data)

@@ -8,12 +8,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-from prompt_debugger.core.errors import RequestError
-from prompt_debugger.core.mend.experiments import Plan, target_of
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSONObject, Trace
 from prompt_debugger.core.pipeline import Progress, Target, run_request
 from prompt_debugger.core.request import body_text
-from prompt_debugger.core.room import VISITOR, room_of
-from prompt_debugger.core.types import JSONObject, Trace
+from prompt_debugger.core.sandbox import VISITOR, sandbox_of
+from prompt_debugger.core.tools.fixes.experiments import Plan, target_of
 from prompt_debugger.ui.web.handlers import Handlers
 from prompt_debugger.ui.web.limits import LimitError, bounded_request
 from prompt_debugger.ui.web.pace import Pace
@@ -82,7 +82,7 @@ class PageRuns:
         handlers = self.handlers
         limits = handlers.limits
         text = await asyncio.to_thread(body_text, body)
-        request = await room_of().run(read_pasted, text, limits, hides_keys=self.is_public)
+        request = await sandbox_of().run(read_pasted, text, limits, hides_keys=self.is_public)
         if target.base_url is not None:
             request = bounded_request(request_for(request, target), limits)
         aimed = trusting_template(target_of(plan, target), request, is_public=self.is_public)

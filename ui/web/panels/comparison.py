@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import gradio as gr
 from gradio.events import Dependency
 
-from prompt_debugger.core.types import Trace
+from prompt_debugger.core.base.types import Trace
 from prompt_debugger.ui.web.comparison import Choices, Comparing, Runs
 from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.share_view import build_comparison_view

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from prompt_debugger.core.types import JSON, Trace
+from prompt_debugger.core.base.types import JSON, Trace
 from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.web.experiments import Asked, Bench
 from prompt_debugger.ui.web.page import Page, quiet

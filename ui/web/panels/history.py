@@ -5,7 +5,7 @@ from __future__ import annotations
 import gradio as gr
 from gradio.events import Dependency
 
-from prompt_debugger.core.types import Trace
+from prompt_debugger.core.base.types import Trace
 from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.sharing import Sharing
 from prompt_debugger.ui.web.work import as_it_ended

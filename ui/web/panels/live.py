@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from prompt_debugger.core.types import Trace
+from prompt_debugger.core.base.types import Trace
 from prompt_debugger.ui.web.experiments import Asked
 from prompt_debugger.ui.web.live import LiveRender
 from prompt_debugger.ui.web.page import Page, quiet

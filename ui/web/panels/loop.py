@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from prompt_debugger.core.conversation import Conversation
-from prompt_debugger.core.types import Trace
+from prompt_debugger.core.base.types import Trace
+from prompt_debugger.core.tools.conversation import Conversation
 from prompt_debugger.ui.web.mend.loop import LoopStep, ToolLoop
 from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.forms import Form, build_form, wire_form

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
+from prompt_debugger.core.base.types import JSON, Trace
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.mend.upstream import PARSER_TESTS
-from prompt_debugger.core.types import JSON, Trace
+from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS
 from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.web.mend.experiments import Edited, Experiments, Kept
 from prompt_debugger.ui.web.mend.hand_over import HandOver

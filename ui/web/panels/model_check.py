@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from prompt_debugger.core.check import Check
+from prompt_debugger.core.tools.check import Check
 from prompt_debugger.ui.present.model_check import names_of
 from prompt_debugger.ui.web.model_check import CheckFields, ModelChecks
 from prompt_debugger.ui.web.page import Changes, Page, quiet

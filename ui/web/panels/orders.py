@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from prompt_debugger.core.types import Trace
+from prompt_debugger.core.base.types import Trace
 from prompt_debugger.ui.web.experiments import Asked
 from prompt_debugger.ui.web.mend.cures import Cures
 from prompt_debugger.ui.web.mend.runs import Ran

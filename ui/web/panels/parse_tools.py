@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import gradio as gr
 
-from prompt_debugger.core.grammar import LEVELS
-from prompt_debugger.core.types import JSON, Trace
+from prompt_debugger.core.base.types import JSON, Trace
+from prompt_debugger.core.tools.grammar import LEVELS
 from prompt_debugger.ui.present import pack_payload
 from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.panels.forms import begin, end

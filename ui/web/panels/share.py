@@ -7,7 +7,7 @@ from typing import Any
 import gradio as gr
 from gradio.events import Dependency
 
-from prompt_debugger.core.types import Trace
+from prompt_debugger.core.base.types import Trace
 from prompt_debugger.ui.web.page import Changes, Page, quiet
 from prompt_debugger.ui.web.sharing import RESULT_VIEWS, Sharing, Wish
 from prompt_debugger.ui.web.targets import TargetFields

@@ -17,7 +17,7 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the client's to handle
     _stand_alone()
-    importlib.import_module("prompt_debugger.core.egress").forbid_network()
+    importlib.import_module("prompt_debugger.core.base.egress").forbid_network()
     serve = importlib.import_module("prompt_debugger.core.parse.engines.vllm_worker.service").load()
 
     def begin() -> None:
@@ -26,7 +26,7 @@ def main() -> None:
         os.dup2(2, 1)  # whatever prints, prints to standard error
         serve(source, sink)
 
-    importlib.import_module("prompt_debugger.core.room.splitting").Splitting(orders, begin).follow()
+    importlib.import_module("prompt_debugger.core.sandbox.splitting").Splitting(orders, begin).follow()
 
 
 def _stand_alone() -> None:
@@ -37,7 +37,7 @@ def _stand_alone() -> None:
         ("prompt_debugger.core", folder.parents[2]),
         ("prompt_debugger.core.parse", folder.parents[1]),
         ("prompt_debugger.core.parse.engines", folder.parents[0]),
-        ("prompt_debugger.core.room", folder.parents[2] / "room"),
+        ("prompt_debugger.core.sandbox", folder.parents[2] / "sandbox"),
     ):
         package = types.ModuleType(name)
         package.__path__ = [str(path)]

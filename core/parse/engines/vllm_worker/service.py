@@ -2,7 +2,7 @@
 """Requests in, outcomes out, one at a time; nothing that a parser does ends the service.
 
 vLLM is imported once, without a thread begun; helpers split off from there, and only they see a request. Before its
-first one a helper locks its door as a room's process does: no socket, process or written file. Read can be the
+first one a helper locks its door as a sandbox's process does: no socket, process or written file. Read can be the
 libraries, parts of which are imported when first asked for, and what the client names: plug-ins and the folder of a
 tokenizer.
 """
@@ -21,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from prompt_debugger.core.room.lock import Memory, Readable, allow_cpu, lock_in
+from prompt_debugger.core.sandbox.lock import Memory, Readable, allow_cpu, lock_in
 
 _PATH = re.compile(r"(?<![\w:/])(?:/[\w.@+~-]+)+/([\w.@+~-]+)")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.parse.engines import EngineLimits, VllmEngine, VllmReleases, fetch_release
 from tests.patience import PATIENCE_S
 

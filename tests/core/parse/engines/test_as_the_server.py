@@ -13,8 +13,8 @@ from typing import Any
 import httpx
 import pytest
 
+from prompt_debugger.core.base.types import JSONObject, VllmOutcome
 from prompt_debugger.core.parse.engines import RawOutput, VllmEngine
-from prompt_debugger.core.types import JSONObject, VllmOutcome
 from tests.patience import PATIENCE_S
 
 pytestmark = [pytest.mark.lab, pytest.mark.vllm]

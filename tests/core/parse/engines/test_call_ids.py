@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from prompt_debugger.core.base.types import JSONObject, VllmOutcome
 from prompt_debugger.core.parse.engines import RawOutput, VllmEngine
-from prompt_debugger.core.types import JSONObject, VllmOutcome
 
 pytestmark = pytest.mark.vllm
 

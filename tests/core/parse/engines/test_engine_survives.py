@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.base.errors import EngineError
+from prompt_debugger.core.base.types import VllmOutcome
 from prompt_debugger.core.parse.engines import EngineLimits, RawOutput, VllmEngine
-from prompt_debugger.core.room import VISITOR
-from prompt_debugger.core.types import VllmOutcome
+from prompt_debugger.core.sandbox import VISITOR
 from tests.core.parse.engines.children import children_of, is_alive
 from tests.patience import PATIENCE_S
 
@@ -223,10 +223,10 @@ async def test_a_slow_parser_holds_up_no_other_visitor_and_its_leaving_ends_it(f
 async def test_what_helpers_split_off_from_has_one_thread(fragile_engine: VllmEngine) -> None:
     await fragile_engine.parsers()
     status = Path(f"/proc/{fragile_engine.pids[0]}/stat").read_text(encoding="utf-8")
-    stem = int(status.rpartition(")")[2].split()[1])
+    forkserver = int(status.rpartition(")")[2].split()[1])
 
-    assert stem in children_of(os.getpid())
-    assert len(list(Path(f"/proc/{stem}/task").iterdir())) == 1
+    assert forkserver in children_of(os.getpid())
+    assert len(list(Path(f"/proc/{forkserver}/task").iterdir())) == 1
 
 
 def asked_by(visitor: str, engine: VllmEngine, parser: str) -> asyncio.Task[VllmOutcome]:

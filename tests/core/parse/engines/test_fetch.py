@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.parse.engines import fetch_release, find_release
 from prompt_debugger.core.parse.engines.__main__ import main
 from prompt_debugger.core.parse.engines.fetch import CACHE_VARIABLE, cache_dir

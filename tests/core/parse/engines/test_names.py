@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.parse.engines import ParserPair, read_parser_name, write_parser_name
 
 WORDS = st.from_regex(r"[a-z][a-z0-9_-]{0,12}", fullmatch=True)

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.base.errors import EngineError
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.parse.engines.pool import HelperPool
 from prompt_debugger.core.parse.engines.process import HelperProcess
-from prompt_debugger.core.room import VISITOR, in_thread
-from prompt_debugger.core.types import JSONObject
+from prompt_debugger.core.sandbox import VISITOR, in_thread
 from tests.core.parse.engines.children import children_of, environment, is_alive, program_of
 from tests.patience import PATIENCE_S
 

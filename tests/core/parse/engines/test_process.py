@@ -9,9 +9,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.parse.engines.process import HelperProcess
-from prompt_debugger.core.room.stem import Stem
+from prompt_debugger.core.sandbox.forkserver import Forkserver
 from tests.core.parse.engines.children import environment, program_of
 from tests.patience import PATIENCE_S
 
@@ -20,13 +20,13 @@ pytestmark = pytest.mark.slow
 
 @contextmanager
 def child(program: str, *, max_answer_bytes: int = 10_000) -> Iterator[HelperProcess]:
-    stem = Stem(program_of(program), environment())
-    helper = HelperProcess(stem.split(is_slow=False), max_answer_bytes=max_answer_bytes)
+    forkserver = Forkserver(program_of(program), environment())
+    helper = HelperProcess(forkserver.split(is_slow=False), max_answer_bytes=max_answer_bytes)
     try:
         yield helper
     finally:
         helper.close()
-        stem.close()
+        forkserver.close()
 
 
 def test_a_question_is_answered() -> None:

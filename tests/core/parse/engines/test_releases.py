@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from prompt_debugger.core.errors import EngineError
-from prompt_debugger.core.experiments import bisect_releases
-from prompt_debugger.core.experiments.releases import sort_versions
+from prompt_debugger.core.base.errors import EngineError
+from prompt_debugger.core.base.types import JSONObject, VllmOutcome
 from prompt_debugger.core.parse.engines import RawOutput, VllmEngine, VllmReleases
 from prompt_debugger.core.parse.engines.fetch import CACHE_VARIABLE
-from prompt_debugger.core.types import JSONObject, VllmOutcome
+from prompt_debugger.core.tools.experiments import bisect_releases
+from prompt_debugger.core.tools.experiments.releases import sort_versions
 
 pytestmark = pytest.mark.vllm
 

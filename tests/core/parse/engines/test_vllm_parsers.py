@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from prompt_debugger.core.errors import EngineError
+from prompt_debugger.core.base.errors import EngineError
+from prompt_debugger.core.base.types import JSONObject, ParserOutcome, VllmOutcome
 from prompt_debugger.core.parse.engines import RawOutput, VllmEngine
-from prompt_debugger.core.types import JSONObject, ParserOutcome, VllmOutcome
 
 pytestmark = pytest.mark.vllm
 

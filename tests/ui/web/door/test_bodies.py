@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from prompt_debugger.ui.web.door.bodies import MAX_BODIES_HELD, MAX_READERS, MAX_READERS_PER_VISITOR, BodyRoom
+from prompt_debugger.ui.web.door.bodies import MAX_BODIES_HELD, MAX_READERS, MAX_READERS_PER_VISITOR, BodyMemory
 from prompt_debugger.ui.web.door.payloads import PayloadError
 from tests.patience import PATIENCE_S
 
@@ -34,26 +34,26 @@ async def settled():
 
 
 async def test_a_body_is_put_together():
-    assert await BodyRoom(10).read(Sender(b"ab", b"", b"cd"), "me") == b"abcd"
+    assert await BodyMemory(10).read(Sender(b"ab", b"", b"cd"), "me") == b"abcd"
 
 
 async def test_who_leaves_sends_nothing():
     sender = Sender(b"ab", last=False)
     sender.queue.put_nowait({"type": "http.disconnect"})
 
-    assert await BodyRoom(10).read(sender, "me") is None
+    assert await BodyMemory(10).read(sender, "me") is None
 
 
 async def test_a_body_that_is_too_long_is_refused_while_it_comes():
     with pytest.raises(PayloadError) as caught:
-        await BodyRoom(3).read(Sender(b"ab", b"cd", last=False), "me")
+        await BodyMemory(3).read(Sender(b"ab", b"cd", last=False), "me")
 
     assert caught.value.status == 413
 
 
 async def test_a_body_that_stops_coming_is_given_up():
     with pytest.raises(PayloadError) as caught:
-        await BodyRoom(10, idle_s=0.01).read(Sender(b"ab", last=False), "me")
+        await BodyMemory(10, idle_s=0.01).read(Sender(b"ab", last=False), "me")
 
     assert caught.value.status == 408
 
@@ -63,7 +63,7 @@ async def test_a_body_that_never_begins_is_given_up():
         await asyncio.Event().wait()
 
     with pytest.raises(PayloadError) as caught:
-        await asyncio.wait_for(BodyRoom(10, idle_s=0.01).read(nothing, "me"), PATIENCE_S)
+        await asyncio.wait_for(BodyMemory(10, idle_s=0.01).read(nothing, "me"), PATIENCE_S)
 
     assert caught.value.status == 408
 
@@ -74,11 +74,11 @@ async def test_a_body_that_trickles_is_given_up_all_the_same():
         return message(b"", more=True)
 
     with pytest.raises(PayloadError):
-        await BodyRoom(10, idle_s=30, whole_s=0.05).read(trickle, "me")
+        await BodyMemory(10, idle_s=30, whole_s=0.05).read(trickle, "me")
 
 
-async def _half_sent(room, count, visitor="hostile"):
-    tasks = [asyncio.create_task(room.read(Sender(b"x", last=False), visitor)) for _ in range(count)]
+async def _half_sent(sandbox, count, visitor="hostile"):
+    tasks = [asyncio.create_task(sandbox.read(Sender(b"x", last=False), visitor)) for _ in range(count)]
     await settled()
     return tasks
 
@@ -90,30 +90,30 @@ async def _end(tasks):
 
 
 async def test_a_visitor_who_sends_many_halves_loses_the_oldest_and_holds_nobody_up():
-    room = BodyRoom(1_000)
-    halves = await _half_sent(room, 400)
+    sandbox = BodyMemory(1_000)
+    halves = await _half_sent(sandbox, 400)
 
     still = [task for task in halves if not task.done()]
     assert len(still) <= MAX_READERS_PER_VISITOR + 1
     assert still == halves[-len(still) :], "the ones that wait for longest went"
-    assert await room.read(Sender(b"honest"), "hostile") == b"honest", "even from the same address"
-    assert await room.read(Sender(b"honest"), "other") == b"honest"
+    assert await sandbox.read(Sender(b"honest"), "hostile") == b"honest", "even from the same address"
+    assert await sandbox.read(Sender(b"honest"), "other") == b"honest"
     await _end(halves)
 
 
 async def test_many_visitors_who_send_halves_have_so_many_places_between_them():
-    room = BodyRoom(1_000)
-    halves = [task for number in range(200) for task in await _half_sent(room, 1, f"hostile {number}")]
+    sandbox = BodyMemory(1_000)
+    halves = [task for number in range(200) for task in await _half_sent(sandbox, 1, f"hostile {number}")]
     await settled()
 
     assert sum(not task.done() for task in halves) <= MAX_READERS + 1
-    assert await room.read(Sender(b"honest"), "other") == b"honest"
+    assert await sandbox.read(Sender(b"honest"), "other") == b"honest"
     await _end(halves)
 
 
 async def test_unfinished_bodies_hold_so_many_bytes_and_no_more():
-    room = BodyRoom(1_000)
-    large = [asyncio.create_task(room.read(Sender(b"x" * 900, last=False), f"{n}")) for n in range(40)]
+    sandbox = BodyMemory(1_000)
+    large = [asyncio.create_task(sandbox.read(Sender(b"x" * 900, last=False), f"{n}")) for n in range(40)]
     await settled()
 
     held = sum(900 for task in large if not task.done())
@@ -122,8 +122,8 @@ async def test_unfinished_bodies_hold_so_many_bytes_and_no_more():
 
 
 async def test_a_place_is_given_back():
-    room = BodyRoom(10)
+    sandbox = BodyMemory(10)
     for _ in range(3 * MAX_READERS):
-        await room.read(Sender(b"x"), "me")
+        await sandbox.read(Sender(b"x"), "me")
 
-    assert room._readers == []
+    assert sandbox._readers == []

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prompt_debugger.core.types import JSONObject
+from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.ui.web.door.payloads import (
     MAX_TEXT_CHARS,
     EventTable,

@@ -1,0 +1,10 @@
+"""Where the project's own files lie: scripts, styles, worked cases, the lab model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def assets_dir() -> Path:
+    """Return their folder, the same in a checkout and when installed."""
+    return (Path(__file__).parents[2] / "assets").resolve()

@@ -1,0 +1,83 @@
+"""Whether a raw output and a message may be compared: decided here, once, before the ledger.
+
+Two outputs that were sampled separately may differ without any fault, and a
+text whose control tokens were taken out does not show what the model wrote. In
+both cases nothing can be said of loss, and the reason says what is missing.
+"""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import (
+    Basis,
+    Certainty,
+    ChatResult,
+    Comparability,
+    Completeness,
+    Completion,
+    JSONObject,
+    Trace,
+)
+
+_TWO_RUNS = "Raw output and answer come from two runs that may differ"
+
+
+def compare_outputs(trace: Trace) -> Comparability | None:
+    """Say how surely raw output and chat message belong to one generation, and whether the raw text is whole.
+
+    Args:
+        trace: With `raw` and `chat`, `sent` and `evidence`.
+
+    Returns:
+        `OBSERVED` for one run (or a pair that somebody handed over together),
+        `INFERRED` for two runs that had to agree; no certainty, and the reason, where nothing can be said;
+        `None` without raw output or message.
+    """
+    raw, chat = trace.raw, trace.chat
+    if raw is None or chat is None:
+        return None
+    if raw.completeness is not Completeness.WHOLE:
+        return Comparability(None, why_incomplete(raw))
+    if trace.evidence in (None, Basis.SAME_RUN):
+        return Comparability(Certainty.OBSERVED)
+    why = _why_two_runs_may_differ(trace.sent or trace.request.body, raw, chat)
+    return Comparability(Certainty.INFERRED) if why is None else Comparability(None, f"{_TWO_RUNS}: {why}")
+
+
+def why_incomplete(raw: Completion) -> str:
+    """Return what a raw text that is not whole lacks, as a clause; `completeness_reason` has the proof."""
+    lacks = "lacks" if raw.completeness is Completeness.STRIPPED else "may lack"
+    return f"The raw text {lacks} control tokens"
+
+
+def may_constrain(body: JSONObject) -> bool:
+    """Say whether a server may put a grammar on this chat's output that raw completion lacks.
+
+    Source: vLLM 0.32, `parser/abstract_parser.py`, `_apply_structural_tag`.
+    """
+    choice, tools = body.get("tool_choice"), body.get("tools")
+    if not isinstance(tools, list) or not tools or choice == "none":
+        return False
+    if choice == "required" or isinstance(choice, dict) or body.get("parallel_tool_calls") is False:
+        return True
+    functions = [tool.get("function") for tool in tools if isinstance(tool, dict)]
+    return any(isinstance(function, dict) and function.get("strict") is True for function in functions)
+
+
+def draws_at_random(body: JSONObject) -> bool:
+    """Say whether two generations of this request may differ by chance: no seed, and temperature not 0."""
+    temperature = body.get("temperature")
+    is_zero = isinstance(temperature, int | float) and not isinstance(temperature, bool) and temperature == 0
+    return not is_zero and body.get("seed") is None
+
+
+def _why_two_runs_may_differ(body: JSONObject, raw: Completion, chat: ChatResult) -> str | None:
+    """Return what lets two runs differ, or shows that they do; `None` if they had to agree."""
+    if draws_at_random(body):
+        return "the request sets neither `temperature: 0` nor a `seed`"
+    if may_constrain(body) and raw.constraint is None:
+        return "the server may have put a grammar on the answer alone"
+    for field in ("prompt_tokens", "completion_tokens"):
+        left, right = getattr(raw.usage, field, None), getattr(chat.usage, field, None)
+        if left is not None and right is not None and left != right:
+            return f"`{field}` is {left} for the one, {right} for the other"
+    return None

@@ -1,0 +1,84 @@
+"""When two JSON values, or texts of JSON, are the same, which are too deep, and what one is. No I/O, no state."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from prompt_debugger.core.base.types import JSON, JSONObject
+
+# What Python 3.11 decodes at all. Later ones decode deeper values, on which all that walks through them would fail.
+_MOST_NESTED = 900
+_TEXT = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_RUN = re.compile(rb"(\[*)(\]*)")
+_AS_SQUARE = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
+_MOST_PEELED = 16
+
+
+def as_object(value: JSON) -> JSONObject:
+    """Return `value` if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def same_json(left: JSON, right: JSON) -> bool:
+    """Say whether two JSON values are the same; `true` is not `1`, but `1.0` is.
+
+    >>> same_json({"a": 1, "b": [2]}, {"b": [2.0], "a": 1}), same_json(1, True)
+    (True, False)
+    """
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(same_json(value, right[key]) for key, value in left.items())
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(same_json(a, b) for a, b in zip(left, right, strict=True))
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, int | float) and isinstance(right, int | float):
+        return left == right
+    return type(left) is type(right) and left == right
+
+
+def same_json_text(left: JSON, right: JSON) -> bool:
+    """Say whether two texts are the same letter by letter, or both JSON of one value.
+
+    >>> same_json_text('{"a": 1}', '{"a":1}'), same_json_text('{"a": 1}', '{"a": "1"}')
+    (True, False)
+    """
+    if not isinstance(left, str) or not isinstance(right, str):
+        return type(left) is type(right) and left == right
+    if left.strip() == right.strip():
+        return True
+    try:
+        return same_json(json.loads(left), json.loads(right))
+    except (ValueError, RecursionError):
+        return False
+
+
+def is_too_deep(text: str) -> bool:
+    """Say whether a text of JSON is nested deeper than values may be; brackets inside its strings do not count.
+
+    >>> is_too_deep("[" * 901 + "]" * 901), is_too_deep("[" + "[]," * 901 + "0]"), is_too_deep('"' + "[" * 901 + '"')
+    (True, False, False)
+    """
+    if text.count("{") + text.count("[") <= _MOST_NESTED:
+        return False
+    brackets = _TEXT.sub("", text).encode("ascii", "replace").translate(_AS_SQUARE, _NO_BRACKETS)
+    depth = 0
+    if brackets.count(b"[") * 2 == len(brackets):
+        depth, brackets = _peeled(brackets)
+    for run in _RUN.finditer(brackets):
+        depth += len(run[1])
+        if depth > _MOST_NESTED:
+            return True
+        depth -= len(run[2])
+    return False
+
+
+def _peeled(brackets: bytes) -> tuple[int, bytes]:
+    """Return brackets without their innermost levels, and how many those were: millions of them are mostly flat."""
+    for level in range(_MOST_PEELED):
+        left = brackets.replace(b"[]", b"")
+        if len(left) == len(brackets):
+            return level, brackets
+        brackets = left
+    return _MOST_PEELED, brackets

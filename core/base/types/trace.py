@@ -1,0 +1,97 @@
+"""All values of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+
+from prompt_debugger.core.base.types.base import Basis, JSONObject
+from prompt_debugger.core.base.types.completion import ChatResult, Completion, Server
+from prompt_debugger.core.base.types.finding import Finding, Verdict
+from prompt_debugger.core.base.types.frozen import value
+from prompt_debugger.core.base.types.prompt import Prompt, PromptDifference
+from prompt_debugger.core.base.types.reading import Parse
+from prompt_debugger.core.base.types.request import Request
+
+
+@value(frozen=True, slots=True)
+class Vocabulary:
+    """What rules may know of the tokenizer.
+
+    Attributes:
+        size: Number of ids.
+        special: Text by id of the special tokens.
+        bos_id: Id of BOS, if any.
+        eos_ids: Ids that end generation.
+        adds_bos: Whether the tokenizer adds BOS by itself.
+    """
+
+    size: int
+    special: Mapping[int, str]
+    bos_id: int | None = None
+    eos_ids: tuple[int, ...] = ()
+    adds_bos: bool = False
+
+
+@value(frozen=True, slots=True)
+class Refusal:
+    """A server's word that it will not, or cannot, answer a request.
+
+    Attributes:
+        status: HTTP status.
+        message: What the server said, whole.
+        field: Path of the request field that the server named, if any.
+    """
+
+    status: int
+    message: str
+    field: str | None = None
+
+
+@value(frozen=True, slots=True)
+class Trace:
+    """All values of one run; `None` where a stage has not run.
+
+    Attributes:
+        request: What was asked.
+        sent: The body that went to the server, with what the debugger added.
+        server: The server under test.
+        evidence: What the run rests on.
+        prompt: The prompt that the server used, as far as it is known.
+        local_prompt: Our render of the request as pasted.
+        prompt_difference: Where the two part.
+        generation_prompt: Text that opens the assistant turn by the template; "" if it has none.
+        vocabulary: What is known of the tokenizer.
+        notes: What could not be had or checked, and why, a sentence each.
+        refusal: The server would not take the request; there is no answer, at most raw output.
+        raw: Raw output.
+        raw_again: Output of raw completion on the same prompt ids, run beside the chat.
+        chat: The chat answer.
+        chat_stream: The streamed chat answer.
+        parse: Census, ledger, other parsers.
+        findings: Worst first.
+        verdict: The run in one sentence.
+        title: A name that a person gave to the run; "" without one.
+        started: When it began, ISO 8601 in UTC; "" if that is not known.
+    """
+
+    request: Request
+    sent: JSONObject = field(default_factory=dict)
+    server: Server | None = None
+    evidence: Basis | None = None
+    prompt: Prompt | None = None
+    local_prompt: Prompt | None = None
+    prompt_difference: PromptDifference | None = None
+    generation_prompt: str | None = None
+    vocabulary: Vocabulary | None = None
+    notes: tuple[str, ...] = ()
+    refusal: Refusal | None = None
+    raw: Completion | None = None
+    raw_again: Completion | None = None
+    chat: ChatResult | None = None
+    chat_stream: ChatResult | None = None
+    parse: Parse | None = None
+    findings: tuple[Finding, ...] = ()
+    verdict: Verdict | None = None
+    title: str = ""
+    started: str = ""

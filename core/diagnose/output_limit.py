@@ -1,0 +1,72 @@
+"""Which limit ended an output that was cut (`max_tokens`, the context, another), and how to get more room."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from prompt_debugger.core.base.types import Trace
+from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.fields import as_count, body_of
+from prompt_debugger.core.diagnose.sight import completion_tokens, max_tokens_of
+
+# Servers differ in whether they count the last token.
+_SLACK = 2
+
+
+class OutputLimit(NamedTuple):
+    """What ended a cut output, as far as the counts show it.
+
+    Attributes:
+        name: In a sentence: "cut by …".
+        step: How the model gets more room.
+        is_requested: Whether the request set it.
+    """
+
+    name: str
+    step: Step
+    is_requested: bool = False
+
+
+def more_output(trace: Trace) -> Step:
+    """Return the step that lets the model write more."""
+    return output_limit(trace).step
+
+
+def output_limit(trace: Trace) -> OutputLimit:
+    """Return the limit that ended a cut output."""
+    cap, written = max_tokens_of(trace), completion_tokens(trace)
+    context = None if trace.server is None else trace.server.max_model_len
+    prompt = prompt_tokens(trace)
+    reaches_cap = cap is not None and (written is None or written >= cap - _SLACK)
+    if not reaches_cap and context and prompt and written and prompt + written >= context - _SLACK:
+        return OutputLimit(
+            f"the context of {context} tokens, which {prompt} of prompt and {written} of output fill",
+            Step(
+                "Shorten the conversation or the tools, or serve the model with a longer context (`--max-model-len` of "
+                "vLLM, `-c` of llama.cpp): the context is full."
+            ),
+        )
+    if cap is None:
+        text = "Send a `max_tokens` of your own: the request sets none, so the server's default cut the output."
+        return OutputLimit("a limit that the request does not set", Step(text))
+    if reaches_cap:
+        return OutputLimit("max_tokens", Step(f"Raise `{_name_of_cap(trace)}` ({cap} now)."), is_requested=True)
+    return OutputLimit(
+        f"a limit other than max_tokens, after {written} of {cap} tokens",
+        Step("Look for a limit of the server's own on output or context: `max_tokens` is not what ended the output."),
+    )
+
+
+def prompt_tokens(trace: Trace) -> int | None:
+    """Return how many tokens the prompt has, by its ids or by the server's accounting."""
+    if trace.prompt is not None and trace.prompt.tokens is not None:
+        return len(trace.prompt.tokens)
+    if trace.prompt is not None and trace.prompt.token_ids is not None:
+        return len(trace.prompt.token_ids)
+    usage = None if trace.chat is None else trace.chat.usage
+    return None if usage is None else usage.prompt_tokens
+
+
+def _name_of_cap(trace: Trace) -> str:
+    names = ("max_completion_tokens", "max_tokens")
+    return next(name for name in names if as_count(body_of(trace).get(name)) is not None)

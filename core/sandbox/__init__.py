@@ -1,0 +1,41 @@
+"""The killable sandbox: all work on strangers' text happens in processes that can be ended at any moment.
+
+    jobs         what may be asked: named functions of ours, each with its limits
+    values       what may come back: plain values and records, never code
+    frames       8 bytes of length, then values
+    child        start of a forkserver, by file path
+    service      its imports; a process's loop, one job after another
+    forkserver   the parent's end of it
+    splitting    its loop: processes split off, and are ended
+    lock         what a process gives up: limits, no sockets, no files
+    process      the parent's end of one process
+    workers      few warm processes, and who waits
+    sandbox      the one client: `call` and `run`
+    turns        threads that ask the sandbox
+    threads      one for each piece of work that waits
+    memory       whether there is some for one more
+    inside       whether this process is one of a sandbox
+
+Whatever a job does (crash, hang, too much memory), the answer is a `SandboxError`
+that names the limit, and the next job finds a new process. Who stops waiting
+for a job ends it.
+"""
+
+from prompt_debugger.core.sandbox.inside import is_inside, limit_cpu
+from prompt_debugger.core.sandbox.jobs import Job, Limits, job
+from prompt_debugger.core.sandbox.sandbox import Sandbox, close_sandboxes, sandbox_of
+from prompt_debugger.core.sandbox.turns import in_thread
+from prompt_debugger.core.sandbox.workers import VISITOR
+
+__all__ = [
+    "VISITOR",
+    "Job",
+    "Limits",
+    "Sandbox",
+    "close_sandboxes",
+    "in_thread",
+    "is_inside",
+    "job",
+    "limit_cpu",
+    "sandbox_of",
+]

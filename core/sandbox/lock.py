@@ -1,0 +1,144 @@
+"""The door of a sandbox: what a process gives up for good before it touches anybody's text.
+
+Memory is limited for the process, processor time for each job; no new file,
+socket or process can be had. Systems differ in which limits they know: what
+one lacks is left out, and the refusal by audit event holds everywhere.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Final
+
+# What Python says before it does them; `open` covers files, whatever opens them.
+_REFUSED: Final = (
+    "socket.", "open", "subprocess.Popen", "shutil.", "tempfile.", "urllib.Request", "ctypes.", "fcntl.", "mmap.",
+    "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.remove", "os.rename", "os.mkdir", "os.rmdir",
+    "os.link", "os.symlink", "os.truncate", "os.chmod", "os.chown", "os.utime", "os.kill", "os.killpg", "os.putenv",
+    "os.listdir", "os.scandir", "os.startfile", "pty.", "signal.pthread_kill", "webbrowser.",
+)  # fmt: skip
+
+# What libraries do as they are imported; a process that may read them may do these, too.
+_LATE: Final = frozenset({"open", "os.listdir", "os.scandir", "os.putenv", "os.unsetenv", "ctypes.", "mmap.", "fcntl."})
+_WRITES: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_SPARE_FILES = 64
+
+# What a job may leave behind: the next one may be given less memory than this one was.
+_MOST_LEFT_BYTES = 256 << 20
+
+
+class Memory:
+    """Address space of this process, and the limit on it; does nothing where the system cannot tell."""
+
+    def __init__(self) -> None:
+        self._statm: int | None = None
+        with suppress(OSError):
+            self._statm = os.open("/proc/self/statm", os.O_RDONLY)
+        self._base_bytes = self._size_bytes()
+        self._spent_bytes = 0
+
+    def allow(self, memory_mb: int) -> None:
+        """Limit what the process may have beyond what its imports took."""
+        growth_bytes = memory_mb << 20
+        self._spent_bytes = min(growth_bytes // 3, _MOST_LEFT_BYTES)
+        if self._statm is None:
+            return
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_AS, (self._base_bytes + growth_bytes, resource.RLIM_INFINITY))
+
+    def is_spent(self) -> bool:
+        """Return whether jobs have left so much behind that the next one would have too little."""
+        return self._statm is not None and self._size_bytes() - self._base_bytes > self._spent_bytes
+
+    def _size_bytes(self) -> int:
+        if self._statm is None:
+            return 0
+        return int(os.pread(self._statm, 200, 0).split()[0]) * resource.getpagesize()
+
+
+class Readable:
+    """Where a locked process may still read: its libraries, which import parts of themselves late, and what is told."""
+
+    def __init__(self) -> None:
+        self._folders: set[str] = set()
+        self.allow(path for path in sys.path if path.startswith(os.sep))
+
+    def allow(self, paths: Iterable[str]) -> None:
+        """Let folders, with all in them, or files be read."""
+        found = (os.path.realpath(path) for path in paths)
+        self._folders.update(path for path in found if path != os.sep)
+
+    def holds(self, path: object) -> bool:
+        """Say whether something may be read; a link counts as what it leads to."""
+        if isinstance(path, int):  # open already
+            return True
+        whole = os.path.realpath(os.fsdecode(path if isinstance(path, str | bytes) else os.fspath(str(path))))
+        if whole in ("/dev/null", "/dev/urandom"):
+            return True
+        return any(whole == folder or whole.startswith(folder + os.sep) for folder in tuple(self._folders))
+
+
+def lock_in(*, has_threads: bool = False, readable: Readable | None = None) -> None:
+    """Give up everything but memory and time: no new file, socket, process, and no writing.
+
+    Args:
+        has_threads: Whether a library in this process may begin threads, which the kernel counts as processes.
+        readable: What may be read all the same; without it nothing can be opened.
+    """
+    for name in ("RLIMIT_CORE", "RLIMIT_FSIZE", *([] if has_threads else ["RLIMIT_NPROC"])):
+        _limit(name, 0)
+    # What is open stays open; the first free number is refused, and with it files, sockets and pipes.
+    free = os.open(os.devnull, os.O_RDONLY)
+    os.close(free)
+    _limit("RLIMIT_NOFILE", free if readable is None else free + _SPARE_FILES)
+    sys.addaudithook(_refuse() if readable is None else _refuse_but_reading(readable))
+
+
+def allow_cpu(seconds: float) -> None:
+    """End this process, even inside one long operation, once it has used so much processor time; 0 ends the watch."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+def _limit(name: str, most: int) -> None:
+    number = getattr(resource, name, None)
+    if isinstance(number, int):
+        with suppress(ValueError, OSError):
+            resource.setrlimit(number, (most, most))
+
+
+def _refuse() -> Callable[[str, object], None]:
+    """Return the hook; a closure, so that nothing it needs can be found and changed by name."""
+    refused = _REFUSED
+
+    def hook(event: str, _: object) -> None:
+        if event.startswith(refused):
+            raise PermissionError(f"a sandbox does not allow {event}")
+
+    return hook
+
+
+def _refuse_but_reading(readable: Readable) -> Callable[[str, tuple[object, ...]], None]:
+    """Return the hook for a process whose libraries are not all imported yet."""
+    refused = tuple(event for event in _REFUSED if event not in _LATE)
+    holds = readable.holds
+
+    def hook(event: str, args: tuple[object, ...]) -> None:
+        if event.startswith(refused):
+            raise PermissionError(f"a sandbox does not allow {event}")
+        if event == "open" and (_is_writing(args[1], args[2]) or not holds(args[0])):
+            raise PermissionError("a sandbox does not allow to open this file")
+        if event in ("os.listdir", "os.scandir") and not holds(args[0] or os.curdir):
+            raise PermissionError(f"a sandbox does not allow {event}")
+
+    return hook
+
+
+def _is_writing(mode: object, flags: object) -> bool:
+    return (isinstance(mode, str) and not set(mode).isdisjoint("wax+")) or (
+        isinstance(flags, int) and bool(flags & _WRITES)
+    )

@@ -1,0 +1,246 @@
+"""Few warm processes, and who waits for one: a worker is a place for one process after the other.
+
+Workers are given to whoever holds fewest, also by address, and used least lately, then to whoever came first. No
+visitor holds more than half of them. While others are there, all who used much lately share a slow one (`fairness`),
+whose processes have low priority. A job that goes on for long gives way to whatever else the machine has to do, and
+stands aside: another worker takes its place for those who wait, and the last free one is not given to an address that
+has a job aside. A visitor who holds none, used little and has waited a moment in which nobody else was served gets a
+further worker. All that as far as there is memory; workers beyond the usual number go when nobody needs them.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from contextvars import ContextVar
+from typing import Generic, NamedTuple, TypeVar
+
+from prompt_debugger.core.base.errors import SandboxError
+from prompt_debugger.core.sandbox.fairness import Fairness
+from prompt_debugger.core.sandbox.memory import has_memory_for_another
+from prompt_debugger.core.sandbox.worker import CLOSED, LONG_S, Worker, WorkerProcess
+
+# Whose work it is: `ADDRESS/PAGE`, or a page alone; "" is nobody's in particular and has no share.
+VISITOR: ContextVar[str] = ContextVar("visitor whose text is worked on", default="")
+
+_PATIENCE_S = 0.1  # a further process costs some milliseconds
+MOST_EVER = 8  # workers, further ones and those aside included
+_MOST_OF_ADDRESS = 3  # which it holds when one of its pages gets a further one
+
+
+AnyProcess = TypeVar("AnyProcess", bound=WorkerProcess)
+
+
+class _Waiter(NamedTuple, Generic[AnyProcess]):
+    future: Future[Worker[AnyProcess]]
+    owner: str
+    since_s: float
+
+
+class Workers(Generic[AnyProcess]):
+    """Gives workers out and takes them back; from any thread.
+
+    Args:
+        start: Starts a process, told whether it is to give way to others.
+        most: How many there are at all times.
+        fairness: What visitors used lately.
+    """
+
+    def __init__(self, start: Callable[[bool], AnyProcess], most: int, fairness: Fairness | None = None) -> None:
+        self.all = tuple(Worker(start) for _ in range(most))
+        self._start = start
+        self._most = most
+        self._idle = list(self.all)
+        self._waiting: list[_Waiter[AnyProcess]] = []
+        self._lock = threading.Lock()
+        self._is_closed = False
+        self._timer: threading.Timer | None = None
+        self._timer_s = 0.0
+        self._share = max(1, most // 2)
+        self._fairness = fairness or Fairness()
+        self._served_s = 0.0  # when a visitor who used little was given a worker
+
+    def take(self) -> Future[Worker[AnyProcess]]:
+        """Return a worker to come; whoever stops waiting for it calls `give_up`."""
+        future: Future[Worker[AnyProcess]] = Future()
+        with self._lock:
+            if self._is_closed:
+                future.set_exception(SandboxError(CLOSED, limit="stopped"))
+                return future
+            self._fairness.note(VISITOR.get())
+            self._waiting.append(_Waiter(future, VISITOR.get(), time.monotonic()))
+            self._hand_out()
+            self._watch()
+        return future
+
+    def give_up(self, future: Future[Worker[AnyProcess]]) -> None:
+        """Stop waiting for a worker; one that came in the same moment goes to the next."""
+        if not future.cancel() and future.exception() is None:
+            self.give_back(future.result())
+
+    def give_back(self, worker: Worker[AnyProcess]) -> None:
+        """Let the next have a worker; one beyond the usual number goes if there is none."""
+        with self._lock:
+            self._fairness.charge(worker.owner, worker.cost_s())
+            self._idle.append(worker)
+            self._hand_out()
+            goes = worker in self._idle and not self._is_kept(worker)
+            if goes:
+                self._idle.remove(worker)
+                self.all = tuple(other for other in self.all if other is not worker)
+        if goes:
+            worker.drop()
+
+    def keeps(self, worker: Worker[AnyProcess]) -> bool:
+        """Say whether a worker stays when it is given back, so that its next process is worth starting."""
+        with self._lock:
+            return self._is_kept(worker)
+
+    def close(self) -> None:
+        """End all processes; whoever waits hears that the sandbox is closed."""
+        with self._lock:
+            self._is_closed = True
+            if self._timer is not None:
+                self._timer.cancel()
+            waiting, self._waiting = self._waiting, []
+            idle, self._idle = self._idle, []
+        for waiter in waiting:
+            if waiter.future.set_running_or_notify_cancel():
+                waiter.future.set_exception(SandboxError(CLOSED, limit="stopped"))
+        for worker in self.all:
+            worker.shut()
+        for worker in idle:
+            worker.drop()
+
+    def _hand_out(self) -> None:
+        """Give idle workers to those who wait; warm ones first."""
+        for is_slow in (False, True):
+            while not self._is_closed and (worker := self._idle_worker(is_slow=is_slow)) is not None:
+                index = self._next_in_line(is_slow=is_slow)
+                if index is None:
+                    break
+                self._hand(worker, self._waiting.pop(index))
+
+    def _hand(self, worker: Worker[AnyProcess], waiter: _Waiter[AnyProcess]) -> None:
+        """Give a worker to who waits, if they still do."""
+        future, owner, _ = waiter
+        if not future.set_running_or_notify_cancel():
+            return
+        if worker in self._idle:
+            self._idle.remove(worker)
+        else:
+            self.all = (*self.all, worker)
+        worker.hold(owner)
+        if not worker.is_slow:
+            self._served_s = time.monotonic()
+        self._watch()
+        with suppress(Exception):  # a callback of the waiter's own
+            future.set_result(worker)
+
+    def _idle_worker(self, *, is_slow: bool) -> Worker[AnyProcess] | None:
+        """Return a worker that nobody holds, a warm one if there is; the one slow worker is made when it is needed."""
+        idle = [worker for worker in self._idle if worker.is_slow is is_slow]
+        if is_slow and not idle and not any(worker.is_slow for worker in self.all):
+            return Worker(self._start, is_slow=True)
+        return max(idle, key=_is_warm, default=None)
+
+    def _next_in_line(self, *, is_slow: bool) -> int | None:
+        """Return who is next: of those below their share whoever has the fewest workers and used least lately."""
+        held = self._held()
+        of_address = Counter(map(_address, held.elements()))
+        barred = set() if is_slow else self._barred_from_the_last()
+        candidates = [
+            (held[owner], of_address[_address(owner)] if owner else 0, self._fairness.used(owner), index)
+            for index, (_, owner, _) in enumerate(self._waiting)
+            if held[owner] < self._share and self._has_to_give_way(owner) is is_slow and _address(owner) not in barred
+        ]
+        return min(candidates)[-1] if candidates else None
+
+    def _has_to_give_way(self, owner: str) -> bool:
+        """Say whether a visitor gets what others leave: who is alone gets all there is."""
+        return self._fairness.had_much(owner) and self._fairness.is_shared()
+
+    def _barred_from_the_last(self) -> set[str]:
+        """Return the addresses that have a job aside, if one free worker is left."""
+        if not self._fairness.is_shared() or sum(not worker.is_slow for worker in self._idle) > 1:
+            return set()
+        return {_address(worker.owner) for worker in self.all if worker.is_aside() and worker not in self._idle} - {""}
+
+    def _is_kept(self, worker: Worker[AnyProcess]) -> bool:
+        return worker.is_slow or len(self._usual()) <= self._most
+
+    def _usual(self) -> list[Worker[AnyProcess]]:
+        """Return the workers for jobs of whom nothing bad is known."""
+        return [worker for worker in self.all if not worker.is_slow and not worker.is_aside()]
+
+    def _held(self) -> Counter[str]:
+        """Return how many workers each has."""
+        held = Counter(worker.owner for worker in self.all if worker not in self._idle)
+        held[""] = 0
+        return held
+
+    def _watch(self) -> None:
+        """Look in a moment whether a visitor still waits, or a job still goes on; called with the lock held."""
+        if self._is_closed:
+            return
+        is_waited = any(waiter.owner for waiter in self._waiting)
+        if not is_waited and not (self._fairness.is_shared() and any(self._held())):
+            return
+        wait_s = _PATIENCE_S if is_waited else LONG_S
+        if self._timer is not None:
+            if self._timer_s <= wait_s:
+                return
+            self._timer.cancel()  # somebody waits now: look sooner
+        self._timer, self._timer_s = threading.Timer(wait_s, self._look_again), wait_s
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _look_again(self) -> None:
+        """Let long jobs give way; add a worker if a visitor has none and has waited long enough, if there is memory."""
+        with self._lock:
+            if isinstance(timer := threading.current_thread(), threading.Timer) and timer is not self._timer:
+                return  # it was called off as it began
+            self._timer = None
+            self._waiting = [waiter for waiter in self._waiting if not waiter.future.cancelled()]
+            if self._fairness.is_shared():
+                for worker in self.all:
+                    if worker.owner and worker not in self._idle:
+                        worker.give_way_if_long()
+            while self._needs_another() and has_memory_for_another():
+                worker = Worker(self._start)
+                self.all = (*self.all, worker)
+                self._idle.append(worker)
+                waiting = len(self._waiting)
+                self._hand_out()
+                if len(self._waiting) == waiting:  # nobody may have it
+                    break
+            self._watch()
+
+    def _needs_another(self) -> bool:
+        if self._is_closed or self._idle_worker(is_slow=False) or len(self.all) >= MOST_EVER:
+            return False
+        is_replaced = len(self._usual()) < self._most  # one stands aside
+        held, since_s = self._held(), time.monotonic() - (0.0 if is_replaced else _PATIENCE_S)
+        if not is_replaced and self._served_s > since_s:  # the line moves
+            return False
+        of_address = Counter(map(_address, held.elements()))
+        return any(
+            owner
+            and asked_s <= since_s
+            and not held[owner]
+            and of_address[_address(owner)] < _MOST_OF_ADDRESS
+            and not self._has_to_give_way(owner)
+            for _, owner, asked_s in self._waiting
+        )
+
+
+def _address(owner: str) -> str:
+    return owner.partition("/")[0]
+
+
+def _is_warm(worker: Worker[WorkerProcess]) -> bool:
+    return worker.process is not None and worker.process.is_running

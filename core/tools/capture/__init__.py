@@ -1,0 +1,18 @@
+"""A recording proxy: what a client really sends, and what it really gets, one file each that this program opens.
+
+    serve ──► proxy ──► recorder ──► record ──► store
+    listens,  passes on,  one task     in the sandbox:   a folder,
+    signals   keeps       each         assembly, keys  or lines
+              (exchange)               taken out
+
+    door      who may use it          secrets   what clients send to show who they are
+    limits    how much is kept
+
+Public: `Capture`, `Outcome`, `run_capture`, `is_loopback`.
+"""
+
+from prompt_debugger.core.tools.capture.door import is_loopback
+from prompt_debugger.core.tools.capture.recorder import Outcome
+from prompt_debugger.core.tools.capture.serve import Capture, run_capture
+
+__all__ = ["Capture", "Outcome", "is_loopback", "run_capture"]

@@ -1,0 +1,194 @@
+"""The proxy: what comes in goes to the server as it came, what comes back goes to the client, and both are kept.
+
+    client ──► door ──► Relay ──► server
+                 │        │
+                 └──► Exchange ──► Recorder ──► Store
+
+An ASGI application. Pieces of an answer are passed on as they come, no faster than the client takes them. Who leaves
+ends the server's work; an answer that breaks off breaks off for the client, too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from contextlib import suppress
+from typing import TypeAlias
+
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.core.complete.backends.relay import RawHeaders, Relay, RelayedAnswer
+from prompt_debugger.core.tools.capture.door import refusal_of
+from prompt_debugger.core.tools.capture.exchange import Exchange
+from prompt_debugger.core.tools.capture.limits import MAX_UNDER_WAY
+from prompt_debugger.core.tools.capture.recorder import Recorder
+from prompt_debugger.core.tools.capture.secrets import secrets_of
+
+Message: TypeAlias = MutableMapping[str, object]
+Scope: TypeAlias = MutableMapping[str, object]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+
+LEFT = "the client left before the answer's end"
+STOPPED = "the capture was ended before the answer's end"
+
+
+class _ClientLeftError(Exception):
+    """Nobody waits for the answer any more."""
+
+
+class CaptureProxy:
+    """Passes requests on to one server and keeps what went through.
+
+    Args:
+        relay: The way to the server.
+        recorder: Keeps exchanges.
+        names: What the proxy is called besides `localhost` and addresses, in small letters.
+    """
+
+    def __init__(self, relay: Relay, recorder: Recorder, names: frozenset[str] = frozenset()) -> None:
+        self._relay = relay
+        self._recorder = recorder
+        self._names = names
+        self._under_way: set[asyncio.Task[None]] = set()
+        self._is_stopping = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            return  # a websocket: returning refuses it
+        asked = _Asked(scope)
+        refusal = refusal_of(asked.header(b"host") or "", asked.header(b"origin"), self._names)
+        if refusal is not None:
+            await _answer(send, 403, "refused", refusal)
+        elif len(self._under_way) >= MAX_UNDER_WAY or self._is_stopping:
+            await _answer(send, 503, "busy", "too many requests are under way in this proxy, or it is ending")
+        else:
+            await self._exchange(asked, receive, send)
+
+    async def stop(self) -> None:
+        """End the exchanges that are under way; what has come of each is kept."""
+        self._is_stopping = True
+        for task in self._under_way:
+            task.cancel()
+        if self._under_way:
+            await asyncio.wait(self._under_way)
+
+    async def _exchange(self, asked: _Asked, receive: Receive, send: Send) -> None:
+        exchange = self._recorder.begin(asked.method, asked.path, secrets_of(asked.headers, asked.query))
+        exchange.sent_packing = (asked.header(b"content-encoding") or "").strip().lower()
+        client = _Client(receive, exchange)
+        passing = asyncio.create_task(self._pass_on(asked, exchange, client, send))
+        leaving = asyncio.create_task(client.leaves())
+        self._under_way.add(passing)
+        try:
+            await asyncio.wait((passing, leaving), return_when=asyncio.FIRST_COMPLETED)
+            if not passing.done():
+                exchange.end(LEFT)
+        finally:
+            for task in (passing, leaving):
+                task.cancel()
+            await asyncio.wait((passing, leaving))
+            self._under_way.discard(passing)
+            fault = None if passing.cancelled() else passing.exception()
+            exchange.end(STOPPED if fault is None else f"this program failed to pass it on: {type(fault).__name__}")
+            self._recorder.keep(exchange)
+
+    async def _pass_on(self, asked: _Asked, exchange: Exchange, client: _Client, send: Send) -> None:
+        try:
+            url = self._relay.url_of(asked.raw_path, asked.query)
+        except ValueError as error:
+            exchange.end(str(error))
+            exchange.status = 400
+            await _answer(send, 400, "bad-path", str(error))
+            return
+        content = client.body() if asked.has_body else None
+        if content is None:
+            client.expects_none()
+        has_begun = False
+        try:
+            async with self._relay.send(asked.method, url, asked.headers, content) as answer:
+                exchange.head(answer.status, _header(answer, b"content-type"), _header(answer, b"content-encoding"))
+                has_begun = True
+                await send({"type": "http.response.start", "status": answer.status, "headers": list(answer.headers)})
+                async for piece in answer.pieces:
+                    exchange.take(piece)
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+                exchange.end()
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+        except BackendError as error:
+            exchange.end(error.message)
+            if not has_begun:
+                await _answer(send, 502, error.kind, f"{error.message} {error.hint}".strip())
+            # Else we return without an end, and the connection is closed: it breaks off for the client, too.
+        except _ClientLeftError:
+            exchange.end(LEFT)
+
+
+class _Asked:
+    """What the scope of a request says."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.method = str(scope["method"])
+        self.path = str(scope["path"])
+        raw_path, query, headers = scope.get("raw_path"), scope.get("query_string"), scope["headers"]
+        self.raw_path = raw_path if isinstance(raw_path, bytes) else self.path.encode("ascii", "replace")
+        self.query = query if isinstance(query, bytes) else b""
+        self.headers: RawHeaders = tuple(headers) if isinstance(headers, list | tuple) else ()
+
+    def header(self, name: bytes) -> str | None:
+        """Return the first header of a name, in lower case."""
+        return next((value.decode("latin-1") for known, value in self.headers if known == name), None)
+
+    @property
+    def has_body(self) -> bool:
+        """Whether a body follows, be it an empty one."""
+        return self.header(b"content-length") is not None or self.header(b"transfer-encoding") is not None
+
+
+class _Client:
+    """The client's end: its body, then the moment at which it leaves."""
+
+    def __init__(self, receive: Receive, exchange: Exchange) -> None:
+        self._receive = receive
+        self._exchange = exchange
+        self._has_body = asyncio.Event()
+
+    async def body(self) -> AsyncIterator[bytes]:
+        """Yield the body as it comes."""
+        while True:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                raise _ClientLeftError
+            piece = message.get("body")
+            if isinstance(piece, bytes) and piece:
+                self._exchange.sent.take(piece)
+                yield piece
+            if not message.get("more_body", False):
+                self._has_body.set()
+                return
+
+    def expects_none(self) -> None:
+        """Note that no body comes."""
+        self._has_body.set()
+
+    async def leaves(self) -> None:
+        """Return once the client has left; it is not looked for before its body is read."""
+        await self._has_body.wait()
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+
+
+def _header(answer: RelayedAnswer, name: bytes) -> str:
+    return next((value.decode("latin-1") for known, value in answer.headers if known == name), "")
+
+
+async def _answer(send: Send, status: int, kind: str, message: str) -> None:
+    """Answer ourselves, in the form in which clients look for an error; nobody may be there any more."""
+    error: JSONObject = {"message": f"prompt-debugger capture: {message}", "type": kind, "code": status}
+    body = json.dumps({"error": error}).encode("ascii")
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode("ascii"))]
+    with suppress(OSError):
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body, "more_body": False})

@@ -1,0 +1,94 @@
+"""Exchanges that are over → what is written; nothing is lost when the program is told to end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from prompt_debugger.core.base.errors import DebuggerError, SandboxError
+from prompt_debugger.core.sandbox import sandbox_of
+from prompt_debugger.core.tools.capture.exchange import Exchange, Held, api_of
+from prompt_debugger.core.tools.capture.record import Line, line_without_bodies, raw_of, write_exchange
+from prompt_debugger.core.tools.capture.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one exchange.
+
+    Attributes:
+        exchange: The exchange.
+        n_calls: Tool calls in its answer; `None` if it has no whole answer, or is not kept.
+        file: Where it stands; `None` if it is not kept.
+        failure: Why it could not be written, if it should have been.
+    """
+
+    exchange: Exchange
+    n_calls: int | None = None
+    file: Path | None = None
+    failure: DebuggerError | None = None
+
+
+class Recorder:
+    """Writes the exchanges of one proxy.
+
+    Args:
+        store: Where to.
+        upstream: Address of the server, for the record.
+        on_outcome: Told of each exchange once it is written.
+
+    Attributes:
+        n_failed: Exchanges that could not be written.
+    """
+
+    def __init__(self, store: Store, upstream: str, on_outcome: Callable[[Outcome], None]) -> None:
+        self.n_failed = 0
+        self._store = store
+        self._upstream = upstream
+        self._on_outcome = on_outcome
+        self._held = Held()
+        self._writing: set[asyncio.Task[None]] = set()
+        self._one_at_a_time = asyncio.Lock()
+
+    def begin(self, method: str, path: str, secrets: tuple[str, ...]) -> Exchange:
+        """Return an exchange that begins now."""
+        api = api_of(method, path)
+        number = 0 if api is None else self._store.take_number()
+        return Exchange.begin(number, api, method, path, secrets, self._held)
+
+    def keep(self, exchange: Exchange) -> None:
+        """Write an exchange that is over; `finish` awaits it."""
+        task = asyncio.create_task(self._keep(exchange))
+        self._writing.add(task)
+        task.add_done_callback(self._writing.discard)
+
+    async def finish(self) -> None:
+        """Return when everything is written."""
+        while self._writing:
+            await asyncio.wait(self._writing)
+
+    async def _keep(self, exchange: Exchange) -> None:
+        if exchange.api is None:
+            self._on_outcome(Outcome(exchange))
+            return
+        try:
+            line = await self._line_of(exchange)
+            async with self._one_at_a_time:
+                file = await asyncio.to_thread(self._store.write, exchange.number, exchange.api, line.text)
+            outcome = Outcome(exchange, line.n_calls, file)
+        except DebuggerError as error:
+            self.n_failed += 1
+            outcome = Outcome(exchange, failure=error)
+        self._on_outcome(outcome)
+
+    async def _line_of(self, exchange: Exchange) -> Line:
+        raw = raw_of(exchange, self._upstream)
+        try:
+            return await sandbox_of().run(write_exchange, raw)
+        except SandboxError as error:
+            return line_without_bodies(raw, error.message)
+        finally:
+            exchange.sent.drop()
+            exchange.answered.drop()

@@ -1,0 +1,161 @@
+"""Listens, serves the proxy, and ends when it is told to, with everything written."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+
+from prompt_debugger.core.base.egress import know_own_name
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.complete.backends.address import read_address
+from prompt_debugger.core.complete.backends.relay import Relay
+from prompt_debugger.core.sandbox import in_thread, sandbox_of
+from prompt_debugger.core.tools.capture.proxy import CaptureProxy
+from prompt_debugger.core.tools.capture.recorder import Outcome, Recorder
+from prompt_debugger.core.tools.capture.store import Store
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_GRACE_S = 5  # for clients that do not take the end of their answer
+_MOST_HEAD_BYTES = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """What is captured, and where.
+
+    Attributes:
+        upstream: Address of the server.
+        out: A folder, or a file whose name ends in `.jsonl`.
+        host: Name or address to listen on.
+        port: Port to listen on; 0 for any free one.
+        host_names: What clients call it besides that, `localhost` and addresses.
+    """
+
+    upstream: str
+    out: Path
+    host: str = "127.0.0.1"
+    port: int = 0
+    host_names: tuple[str, ...] = ()
+
+
+def run_capture(capture: Capture, on_ready: Callable[[str, str], None], on_outcome: Callable[[Outcome], None]) -> int:
+    """Serve until Ctrl-C or SIGTERM.
+
+    Args:
+        capture: What to capture.
+        on_ready: Told the proxy's base URL and the server's once it listens.
+        on_outcome: Told of each exchange.
+
+    Returns:
+        How many exchanges could not be written.
+
+    Raises:
+        DebuggerError: The address is none, the port is taken, or nothing can be written.
+    """
+    return asyncio.run(_until_a_signal(capture, on_ready, on_outcome))
+
+
+async def _until_a_signal(
+    capture: Capture, on_ready: Callable[[str, str], None], on_outcome: Callable[[Outcome], None]
+) -> int:
+    told = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, told.set)
+    try:
+        return await serve_capture(capture, told, on_ready, on_outcome)
+    finally:
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)
+
+
+async def serve_capture(
+    capture: Capture,
+    told: asyncio.Event,
+    on_ready: Callable[[str, str], None],
+    on_outcome: Callable[[Outcome], None],
+) -> int:
+    """Serve until `told` is set; what is under way then is ended, and all that went through is written.
+
+    Args:
+        capture: What to capture.
+        told: Set by whoever wants it to end.
+        on_ready: As in `run_capture`, and so is the rest.
+        on_outcome: Told of each exchange.
+    """
+    address = read_address(capture.upstream)
+    know_own_name(capture.host)
+    host = f"[{capture.host}]" if ":" in capture.host else capture.host
+    with closing(_listen(capture)) as listener, closing(Store(capture.out)) as store:
+        relay = Relay(address)
+        recorder = Recorder(store, address.base_url, on_outcome)
+        proxy = CaptureProxy(relay, recorder, frozenset(map(str.lower, (capture.host, *capture.host_names))))
+        warming = asyncio.ensure_future(in_thread(sandbox_of().warm_up))  # what reads exchanges, before the first comes
+        try:
+            serving = _Serving(proxy, listener, told)
+            on_ready(f"http://{host}:{listener.getsockname()[1]}/v1", address.base_url)
+            await told.wait()
+            await serving.end()
+            await recorder.finish()
+        finally:
+            warming.cancel()
+            await relay.close()
+        return recorder.n_failed
+
+
+class _Serving:
+    """uvicorn before a proxy, from its making on; `ended` is set should it end by itself."""
+
+    def __init__(self, proxy: CaptureProxy, listener: socket.socket, ended: asyncio.Event) -> None:
+        self._proxy = proxy
+        self._server = _Server(
+            uvicorn.Config(
+                proxy,
+                http="h11",  # whose heads have a greatest length
+                h11_max_incomplete_event_size=_MOST_HEAD_BYTES,
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                date_header=False,
+                proxy_headers=False,
+                timeout_graceful_shutdown=_GRACE_S,
+            )
+        )
+        self._task = asyncio.create_task(self._server.serve(sockets=[listener]))
+        self._task.add_done_callback(lambda _: ended.set())
+
+    async def end(self) -> None:
+        """End what is under way, then the server."""
+        await self._proxy.stop()
+        self._server.should_exit = True
+        await self._task
+
+
+class _Server(uvicorn.Server):
+    """Leaves signals to us: what is under way has to be kept first."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Do nothing about signals."""
+        yield
+
+
+def _listen(capture: Capture) -> socket.socket:
+    family = socket.AF_INET6 if ":" in capture.host else socket.AF_INET
+    try:
+        return socket.create_server((capture.host, capture.port), family=family, backlog=512)
+    except (OSError, OverflowError) as error:
+        raise RequestError(
+            f"cannot listen on {capture.host}:{capture.port}: {error}",
+            "Another program may have the port: choose one with --port, or 0 for any free one.",
+            field="--port",
+        ) from None

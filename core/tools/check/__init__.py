@@ -1,0 +1,62 @@
+"""A model's template against an engine's parsers, without weights: which of them read what it taught the model?
+
+answers      what a model is made to say        forms       how that is put to a template
+ideal        render → the ideal raw output      round_trip  every parser on it, whole and streamed
+judge        what came back, and what did not   recommend   what to start a server with
+model        the files that are checked         run         all of it, in order
+template     what is wrong with the template    serve       the command that starts a server
+document     the JSON of it                 lock, junit what a pipeline keeps and shows
+way_out      our own reader, where it reads more
+changes      what changed in what is printed, for `lock`
+agreement    transformers and an engine's renderer on the same conversations
+own_renderer models that an engine renders without their template
+evidence     one cell as a run              cases       failing cells for `parse --cases`
+served       a running server as the model      named        a parser's name in a model's
+smaller      drawn answers that fail, made small
+"""
+
+from prompt_debugger.core.tools.check.cases import failing_cases
+from prompt_debugger.core.tools.check.changes import Change
+from prompt_debugger.core.tools.check.document import check_to_json
+from prompt_debugger.core.tools.check.evidence import cell_trace, ideal_of, pasted_text
+from prompt_debugger.core.tools.check.ideal import Ideal
+from prompt_debugger.core.tools.check.judge import Cell
+from prompt_debugger.core.tools.check.junit import check_to_junit
+from prompt_debugger.core.tools.check.lock import compare_locks, lock_of, lock_to_json, read_lock
+from prompt_debugger.core.tools.check.model import CheckedModel, load_model
+from prompt_debugger.core.tools.check.run import Check, Checker, Wanted, check_without_parsers
+from prompt_debugger.core.tools.check.serve import (
+    PluginCommands,
+    plugin_commands,
+    serve_command,
+    serve_commands,
+)
+from prompt_debugger.core.tools.check.served import Place, load_served
+
+__all__ = [
+    "Cell",
+    "Change",
+    "Check",
+    "CheckedModel",
+    "Checker",
+    "Ideal",
+    "Place",
+    "PluginCommands",
+    "Wanted",
+    "cell_trace",
+    "check_to_json",
+    "check_to_junit",
+    "check_without_parsers",
+    "compare_locks",
+    "failing_cases",
+    "ideal_of",
+    "load_model",
+    "load_served",
+    "lock_of",
+    "lock_to_json",
+    "pasted_text",
+    "plugin_commands",
+    "read_lock",
+    "serve_command",
+    "serve_commands",
+]

@@ -1,0 +1,81 @@
+"""A cell of the matrix as a run: what was sent, what the parser was given, and what it returned."""
+
+from __future__ import annotations
+
+import json
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import (
+    ChatResult,
+    Completion,
+    JSONObject,
+    ParserOutcome,
+    Prompt,
+    PromptSpan,
+    Request,
+    Span,
+    SpanKind,
+    Trace,
+)
+from prompt_debugger.core.tools.check.ideal import Ideal, request_of
+from prompt_debugger.core.tools.check.run import Check
+
+
+def ideal_of(check: Check, answer: str) -> Ideal:
+    """Return what the template makes of an answer.
+
+    Raises:
+        RequestError: The check has no such answer.
+    """
+    for ideal in check.ideals:
+        if ideal.answer.name == answer:
+            return ideal
+    raise RequestError(f"the check has no answer {answer!r}", "Check the model again.")
+
+
+def cell_trace(check: Check, parser: str, answer: str) -> Trace:
+    """Return one parser on one answer as a run that has not been read yet.
+
+    Args:
+        check: The check.
+        parser: Name of the parsers, such as `vllm:hermes`.
+        answer: Name of the answer.
+
+    Raises:
+        RequestError: The parser was not asked about that answer.
+    """
+    ideal, cell = ideal_of(check, answer), check.cells.get(parser, {}).get(answer)
+    if cell is None or cell.outcome is None:
+        raise RequestError(f"{parser!r} was not asked about the answer {answer!r}", "Choose another cell.")
+    body = request_of(check.tools, ideal.form.kwargs)
+    prompt = Prompt("local", ideal.prompt, (PromptSpan(Span(0, len(ideal.prompt)), SpanKind.UNKNOWN),), None)
+    raw = Completion(ideal.raw, None, "stop")
+    return Trace(
+        Request(body, json.dumps(body, ensure_ascii=False)),
+        sent=body,
+        prompt=prompt if ideal.prompt else None,
+        notes=("A check: the template wrote the raw output, no server and no model was asked.",),
+        raw=raw,
+        chat=None if cell.outcome.error is not None else _chat(cell.outcome),
+    )
+
+
+def _chat(outcome: ParserOutcome) -> ChatResult:
+    message: JSONObject = {"role": "assistant", "content": outcome.content}
+    if outcome.reasoning is not None:
+        message["reasoning"] = outcome.reasoning
+    if outcome.tool_calls:
+        # Some parsers leave the id to the server, which makes one up.
+        message["tool_calls"] = [
+            {**call, "id": call.get("id") or f"call_{index}"} for index, call in enumerate(outcome.tool_calls)
+        ]
+    return ChatResult(message, outcome.finish_reason or ("tool_calls" if outcome.tool_calls else "stop"))
+
+
+def pasted_text(trace: Trace) -> str:
+    """Return a cell's run as a text that the page reads when it is pasted: raw output, tools and message."""
+    assert trace.raw is not None, "a cell has a raw output"
+    held: JSONObject = {"raw": trace.raw.text, "finish_reason": trace.raw.finish_reason}
+    if trace.chat is not None:
+        held["message"] = trace.chat.message
+    return json.dumps({**held, "tools": list(trace.request.tools)}, ensure_ascii=False, indent=1)

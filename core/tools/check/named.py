@@ -1,0 +1,59 @@
+"""Does a model's name bear the name of a parser? Part by part, versions included: what only begins alike does not.
+
+`glm45` is in `GLM-4.5-Air`, and `granite4` in `granite-4.0-h-tiny`; `minicpm5` is neither in `minicpmv45` nor in
+`MiniCPM-V-4.5`, and `kimi_k2` is not said of `Kimi-K2.5`, which is another version.
+"""
+
+from __future__ import annotations
+
+import re
+
+_PART = re.compile(r"[a-z]+|\d+")
+_POINT = re.compile(r"(?<=\d)p(?=\d)")  # as `step3p5` writes 3.5
+_VERSION = re.compile(r"_v\d+$")
+
+
+def bears_name(model: str, parser: str) -> bool:
+    """Return whether whole parts of a model's name are the name of a parser.
+
+    Args:
+        model: A folder, a hub id with or without its revision, a file's name.
+        parser: Name of a parser.
+    """
+    return _stands_in(model, _POINT.sub("", parser.lower()))
+
+
+def bears_forkserver(model: str, parser: str) -> bool:
+    """Return whether whole parts of a model's name are the name of a parser less its version, which must not differ."""
+    base_name = _VERSION.sub("", parser.lower())
+    return (
+        base_name != parser.lower() and len(base_name) > 3 and _stands_in(model, base_name, followed_by_version=False)
+    )
+
+
+def _stands_in(model: str, name: str, *, followed_by_version: bool = True) -> bool:
+    """Return whether a name is some whole parts of a model's name; behind a version no more of one may follow."""
+    text = _last(model)
+    wanted = "".join(_PART.findall(name))
+    found = list(_PART.finditer(text))
+    ends = [(one.start(), one.end()) for one in found]
+    for first, one in enumerate(found):
+        joined = ""
+        for index in range(first, len(found)):
+            joined += found[index][0]
+            if joined == wanted and _is_at_edge(text, one.start()):
+                following = text[ends[index][1] :]
+                if wanted[-1].isdigit():
+                    return not re.match(r"[.p]0*[1-9]", following)
+                return followed_by_version or not re.match(r"[\W_]?v?[\W_]?\d", following)
+    return False
+
+
+def _is_at_edge(text: str, start: int) -> bool:
+    """Return whether a part begins here, and is not the figure behind letters."""
+    return start == 0 or not text[start - 1].isalnum()
+
+
+def _last(model: str) -> str:
+    """Return the name of a model without the publisher, the folders above it, and the revision."""
+    return re.split(r"[/\\]", model.partition("@")[0].rstrip("/\\"))[-1].lower()

@@ -1,0 +1,210 @@
+"""Which parsers to start a server with: the most answers right, and of equals the one made for the family."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from prompt_debugger.core.base.protocols import ReadContext
+from prompt_debugger.core.formats import TABLES, score_formats
+from prompt_debugger.core.parse.engines import read_parser_name
+from prompt_debugger.core.tools.check.answers import SIMPLEST_CALL
+from prompt_debugger.core.tools.check.ideal import Ideal
+from prompt_debugger.core.tools.check.judge import Cell
+from prompt_debugger.core.tools.check.named import bears_forkserver, bears_name
+from prompt_debugger.core.tools.check.way_out import WayOut
+
+_MANY = 20  # parsers, none of which gives an answer back: then it is hardly they who are at fault
+Verdict = Literal["works", "works-with-limits", "nothing-works"]
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """What to start a server with.
+
+    Attributes:
+        tool_parser: Name for `--tool-call-parser`; `None` if none reads the calls.
+        reasoning_parser: Name for `--reasoning-parser`; `None` if none is needed or none works.
+        name: The pair as it stands in the matrix; `None` if nothing works.
+        verdict: How well it works.
+        reasons: Why, a sentence each, the most telling first.
+        way_out: Our own reader, where parsers fall short; `None` where nobody looked.
+    """
+
+    tool_parser: str | None
+    reasoning_parser: str | None
+    name: str | None
+    verdict: Verdict
+    reasons: tuple[str, ...]
+    way_out: WayOut | None = None
+
+
+def family_of(ideals: Iterable[Ideal]) -> str | None:
+    """Return the format that explains most outputs with calls; `None` if none does."""
+    votes: Counter[str] = Counter()
+    for ideal in ideals:
+        if ideal.answer.calls and ideal.is_whole:
+            name, score = next(iter(score_formats(ideal.raw, ReadContext(prompt_tail=ideal.prompt_tail)).items()))
+            votes[name] += score.score > 0
+    return next((name for name, count in votes.most_common(1) if count), None)
+
+
+def needs_reasoning(ideals: Iterable[Ideal]) -> bool:
+    """Return whether outputs hold reasoning, or the marks of an empty block of it."""
+    return any(
+        ideal.answer.reasoning is not None or any(tag in ideal.raw for pair in TABLES.prompt_pairs for tag in pair)
+        for ideal in ideals
+        if ideal.is_whole
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Puts parsers in order.
+
+    Attributes:
+        family: Format of the model's outputs, where it is known.
+        model: Name of the model: of equals the parser that bears its name wins.
+    """
+
+    family: str | None
+    model: str
+
+    def best(self, cells: Mapping[str, Mapping[str, Cell]], most: int) -> list[str]:
+        """Return the names that read most, best first, those that read nothing left out."""
+        ranked = sorted(cells, key=lambda name: self._key(name, cells[name]), reverse=True)
+        return [name for name in ranked if any(cell.whole for cell in cells[name].values())][:most]
+
+    def _key(self, name: str, cells: Mapping[str, Cell]) -> tuple[float, ...]:
+        pair, every = read_parser_name(name), cells.values()
+        return (
+            float(reads_calls(cells)),
+            sum(cell.is_passed for cell in every),
+            sum(cell.is_usable for cell in every),
+            sum(cell.whole for cell in every),
+            self._made_for(pair.tool, TABLES.tool_parsers) + self._made_for(pair.reasoning, TABLES.reasoning_parsers),
+            sum(cell.is_passed and cell.remark is None for cell in every),
+        )
+
+    def _made_for(self, parser: str | None, table: Mapping[str, Sequence[str]]) -> float:
+        """Return how surely a parser was made for this model: by its name, then by its place in the family's list."""
+        if parser is None:
+            return 0.0
+        known = table.get(self.family or "", ())
+        named = 2.0 if bears_name(self.model, parser) else 1.5 if bears_forkserver(self.model, parser) else 0.0
+        return named + (1.0 - known.index(parser) / 100 if parser in known else 0.0)
+
+    def own_tool(self, names: Iterable[str]) -> str | None:
+        """Return the tool parser of some names that was most surely made for this model; `None` if none was."""
+        known = self.made_for()
+        tools = {tool for name in names if (tool := read_parser_name(name).tool) is not None}
+        own = sorted(tool for tool in tools if tool in known or bears_name(self.model, tool))
+        return max(own, key=lambda tool: self._made_for(tool, TABLES.tool_parsers), default=None)
+
+    def own_reasoning(self) -> tuple[str, ...]:
+        """Return the reasoning parser that the family's record names first, if any."""
+        return tuple(TABLES.reasoning_parsers.get(self.family or "", ())[:1])
+
+    def made_for(self) -> tuple[str, ...]:
+        """Return the tool parsers that the family's record names."""
+        return tuple(TABLES.tool_parsers.get(self.family or "", ()))
+
+
+def recommend(
+    ideals: Sequence[Ideal], cells: Mapping[str, Mapping[str, Cell]], order: Sequence[str], ranking: Ranking
+) -> Recommendation:
+    """Return what to start a server with.
+
+    Args:
+        ideals: What the template makes of each answer.
+        cells: What came back, by parser and answer.
+        order: Names that may be recommended, best first.
+        ranking: What is known of the family.
+    """
+    name = next((one for one in order if _may_be_named(one, cells[one], ranking)), None)
+    if name is None:
+        return Recommendation(None, None, None, "nothing-works", tuple(_why_nothing(ideals, cells, ranking)))
+    pair, row = read_parser_name(name), cells[name]
+    verdict: Verdict = "works" if all(cell.is_passed for cell in row.values()) else "works-with-limits"
+    reasons = (_tally(name, row), *_failures(row, cells), *_rivals(cells, name, ranking))
+    return Recommendation(pair.tool, pair.reasoning, name, verdict, reasons)
+
+
+def _tally(name: str, row: Mapping[str, Cell]) -> str:
+    """Return in numbers what came back."""
+    whole = sum(cell.whole and not cell.leaves_reasoning for cell in row.values())
+    usual, passed = sum(cell.is_usable for cell in row.values()), sum(cell.is_passed for cell in row.values())
+    if passed == len(row):
+        return f"`{_shown(name)}` gives back all {passed} answers as they went in, whole and in every chunking."
+    return (
+        f"`{_shown(name)}` gives back {whole} of {len(row)} answers whole, {usual} streamed token by token, "
+        f"{passed} in every chunking."
+    )
+
+
+def _failures(row: Mapping[str, Cell], cells: Mapping[str, Mapping[str, Cell]]) -> Iterator[str]:
+    """Say what fails: one by one, but in one sentence what only fails in larger deltas."""
+    for answer, cell in row.items():
+        if not cell.is_usable:
+            asked = [other[answer] for other in cells.values() if answer in other]
+            is_blurred = len(asked) >= _MANY and not any(one.whole for one in asked)
+            blame = (
+                " No parser that was asked gives it back: it may be the template that blurs it." if is_blurred else ""
+            )
+            yield f"It fails for `{answer}`: {cell.problem}.{blame}"
+    larger = {answer: cell for answer, cell in row.items() if cell.is_usable and not cell.is_passed}
+    if larger:
+        first, cell = next(iter(larger.items()))
+        others = f" Likewise {', '.join(f'`{name}`' for name in list(larger)[1:])}." if len(larger) > 1 else ""
+        yield (
+            "In larger deltas, as a busy server or speculative decoding send them, some come back otherwise: "
+            f"`{first}`, {cell.problem}.{others}"
+        )
+
+
+def reads_calls(row: Mapping[str, Cell]) -> bool:
+    """Return whether the simplest call comes back whole; without it nothing is recommended."""
+    cell = row.get(SIMPLEST_CALL)
+    return cell is not None and cell.whole
+
+
+def _may_be_named(name: str, row: Mapping[str, Cell], ranking: Ranking) -> bool:
+    """Return whether a parser may be recommended: one that was not made for the family must stream as well."""
+    cell = row.get(SIMPLEST_CALL)
+    is_own = read_parser_name(name).tool in ranking.made_for()
+    return cell is not None and cell.whole and (cell.streamed_usual is not False or is_own)
+
+
+def _rivals(cells: Mapping[str, Mapping[str, Cell]], chosen: str, ranking: Ranking) -> Iterable[str]:
+    """Say why the parser that was made for the model was not chosen: what it does not give back, alone or paired."""
+    own = ranking.own_tool(cells)
+    if own is None or own == read_parser_name(chosen).tool:
+        return
+    rows = sorted(name for name in cells if read_parser_name(name).tool == own)
+    for name in reversed(rows):  # pairs first: they are what a server is started with
+        failed = next(((answer, cell) for answer, cell in cells[name].items() if not cell.is_passed), None)
+        if failed is not None:
+            why = "made for this family" if own in ranking.made_for() else "which bears the model's name"
+            yield f"`{_shown(name)}`, {why}, fails for `{failed[0]}`: {failed[1].problem}."
+            return
+
+
+def _why_nothing(ideals: Sequence[Ideal], cells: Mapping[str, Mapping[str, Cell]], ranking: Ranking) -> Iterable[str]:
+    if not any(SIMPLEST_CALL in row for row in cells.values()):
+        simplest = next((ideal for ideal in ideals if ideal.answer.name == SIMPLEST_CALL), None)
+        if simplest is not None and simplest.refusal is not None:
+            yield f"The template fails for the simplest call: {simplest.refusal.message.rstrip('.')}."
+        else:
+            yield "The template does not print a tool call, so there is nothing for a parser to read."
+        return
+    yield "No parser of this release gives back the simplest call as it went in."
+    for name in ranking.made_for():
+        cell = cells.get(f"vllm:{name}", {}).get(SIMPLEST_CALL)
+        if cell is not None and cell.problem is not None:
+            yield f"`{name}`, made for this family: {cell.problem}."
+
+
+def _shown(name: str) -> str:
+    return name.removeprefix("vllm:")

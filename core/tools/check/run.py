@@ -1,0 +1,253 @@
+"""The whole check, in order: answers → ideal outputs → parsers → what to start a server with."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from prompt_debugger.core.base.types import Finding, JSONObject, Severity
+from prompt_debugger.core.formats import FORMATS, TABLES
+from prompt_debugger.core.parse.engines import VllmEngine, read_parser_name, write_parser_name
+from prompt_debugger.core.render.local import Renderer
+from prompt_debugger.core.tools.check.agreement import Engines, compare_engines, engine_findings
+from prompt_debugger.core.tools.check.answers import PLAIN_TOOLS, TOOLS, answers
+from prompt_debugger.core.tools.check.ideal import Ideal, Writer
+from prompt_debugger.core.tools.check.judge import Cell
+from prompt_debugger.core.tools.check.model import CheckedModel
+from prompt_debugger.core.tools.check.own_renderer import words_on_renderer
+from prompt_debugger.core.tools.check.recommend import (
+    Ranking,
+    Recommendation,
+    family_of,
+    needs_reasoning,
+    reads_calls,
+    recommend,
+)
+from prompt_debugger.core.tools.check.round_trip import Question, RoundTrip, reasoning_names, tool_names
+from prompt_debugger.core.tools.check.served import ServerRenderer
+from prompt_debugger.core.tools.check.smaller import Smaller, smaller_answers
+from prompt_debugger.core.tools.check.template import TemplateCheck, check_template
+from prompt_debugger.core.tools.check.way_out import way_out
+
+Tell = Callable[[str], None]
+_CONTROL_TOKEN = re.compile(
+    r"<\|[^|<>\s]{1,60}\|?>|<[^|<>\s]{1,60}\|>|<｜[^<>]{1,60}｜>|\[/?[A-Z_]{3,40}\]|</?\w{2,30}:\w{2,30}>"
+)
+_PAIRED_TOOLS, _PAIRED_REASONINGS = 2, 2
+_ALONE = (
+    "The parsers had an approximate vocabulary and none of the model's files, from which some take their markers: "
+    "check the model's folder to be sure."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the caller asks for.
+
+    Attributes:
+        tool_parsers: The only tool parsers to check; `None` for all.
+        reasoning_parser: The only reasoning parser to check; `None` for all.
+        is_thorough: Whether to try more answers and more chunkings.
+        parser_file: Plugin file that the tool parsers come from; "" for none.
+    """
+
+    tool_parsers: tuple[str, ...] | None = None
+    reasoning_parser: str | None = None
+    is_thorough: bool = False
+    parser_file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What a check found.
+
+    Attributes:
+        model: What was checked.
+        release: Version of the vLLM whose parsers were asked.
+        ideals: What the template makes of each answer.
+        tools: The tools that every request offered.
+        cells: By name of the parsers, then of the answer.
+        recommendation: What to start a server with.
+        family: Format that the model writes in, where it is known.
+        template: What the template supports.
+        parser_file: Plugin file that the tool parsers come from; "" for none.
+        has_vocabulary: Whether parsers had the model's own vocabulary, not a stand-in.
+        engines: Whether transformers and vLLM render alike.
+        is_narrowed: Whether the tool parsers were chosen by name.
+        smaller: Smaller answers that fail alike, by name of the parsers and of the drawn answer.
+    """
+
+    model: CheckedModel
+    release: str
+    ideals: tuple[Ideal, ...]
+    tools: tuple[JSONObject, ...]
+    cells: Mapping[str, Mapping[str, Cell]]
+    recommendation: Recommendation
+    family: str | None = None
+    template: TemplateCheck = field(default_factory=TemplateCheck)
+    parser_file: str = ""
+    has_vocabulary: bool = False
+    engines: Engines = field(default_factory=Engines)
+    is_narrowed: bool = False
+    smaller: Mapping[str, Mapping[str, Smaller]] = field(default_factory=dict)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is wrong with template, engines and parsers, worst first."""
+        every = (*self.template.findings, *engine_findings(self.engines))
+        return tuple(sorted(every, key=lambda one: list(Severity).index(one.severity)))
+
+
+@dataclass
+class Checker:
+    """Checks models with the parsers of one vLLM; keeps them warm from one model to the next.
+
+    Attributes:
+        engines: Helpers that share the work; each has the same vLLM.
+        tell: Gets a word on how far it is.
+        api_key: For a running server that is checked; never shown.
+    """
+
+    engines: Sequence[VllmEngine]
+    tell: Tell = field(default=lambda _: None)
+    api_key: str | None = field(default=None, repr=False)
+
+    async def check(self, model: CheckedModel, wanted: Wanted = Wanted()) -> Check:  # frozen
+        """Check one model.
+
+        Raises:
+            EngineError: There is no vLLM here, or a helper failed.
+        """
+        known = await self.engines[0].parsers()
+        tools, ideals = await asyncio.to_thread(write_answers, model, is_thorough=wanted.is_thorough)
+        ranking = Ranking(await asyncio.to_thread(family_of, ideals), model.name)
+        question = Question(ideals, _vocabulary_of(model), wanted.is_thorough, single_tokens(ideals, ranking.family))
+        trip = RoundTrip(self.engines, question, tools, self.tell)
+        order = await self._ask(trip, ranking, wanted)
+        self.tell("the template")
+        has_plain_tools = tools is PLAIN_TOOLS
+        template = await asyncio.to_thread(check_template, model, ideals, has_plain_tools=has_plain_tools)
+        self.tell("transformers and the engine's renderer")
+        engines = await self._compare(model, ideals, tools, known.version, ranking.family)
+        chosen = recommend(ideals, trip.cells, order, ranking)
+        if chosen.verdict != "works" and wanted.tool_parsers is None:
+            row = trip.cells.get(chosen.name or "", {})
+            more = await asyncio.to_thread(way_out, ideals, tools, ranking.family, row)
+            hints = [more.sentence] if more.sentence else []
+            if chosen.name is None and trip.cells and trip.question.tokenizer is None and ranking.family is not None:
+                hints.append(_ALONE)
+            chosen = replace(chosen, reasons=(*chosen.reasons, *hints), way_out=more)
+        return Check(
+            model,
+            known.version,
+            ideals,
+            tools,
+            trip.cells,
+            chosen,
+            ranking.family,
+            template,
+            wanted.parser_file,
+            has_vocabulary=trip.question.tokenizer is not None,
+            engines=engines,
+            is_narrowed=wanted.tool_parsers is not None,
+            smaller=await self._make_smaller(model, trip, chosen.name),
+        )
+
+    async def _make_smaller(
+        self, model: CheckedModel, trip: RoundTrip, name: str | None
+    ) -> dict[str, dict[str, Smaller]]:
+        """Make smaller what was drawn and fails with the recommended parsers."""
+        if name is None or not trip.question.is_thorough:
+            return {}
+        self.tell("smaller answers that fail alike")
+
+        async def again(ideal: Ideal, is_streamed: bool) -> Cell:  # noqa: FBT001
+            return await trip.again(ideal, name, streaming=is_streamed)
+
+        writer = Writer(model.renderer(), model.end_texts, trip.tools)
+        return {name: await smaller_answers(writer, trip.question.ideals, trip.cells[name], again)}
+
+    async def _compare(
+        self,
+        model: CheckedModel,
+        ideals: Sequence[Ideal],
+        tools: Sequence[JSONObject],
+        version: str,
+        family: str | None,
+    ) -> Engines:
+        """Hold transformers against the server that is checked, where it renders, else against vLLM's renderer."""
+        if model.server is not None and (server := ServerRenderer(model, self.api_key)).asked:
+            kind = model.server.kind
+            return await compare_engines(server, model, ideals, tools, name=server.name, kind=kind)
+        name = f"vLLM {version}"
+        words = await words_on_renderer(self.engines[0], model, family, name)
+        if words.skipped:
+            return Engines(name, skipped=words.skipped)
+        return replace(await compare_engines(self.engines[0], model, ideals, tools, name=name), note=words.note)
+
+    async def _ask(self, trip: RoundTrip, ranking: Ranking, wanted: Wanted) -> list[str]:
+        """Ask tool parsers, reasoning parsers and pairs of the best; return what may be recommended, best first."""
+        engine = self.engines[0]
+        one_reasoning = None if wanted.reasoning_parser is None else [wanted.reasoning_parser]
+        alone = await tool_names(engine, wanted.tool_parsers)
+        await trip.ask(alone, "tool parsers")
+        if not needs_reasoning(trip.question.ideals) and one_reasoning is None:
+            return ranking.best({name: trip.cells[name] for name in alone}, len(alone))
+        thinking = await reasoning_names(engine, one_reasoning)
+        await trip.ask(thinking, "reasoning parsers")
+        best_alone = ranking.best({name: trip.cells[name] for name in alone}, _PAIRED_TOOLS)
+        own = ranking.own_tool(name for name in alone if reads_calls(trip.cells[name]))
+        if own is not None and (name := write_parser_name(own, None)) not in best_alone:
+            best_alone.append(name)
+        best_thinking = ranking.best({name: trip.cells[name] for name in thinking}, _PAIRED_REASONINGS)
+        best_thinking += [
+            name
+            for own in ranking.own_reasoning()
+            if (name := write_parser_name(None, own)) in trip.cells and name not in best_thinking
+        ]
+        pairs = [
+            write_parser_name(read_parser_name(tool).tool, read_parser_name(reasoning).reasoning)
+            for tool in best_alone
+            for reasoning in best_thinking
+        ]
+        await trip.ask(pairs, "pairs of them")
+        return ranking.best({name: trip.cells[name] for name in (*pairs, *best_alone)}, len(pairs) + len(best_alone))
+
+
+def check_without_parsers(model: CheckedModel, *, is_thorough: bool = False) -> Check:
+    """Return what a template shows by itself, where there is no vLLM to ask; nothing is recommended."""
+    tools, ideals = write_answers(model, is_thorough=is_thorough)
+    template = check_template(model, ideals, has_plain_tools=tools is PLAIN_TOOLS)
+    nothing = Recommendation(None, None, None, "nothing-works", ())
+    return Check(model, "", ideals, tools, {}, nothing, family_of(ideals), template)
+
+
+def write_answers(
+    model: CheckedModel, *, is_thorough: bool, renderer: Renderer | None = None
+) -> tuple[tuple[JSONObject, ...], tuple[Ideal, ...]]:
+    """Return the tools of the requests, and what the template makes of each answer."""
+    wanted = answers(is_thorough=is_thorough)
+    for tools in (TOOLS, PLAIN_TOOLS):
+        writer = Writer(model.renderer(renderer), model.end_texts, tools)
+        first = writer.write(wanted[0])
+        if first.refusal is None:
+            return tools, (first, *map(writer.write, wanted[1:]))
+    writer = Writer(model.renderer(renderer), model.end_texts)
+    return TOOLS, tuple(map(writer.write, wanted))
+
+
+def _vocabulary_of(model: CheckedModel) -> Path | None:
+    """Return the folder of a vocabulary that vLLM loads without running code of the model."""
+    return model.folder if model.folder is not None and (model.folder / "tokenizer.json").is_file() else None
+
+
+def single_tokens(ideals: Sequence[Ideal], family: str | None) -> tuple[str, ...]:
+    """Return the marks of some outputs that are one token in vocabularies: the family's own, and what looks alike."""
+    text = "\n".join(ideal.prompt_tail + ideal.raw for ideal in ideals)
+    known = {*(tag for pair in TABLES.reasoning_pairs for tag in pair), *TABLES.end_texts, *TABLES.turn_markers}
+    if family is not None:
+        known |= FORMATS[family].conventions.markers
+    return tuple(sorted({one for one in known if one in text and " " not in one} | {*_CONTROL_TOKEN.findall(text)}))

@@ -1,0 +1,64 @@
+"""A template against the files beside it: end tokens that servers stop at, further named templates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from prompt_debugger.core.base.errors import RenderError
+from prompt_debugger.core.base.text import first_divergence
+from prompt_debugger.core.base.types import Finding, JSONObject, Severity
+from prompt_debugger.core.render.local import Renderer
+from prompt_debugger.core.tools.check.answers import TOOLS, USER_WORDS
+from prompt_debugger.core.tools.check.ideal import Ideal
+from prompt_debugger.core.tools.check.model import CheckedModel
+from prompt_debugger.core.tools.check.template.finding import found, shown
+
+
+def file_findings(model: CheckedModel, ideals: Sequence[Ideal], renderer: Renderer | None = None) -> Iterator[Finding]:
+    """Report where template and files do not agree."""
+    yield from _ends(model, ideals)
+    yield from _variants(model, renderer)
+
+
+def _ends(model: CheckedModel, ideals: Sequence[Ideal]) -> Iterator[Finding]:
+    """Report an end of turn at which no server stops by itself."""
+    if model.tokenizer is None or not (known := model.end_texts):
+        return
+    text = next((one for one in ideals if one.answer.name == "text" and one.refusal is None), None)
+    if text is None or not text.end or text.end in known:
+        return
+    yield found(
+        "end-token-unknown",
+        Severity.ERROR,
+        f"The template ends the model's turn with {shown(text.end)}, and no file says that generation ends there.",
+        f"`tokenizer_config.json` and `generation_config.json` end it at {', '.join(map(shown, sorted(known)))}: "
+        "the model writes on into the next turn.",
+        quote=text.raw[-60:],
+        fix=f"Add the id of {text.end!r} to `eos_token_id` of `generation_config.json`, or send it in `stop`.",
+    )
+
+
+def _variants(model: CheckedModel, renderer: Renderer | None) -> Iterator[Finding]:
+    """Report named templates that render the same request otherwise."""
+    if model.template_file is not None or len(model.settings.templates) < 2:
+        return
+    body: JSONObject = {"messages": [{"role": "user", "content": USER_WORDS}], "tools": list(TOOLS)}
+    texts: dict[str, str] = {}
+    for name, template in model.settings.templates.items():
+        try:
+            texts[name] = model.renderer(renderer, template)(body)
+        except RenderError as error:
+            texts[name] = f"({error.message})"
+    names = list(texts)
+    first = texts[names[0]]
+    for name in names[1:]:
+        if (at := first_divergence(first, texts[name])) is not None:
+            yield found(
+                "variants-differ",
+                Severity.NOTE,
+                f"The templates `{names[0]}` and `{name}` give different prompts for one request with tools.",
+                f"From character {at}: {shown(first[at : at + 60])} and {shown(texts[name][at : at + 60])}. Servers "
+                "take `tool_use` for requests with tools where there is one, and `default` otherwise.",
+                fix="Name the one that is meant with `--chat-template`.",
+            )
+            return

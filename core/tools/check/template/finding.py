@@ -1,0 +1,29 @@
+"""How a finding about a template is written; its codes are PD8xx, none of which a run can have."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.errors import shorten
+from prompt_debugger.core.base.types import Certainty, Finding, FindingEvidence, Severity, Stage
+from prompt_debugger.core.tools.check.template.catalogue import CODES
+
+
+def found(name: str, severity: Severity, title: str, detail: str, *, quote: str = "", fix: str = "") -> Finding:
+    """Return a finding.
+
+    Args:
+        name: The defect, one of `TEMPLATE_RULES`.
+        severity: How bad it is, one of those that the rule can have.
+        title: One sentence that can be quoted alone.
+        detail: What was seen, with the values.
+        quote: The prompt around it.
+        fix: What to change.
+    """
+    evidence = (FindingEvidence("prompt", quote=quote[:400]),) if quote else ()
+    return Finding(
+        CODES[name], name, severity, Stage.RENDER, title, detail, evidence, fix, certainty=Certainty.OBSERVED
+    )
+
+
+def shown(text: str) -> str:
+    """Return a text as a finding quotes it."""
+    return shorten(text, 120)

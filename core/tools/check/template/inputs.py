@@ -1,0 +1,110 @@
+"""What a template does to what clients send: dropped silently, or refused in a form that some engines hand over.
+
+All of it is seen by the probes already; here is what of it is a defect, and for whom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from prompt_debugger.core.base.types import Finding, Severity
+from prompt_debugger.core.render.local import Renderer
+from prompt_debugger.core.render.probes import Change, ProbeAnswer, Support
+from prompt_debugger.core.render.server import template_facts
+from prompt_debugger.core.tools.check.answers import SIMPLEST_CALL
+from prompt_debugger.core.tools.check.ideal import Ideal
+from prompt_debugger.core.tools.check.model import CheckedModel
+from prompt_debugger.core.tools.check.template.finding import found
+
+
+def input_findings(
+    model: CheckedModel, ideals: Sequence[Ideal], probes: Sequence[ProbeAnswer], renderer: Renderer | None = None
+) -> Iterator[Finding]:
+    """Report what of a request is lost or refused."""
+    by_name = {one.name: one for one in probes}
+    has_calls = any(one.answer.name == SIMPLEST_CALL and one.is_whole for one in ideals)
+    yield from _dropped(model, by_name, has_calls=has_calls, renderer=renderer)
+    if has_calls:
+        yield from _arguments(by_name)
+    yield from _bos(model, by_name)
+
+
+def _dropped(
+    model: CheckedModel, probes: Mapping[str, ProbeAnswer], *, has_calls: bool, renderer: Renderer | None
+) -> Iterator[Finding]:
+    """Report messages that leave no trace in the prompt."""
+    parts = probes.get("content-parts")
+    if _is_lost(parts):
+        assert parts is not None
+        goes_through = template_facts(model.template, renderer).content_format == "openai"
+        whom = "vLLM hands it lists, as it goes through them" if goes_through else "vLLM joins them to a text before"
+        severity = Severity.WARNING if goes_through else Severity.NOTE
+        yield _lost("Of content as a list of texts, something is not printed.", f"{parts.detail} {whom}.", severity)
+    system = probes.get("system-role")
+    if _is_lost(system):
+        assert system is not None
+        yield _lost("A system message is not printed.", system.detail, Severity.WARNING)
+    results = probes.get("tool-results")
+    if has_calls and _is_lost(results):
+        assert results is not None
+        yield _lost("What a tool returned is not printed.", results.detail, Severity.ERROR)
+
+
+def _is_lost(probe: ProbeAnswer | None) -> bool:
+    if probe is None:
+        return False
+    return probe.support is Support.IGNORED or probe.change is Change.PART_LOST
+
+
+def _lost(title: str, detail: str, severity: Severity) -> Finding:
+    return found(
+        "input-not-printed", severity, title, detail, fix="Let the template print it, or refuse it with a reason."
+    )
+
+
+def _arguments(probes: Mapping[str, ProbeAnswer]) -> Iterator[Finding]:
+    """Report a form of the arguments of earlier calls for which a template fails."""
+    for name, form, severity, who in (
+        ("object-arguments", "an object", Severity.ERROR, "vLLM hands them over so, always."),
+        (
+            "text-arguments",
+            "text",
+            Severity.NOTE,
+            "vLLM decodes such text before the template sees it; transformers does not.",
+        ),
+    ):
+        probe = probes.get(name)
+        if probe is not None and probe.change is Change.AS_PYTHON:
+            yield found(
+                "arguments-as-python",
+                Severity.ERROR,
+                "The template prints the arguments of earlier calls as Python writes them.",
+                f"{probe.detail.rstrip('.')}. The model learns to write what no parser of JSON reads.",
+                quote=probe.quote,
+                fix="Print them with `| tojson`.",
+            )
+        if probe is not None and probe.support is Support.REFUSED:
+            line = "" if probe.template_line is None else f" (template line {probe.template_line})"
+            yield found(
+                "arguments-refused",
+                severity,
+                f"The template fails for the arguments of an earlier call as {form}.",
+                f"{probe.fault.rstrip('.')}{line}. {who}",
+                fix="Let the template take both: test the arguments with `is string`.",
+            )
+
+
+def _bos(model: CheckedModel, probes: Mapping[str, ProbeAnswer]) -> Iterator[Finding]:
+    """Report a BOS that stands in the text and is added once more by whoever tokenizes with special tokens."""
+    vocabulary = None if model.tokenizer is None else model.tokenizer.vocabulary
+    printed = probes.get("prints-bos")
+    if vocabulary is None or not vocabulary.adds_bos or printed is None or printed.support is not Support.SUPPORTED:
+        return
+    yield found(
+        "bos-added-to-text",
+        Severity.NOTE,
+        "The template writes BOS, and the tokenizer adds one more to a text.",
+        "vLLM's chat adds none. Its `/v1/completions` with the rendered text does, unless `add_special_tokens` is "
+        "false, and so do scripts that render to text and tokenize that.",
+        fix="Send token ids, or tokenize the rendered text without special tokens.",
+    )

@@ -1,0 +1,152 @@
+"""What `run --tool-answers` adds under `conversation`; `docs/schema` is made from this."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+from prompt_debugger.core.base.types import CallOutcome, JSONObject
+from prompt_debugger.core.tools.conversation.turns import Conversation, ConversationTurn
+
+
+class _Document(BaseModel):
+    model_config = ConfigDict(from_attributes=True, frozen=True)
+
+
+class SeamPlaceDocument(_Document):
+    """What stands at the first difference on one side.
+
+    Attributes:
+        where: `prompt` or `output` of the last turn, or the `next` prompt.
+        text: The differing token's text, or character; "" at an end.
+        lead: Text in front of it.
+        tail: Text behind it.
+        token_id: Its id; `null` where texts are compared.
+        field: Request field that it shows, if any.
+        template_line: Line of the template that wrote it, from 1, where known.
+    """
+
+    where: Literal["prompt", "output", "next"]
+    text: str
+    lead: str
+    tail: str
+    token_id: int | None
+    field: str | None
+    template_line: int | None
+
+
+class SeamDocument(_Document):
+    """How the next prompt goes on from the last turn.
+
+    Attributes:
+        unit: What is counted.
+        known: Units of the last prompt and the output behind it.
+        next_count: Units of the next prompt.
+        kept: Units at the beginning that both share.
+        lost: Units computed in the last turn that a prefix cache cannot use again.
+        first: Index of the first unit that differs, from 0; `null` if the next prompt goes on.
+        before: What stood there.
+        after: What stands there in the next prompt.
+        cause: Why, one sentence; "" if it goes on, or that is not known.
+        problem: Why the two cannot be compared; "" if they can.
+        sentence: What came of it.
+    """
+
+    unit: Literal["token", "character"]
+    known: int
+    next_count: int
+    kept: int
+    lost: int
+    first: int | None
+    before: SeamPlaceDocument | None
+    after: SeamPlaceDocument | None
+    cause: str
+    problem: str
+    sentence: str
+
+
+class AnswerDocument(_Document):
+    """What a tool answered.
+
+    Attributes:
+        call_id: Id of the call; `null` if the server gave none.
+        name: The tool.
+        content: The answer.
+    """
+
+    call_id: str | None
+    name: str
+    content: str
+
+
+class ConversationTurnDocument(_Document):
+    """One run of the conversation.
+
+    Attributes:
+        answers: Answers to the calls of the turn before.
+        message: The message that the server gave; `null` if it gave none.
+        finish_reason: The server's word.
+        written: Whole calls in the raw output.
+        returned: Calls in the message.
+        dropped: Calls that were written and not returned.
+        altered: Calls that came back changed.
+        codes: Codes of the findings.
+        verdict: The run in one sentence.
+        seam: How its prompt goes on from the turn before; `null` for the first.
+    """
+
+    answers: list[AnswerDocument]
+    message: dict[str, JsonValue] | None
+    finish_reason: str | None
+    written: int
+    returned: int
+    dropped: int
+    altered: int
+    codes: list[str]
+    verdict: str
+    seam: SeamDocument | None
+
+
+class ConversationDocument(_Document):
+    """A conversation with tools, and its account.
+
+    Attributes:
+        turns: Its runs.
+        outcomes: How many calls of all outputs came to which end.
+        lost: Tokens that were computed and could not be used again, over all turns compared by ids.
+        ended: Why it does not go on.
+    """
+
+    turns: list[ConversationTurnDocument]
+    outcomes: dict[str, int]
+    lost: int
+    ended: str
+
+
+def conversation_to_json(conversation: Conversation) -> JSONObject:
+    """Return a conversation as the run document has it."""
+    document = ConversationDocument(
+        turns=[_turn(turn) for turn in conversation.turns],
+        outcomes={str(outcome): count for outcome, count in conversation.outcomes.items()},
+        lost=conversation.lost,
+        ended=conversation.ended,
+    )
+    dumped: JSONObject = document.model_dump(mode="json")
+    return dumped
+
+
+def _turn(turn: ConversationTurn) -> ConversationTurnDocument:
+    trace = turn.trace
+    return ConversationTurnDocument(
+        answers=[AnswerDocument.model_validate(answer) for answer in turn.answers],
+        message=None if trace.chat is None else trace.chat.message,
+        finish_reason=None if trace.chat is None else trace.chat.finish_reason,
+        written=turn.written,
+        returned=turn.returned,
+        dropped=turn.count(CallOutcome.DROPPED),
+        altered=turn.count(CallOutcome.ALTERED),
+        codes=[finding.code for finding in trace.findings],
+        verdict="" if trace.verdict is None else trace.verdict.sentence,
+        seam=None if turn.seam is None else SeamDocument.model_validate(turn.seam),
+    )

@@ -1,0 +1,179 @@
+"""One raw output through several vLLM releases: which takes which calls, and where a call began to vanish."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections import Counter
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from prompt_debugger.core.base.errors import EngineError
+from prompt_debugger.core.base.types import ParserOutcome, VllmOutcome
+from prompt_debugger.core.parse.engines import RawOutput, VllmReleases, read_parser_name, write_parser_name
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseRow:
+    """What one release made of the output.
+
+    Attributes:
+        version: The release.
+        outcome: The outcome; `None` if the release could not be asked.
+        error: Why not, or what went wrong in the parser.
+    """
+
+    version: str
+    outcome: VllmOutcome | None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallHistory:
+    """One tool call through the releases.
+
+    Attributes:
+        name: Its name.
+        arguments: Its arguments as the oldest release that takes it gives them.
+        taken_by: Releases that take it, oldest first.
+        appears_in: Releases that take it although the one before did not, each with the one before.
+        vanishes_in: Releases that do not take it although the one before did, each with the one before.
+    """
+
+    name: str
+    arguments: str
+    taken_by: tuple[str, ...]
+    appears_in: tuple[tuple[str, str], ...]
+    vanishes_in: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseTable:
+    """Which release takes which calls.
+
+    Attributes:
+        parser: Name of the parser, without a release.
+        rows: One per release, oldest first.
+        calls: One per call that any release takes, in the order of the output.
+    """
+
+    parser: str
+    rows: tuple[ReleaseRow, ...]
+    calls: tuple[CallHistory, ...]
+
+
+async def bisect_releases(
+    output: RawOutput,
+    parser: str,
+    versions: Sequence[str],
+    *,
+    streaming: bool = False,
+    releases: VllmReleases | None = None,
+) -> ReleaseTable:
+    """Parse one raw output with the same parser of several releases, one after the other; see `step_releases`."""
+    steps = step_releases(output, parser, versions, streaming=streaming, releases=releases)
+    return [table async for table in steps][-1]
+
+
+async def step_releases(
+    output: RawOutput,
+    parser: str,
+    versions: Sequence[str],
+    *,
+    streaming: bool = False,
+    releases: VllmReleases | None = None,
+) -> AsyncIterator[ReleaseTable]:
+    """Parse one raw output with the same parser of several releases, and yield the table as it grows.
+
+    Args:
+        output: The raw output.
+        parser: Name such as `vllm:kimi_k2` or `kimi_k2+deepseek_r1`.
+        versions: The releases, in any order; the installed one may be among them.
+        streaming: Whether to compare with streaming, too.
+        releases: Where the parsers come from; by default from what is installed or was fetched before, one helper at
+            a time.
+
+    Yields:
+        The table, first empty. A release that cannot be asked has its reason there, and counts for nothing.
+
+    Raises:
+        EngineError: The parser's name is none, or a version is none.
+    """
+    pair = read_parser_name(parser if parser.startswith("vllm") else f"vllm:{parser}")
+    names = {version: write_parser_name(pair.tool, pair.reasoning, version) for version in sort_versions(versions)}
+    for name in names.values():
+        read_parser_name(name)
+    title = write_parser_name(pair.tool, pair.reasoning)
+    source = releases or VllmReleases(max_warm=1)
+    rows: list[ReleaseRow] = []
+    try:
+        yield ReleaseTable(title, (), ())
+        for version, name in names.items():
+            rows.append(await _row(version, name, source.parse_with([name], output, streaming=streaming)))
+            yield ReleaseTable(title, tuple(rows), histories(rows))
+    finally:
+        if releases is None:
+            await asyncio.to_thread(source.close)
+
+
+async def _row(version: str, name: str, call: Coroutine[object, object, dict[str, ParserOutcome]]) -> ReleaseRow:
+    try:
+        outcome = (await call)[name]
+    except EngineError as error:
+        return ReleaseRow(version, None, error.message)
+    assert isinstance(outcome, VllmOutcome)
+    return ReleaseRow(version, outcome, outcome.error)
+
+
+def sort_versions(versions: Sequence[str]) -> tuple[str, ...]:
+    """Return versions without repetition, oldest first.
+
+    >>> sort_versions(["0.32.0", "0.9.2", "0.11.0"])
+    ('0.9.2', '0.11.0', '0.32.0')
+    """
+    return tuple(sorted(set(versions), key=lambda version: [int(part) for part in re.findall(r"\d+", version)]))
+
+
+def histories(rows: Sequence[ReleaseRow]) -> tuple[CallHistory, ...]:
+    """Return how each call fares through the rows, which are oldest first."""
+    asked = [row for row in rows if row.outcome is not None]
+    taken = {row.version: _calls(row.outcome) for row in asked if row.outcome is not None}
+    shown: dict[tuple[str, str, int], str] = {}
+    for calls in taken.values():
+        for key, arguments in calls.items():
+            shown.setdefault(key, arguments)
+    pairs = [(before.version, after.version) for before, after in pairwise(asked)]
+    return tuple(
+        CallHistory(
+            name=key[0],
+            arguments=arguments,
+            taken_by=tuple(version for version, calls in taken.items() if key in calls),
+            appears_in=tuple((b, a) for b, a in pairs if key not in taken[b] and key in taken[a]),
+            vanishes_in=tuple((b, a) for b, a in pairs if key in taken[b] and key not in taken[a]),
+        )
+        for key, arguments in shown.items()
+    )
+
+
+def _calls(outcome: VllmOutcome) -> dict[tuple[str, str, int], str]:
+    """Return the calls of an outcome by name, canonical arguments and number of repetition."""
+    found: dict[tuple[str, str, int], str] = {}
+    seen: Counter[tuple[str, str]] = Counter()
+    for call in outcome.tool_calls:
+        function = call.get("function")
+        if not isinstance(function, dict):
+            continue
+        name, arguments = str(function.get("name")), str(function.get("arguments"))
+        said = (name, _canonical(arguments))
+        found[*said, seen[said]] = arguments
+        seen[said] += 1
+    return found
+
+
+def _canonical(arguments: str) -> str:
+    try:
+        return json.dumps(json.loads(arguments), sort_keys=True)
+    except (ValueError, RecursionError):
+        return arguments

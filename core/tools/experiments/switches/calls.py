@@ -1,0 +1,102 @@
+"""Switches for tool calls in the history: the form of their arguments, and their ids."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.tools.experiments.switches.switch import (
+    Edit,
+    Switch,
+    Topic,
+    messages_of,
+    on_body,
+    on_messages,
+)
+from prompt_debugger.core.tools.experiments.variant import Variant
+
+EditValue: TypeAlias = Callable[[JSON], JSON]
+
+
+def call_switches(variant: Variant) -> Iterator[Switch]:
+    """Yield other ways to say the same calls; those that do not apply included."""
+    del variant
+    change = "gives every `arguments` text as the object that it encodes"
+    yield _on_arguments("arguments-as-object", change, _decoded)
+    change = "gives every `arguments` object as JSON text"
+    yield _on_arguments("arguments-as-text", change, _encoded)
+    change = "renames the call ids to `functions.NAME:N`, counted through the conversation"
+    yield Switch("ids-normalised", Topic.CALLS, "call-ids", change, on_body(normalise_ids))
+
+
+def _on_arguments(name: str, change: str, edit: EditValue) -> Switch:
+    return Switch(name, Topic.CALLS, "arguments", change, on_messages(edit_arguments(edit)))
+
+
+def edit_arguments(edit: EditValue) -> Edit:
+    """Return the edit of a message that edits the arguments of its calls."""
+
+    def edited(message: JSONObject) -> JSONObject:
+        calls = message.get("tool_calls")
+        if not isinstance(calls, list):
+            return message
+        return {**message, "tool_calls": [_edit_call(call, edit) for call in calls]}
+
+    return edited
+
+
+def _edit_call(call: JSON, edit: EditValue) -> JSON:
+    function = call.get("function") if isinstance(call, dict) else None
+    if not isinstance(call, dict) or not isinstance(function, dict) or "arguments" not in function:
+        return call
+    return {**call, "function": {**function, "arguments": edit(function["arguments"])}}
+
+
+def _decoded(arguments: JSON) -> JSON:
+    if not isinstance(arguments, str):
+        return arguments
+    try:
+        value: JSON = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return arguments
+    return value if isinstance(value, dict) else arguments
+
+
+def _encoded(arguments: JSON) -> JSON:
+    return json.dumps(arguments, ensure_ascii=False) if isinstance(arguments, dict) else arguments
+
+
+def normalise_ids(body: JSONObject) -> JSONObject:
+    """Return the body with call ids as Kimi K2 writes them; results keep pointing at their calls."""
+    new_ids: dict[str, str] = {}
+    count = 0
+    made: list[JSON] = []
+    for message in messages_of(body):
+        if not isinstance(message, dict):
+            made.append(message)
+            continue
+        calls = message.get("tool_calls")
+        if isinstance(calls, list):
+            renamed: list[JSON] = []
+            for call in calls:
+                renamed.append(_renamed(call, count, new_ids))
+                count += 1
+            message = {**message, "tool_calls": renamed}
+        pointer = message.get("tool_call_id")
+        if isinstance(pointer, str) and pointer in new_ids:
+            message = {**message, "tool_call_id": new_ids[pointer]}
+        made.append(message)
+    return {**body, "messages": made} if "messages" in body else body
+
+
+def _renamed(call: JSON, index: int, new_ids: dict[str, str]) -> JSON:
+    function = call.get("function") if isinstance(call, dict) else None
+    name = function.get("name") if isinstance(function, dict) else None
+    if not isinstance(call, dict) or not isinstance(name, str):
+        return call
+    new = f"functions.{name}:{index}"
+    if isinstance(old := call.get("id"), str):
+        new_ids[old] = new
+    return {**call, "id": new}

@@ -1,0 +1,371 @@
+"""Prove a cause: the request as it is, then with one thing changed, on the same server.
+
+Every variant is a whole run, so its counts are the ledger's. Where a cure of several faults is
+known, they are also put together one by one: calls come back fault by fault.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypeAlias
+
+from prompt_debugger.core.base.errors import DebuggerError, RequestError
+from prompt_debugger.core.base.types import CallOutcome, JSONObject, Prompt, Severity, Trace
+from prompt_debugger.core.pipeline import Target, run_request
+from prompt_debugger.core.sandbox import sandbox_of
+from prompt_debugger.core.tools.experiments.difference import TokenDifference, diff_renders
+from prompt_debugger.core.tools.experiments.variant import Rendered
+from prompt_debugger.core.tools.fixes.cures import Cure, cures_of
+from prompt_debugger.core.tools.fixes.documents import ChangeDocument, ExperimentDocument
+from prompt_debugger.core.tools.fixes.margin import trigger_margin
+from prompt_debugger.core.tools.fixes.patch import apply_patch
+from prompt_debugger.core.tools.fixes.plans import UNCHANGED, Plan, can_run, plan_experiments, target_of
+from prompt_debugger.core.tools.fixes.reread import reread
+from prompt_debugger.core.tools.lab import LabPool
+from prompt_debugger.core.tools.verify.intervals import wilson
+from prompt_debugger.core.tools.verify.validity import check_calls
+
+__all__ = [
+    "UNCHANGED",
+    "Change",
+    "Cost",
+    "Experiment",
+    "Plan",
+    "Runner",
+    "Step",
+    "can_run",
+    "cost_of",
+    "plan_experiments",
+    "prompt_change",
+    "run_experiments",
+    "step_experiments",
+    "target_of",
+    "tried_cures",
+]
+_WRITTEN = (CallOutcome.KEPT, CallOutcome.ALTERED, CallOutcome.DROPPED)
+_FIRST_SEED = 1000
+
+
+Runner: TypeAlias = Callable[[JSONObject, Plan], Awaitable[Trace]]
+
+
+class Change(NamedTuple):
+    """A variant against the unchanged request.
+
+    Attributes:
+        returned: Calls that came back more, over the pairs of runs; fewer are negative.
+        better: Pairs in which more calls came back.
+        worse: Pairs in which fewer did.
+        pairs: Runs of both with the same number, and so with the same seed where there are several.
+    """
+
+    returned: int
+    better: int
+    worse: int
+    pairs: int
+
+
+@dataclass(slots=True)
+class Experiment:
+    """What came of a variant.
+
+    Attributes:
+        plan: The variant.
+        traces: Its runs.
+        numbers: The number of the sample that each of them is, from 0.
+        valid: Returned calls that pass their schema.
+        problem: Why it could not be run; "" if it could.
+    """
+
+    plan: Plan
+    traces: list[Trace] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    valid: int = 0
+    problem: str = ""
+
+    @property
+    def errors(self) -> set[str]:
+        """Codes of the findings of severity error, over all runs."""
+        return {f.code for trace in self.traces for f in trace.findings if f.severity is Severity.ERROR}
+
+    @property
+    def codes(self) -> set[str]:
+        """Codes of all findings, over all runs."""
+        return {finding.code for trace in self.traces for finding in trace.findings}
+
+    @property
+    def written(self) -> int:
+        """Whole calls in the raw outputs."""
+        return sum(_written(trace) for trace in self.traces)
+
+    @property
+    def returned(self) -> int:
+        """Calls in the answers."""
+        return sum(len(_calls(trace)) for trace in self.traces)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's interval of the share of calls that came back; everything where none was written."""
+        rate = wilson(min(self.returned, self.written), self.written)
+        return (0.0 if rate.low is None else rate.low, 1.0 if rate.high is None else rate.high)
+
+    @property
+    def dropped(self) -> int:
+        """Calls that were written and not returned."""
+        return sum(_count(trace, CallOutcome.DROPPED) for trace in self.traces)
+
+    @property
+    def finish_reasons(self) -> dict[str, int]:
+        """How often the server said which."""
+        return dict(Counter(str(trace.chat.finish_reason) for trace in self.traces if trace.chat is not None))
+
+    @property
+    def trigger_margin(self) -> float | None:
+        """Mean margin of the marker that opens a call, where the server gave log probabilities."""
+        margins = [margin.margin for trace in self.traces if (margin := trigger_margin(trace)) is not None]
+        return sum(margins) / len(margins) if margins else None
+
+    def change_from(self, base: Experiment) -> Change:
+        """Return the change against another variant, run by run."""
+        before = {number: len(_calls(trace)) for number, trace in zip(base.numbers, base.traces, strict=True)}
+        after = {number: len(_calls(trace)) for number, trace in zip(self.numbers, self.traces, strict=True)}
+        steps = [after[number] - before[number] for number in before.keys() & after.keys()]
+        return Change(sum(steps), sum(step > 0 for step in steps), sum(step < 0 for step in steps), len(steps))
+
+    def to_json(self, base: Experiment | None = None) -> JSONObject:
+        """Return it as the run document has it.
+
+        Args:
+            base: The unchanged request's runs; `None` for that variant itself.
+        """
+        document = ExperimentDocument(
+            name=self.plan.name,
+            finding=self.plan.finding,
+            change=[dict(operation) for operation in self.plan.patch] or None,
+            n=len(self.traces),
+            written=self.written,
+            returned=self.returned,
+            dropped=self.dropped,
+            valid=self.valid,
+            finish_reasons=self.finish_reasons,
+            interval=self.interval,
+            command=self.plan.command,
+            problem=self.problem,
+            trigger_margin=self.trigger_margin,
+            against_unchanged=None if base is None else ChangeDocument(**self.change_from(base)._asdict()),
+        )
+        return document.model_dump(mode="json")
+
+
+async def run_experiments(
+    first: Trace,
+    target: Target,
+    labs: LabPool | None,
+    *,
+    samples: int = 1,
+    budget: int | None = None,
+    picked: Sequence[Plan] = (),
+    tell: Callable[[str], None] | None = None,
+) -> AsyncIterator[Experiment]:
+    """Run the variants of a run, and yield each as it is done.
+
+    Args:
+        first: The run.
+        target: Where to.
+        labs: Labs that may be booted.
+        samples: Runs of each variant; from the second on they have a seed of their own.
+        budget: Runs at most, over all variants.
+        picked: Further variants (`pick_plans`).
+        tell: Told before anything runs how much will, and then each variant.
+
+    Raises:
+        RequestError: Fewer than one sample.
+    """
+    if samples < 1:
+        raise RequestError("an experiment needs at least one sample", field="--samples")
+    plans = [*plan_experiments(first, target), *picked]
+    say = tell or (lambda _: None)
+
+    async def run(body: JSONObject, plan: Plan) -> Trace:
+        text = json.dumps(body, ensure_ascii=False, indent=2)
+        return await run_request(replace(first.request, body=body, text=text), target_of(plan, target), labs)
+
+    wanted = samples * sum(can_run(plan) for plan in plans)
+    steps = step_experiments(first, plans, run, samples=samples, budget=budget)
+    told = 0
+    async with aclosing(steps):  # type: ignore[type-var]  # an async generator, typed as iterator
+        async for step in steps:
+            if not step.experiments:
+                limited = f" of {wanted}" if step.runs < wanted else ""
+                cost = cost_of(first, step.runs)
+                say(f"{len(plans)} variants, {samples} sample(s) each: {step.runs} runs{limited}; {cost.sentence}")
+            for experiment in step.experiments[told : step.ended]:
+                count = len(experiment.traces)
+                say(f"{experiment.plan.name}: {count} run(s)" if count else f"{experiment.plan.name}: not run here")
+                yield experiment
+            told = step.ended
+
+
+class Cost(NamedTuple):
+    """What runs of a request take, estimated by the first one.
+
+    Attributes:
+        requests: Requests to the model: each run asks it as chat, raw, and once more as a stream or a repeat.
+        prompt_tokens: Tokens to read.
+        completion_tokens: Tokens to write, if the answers are as long as the first.
+    """
+
+    requests: int
+    prompt_tokens: int
+    completion_tokens: int
+
+    @property
+    def sentence(self) -> str:
+        """What they take, in words."""
+        return (
+            f"about {self.requests} requests, {self.prompt_tokens} prompt tokens and "
+            f"{self.completion_tokens} completion tokens"
+        )
+
+
+def cost_of(first: Trace, runs: int) -> Cost:
+    """Return what a number of runs of a request will take."""
+    requests = sum(one is not None for one in (first.chat, first.raw_again, first.chat_stream)) or 1
+    prompt = next((one for one in (first.prompt, first.local_prompt) if one is not None and one.tokens), None)
+    read = 0 if prompt is None else len(prompt.tokens or ())
+    written = len(first.raw.token_ids or ()) if first.raw is not None else 0
+    return Cost(runs * requests, runs * requests * read, runs * requests * written)
+
+
+class Step(NamedTuple):
+    """How far experiments are.
+
+    Attributes:
+        experiments: The variants so far; the last one may be under way, and grows.
+        ended: How many of them have ended.
+        done: Runs that were made.
+        runs: Runs that there will be.
+    """
+
+    experiments: tuple[Experiment, ...]
+    ended: int
+    done: int
+    runs: int
+
+
+async def step_experiments(
+    first: Trace, plans: Sequence[Plan], run: Runner, *, samples: int = 1, budget: int | None = None
+) -> AsyncIterator[Step]:
+    """Run variants and yield how far they are, before and after each run.
+
+    Args:
+        first: The run whose request is changed.
+        plans: The variants.
+        run: Makes one run of a changed request.
+        samples: Runs of each variant; where there are several each has a seed of its own.
+        budget: Runs at most, over all variants.
+    """
+    wanted = samples * sum(can_run(plan) for plan in plans)
+    runs = wanted if budget is None else min(budget, wanted)
+    made: list[Experiment] = []
+    done = 0
+    yield Step((), 0, 0, runs)
+    for plan in plans:
+        made.append(Experiment(plan))
+        for number in range(min(samples, runs - done) if can_run(plan) else 0):
+            yield Step(tuple(made), len(made) - 1, done, runs)
+            await _sample(made[-1], first, run, number, has_seed=samples > 1)
+            done += 1
+        yield Step(tuple(made), len(made), done, runs)
+
+
+async def _sample(experiment: Experiment, first: Trace, run: Runner, number: int, *, has_seed: bool) -> None:
+    body = apply_patch(first.request.body, experiment.plan.patch)
+    if has_seed and "seed" not in body:
+        body["seed"] = _FIRST_SEED + number
+    try:
+        if experiment.plan.client:
+            trace = await reread(first, experiment.plan.client)
+        else:
+            trace = await run(body, experiment.plan)
+    except DebuggerError as error:
+        experiment.problem = error.message
+        return
+    experiment.traces.append(trace)
+    experiment.numbers.append(number)
+    tools = body.get("tools")
+    for call in _calls(trace):
+        validity = await sandbox_of().run(check_calls, tools if isinstance(tools, list) else [], [call])
+        experiment.valid += validity.default
+
+
+def tried_cures(first: Trace, experiments: list[Experiment]) -> dict[str, Cure]:
+    """Return the cures of a run's findings, with whether they were tried and worked, by the finding's code."""
+    by_cure = [(one.plan.cure, one) for one in experiments if one.plan.cure is not None]
+
+    def tried(code: str, cure: Cure) -> Cure:
+        made = next((one for known, one in by_cure if known == replace(cure, alternatives=())), None)
+        if made is None or not made.traces:
+            return cure
+        worked = code not in made.codes and not _new_errors(first, made)
+        return replace(cure, tried=True, worked=worked, prompt_difference=prompt_change(first, made.traces[0]))
+
+    return {
+        code: replace(tried(code, cure), alternatives=tuple(tried(code, one) for one in cure.alternatives))
+        for code, cure in cures_of(first).items()
+    }
+
+
+def prompt_change(before: Trace, after: Trace) -> TokenDifference | None:
+    """Return which tokens one run's prompt has and another's lacks; `None` if they are the same or not known."""
+    for old, new in ((before.prompt, after.prompt), (before.local_prompt, after.local_prompt)):
+        if old is not None and new is not None and old.tokens is not None and new.tokens is not None:
+            return diff_renders(_rendered(old), _rendered(new))
+    return None
+
+
+def _rendered(prompt: Prompt) -> Rendered:
+    tokens = prompt.tokens or ()
+    ids, spans = tuple(token.id for token in tokens), tuple(token.char_span for token in tokens)
+    return Rendered(prompt.text, "token", ids, spans, prompt.spans, tokens)
+
+
+def _new_errors(first: Trace, made: Experiment) -> set[str]:
+    """Return the errors that a change brought: neither there before, nor explained by what was there before.
+
+    Where one fault hides another, as a missing generation prompt does, mending it shows the other.
+    """
+    before = {finding.code for finding in first.findings}
+    return {code for trace in made.traces for code in _errors(trace) if not before & set(_chain(trace, code))}
+
+
+def _errors(trace: Trace) -> list[str]:
+    return [finding.code for finding in trace.findings if finding.severity is Severity.ERROR]
+
+
+def _chain(trace: Trace, code: str) -> list[str]:
+    """Return a finding's code, and those of the findings that it follows from."""
+    follows = {finding.code: finding.follows for finding in trace.findings}
+    seen: list[str] = []
+    now: str | None = code
+    while now is not None and now not in seen:
+        seen.append(now)
+        now = follows.get(now)
+    return seen
+
+
+def _written(trace: Trace) -> int:
+    return sum(_count(trace, outcome) for outcome in _WRITTEN)
+
+
+def _calls(trace: Trace) -> list[JSONObject]:
+    calls = None if trace.chat is None else trace.chat.message.get("tool_calls")
+    return [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
+
+
+def _count(trace: Trace, outcome: CallOutcome) -> int:
+    return 0 if trace.parse is None else sum(match.outcome is outcome for match in trace.parse.ledger.matches)

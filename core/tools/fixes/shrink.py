@@ -1,0 +1,220 @@
+"""The smallest request that still fails in the same way: the same finding, and the same calls not returned.
+
+What request and prompt alone show is asked offline, which costs no model; what only an answer shows
+is asked of the server, within a budget. The smallest is confirmed there by repeated runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypeAlias
+
+from prompt_debugger.core.base.errors import DebuggerError, RequestError
+from prompt_debugger.core.base.types import CallOutcome, JSONObject, Request, Severity, Trace
+from prompt_debugger.core.pipeline import Target, run_request
+from prompt_debugger.core.pipeline.render_only import render_request
+from prompt_debugger.core.tools.fixes.documents import ShrunkDocument
+from prompt_debugger.core.tools.fixes.reduce import reduce_request, size_of
+from prompt_debugger.core.tools.lab import LabPool
+
+_CONFIRMATIONS = 3
+Runner: TypeAlias = Callable[[JSONObject], Awaitable[Trace]]
+
+
+class Shrinking(NamedTuple):
+    """How far it is.
+
+    Attributes:
+        request: The smallest request so far that still fails in the same way.
+        steps: How many reductions were tried.
+        asked: How many of them were runs on the server.
+        size: Characters before and now.
+        finding: Code of the finding that stays.
+        offline: Whether request and prompt alone are asked.
+    """
+
+    request: JSONObject
+    steps: int
+    asked: int
+    size: tuple[int, int]
+    finding: str
+    offline: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Shrunk:
+    """What came of it.
+
+    Attributes:
+        request: The smallest request found.
+        steps: How many reductions were tried.
+        asked: How many of them were runs on the server, the confirming ones included.
+        size: Characters before and after.
+        finding: Code of the finding that stayed.
+        confirmed: In how many confirming runs it was there.
+    """
+
+    request: JSONObject
+    steps: int
+    asked: int
+    size: tuple[int, int]
+    finding: str
+    confirmed: int
+
+    def to_json(self) -> JSONObject:
+        """Return it as the command prints it."""
+        return ShrunkDocument.model_validate(self).model_dump(mode="json")
+
+
+@dataclass(slots=True)
+class _RequestAsker:
+    """Says whether a request still fails in the same way, and counts what that took."""
+
+    request: Request
+    target: Target
+    run: Runner
+    code: str
+    lost: tuple[str | None, ...]
+    budget: int
+    on_step: Callable[[Shrinking], None]
+    offline: bool = False
+    steps: int = 0
+    asked: int = 0
+    smallest: JSONObject = field(default_factory=dict)
+
+    async def holds(self, body: JSONObject) -> bool:
+        """Say whether the finding is there; no once the budget is used up."""
+        if not self.offline and self.asked >= self.budget:
+            return False
+        self.steps += 1
+        holds = await (self.holds_offline(body) if self.offline else self.holds_live(body))
+        if holds:
+            self.smallest = body
+        self.tell()
+        return holds
+
+    def tell(self) -> None:
+        """Tell how far it is."""
+        size = (size_of(self.request.body), size_of(self.smallest))
+        self.on_step(Shrinking(self.smallest, self.steps, self.asked, size, self.code, self.offline))
+
+    async def holds_offline(self, body: JSONObject) -> bool:
+        """Ask request and prompt alone."""
+        try:
+            trace = await render_request(replace(self.request, body=body), self.target)
+        except DebuggerError:
+            return False
+        return self.code in _codes(trace)
+
+    async def holds_live(self, body: JSONObject) -> bool:
+        """Ask the server."""
+        self.asked += 1
+        try:
+            trace = await self.run(body)
+        except DebuggerError:
+            return False
+        return self.code in _codes(trace) and _lost(trace) == self.lost
+
+
+async def shrink_request(
+    request: Request,
+    target: Target,
+    labs: LabPool | None = None,
+    *,
+    finding: str | None = None,
+    budget: int = 100,
+    tell: Callable[[str], None] | None = None,
+) -> Shrunk:
+    """Return the smallest request that still fails as `request` does.
+
+    Args:
+        request: What fails.
+        target: Where to run it.
+        labs: Labs that may be booted for it.
+        finding: Code of the finding to keep; by default that of the first error.
+        budget: Runs on the server at most, before the confirming ones.
+        tell: Told what is done.
+
+    Raises:
+        RequestError: The request does not fail, or not with that finding.
+    """
+    say = tell or (lambda _: None)
+
+    async def run(body: JSONObject) -> Trace:
+        return await run_request(replace(request, body=body), target, labs)
+
+    first = await run(request.body)
+    told: list[bool] = []
+
+    def on_step(step: Shrinking) -> None:
+        if not told or told[-1] != step.offline:
+            how = "shown by the request alone, asked offline" if step.offline else "asked of the server"
+            say(f"{step.finding}: {how}")
+            told.append(step.offline)
+
+    shrunk = await shrink_run(first, target, run, finding=finding, budget=budget - 1, on_step=on_step)
+    return replace(shrunk, asked=shrunk.asked + 1)
+
+
+async def shrink_run(
+    first: Trace,
+    target: Target,
+    run: Runner,
+    *,
+    finding: str | None = None,
+    budget: int,
+    on_step: Callable[[Shrinking], None],
+) -> Shrunk:
+    """Return the smallest request that still fails as a run did.
+
+    Args:
+        first: The run.
+        target: What a request is rendered with offline.
+        run: Makes a run of a smaller request.
+        finding: Code of the finding to keep; by default that of the first error.
+        budget: Runs on the server at most, before the confirming ones.
+        on_step: Told how far it is, after each reduction.
+
+    Raises:
+        RequestError: The run has no error, or not that finding.
+    """
+    code = _wanted(first, finding)
+    body = first.request.body
+    asker = _RequestAsker(first.request, target, run, code, _lost(first), budget, on_step, smallest=body)
+    asker.offline = await asker.holds_offline(body)
+    asker.tell()
+    smallest = await reduce_request(body, asker.holds)
+    confirmed = 0
+    if asker.offline and not await asker.holds_live(smallest):
+        # The server needs more of the request than the prompt shows.
+        asker.offline, asker.smallest = False, body
+        smallest = await reduce_request(body, asker.holds)
+    for _ in range(_CONFIRMATIONS):
+        confirmed += await asker.holds_live(smallest)
+    return Shrunk(smallest, asker.steps, asker.asked, (size_of(body), size_of(smallest)), code, confirmed)
+
+
+def _wanted(trace: Trace, finding: str | None) -> str:
+    codes = _codes(trace)
+    if finding is not None:
+        if finding not in codes:
+            raise RequestError(f"the run has no finding {finding}", f"It has: {', '.join(sorted(codes)) or 'none'}.")
+        return finding
+    errors = [one.code for one in trace.findings if one.severity is Severity.ERROR]
+    if not errors:
+        raise RequestError("the run has no finding of severity error", "There is nothing to shrink; or name --finding.")
+    return errors[0]
+
+
+def _codes(trace: Trace) -> frozenset[str]:
+    return frozenset(finding.code for finding in trace.findings)
+
+
+def _lost(trace: Trace) -> tuple[str | None, ...]:
+    """Return the names of the calls that were written and not returned."""
+    if trace.parse is None:
+        return ()
+    calls = trace.parse.parsed.calls
+    lost = (match.raw_index for match in trace.parse.ledger.matches if match.outcome is CallOutcome.DROPPED)
+    return tuple(calls[index].name for index in lost if index is not None)

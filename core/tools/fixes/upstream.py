@@ -1,0 +1,89 @@
+"""A failing test for the maintainers of a server: small, by itself, without weights and GPU.
+
+The raw output, the tools and the calls that the output holds are in it, in the way that the project writes its parser
+tests; the record of the server software says how. What a test expects is checked at once where the project is installed
+(`core.tools.fixes.trial`); what was not run says so.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+
+from prompt_debugger.core.base.errors import RequestError, shorten
+from prompt_debugger.core.base.types import CallStatus, Place, ToolCallAttempt, Trace
+from prompt_debugger.core.complete import ENGINES, ParserCase, ParserTest
+
+_PLAIN = re.compile(r"[A-Za-z0-9_.+-]{1,80}")
+PARSER_TESTS: Mapping[str, ParserTest] = {
+    kind: engine.parser_test for kind, engine in ENGINES.items() if engine.parser_test is not None
+}
+"""By kind, how a test of each server software is written, in the order in which they are offered."""
+
+
+def case_of_trace(trace: Trace, parser: str | None = None) -> ParserCase:
+    """Return the case that a run makes.
+
+    Args:
+        trace: The run.
+        parser: Name of the parser, where the run does not tell it.
+
+    Raises:
+        RequestError: There is no raw output, no whole call in it, or no parser named.
+    """
+    name = parser or (None if trace.server is None else trace.server.tool_parser)
+    if name is None:
+        raise RequestError("which parser read this output is not known", "Name it with --parser.", field="--parser")
+    if not _PLAIN.fullmatch(name):  # it is written into a program, and a saved run says what its author likes
+        raise RequestError(f"{shorten(name)} is no name of a parser", "Name it with --parser.", field="--parser")
+    if trace.parse is None:
+        raise RequestError("the run holds no raw output that was read", "A test needs one: run the request again.")
+    calls = [call for call in trace.parse.parsed.calls if call.place is Place.BODY]
+    whole = [call for call in calls if call.status is CallStatus.COMPLETE and call.name]
+    if not whole:
+        raise RequestError("the output holds no whole tool call", "Only a call that a parser must find makes a test.")
+    tools = trace.request.body.get("tools")
+    return ParserCase(
+        parser=name,
+        raw=_without_end(trace),
+        tools=tuple(tool for tool in tools if isinstance(tool, dict)) if isinstance(tools, list) else (),
+        calls=tuple((call.name or "", _arguments(call)) for call in whole),
+        name=_test_name(trace),
+    )
+
+
+def write_upstream_test(case: ParserCase, engine: str) -> str:
+    """Return the source of a test.
+
+    Args:
+        case: What the parser must make of which output.
+        engine: One of `PARSER_TESTS`.
+
+    Raises:
+        RequestError: No test can be written for it.
+    """
+    if engine not in PARSER_TESTS:
+        raise RequestError(f"no test can be written for {engine!r}", f"Known: {', '.join(PARSER_TESTS)}.")
+    test = PARSER_TESTS[engine]
+    return test.not_run + test.write(case)
+
+
+def without_note(source: str, engine: str) -> str:
+    """Return a test that was run without the words that say it was not."""
+    return source.removeprefix(PARSER_TESTS[engine].not_run)
+
+
+def _without_end(trace: Trace) -> str:
+    assert trace.parse is not None
+    ends = [s.char_span.start for s in trace.parse.parsed.segments if s.kind.value == "end"]
+    return trace.parse.raw[: min(ends)] if ends else trace.parse.raw
+
+
+def _arguments(call: ToolCallAttempt) -> str:
+    return call.arguments if call.arguments_json is None else json.dumps(call.arguments_json, ensure_ascii=False)
+
+
+def _test_name(trace: Trace) -> str:
+    named = next((finding.name for finding in trace.findings if finding.stage.value == "parse"), "every-call-is-read")
+    return f"test_{re.sub('[^a-z0-9]+', '_', named.lower())[:60]}"

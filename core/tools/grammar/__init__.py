@@ -1,0 +1,48 @@
+"""The first illegal token: where constrained decoding would have steered an output elsewhere, and why.
+
+families     which structural tag goes with which format
+enforcement  what vLLM would enforce for these tools and this request
+tags, worker the grammar, built and run by XGrammar in a process of its own
+first_illegal  walk, explain by relaxing one thing at a time, forgive, go on
+"""
+
+from prompt_debugger.core.tools.grammar.enforcement import (
+    LEVELS,
+    Enforcement,
+    enforcement_named,
+    enforcement_of_request,
+)
+from prompt_debugger.core.tools.grammar.engine import GrammarEngine, GrammarLimits
+from prompt_debugger.core.tools.grammar.families import FAMILIES, GrammarFamily, find_family
+from prompt_debugger.core.tools.grammar.first_illegal import first_illegal_token
+from prompt_debugger.core.tools.grammar.output import Exhibit
+from prompt_debugger.core.tools.grammar.verdict import (
+    Cause,
+    GrammarStatus,
+    GrammarVerdict,
+    Intervention,
+    SchemaRule,
+    SecondOpinion,
+    TokenReading,
+)
+
+__all__ = [
+    "FAMILIES",
+    "LEVELS",
+    "Cause",
+    "Enforcement",
+    "Exhibit",
+    "GrammarEngine",
+    "GrammarFamily",
+    "GrammarLimits",
+    "GrammarStatus",
+    "GrammarVerdict",
+    "Intervention",
+    "SchemaRule",
+    "SecondOpinion",
+    "TokenReading",
+    "enforcement_named",
+    "enforcement_of_request",
+    "find_family",
+    "first_illegal_token",
+]

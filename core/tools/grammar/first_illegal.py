@@ -1,0 +1,204 @@
+"""Would constrained decoding have let an output through, and if not, where would it have stepped in?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from prompt_debugger.core.base.structural_tag import GrammarPlan
+from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.core.parse.tools import tool_names
+from prompt_debugger.core.tools.grammar.court import Court, GrammarRefusedError, Walk
+from prompt_debugger.core.tools.grammar.enforcement import (
+    Enforcement,
+    describe_plan,
+    enforcement_named,
+    plan_grammar,
+)
+from prompt_debugger.core.tools.grammar.engine import GrammarEngine
+from prompt_debugger.core.tools.grammar.explain import Explanation, Stop, explain_stop
+from prompt_debugger.core.tools.grammar.families import GrammarFamily, find_family
+from prompt_debugger.core.tools.grammar.locate import has_call
+from prompt_debugger.core.tools.grammar.opinion import second_opinion
+from prompt_debugger.core.tools.grammar.output import Exhibit, Output, prepare_output
+from prompt_debugger.core.tools.grammar.repair import Repair, find_repair, original_place
+from prompt_debugger.core.tools.grammar.token_reading import read_by_tokens
+from prompt_debugger.core.tools.grammar.verdict import GrammarStatus, GrammarVerdict, Intervention
+from prompt_debugger.core.tools.grammar.words import describe_cause, describe_verdict
+
+_THEN = {
+    GrammarStatus.LEGAL: "All that follows would have been let through.",
+    GrammarStatus.INCOMPLETE: "All that follows would have been let through, up to where the output is cut.",
+}
+
+
+def first_illegal_token(
+    exhibit: Exhibit,
+    tools: Sequence[JSONObject],
+    family: str,
+    level: str | Enforcement = "auto",
+    *,
+    engine: GrammarEngine,
+) -> GrammarVerdict:
+    """Hold an output against the grammar that vLLM would enforce.
+
+    Args:
+        exhibit: The output, and how it came about.
+        tools: Tool specs of the request.
+        family: Name of the format, as in `FAMILIES`.
+        level: A level of enforcement or its name, as in `LEVELS`, or `forced:TOOL`.
+        engine: XGrammar.
+
+    Returns:
+        The verdict; an output that is odd in any way is judged, not refused.
+
+    Raises:
+        EngineError: There is no XGrammar, the level is unknown, or a grammar was too much for it.
+    """
+    enforcement = enforcement_named(level) if isinstance(level, str) else level
+    known = find_family(family, exhibit.raw)
+    blank = GrammarVerdict(
+        GrammarStatus.OFF,
+        "",
+        known.name if known else family,
+        known.grammar.structural_tag if known else None,
+        enforcement.name,
+        "tokens" if exhibit.has_ids else "text",
+    )
+    if known is None:
+        return replace(blank, sentence=f"vLLM 0.32 has no structural tag that is known here for `{family}`.")
+    plan = plan_grammar(known, tools, enforcement)
+    if plan is None:
+        return replace(blank, sentence=_why_off(known, enforcement, tools))
+    output = prepare_output(exhibit, known)
+    blank = replace(blank, constrains=describe_plan(plan))
+    if output is None:
+        return replace(blank, sentence="The reasoning never ends; a grammar sets in only after it.")
+    if exhibit.has_ids and output.text != exhibit.raw:
+        blank = replace(blank, notes=("The text of the ids differs from the raw text; the ids are judged.",))
+    case = _Case(Court(engine, known), known, plan, output, tuple(sorted(tool_names(tools))), engine)
+    try:
+        verdict = _judge(case, replace(blank, starts_at=output.start_char))
+    except GrammarRefusedError as refusal:
+        return replace(blank, status=GrammarStatus.REFUSED, sentence=_refusal(case, str(refusal)))
+    if exhibit.tokenizer is None or not output.tokens:
+        return verdict
+    return replace(verdict, token_reading=read_by_tokens(case.court, plan, output, exhibit.tokenizer, verdict))
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """What a judgement needs all along."""
+
+    court: Court
+    family: GrammarFamily
+    plan: GrammarPlan
+    output: Output
+    declared: tuple[str, ...]
+    engine: GrammarEngine
+
+
+def _judge(case: _Case, blank: GrammarVerdict) -> GrammarVerdict:
+    """Walk, explain, forgive, and walk on, until the output passes or nothing more can be forgiven."""
+    forms = case.court.call_forms(case.plan)
+    interventions: list[Intervention] = []
+    repairs: list[Repair] = []
+    plan, data, opinion, then = case.plan, case.output.data, None, ""
+    while True:
+        walk = case.court.walk(plan, data, explore=True)
+        status = _status(case.output, data, walk)
+        if status is not GrammarStatus.STEERED:
+            then = _THEN[status]
+            break
+        if len(interventions) >= case.engine.limits.interventions or case.court.limits_reached:
+            then = "There is more, which was not looked at."
+            break
+        stop = Stop(data, walk.accepted, case.declared, forms)
+        found = explain_stop(case.court, plan, stop)
+        if not interventions:
+            opinion = second_opinion(case.court, case.plan, case.output, found.call)
+        repair = None
+        if found.relaxed is None and not stop.is_at_end:
+            repair = find_repair(case.court, plan, data, walk.accepted, walk)
+        place = original_place(walk.accepted, repairs)
+        interventions.append(_intervention(case, plan, found, walk, place, repair))
+        if found.relaxed is None and repair is None:
+            then = "The output ends there." if stop.is_at_end else "Nothing that can be forgiven leads on from there."
+            break
+        if repair is not None:
+            data = repair.apply(data)
+            repairs.append(repair)
+        plan = found.relaxed or plan
+    first = interventions[0] if interventions else None
+    status = GrammarStatus.STEERED if first else status
+    seen = has_call(case.output.data.decode("utf-8", "replace"), forms)
+    return replace(
+        blank,
+        status=status,
+        sentence=describe_verdict(status, first, opinion, has_call=seen),
+        has_call=seen,
+        interventions=tuple(interventions),
+        then=then if first else "",
+        second_opinion=opinion,
+    )
+
+
+def _status(output: Output, data: bytes, walk: Walk) -> GrammarStatus:
+    if walk.accepted < len(data):
+        return GrammarStatus.STEERED
+    if walk.is_completed:
+        return GrammarStatus.LEGAL
+    return GrammarStatus.STEERED if output.is_ended else GrammarStatus.INCOMPLETE
+
+
+def _intervention(
+    case: _Case, plan: GrammarPlan, found: Explanation, walk: Walk, place: int, repair: Repair | None
+) -> Intervention:
+    output = case.output
+    at = output.token_of(place) if place < len(output.data) else output.end_token
+    start, shown = at.start_byte, at.text
+    accepted = output.data[max(start, 0) : place].decode("utf-8", "ignore")
+    return Intervention(
+        char_offset=output.char_of(place) if place < len(output.data) else output.end_char,
+        token_index=at.number,
+        token_id=at.id,
+        token_text=shown,
+        accepted=accepted,
+        allowed=tuple(accepted + sample for sample in walk.samples),
+        anything_but=walk.is_free,
+        may_end=walk.is_completed,
+        cause=found.cause,
+        sentence=describe_cause(plan, found, walk, shown),
+        rule=found.rule,
+        forgiven_by=repair.describe() if repair else found.forgiven_by,
+    )
+
+
+def _why_off(family: GrammarFamily, enforcement: Enforcement, tools: Sequence[JSONObject]) -> str:
+    if not tools:
+        return "Nothing is enforced: the request has no tools."
+    if not enforcement.enabled:
+        return "Nothing is enforced: strict tool calling is switched off."
+    if enforcement.choice == "none":
+        return "Nothing is enforced: the request allows no calls."
+    if enforcement.choice == "auto" and not family.grammar.constrains_auto:
+        return f"Nothing is enforced: vLLM's `{family.grammar.parser}` sets a grammar only if a call must come."
+    if enforcement.choice == "forced":
+        return f"Nothing can be enforced: the request forces `{enforcement.forced_tool}`, which it does not declare."
+    return (
+        "Nothing is enforced: with `tool_choice: auto` vLLM sets a grammar only if a tool has `strict: true`, the "
+        "server runs with `--tool-strict-level`, or `parallel_tool_calls` is false."
+    )
+
+
+def _refusal(case: _Case, message: str) -> str:
+    """Name the tool whose schema the compiler will not take, by trying each alone."""
+    bad = []
+    for tool in case.plan.tools:
+        alone = replace(case.plan, tools=(tool,))
+        try:
+            case.court.walk(alone, b"")
+        except GrammarRefusedError as refusal:
+            bad.append(f"`tools[{tool.index}]` ({tool.name}): {refusal}")
+    what = "; ".join(bad) or message
+    return f"XGrammar refuses the grammar, so a server would answer 400 instead of generating. {what}."

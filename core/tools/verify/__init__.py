@@ -1,0 +1,55 @@
+"""Thousands of requests against a server: how many calls are lost, where, and why.
+
+    dataset ──▶ asking ──▶ journal ──▶ judge ──▶ journal ──▶ tally ──▶ results
+    rows as     tries      SQLite      each      what was    counts,   rows and
+    K2VV's      again      file        answer    found       rates     summary
+
+`verify` does it all and goes on where it was left; `session` puts it together,
+`pairs` holds two sets of answers beside each other, `gates` reads `--fail-if`,
+`flow` keeps a server busy without drowning it, `intervals` says how sure a rate is.
+"""
+
+from prompt_debugger.core.tools.verify.asking import Budget, Patience
+from prompt_debugger.core.tools.verify.clusters import Cluster, cluster_rows
+from prompt_debugger.core.tools.verify.dataset import Preparation, Row, Shard, read_rows, read_shard
+from prompt_debugger.core.tools.verify.gates import Gate, check_figures, read_gate
+from prompt_debugger.core.tools.verify.intervals import wilson
+from prompt_debugger.core.tools.verify.journal import Journal
+from prompt_debugger.core.tools.verify.junit import write_junit
+from prompt_debugger.core.tools.verify.pairs import compare_rows, read_results
+from prompt_debugger.core.tools.verify.results import About, merged_rows, summary_of, write_rows
+from prompt_debugger.core.tools.verify.session import Outcome, Plan, Progress, Stop, verify
+from prompt_debugger.core.tools.verify.stored import Stored, open_stored
+from prompt_debugger.core.tools.verify.tally import Tally
+
+__all__ = [
+    "About",
+    "Budget",
+    "Cluster",
+    "Gate",
+    "Journal",
+    "Outcome",
+    "Patience",
+    "Plan",
+    "Preparation",
+    "Progress",
+    "Row",
+    "Shard",
+    "Stop",
+    "Stored",
+    "Tally",
+    "check_figures",
+    "cluster_rows",
+    "compare_rows",
+    "merged_rows",
+    "open_stored",
+    "read_gate",
+    "read_results",
+    "read_rows",
+    "read_shard",
+    "summary_of",
+    "verify",
+    "wilson",
+    "write_junit",
+    "write_rows",
+]

@@ -1,0 +1,95 @@
+"""Rows at fault, put together by cause; of each cause the smallest requests and the first numbers. Flat memory."""
+
+from __future__ import annotations
+
+import heapq
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject
+
+UNANSWERED = "no answer"
+
+
+class Example(NamedTuple):
+    """A row at fault.
+
+    Attributes:
+        size: Characters of its request as JSON.
+        row: Its number.
+        question: The last thing the user said.
+        verdict: The run in one sentence, or why there is no answer.
+    """
+
+    size: int
+    row: int
+    question: str
+    verdict: str
+
+
+@dataclass(slots=True)
+class Cluster:
+    """The rows of one cause.
+
+    Attributes:
+        codes: The rules that found it; `no answer` for rows that were given up.
+        stage: The guilty stage.
+        count: How many rows.
+        smallest: Those with the smallest requests, smallest first.
+        rows: The numbers of the first of them, in the order of the results.
+    """
+
+    codes: tuple[str, ...]
+    stage: str | None
+    count: int = 0
+    smallest: list[Example] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
+
+
+def cluster_rows(rows: Iterable[JSONObject], *, keep: int = 5, number: int = 1000) -> list[Cluster]:
+    """Return the causes, those with most rows first.
+
+    Args:
+        rows: Of the results.
+        keep: How many rows of each cause are kept.
+        number: Of how many more the number is.
+    """
+    found: dict[tuple[tuple[str, ...], str | None], Cluster] = {}
+    for row in rows:
+        own = as_object(row.get("debugger"))
+        stage = own.get("stage")
+        if isinstance(stage, str):
+            key: tuple[tuple[str, ...], str | None] = (_codes(own), stage)
+        elif row.get("status") != "success":
+            key = ((UNANSWERED,), None)
+        else:
+            continue
+        cluster = found.setdefault(key, Cluster(*key))
+        cluster.count += 1
+        if len(cluster.rows) < number:
+            cluster.rows.append(int(str(row["data_index"])))
+        cluster.smallest = heapq.nsmallest(keep, [*cluster.smallest, _example(row, own)])
+    return sorted(found.values(), key=lambda one: (-one.count, one.codes))
+
+
+def _codes(own: JSONObject) -> tuple[str, ...]:
+    codes = own.get("errors") or own.get("codes")
+    return tuple(str(code) for code in codes) if isinstance(codes, list) else ()
+
+
+def _example(row: JSONObject, own: JSONObject) -> Example:
+    request = as_object(row.get("request"))
+    verdict = own.get("verdict") or as_object(row.get("response")).get("error") or ""
+    return Example(len(json.dumps(request)), int(str(row["data_index"])), _question(request), str(verdict))
+
+
+def _question(request: JSONObject) -> str:
+    messages = request.get("messages")
+    for message in reversed(messages if isinstance(messages, list) else []):
+        if isinstance(message, dict) and message.get("role") == "user":
+            content: JSON = message.get("content")
+            return content if isinstance(content, str) else json.dumps(content)
+    return ""

@@ -1,0 +1,163 @@
+"""`--fail-if EXPR`: a comparison of a figure of the summary with a number, or several joined by `and`, `or`.
+
+    expression   comparison (("and" | "or") comparison)*      "and" binds closer
+    comparison   figure ("<" | "<=" | ">" | ">=" | "==" | "!=") number["%"]
+    figure       dropped_rate, dropped_rate.high, failure_count, by_code.PD403, baseline.tool_call_f1.low, …
+
+Nothing is evaluated that the grammar does not name. A figure that is `null`, because its denominator is 0, makes
+no comparison hold: a gate fails on what was seen, not on what was not.
+"""
+
+from __future__ import annotations
+
+import difflib
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSON, JSONObject
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>\d+(?:\.\d*)?|\.\d+)(?P<percent>%?)|(?P<name>[A-Za-z_][\w.]*)|(?P<sign>[<>=!]=|[<>]))"
+)
+_SIGNS: Mapping[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+_COUNTED = ("by_code", "by_stage", "evidence", "finish_others_detail")  # a name that never came up counts 0
+
+
+class Comparison(NamedTuple):
+    """One comparison of a gate.
+
+    Attributes:
+        figure: Path of the figure.
+        sign: How it is compared.
+        number: With what.
+    """
+
+    figure: str
+    sign: str
+    number: float
+
+
+class Gate(NamedTuple):
+    """A gate.
+
+    Attributes:
+        text: As it was written.
+        alternatives: It holds if all comparisons of one of them do.
+    """
+
+    text: str
+    alternatives: tuple[tuple[Comparison, ...], ...]
+
+    def holds(self, summary: JSONObject) -> bool:
+        """Say whether it holds of a summary.
+
+        Raises:
+            RequestError: The summary has no such figure; names those that are close.
+        """
+        values = [[_compare(one, summary) for one in comparisons] for comparisons in self.alternatives]
+        return any(all(one) for one in values)
+
+
+def read_gate(text: str) -> Gate:
+    """Read a gate.
+
+    >>> read_gate("dropped_rate > 0.5%").alternatives
+    ((Comparison(figure='dropped_rate', sign='>', number=0.005),),)
+
+    Raises:
+        RequestError: It is none; says what was expected where.
+    """
+    tokens = list(_tokens(text))
+    alternatives: list[list[Comparison]] = [[]]
+    while True:
+        alternatives[-1].append(_read_comparison(tokens, text))
+        if not tokens:
+            return Gate(text, tuple(tuple(one) for one in alternatives))
+        joined = tokens.pop(0)
+        if joined == "or":
+            alternatives.append([])
+        elif joined != "and":
+            raise _refusal(text, f"{joined!r} stands where `and`, `or` or the end was expected")
+
+
+def check_figures(gate: Gate, summary: JSONObject) -> None:
+    """Refuse a gate of which a summary has no figure; before anything is asked an empty summary does."""
+    for comparison in (one for alternative in gate.alternatives for one in alternative):
+        _figure(comparison.figure, summary)
+
+
+def _tokens(text: str) -> Iterator[str]:
+    at = 0
+    while text[at:].strip():
+        found = _TOKEN.match(text, at)
+        if found is None:
+            raise _refusal(text, f"{text[at:].strip()[:20]!r} is no figure, sign or number")
+        at = found.end()
+        if found["number"] is not None:
+            yield str(float(found["number"]) / (100 if found["percent"] else 1))
+        else:
+            yield found["name"] or found["sign"]
+
+
+def _read_comparison(tokens: list[str], text: str) -> Comparison:
+    if len(tokens) < 3:
+        raise _refusal(text, "a figure, a sign and a number were expected")
+    figure, sign, number = tokens[:3]
+    del tokens[:3]
+    if not re.match(r"[A-Za-z_]", figure) or figure in ("and", "or"):
+        raise _refusal(text, f"{figure!r} stands where a figure was expected")
+    if sign not in _SIGNS:
+        raise _refusal(text, f"{sign!r} stands where one of {' '.join(_SIGNS)} was expected")
+    try:
+        return Comparison(figure, sign, float(number))
+    except ValueError:
+        raise _refusal(text, f"{number!r} stands where a number was expected") from None
+
+
+def _compare(comparison: Comparison, summary: JSONObject) -> bool:
+    value = _figure(comparison.figure, summary)
+    return value is not None and _SIGNS[comparison.sign](value, comparison.number)
+
+
+def _figure(path: str, summary: JSONObject) -> float | None:
+    """Return a figure by its path, which may leave out `debugger` and `rates`."""
+    own = summary.get("debugger")
+    places = [summary, own, own.get("rates") if isinstance(own, dict) else None]
+    first, *rest = path.split(".")
+    for place in places:
+        if isinstance(place, dict) and first in place:
+            return _follow(path, place[first], first, rest)
+    names = sorted({name for place in places if isinstance(place, dict) for name in place})
+    close = difflib.get_close_matches(first, names, 3)
+    hint = f"Close to it: {', '.join(close)}." if close else f"There are: {', '.join(names)}."
+    raise RequestError(f"there is no figure {path!r}", hint, field="--fail-if")
+
+
+def _follow(path: str, value: JSON, at: str, rest: list[str]) -> float | None:
+    for name in rest:
+        if value is None:
+            return None
+        if isinstance(value, dict) and name not in value and at in _COUNTED:
+            return 0.0
+        if not isinstance(value, dict) or name not in value:
+            raise RequestError(f"there is no figure {path!r}: `{at}` has no `{name}`", field="--fail-if")
+        value, at = value[name], name
+    if isinstance(value, dict) and "value" in value and "n" in value:
+        value = value["value"]
+    if isinstance(value, bool) or not isinstance(value, int | float | None):
+        raise RequestError(f"{path!r} is no number", field="--fail-if")
+    return None if value is None else float(value)
+
+
+def _refusal(text: str, why: str) -> RequestError:
+    return RequestError(f"cannot read the gate {text!r}: {why}", "Such as: dropped_rate > 0.5%", field="--fail-if")

@@ -1,0 +1,217 @@
+"""The journal of a verification: an SQLite file in which every answer stands the moment it is there.
+
+    asked and answered      `answered`: the answer as received; it is never asked for again
+    read and accounted for  `done`: the row of the results, and the whole run for the debugger
+    refused                 `refused`: the server's words; asked again the next time
+    given up                `failed`: the row of the results; asked again the next time
+
+A process may be killed between any two statements: what was committed stays, what was not is done again.
+One process at a time works on a journal.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSON, JSONObject
+
+_VERSION = 1
+_TABLES = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS rows (
+  side INTEGER NOT NULL, data_index INTEGER NOT NULL, hash TEXT NOT NULL,
+  state TEXT NOT NULL DEFAULT 'open', attempts INTEGER NOT NULL DEFAULT 0,
+  answer BLOB, row BLOB, trace BLOB,
+  PRIMARY KEY (side, data_index)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS by_state ON rows (state, side, data_index);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer that waits to be read.
+
+    Attributes:
+        index: Number of the row.
+        attempts: How often it was asked for.
+        document: The run so far, as JSON.
+    """
+
+    index: int
+    attempts: int
+    document: JSONObject
+
+
+class Journal:
+    """An open journal; a context manager.
+
+    Args:
+        path: The file; made if it is not there.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(path, isolation_level=None, timeout=5.0)
+            self._db.execute("PRAGMA locking_mode=EXCLUSIVE")
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=NORMAL")
+            self._db.executescript(_TABLES)
+        except (sqlite3.Error, OSError) as error:
+            raise _refusal(path, error) from None
+        if self.read("version", _VERSION) != _VERSION:
+            raise RequestError(f"the journal {str(path)!r} is of another version", "Name another with --journal.")
+        self.write("version", _VERSION)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._db.close()
+
+    def read(self, key: str, default: JSON = None) -> JSON:
+        """Return a value that was written."""
+        found = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        value: JSON = default if found is None else json.loads(found[0])
+        return value
+
+    def write(self, key: str, value: JSON) -> None:
+        """Keep a value."""
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
+
+    def begin(self) -> None:
+        """Let what was refused and not read be asked again; nobody works on it yet."""
+        self._db.execute("UPDATE rows SET state = 'open', answer = NULL WHERE state = 'refused'")
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was asked for yet."""
+        return self._db.execute("SELECT 1 FROM rows LIMIT 1").fetchone() is None
+
+    def forget(self) -> None:
+        """Forget everything."""
+        self._db.executescript("BEGIN; DELETE FROM rows; DELETE FROM meta; COMMIT;")
+        self.write("version", _VERSION)
+
+    def must_ask(self, side: int, index: int, row_hash: str) -> bool:
+        """Say whether a row is still to be asked for; one whose request has changed is begun anew."""
+        found = self._db.execute(
+            "SELECT hash, state FROM rows WHERE side = ? AND data_index = ?", (side, index)
+        ).fetchone()
+        if found is not None and found[0] == row_hash:
+            return found[1] not in ("answered", "done")
+        self._db.execute(
+            "INSERT OR REPLACE INTO rows (side, data_index, hash) VALUES (?, ?, ?)", (side, index, row_hash)
+        )
+        return True
+
+    def note_attempt(self, side: int, index: int) -> None:
+        """Count an attempt that came to nothing."""
+        self._db.execute("UPDATE rows SET attempts = attempts + 1 WHERE side = ? AND data_index = ?", (side, index))
+
+    def note_answer(self, side: int, index: int, document: JSONObject) -> None:
+        """Keep an answer; from now on it is never asked for again."""
+        self._db.execute(
+            "UPDATE rows SET attempts = attempts + 1, state = 'answered', answer = ? WHERE side = ? AND data_index = ?",
+            (_packed(document), side, index),
+        )
+
+    def note_refusal(self, side: int, index: int, document: JSONObject) -> None:
+        """Keep what the server has against a request, until it is read."""
+        self._db.execute(
+            "UPDATE rows SET state = 'refused', answer = ? WHERE side = ? AND data_index = ?",
+            (_packed(document), side, index),
+        )
+
+    def note_failure(self, side: int, index: int, row: JSONObject) -> None:
+        """Keep that a row was given up."""
+        self._db.execute(
+            "UPDATE rows SET state = 'failed', row = ? WHERE side = ? AND data_index = ?", (_packed(row), side, index)
+        )
+
+    def note_result(self, side: int, index: int, row: JSONObject, trace: JSONObject | None) -> None:
+        """Keep the row of the results, and the run it comes from in place of the bare answer."""
+        self._db.execute(
+            "UPDATE rows SET state = ?, row = ?, trace = ?, answer = NULL WHERE side = ? AND data_index = ?",
+            (
+                "done" if row["status"] == "success" else "failed",
+                _packed(row),
+                None if trace is None else _packed(trace),
+                side,
+                index,
+            ),
+        )
+
+    def attempts(self, side: int, index: int) -> int:
+        """Return how often a row was asked for."""
+        found = self._db.execute(
+            "SELECT attempts FROM rows WHERE side = ? AND data_index = ?", (side, index)
+        ).fetchone()
+        return 0 if found is None else int(found[0])
+
+    def next_answered(self, side: int, busy: Iterable[int]) -> Answered | None:
+        """Return an answer or refusal that nobody reads yet; `busy` are those that somebody does."""
+        taken = set(busy)
+        for state in ("answered", "refused"):
+            for index, attempts, blob in self._db.execute(
+                "SELECT data_index, attempts, answer FROM rows WHERE state = ? AND side = ? "
+                "ORDER BY data_index LIMIT ?",
+                (state, side, len(taken) + 1),
+            ):
+                if index not in taken:
+                    return Answered(int(index), int(attempts), _unpacked(blob))
+        return None
+
+    def count(self, side: int, state: str) -> int:
+        """Return how many rows are in a state."""
+        found = self._db.execute("SELECT COUNT(*) FROM rows WHERE side = ? AND state = ?", (side, state)).fetchone()
+        return int(found[0])
+
+    def rows(self, side: int) -> Iterator[JSONObject]:
+        """Yield the rows of the results, by their number; another cursor may write meanwhile."""
+        cursor = self._db.cursor()
+        cursor.execute(
+            "SELECT row FROM rows WHERE side = ? AND state IN ('done', 'failed') ORDER BY data_index", (side,)
+        )
+        for (blob,) in cursor:
+            yield _unpacked(blob)
+
+    def trace(self, side: int, index: int) -> JSONObject | None:
+        """Return the whole run of a row, as the document of a bundle."""
+        found = self._db.execute("SELECT trace FROM rows WHERE side = ? AND data_index = ?", (side, index)).fetchone()
+        return None if found is None or found[0] is None else _unpacked(found[0])
+
+    def row(self, side: int, index: int) -> JSONObject | None:
+        """Return one row of the results."""
+        found = self._db.execute("SELECT row FROM rows WHERE side = ? AND data_index = ?", (side, index)).fetchone()
+        return None if found is None or found[0] is None else _unpacked(found[0])
+
+
+def _refusal(path: Path, error: Exception) -> RequestError:
+    if "locked" in str(error):
+        return RequestError(
+            f"another process works on the journal {str(path)!r}", "Wait for it, or name another with --journal."
+        )
+    return RequestError(f"cannot use {str(path)!r} as a journal: {error}", field="--journal")
+
+
+def _packed(document: JSONObject) -> bytes:
+    text = json.dumps(document, separators=(",", ":"))
+    return zlib.compress(text.encode("ascii"), 1)
+
+
+def _unpacked(blob: bytes) -> JSONObject:
+    document: JSONObject = json.loads(zlib.decompress(blob))
+    return document

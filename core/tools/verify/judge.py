@@ -1,0 +1,238 @@
+"""One answer, read: what its run rests on, what the model wrote, what became of it, and whose fault it is.
+
+The same stages as a run of one request, with two differences: nothing is asked
+beside the answer that would prove nothing about it, and a run that cannot be
+read is a row that says so.
+"""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from prompt_debugger.core.base.account import count_calls, is_compared, outcomes_of_calls
+from prompt_debugger.core.base.errors import DebuggerError
+from prompt_debugger.core.base.types import (
+    CallOutcome,
+    CallStatus,
+    Certainty,
+    Fate,
+    Finding,
+    JSONObject,
+    Parse,
+    Refusal,
+    Server,
+    Severity,
+    Trace,
+)
+from prompt_debugger.core.complete import Decoding, ServerClient, TakesTurn, gather_afterwards
+from prompt_debugger.core.pipeline.diagnosis import checked_steps
+from prompt_debugger.core.pipeline.reading import Diagnosis, read_run
+from prompt_debugger.core.pipeline.rendering import Renderer
+from prompt_debugger.core.report.wire import trace_to_json
+from prompt_debugger.core.report.wire.verification import PromptTokens, RowAccount
+from prompt_debugger.core.sandbox import in_thread, sandbox_of
+from prompt_debugger.core.tools.verify.answer import Answer, answer_from_json, calls_of, row_of_answer, row_of_failure
+from prompt_debugger.core.tools.verify.journal import Answered
+from prompt_debugger.core.tools.verify.validity import Validity, check_calls
+
+_LOST = (CallOutcome.DROPPED, CallOutcome.ALTERED, CallOutcome.CUT)
+_CALL_IN_TEXT = "PD426"
+
+
+class Judged(NamedTuple):
+    """What was made of an answer.
+
+    Attributes:
+        row: The row of the results.
+        trace: The whole run, as JSON.
+    """
+
+    row: JSONObject
+    trace: JSONObject
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Reads answers of one server.
+
+    Attributes:
+        client: For what an answer does not tell.
+        server: What is known of it.
+        renderer: Template and tokenizer of its model.
+        turn: Gives a place for questions that make it generate.
+        decoding: Whether the tokenizer decodes as the server does.
+    """
+
+    client: ServerClient
+    server: Server
+    renderer: Renderer
+    turn: TakesTurn
+    decoding: Decoding
+
+    async def read(self, answered: Answered) -> Judged:
+        """Return the row of an answer and the run behind it."""
+        answer, trace = answer_from_json(answered.document)
+        if trace.refusal is not None:
+            return await self._read_refusal(answer, trace, trace.refusal, answered.attempts)
+        validity = await self._validity(answer)
+        error: str | None = None
+        try:
+            trace = await self._explained(trace, answer)
+            trace = await self._checked(trace)
+        except DebuggerError as problem:
+            error = str(problem)
+        account = account_of_run(trace, attempts=answered.attempts)
+        account = replace(
+            account,
+            valid_2020_12=None if validity is None else validity.draft_2020,
+            labels=answer.row.labels or None,
+            error=error,
+        )
+        row = row_of_answer(answer, valid=None if validity is None else validity.default, account=account)
+        return Judged(row, await in_thread(_document, trace))
+
+    async def _read_refusal(self, answer: Answer, trace: Trace, refusal: Refusal, attempts: int) -> Judged:
+        """Return the row of a refused request: it failed, and why is looked for as in a run."""
+        body, error = trace.request.body, None
+        try:
+            local = await in_thread(self.renderer.render_local, body)
+            trace = replace(trace, server=self.server, sent=body, local_prompt=local)
+            trace = await self._checked(trace)
+        except DebuggerError as problem:
+            error = str(problem)
+        account = replace(account_of_run(trace, attempts=attempts), labels=answer.row.labels or None, error=error)
+        reason = f"the server refused it with status {refusal.status}: {refusal.message}"
+        row = row_of_failure(answer.row, answer.extra_body, reason, at=answer.at, account=account)
+        return Judged(row, await in_thread(_document, trace))
+
+    async def _validity(self, answer: Answer) -> Validity | None:
+        if answer.chat.finish_reason != "tool_calls":
+            return None
+        tools = answer.sent.get("tools")
+        try:
+            return await sandbox_of().run(check_calls, tools if isinstance(tools, list) else [], calls_of(answer.chat))
+        except DebuggerError:
+            return None
+
+    async def _explained(self, trace: Trace, answer: Answer) -> Trace:
+        """Add the prompt and the raw output."""
+        body, renderer = trace.request.body, self.renderer.for_one_run()
+        trace = replace(trace, server=self.server, vocabulary=renderer.vocabulary, sent=body)
+        local = await in_thread(renderer.render_local, body)
+        generation_prompt = await in_thread(renderer.generation_prompt, body)
+        gathered = await gather_afterwards(
+            self.client,
+            self.server,
+            body,
+            answer.chat,
+            tokenizer=renderer.tokenizer,
+            local_prompt=local,
+            turn=self.turn,
+            decoding=self.decoding,
+        )
+        prompt = await in_thread(renderer.explain_server, body, gathered)
+        return replace(
+            trace,
+            sent=gathered.sent,
+            local_prompt=local,
+            generation_prompt=generation_prompt,
+            evidence=gathered.evidence,
+            raw=renderer.with_tokens(gathered),
+            raw_again=gathered.raw_again,
+            chat=gathered.chat,
+            chat_stream=gathered.chat_stream,
+            prompt=prompt,
+            prompt_difference=renderer.compare(prompt, local),
+            server=gathered.server or self.server,
+            notes=gathered.notes,
+        )
+
+    async def _checked(self, trace: Trace) -> Trace:
+        """Add census, ledger, findings and verdict."""
+        steps = sandbox_of().stream(read_run, trace, self.renderer.special_texts)
+        async with aclosing(checked_steps(steps, lambda: trace)) as checked:
+            async for step in checked:
+                if isinstance(step, Parse):
+                    trace = replace(trace, parse=step)
+                elif isinstance(step, Diagnosis):
+                    notes = (*trace.notes, *step.notes)
+                    trace = replace(trace, findings=step.findings, verdict=step.verdict, notes=notes)
+        return trace
+
+
+def account_of_run(trace: Trace, *, attempts: int) -> RowAccount:
+    """Return what a run says, in numbers; what it does not say is `None`."""
+    said = [finding for finding in trace.findings if finding.severity is not Severity.NOTE]
+    chat = trace.chat
+    account = RowAccount(
+        evidence=None if trace.raw is None else trace.evidence,
+        returned=None if chat is None else len(calls_of(chat)),
+        leaked=_leaked(trace),
+        stage=None if trace.verdict is None else trace.verdict.stage,
+        codes=tuple(sorted({finding.code for finding in said})),
+        errors=tuple(sorted({finding.code for finding in said if finding.severity is Severity.ERROR})),
+        attempts=attempts,
+        verdict=None if trace.verdict is None else trace.verdict.sentence,
+        prompt_tokens=_prompt_tokens(trace),
+    )
+    if trace.parse is None or not is_compared(trace.parse.ledger):
+        return account
+    calls = count_calls(trace.parse.ledger)
+    return replace(
+        account,
+        written=calls.written,
+        dropped=calls.dropped,
+        altered=calls.altered,
+        invented=calls.invented,
+        cut=calls.cut,
+        tools=_tools(trace.parse),
+    )
+
+
+def _tools(parse: Parse) -> dict[str, tuple[int, int]]:
+    """Return of each tool how many calls were written, and how many of them did not come through."""
+    counts: dict[str, tuple[int, int]] = {}
+    for index, outcome in outcomes_of_calls(parse).items():
+        name = parse.parsed.calls[index].name or "?"
+        written, lost = counts.get(name, (0, 0))
+        counts[name] = (written + 1, lost + (outcome in _LOST))
+    return counts
+
+
+def _leaked(trace: Trace) -> int | None:
+    """Return how many calls stand in content although the answer finished with `stop`."""
+    chat, parse = trace.chat, trace.parse
+    if chat is None or chat.finish_reason != "stop":
+        return None if chat is None else 0
+    if parse is None:
+        return sum(len(_places_in_content(finding)) for finding in trace.findings if finding.code == _CALL_IN_TEXT)
+    if not is_compared(parse.ledger):
+        return None
+    content = [entry.char_span for entry in parse.ledger.entries if entry.fate is Fate.CONTENT]
+    dropped = (i for i, outcome in outcomes_of_calls(parse).items() if outcome is CallOutcome.DROPPED)
+    calls = [parse.parsed.calls[index] for index in dropped]
+    return sum(
+        call.status is CallStatus.COMPLETE
+        and any(start < call.char_span.stop and call.char_span.start < stop for start, stop in content)
+        for call in calls
+    )
+
+
+def _places_in_content(finding: Finding) -> tuple[str, ...]:
+    if finding.certainty is not Certainty.OBSERVED:
+        return ()
+    return tuple(item.field for item in finding.evidence if item.field == "content")
+
+
+def _prompt_tokens(trace: Trace) -> PromptTokens | None:
+    usage = None if trace.chat is None else trace.chat.usage
+    server = None if usage is None else usage.prompt_tokens
+    local = trace.local_prompt
+    ours = None if local is None or local.token_ids is None else len(local.token_ids)
+    return None if server is None and ours is None else PromptTokens(server=server, local=ours)
+
+
+def _document(trace: Trace) -> JSONObject:
+    return trace_to_json(trace, whole=True)

@@ -1,0 +1,57 @@
+"""Rows and gates as JUnit XML: a failed row or one with an error finding is a failed test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.junit import JUNIT_HEAD, JUnitCase, suite_lines
+from prompt_debugger.core.base.text import xml_text
+from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.core.report import redact_text
+
+_LONGEST = 2000
+
+
+def write_junit(path: Path, rows: Iterable[JSONObject], gates: Mapping[str, bool], *, name: str) -> None:
+    """Write the file, row by row.
+
+    Raises:
+        RequestError: It cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w", encoding="utf-8") as file:
+            file.write(f"{JUNIT_HEAD}<testsuites>")
+            file.writelines(suite_lines(name, _cases(rows, gates)))
+            file.write("</testsuites>\n")
+    except OSError as error:
+        raise RequestError(f"cannot write {str(path)!r}: {error.strerror or error}", field="--junit") from None
+
+
+def _cases(rows: Iterable[JSONObject], gates: Mapping[str, bool]) -> Iterator[JUnitCase]:
+    for row in rows:
+        yield _case_of(row)
+    for gate, holds in gates.items():
+        yield JUnitCase("gates", gate, *(("the gate holds",) * 2 if holds else ()))
+
+
+def _case_of(row: JSONObject) -> JUnitCase:
+    """Return the case of a row: an `error` where there is no answer, a `failure` where a rule found an error."""
+    name = f"row {row['data_index']}"
+    if row.get("status") != "success":
+        response = row.get("response")
+        return _failed(name, str(response.get("error") if isinstance(response, dict) else response), "error")
+    own = row.get("debugger")
+    if not isinstance(own, dict) or not own.get("errors"):
+        return JUnitCase("rows", name)
+    codes = own["errors"]
+    named = ", ".join(map(str, codes)) if isinstance(codes, list) else ""
+    return _failed(name, f"{named}: {own.get('verdict')}", "failure")
+
+
+def _failed(name: str, problem: str, kind: Literal["failure", "error"]) -> JUnitCase:
+    text = xml_text(redact_text(problem))[:_LONGEST]
+    return JUnitCase("rows", name, text, text.splitlines()[0] if text else "", kind)

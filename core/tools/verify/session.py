@@ -1,0 +1,365 @@
+"""A verification from its beginning, or from where it was left, to its summary.
+
+    rows ──▶ Asker ──▶ journal ──▶ Judge ──▶ journal ──▶ results, summary
+             asks, tries again      reads each answer      by number of row
+
+Asking and reading meet in the journal alone: neither waits for the other, and what
+is under way in memory is a few rows, however many there are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from prompt_debugger.core.base.errors import BackendError, DebuggerError, RequestError
+from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.core.complete import Decoding, ServerClient, Timeouts
+from prompt_debugger.core.pipeline.opening import lease_lab, look_at, renderer_for
+from prompt_debugger.core.pipeline.target import Target
+from prompt_debugger.core.sandbox import in_thread, sandbox_of
+from prompt_debugger.core.tools.lab import LabPool
+from prompt_debugger.core.tools.verify.asking import Asker, Budget, Patience, Spent
+from prompt_debugger.core.tools.verify.dataset import Preparation, Row, Shard, count_rows, read_rows
+from prompt_debugger.core.tools.verify.flow import Flow
+from prompt_debugger.core.tools.verify.journal import Journal
+from prompt_debugger.core.tools.verify.judge import Judge
+from prompt_debugger.core.tools.verify.slack import Slack
+
+_READERS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be verified.
+
+    Attributes:
+        dataset: The file.
+        targets: The server, and the one it is compared with, if any.
+        journal: Where answers are kept.
+        preparation: What is changed in every request.
+        shard: Which part of the dataset.
+        limit: At most so many rows of the dataset.
+        concurrency: Questions under way at once; `None` finds a number by itself.
+        timeout_s: How long an answer may take.
+        patience: How often to try.
+        budget: What may be used.
+        is_fresh: Whether what the journal holds is forgotten.
+        extra_headers: Sent to the first server with every request; kept nowhere, as each may be a key.
+    """
+
+    dataset: Path
+    targets: tuple[Target, ...]
+    journal: Path
+    preparation: Preparation = field(default_factory=Preparation)
+    shard: Shard = field(default_factory=Shard)
+    limit: int | None = None
+    concurrency: int | None = None
+    timeout_s: float = 600.0
+    patience: Patience = field(default_factory=Patience)
+    budget: Budget = field(default_factory=Budget)
+    is_fresh: bool = False
+    extra_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far it is.
+
+    Attributes:
+        total: Rows to ask, over all servers.
+        answered: Rows with an answer.
+        read: Rows whose answer was read.
+        failed: Rows that were given up.
+        lost: Calls that were dropped, altered or cut, in this session.
+        limit: Questions that may be under way.
+        read_before: Rows that were read when this session began.
+    """
+
+    total: int = 0
+    answered: int = 0
+    read: int = 0
+    failed: int = 0
+    lost: int = 0
+    limit: int = 0
+    read_before: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How it ended.
+
+    Attributes:
+        stopped: Why it ended before every row was done; `None` if it did not.
+        error: The failure that ended it, if one did.
+        names: The servers, as a reader knows them.
+        remaining: Rows without a result, by server.
+        started_at: When the first session began.
+        duration_ms: Time of all sessions.
+        rows: Rows to be asked of each server.
+    """
+
+    stopped: str | None
+    error: DebuggerError | None
+    names: tuple[str, ...]
+    remaining: tuple[int, ...]
+    started_at: str
+    duration_ms: int
+    rows: int
+
+
+class Stop:
+    """Asks a session to end: once, and what was answered is still read; twice, and that is left for the next time."""
+
+    def __init__(self) -> None:
+        self.asking = asyncio.Event()
+        self.reading = asyncio.Event()
+
+    def ask(self) -> None:
+        """Ask it to end; the second time at once."""
+        (self.reading if self.asking.is_set() else self.asking).set()
+
+
+async def verify(
+    plan: Plan,
+    journal: Journal,
+    *,
+    clock: Callable[[], float],
+    labs: LabPool | None = None,
+    stop: Stop | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Outcome:
+    """Ask for every row and read every answer; what is done before is not done again.
+
+    Args:
+        plan: What is to be verified.
+        journal: Open.
+        clock: Seconds that only grow.
+        labs: Labs that may be booted, for a target without an address.
+        stop: Ends it early.
+        on_progress: Called whenever something changed.
+
+    Raises:
+        RequestError: The dataset cannot be read, or the journal is of something else.
+        DebuggerError: Nothing answers at a server's address, or a tokenizer that was named cannot be loaded.
+    """
+    return await _Session(plan, journal, clock, labs, stop or Stop(), on_progress or (lambda _: None)).run()
+
+
+@dataclass(slots=True)
+class _Side:
+    """One server and what asks and reads it."""
+
+    number: int
+    name: str
+    preparation: Preparation
+    asker: Asker
+    judge: Judge
+    has_news: asyncio.Event = field(default_factory=asyncio.Event)
+    busy: set[int] = field(default_factory=set)
+    is_asked: bool = False
+
+
+@dataclass(slots=True)
+class _Session:
+    plan: Plan
+    journal: Journal
+    clock: Callable[[], float]
+    labs: LabPool | None
+    stop: Stop
+    tell: Callable[[Progress], None]
+    progress: Progress = field(default_factory=Progress)
+
+    async def run(self) -> Outcome:
+        began = self.clock()
+        names: tuple[str, ...] = ()
+        rows = await in_thread(self._count_rows)
+        started_at = self._begin()
+        await in_thread(sandbox_of().warm_up)
+        error: DebuggerError | None = None
+        stopped: str | None = None
+        async with self._sides() as sides:
+            names = tuple(side.name for side in sides)
+            self._count_done(sides, rows)
+            try:
+                await self._work_all(sides)
+            except BackendError as failure:
+                error, stopped = failure, failure.message
+            stopped = stopped or next((side.asker.stopped for side in sides if side.asker.stopped), None)
+            if stopped is None and self.stop.asking.is_set():
+                stopped = "interrupted"
+        spent_ms = int(str(self.journal.read("spent_ms", 0))) + round((self.clock() - began) * 1000)
+        self.journal.write("spent_ms", spent_ms)
+        states = ("done", "failed")
+        remaining = [rows - sum(self.journal.count(n, state) for state in states) for n in range(len(names))]
+        return Outcome(stopped, error, names, tuple(remaining), started_at, spent_ms, rows)
+
+    def _count_rows(self) -> int:
+        count = count_rows(self.plan.dataset, shard=self.plan.shard, limit=self.plan.limit)
+        if not count:
+            raise RequestError(f"{str(self.plan.dataset)!r} holds no request", field="DATASET")
+        return count
+
+    def _begin(self) -> str:
+        """Take the journal for this verification, or refuse it."""
+        if self.plan.is_fresh:
+            self.journal.forget()
+        self.journal.begin()
+        addresses: list[str] = [target.base_url or "the lab" for target in self.plan.targets]
+        identity: JSONObject = {"endpoints": list(addresses), "shard": str(self.plan.shard)}
+        found = self.journal.read("identity")
+        if found is None or self.journal.is_empty:
+            self.journal.write("identity", identity)
+            self.journal.write("started_at", datetime.now(UTC).isoformat(timespec="milliseconds"))
+        elif found != identity:
+            raise RequestError(
+                f"the journal {str(self.journal.path)!r} is of another verification: {found}",
+                "Name another --output or --journal, or give --fresh to forget it.",
+                field="--journal",
+            )
+        return str(self.journal.read("started_at", ""))
+
+    @asynccontextmanager
+    async def _sides(self) -> AsyncIterator[list[_Side]]:
+        """Connect to all servers."""
+        async with AsyncExitStack() as stack:
+            spent = Spent(self.clock())
+            yield [await self._connect(number, target, spent, stack) for number, target in enumerate(self.plan.targets)]
+
+    async def _connect(self, number: int, target: Target, spent: Spent, stack: AsyncExitStack) -> _Side:
+        base_url, is_lab = target.base_url, target.base_url is None
+        if base_url is None:
+            lab, target = await lease_lab(stack, target, self.labs)
+            base_url = lab.base_url
+        timeouts = Timeouts(read_s=self.plan.timeout_s, total_s=self.plan.timeout_s)
+        client = await stack.enter_async_context(
+            ServerClient(
+                base_url,
+                api_key=target.api_key,
+                timeouts=timeouts,
+                extra_headers=None if number else self.plan.extra_headers,
+            )
+        )
+        server = await look_at(client, target, target.model, is_lab=is_lab)
+        renderer = await renderer_for(client, server, target)
+        flow = Flow(self.plan.concurrency, self.clock)
+        has_news = asyncio.Event()
+
+        def note_end(is_answered: bool) -> None:  # noqa: FBT001  # as it is called
+            has_news.set()
+            self._note_end(flow, is_answered=is_answered)
+
+        preparation = replace(
+            self.plan.preparation,
+            model=target.model or self.plan.preparation.model,
+            served_models=server.served_models or (() if server.model is None else (server.model,)),
+        )
+        asker = Asker(
+            client=client,
+            journal=self.journal,
+            side=number,
+            extra_body=dict(preparation.extra_body),
+            flow=flow,
+            patience=self.plan.patience,
+            budget=self.plan.budget,
+            spent=spent,
+            clock=self.clock,
+            on_end=note_end,
+        )
+        judge = Judge(client, server, renderer, flow.place, Decoding())
+        name = "the lab" if is_lab else client.base_url
+        return _Side(number, name, preparation, asker, judge, has_news)
+
+    async def _work_all(self, sides: list[_Side]) -> None:
+        """Ask and read all servers' rows."""
+        slack = Slack(self.clock, time.process_time)
+        looking = asyncio.ensure_future(slack.keep_looking())
+        try:
+            await asyncio.gather(*(self._work(side, sides, slack) for side in sides))
+        finally:
+            looking.cancel()
+
+    async def _work(self, side: _Side, sides: list[_Side], slack: Slack) -> None:
+        """Ask and read one server's rows."""
+        reading = asyncio.ensure_future(self._read_all(side, slack))
+        try:
+            await _until(self.stop.asking, side.asker.ask_all(self._rows(side)))
+        finally:
+            side.is_asked = True
+            if all(one.is_asked for one in sides):
+                slack.end()
+            side.has_news.set()
+            if self.stop.reading.is_set():
+                reading.cancel()
+            with suppress(asyncio.CancelledError):
+                await _until(self.stop.reading, reading)
+
+    def _rows(self, side: _Side) -> Iterator[Row]:
+        return read_rows(self.plan.dataset, side.preparation, shard=self.plan.shard, limit=self.plan.limit)
+
+    async def _read_all(self, side: _Side, slack: Slack) -> None:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(_READERS):
+                group.create_task(self._read_some(side, slack))
+
+    async def _read_some(self, side: _Side, slack: Slack) -> None:
+        while True:
+            await slack.wait()
+            answered = self.journal.next_answered(side.number, side.busy)
+            if answered is None:
+                if side.is_asked:
+                    return
+                side.has_news.clear()
+                await side.has_news.wait()
+                continue
+            side.busy.add(answered.index)
+            try:
+                judged = await side.judge.read(answered)
+                self.journal.note_result(side.number, answered.index, judged.row, judged.trace)
+            finally:
+                side.busy.discard(answered.index)
+            if judged.row["status"] == "success":
+                self._note_read(judged.row)
+
+    def _count_done(self, sides: list[_Side], rows: int) -> None:
+        count = self.journal.count
+        progress = self.progress
+        progress.total = rows * len(sides)
+        progress.read = sum(count(side.number, "done") for side in sides)
+        progress.answered = progress.read + sum(count(side.number, "answered") for side in sides)
+        progress.read_before = progress.read
+        self.tell(progress)
+
+    def _note_end(self, flow: Flow, *, is_answered: bool) -> None:
+        self.progress.answered += is_answered
+        self.progress.failed += not is_answered
+        self.progress.limit = flow.limit
+        self.tell(self.progress)
+
+    def _note_read(self, row: JSONObject) -> None:
+        own = row["debugger"]
+        assert isinstance(own, dict)
+        self.progress.read += 1
+        self.progress.lost += sum(int(str(own[name] or 0)) for name in ("dropped", "altered", "cut"))
+        self.tell(self.progress)
+
+
+async def _until(event: asyncio.Event, work: object) -> None:
+    """Await work, and cancel it when the event comes."""
+    task = asyncio.ensure_future(work)  # type: ignore[call-overload]  # a coroutine or a task
+    waiting = asyncio.ensure_future(event.wait())
+    try:
+        await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+    finally:
+        waiting.cancel()
+        if not task.done():
+            task.cancel()

@@ -1,0 +1,161 @@
+"""A verification that was made: its journal or its results, read and never written.
+
+results.sqlite   rows of up to two servers, and the whole run of each
+results.jsonl    rows alone, ours or K2VV's
+a report         the folder or page of `--report`: the journal or results beside it
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.tools.verify.pairs import read_results
+
+_JOURNALS, _RESULTS = (".sqlite", ".db"), (".jsonl", ".json")
+_WAIT_S = 2.0
+_MOST_BYTES = 256 << 20  # of one row, unpacked
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One server's rows of a verification.
+
+    Attributes:
+        path: The journal, or the file of results.
+        side: Of a journal: 0 for the server, 1 for the one it was compared with.
+        endpoint: The server, as far as the journal says.
+        started_at: When it began, likewise.
+    """
+
+    path: Path
+    side: int = 0
+    endpoint: str = ""
+    started_at: str = ""
+
+    @property
+    def is_journal(self) -> bool:
+        """Whether it holds whole runs."""
+        return self.path.suffix in _JOURNALS
+
+    @property
+    def name(self) -> str:
+        """What it is called where two stand side by side."""
+        name = f"{self.path.absolute().parent.name}/{self.path.name}"
+        return f"{name}, second server" if self.side else name
+
+    def rows(self) -> Iterator[JSONObject]:
+        """Yield the rows by their number.
+
+        Raises:
+            RequestError: The file cannot be read, or holds no rows.
+        """
+        if not self.is_journal:
+            yield from read_results(self.path)
+            return
+        query = "SELECT row FROM rows WHERE side = ? AND state IN ('done', 'failed') AND row IS NOT NULL"
+        with _opened(self.path) as journal:
+            for (blob,) in _asked(journal, self.path, f"{query} ORDER BY data_index", (self.side,)):
+                yield _unpacked(blob, self.path)
+
+    def trace(self, index: int) -> JSONObject | None:
+        """Return the whole run of a row, as the document of a bundle; `None` if it is not kept."""
+        if not self.is_journal:
+            return None
+        query = "SELECT trace FROM rows WHERE side = ? AND data_index = ? AND trace IS NOT NULL"
+        with _opened(self.path) as journal:
+            found = list(_asked(journal, self.path, query, (self.side, index)))
+        return _unpacked(found[0][0], self.path) if found else None
+
+    def row(self, index: int) -> JSONObject | None:
+        """Return one row; `None` if there is none of that number."""
+        return next((row for row in self.rows() if row.get("data_index") == index), None)
+
+
+def open_stored(source: str) -> tuple[Stored, ...]:
+    """Return the servers of a verification, one or two.
+
+    Args:
+        source: A journal, a file of results, or a folder with one of them.
+
+    Raises:
+        RequestError: There is none.
+    """
+    path = _found(Path(source).expanduser())
+    if path.suffix in _RESULTS:
+        return (Stored(path),)
+    with _opened(path) as journal:
+        meta = {key: json.loads(str(value)) for key, value in _asked(journal, path, "SELECT key, value FROM meta")}
+        sides = [int(str(side)) for (side,) in _asked(journal, path, "SELECT DISTINCT side FROM rows ORDER BY side")]
+    identity = meta.get("identity")
+    names: JSON = identity.get("endpoints") if isinstance(identity, dict) else None
+    endpoints = [str(name) for name in names] if isinstance(names, list) else []
+    if not sides:
+        raise RequestError(f"the journal {str(path)!r} holds no rows yet", "Wait for the first answers.")
+    return tuple(
+        Stored(path, side, endpoints[side] if side < len(endpoints) else "", str(meta.get("started_at") or ""))
+        for side in sides
+    )
+
+
+def _found(path: Path) -> Path:
+    """Return the file that a path means."""
+    if path.is_file() and path.suffix in (*_JOURNALS, *_RESULTS):
+        return path
+    folder = path if path.is_dir() else path.parent if path.suffix == ".html" and path.is_file() else None
+    if folder is None:
+        raise RequestError(
+            f"there is no verification at {str(path)!r}", "Name the results.sqlite or results.jsonl that `verify` left."
+        )
+    places = [place / name for place in (folder, folder.parent) for name in ("results.sqlite", "results.jsonl")]
+    if found := next((place for place in places if place.is_file()), None):
+        return found
+    raise RequestError(f"no results.sqlite lies in {str(folder)!r}", "Name the journal that `verify` left.")
+
+
+def _opened(path: Path) -> closing[sqlite3.Connection]:
+    """Open a journal, which somebody else may have made: its rows lie in tables, and none is longer than is read."""
+    try:
+        journal = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_WAIT_S)
+        journal.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
+        made = dict(journal.execute("SELECT name, sql FROM sqlite_master WHERE name IN ('meta', 'rows')"))
+        if not all(str(sql).upper().startswith("CREATE TABLE") for sql in made.values()):  # a view could go on for ever
+            journal.close()
+            raise sqlite3.DatabaseError("its rows are computed")
+    except sqlite3.Error as error:
+        raise _refusal(path, error) from None
+    return closing(journal)
+
+
+def _asked(
+    journal: sqlite3.Connection, path: Path, query: str, values: tuple[int, ...] = ()
+) -> Iterator[tuple[JSON, ...]]:
+    try:
+        yield from journal.execute(query, values)
+    except sqlite3.Error as error:
+        raise _refusal(path, error) from None
+
+
+def _refusal(path: Path, error: sqlite3.Error) -> RequestError:
+    if "locked" in str(error):
+        return RequestError(f"a verification works on {str(path)!r} just now", "Open it once that has ended.")
+    return RequestError(f"{str(path)!r} is no journal of `verify`: {error}", "Name the results.sqlite that it left.")
+
+
+def _unpacked(blob: JSON, path: Path) -> JSONObject:
+    try:
+        unpacker = zlib.decompressobj()
+        text = unpacker.decompress(blob, _MOST_BYTES)  # type: ignore[arg-type]  # sqlite gives bytes
+        document: JSON = json.loads(text) if unpacker.eof else None
+    except (TypeError, ValueError, RecursionError, zlib.error):
+        document = None
+    if not isinstance(document, dict):
+        raise RequestError(f"a row of {str(path)!r} cannot be read", "The file is damaged, or of another program.")
+    return document

@@ -1,0 +1,130 @@
+"""Whether a raw output and a message may be compared."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from prompt_debugger.core.base.comparable import compare_outputs, draws_at_random, may_constrain
+from prompt_debugger.core.base.types import (
+    Basis,
+    Certainty,
+    ChatResult,
+    Completeness,
+    Completion,
+    JSONObject,
+    Request,
+    Trace,
+    Usage,
+)
+
+TOOL: JSONObject = {"type": "function", "function": {"name": "f"}}
+STRICT: JSONObject = {"type": "function", "function": {"name": "f", "strict": True}}
+PAIR = Trace(
+    request=Request({"temperature": 0}, ""),
+    evidence=Basis.OWN_RENDER,
+    raw=Completion("Hello.", None, "stop", usage=Usage(5, 2)),
+    chat=ChatResult({"content": "Hello."}, "stop", usage=Usage(5, 2)),
+)
+
+
+def certainty_of(trace: Trace) -> Certainty | None:
+    found = compare_outputs(trace)
+    assert found is not None
+    assert bool(found.reason) is (found.certainty is None)
+    return found.certainty
+
+
+def test_one_run_is_seen_and_two_that_had_to_agree_are_concluded() -> None:
+    assert certainty_of(replace(PAIR, evidence=Basis.SAME_RUN)) is Certainty.OBSERVED
+    assert certainty_of(replace(PAIR, evidence=None)) is Certainty.OBSERVED
+    assert certainty_of(PAIR) is Certainty.INFERRED
+    assert certainty_of(replace(PAIR, evidence=Basis.TEXT_ONLY)) is Certainty.INFERRED
+
+
+def test_without_one_of_the_two_there_is_nothing_to_compare() -> None:
+    assert compare_outputs(replace(PAIR, chat=None)) is None
+    assert compare_outputs(replace(PAIR, raw=None)) is None
+
+
+@pytest.mark.parametrize("completeness", [Completeness.STRIPPED, Completeness.UNKNOWN])
+@pytest.mark.parametrize("evidence", [None, *Basis])
+def test_a_text_that_is_not_whole_is_never_compared(completeness: Completeness, evidence: Basis | None) -> None:
+    assert PAIR.raw is not None
+    trace = replace(PAIR, evidence=evidence, raw=replace(PAIR.raw, completeness=completeness))
+
+    assert certainty_of(trace) is None
+
+
+@pytest.mark.parametrize(
+    ("completeness", "reason"),
+    [
+        (Completeness.STRIPPED, "The raw text lacks control tokens"),
+        (Completeness.UNKNOWN, "The raw text may lack control tokens"),
+    ],
+)
+def test_a_text_that_is_not_whole_is_said_to_lack_no_more_than_is_known(
+    completeness: Completeness, reason: str
+) -> None:
+    assert PAIR.raw is not None
+
+    found = compare_outputs(replace(PAIR, raw=replace(PAIR.raw, completeness=completeness)))
+
+    assert found is not None
+    assert found.reason == reason
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"temperature": 1},
+        {"temperature": False},
+        {"temperature": 0, "tools": [TOOL], "tool_choice": "required"},
+        {"temperature": 0, "tools": [STRICT]},
+    ],
+)
+def test_two_runs_that_may_differ_are_not_compared(body: JSONObject) -> None:
+    assert certainty_of(replace(PAIR, sent=body or {"messages": []})) is None
+
+
+def test_a_grammar_on_both_is_none_on_one_alone() -> None:
+    assert PAIR.raw is not None
+    sent: JSONObject = {"temperature": 0, "tools": [STRICT]}
+
+    assert certainty_of(replace(PAIR, sent=sent, raw=replace(PAIR.raw, constraint="{}"))) is Certainty.INFERRED
+
+
+@pytest.mark.parametrize(("usage", "expected"), [(Usage(6, 2), None), (Usage(5, 3), None), (None, Certainty.INFERRED)])
+def test_token_counts_show_two_prompts_or_two_outputs(usage: Usage | None, expected: Certainty | None) -> None:
+    assert PAIR.chat is not None
+
+    assert certainty_of(replace(PAIR, chat=replace(PAIR.chat, usage=usage))) is expected
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({}, False),
+        ({"tools": [TOOL]}, False),
+        ({"tools": [TOOL], "tool_choice": "required"}, True),
+        ({"tools": [TOOL], "tool_choice": {"type": "function"}}, True),
+        ({"tools": [TOOL], "parallel_tool_calls": False}, True),
+        ({"parallel_tool_calls": False}, False),
+        ({"tools": [], "tool_choice": "required"}, False),
+        ({"tools": [TOOL], "parallel_tool_calls": None}, False),
+        ({"tools": [STRICT]}, True),
+        ({"tools": [STRICT], "tool_choice": "none"}, False),
+    ],
+)
+def test_a_hidden_grammar_is_suspected_where_vllm_adds_one(body: JSONObject, expected: bool) -> None:
+    assert may_constrain(body) is expected
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [({}, True), ({"temperature": 0}, False), ({"temperature": 0.0}, False), ({"temperature": 1, "seed": 0}, False)],
+)
+def test_chance_is_known(body: JSONObject, expected: bool) -> None:
+    assert draws_at_random(body) is expected

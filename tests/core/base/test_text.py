@@ -1,0 +1,48 @@
+from xml.etree import ElementTree
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prompt_debugger.core.base.text import excerpt, first_divergence, line_column, visible_whitespace, xml_text
+
+
+@given(st.lists(st.integers()), st.lists(st.integers()))
+def test_first_divergence_is_the_first_unequal_index(left, right):
+    index = first_divergence(left, right)
+
+    if index is None:
+        assert left == right
+    else:
+        assert left[:index] == right[:index]
+        assert left[index : index + 1] != right[index : index + 1]
+
+
+def test_visible_whitespace_keeps_the_line_break():
+    assert visible_whitespace("a b\tc\n") == "a·b→c↵\n"
+
+
+def test_excerpt_marks_cut_ends_only():
+    assert excerpt("abcdef", 2, 4, margin=1) == "…bcde…"
+    assert excerpt("abcdef", 0, 6, margin=1) == "abcdef"
+
+
+@given(st.text(alphabet="a\n"), st.integers(0, 50))
+def test_line_column_points_back_at_the_offset(text, offset):
+    offset = min(offset, len(text))
+
+    line, column = line_column(text, offset)
+
+    assert sum(len(part) + 1 for part in text.split("\n")[: line - 1]) + column - 1 == offset
+
+
+@given(st.text(st.characters()))
+def test_any_text_can_stand_in_xml(text):
+    cleaned = xml_text(text)
+
+    assert len(cleaned) == len(text)
+    ElementTree.fromstring(f"<a>{cleaned.replace('&', '&amp;').replace('<', '&lt;')}</a>")
+
+
+def test_what_xml_may_hold_stays_and_the_rest_is_replaced():
+    assert xml_text("a\t\n\u00e9\U0001f600") == "a\t\n\u00e9\U0001f600"
+    assert xml_text("a\x00\x1b\ud800\uffffb") == "a" + "\ufffd" * 4 + "b"

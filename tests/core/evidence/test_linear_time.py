@@ -1,0 +1,55 @@
+"""Whatever is pasted is recognised and read in time that grows with it, also where it is none of what it looks like."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+
+from prompt_debugger.core.base.errors import DebuggerError
+from prompt_debugger.core.evidence import read_intake
+from tests.attacks.growth import grows_linearly
+
+pytestmark = pytest.mark.slow
+
+_CALL = "client.chat.completions.create(model='m', messages=[{'role': 'user', 'content': "
+# What a text begins with, and what goes on for ever behind it.
+SHAPES = {
+    "nothing but quotes": ("", '"'),
+    "open objects": ("", '{"a":'),
+    "open lists": ('{"messages":[', "["),
+    "equal lines": ("", '{"messages": []}\n'),
+    "messages": ('{"messages":[{"role":"user","content":"a"}', ',{"role":"user","content":"a"}'),
+    "tools": ('{"messages":[],"tools":[{"type":"function"}', ',{"type":"function","function":{"name":"f"}}'),
+    "keys of one name": ('{"messages":[]', ',"a":1'),
+    "one long word": ('{"messages":[{"role":"user","content":"', "a"),
+    "curl options": ("curl http://h/v1/chat/completions ", "-H 'a: b' "),
+    "curl data": ("curl http://h/v1/chat/completions ", "-d a "),
+    "curl lines": ("curl http://h/v1/chat/completions", " \\\n -d '{}'"),
+    "curl quotes": ("curl http://h/v1/chat/completions -d '", "'\\''"),
+    "curl after curl": ("", "curl http://h -d '{}'\n"),
+    "answers below": ("curl http://h -d '{}'\n", "HTTP/1.1 200 OK\n\n{}\n"),
+    "python strings": (_CALL, '"a" '),
+    "python sums": (_CALL, "'a' + "),
+    "python names": ("a0 = 'x'\n", "a = a0\n"),
+    "python calls": ("", f"{_CALL}'a'}}])\n"),
+    "javascript": ("client.chat.completions.create({messages: [", "{a: `b`},"),
+    "javascript comments": ("client.chat.completions.create({messages: [", "/* a */"),
+    "har": ('{"log":{"entries":[{}', ',{"request":{"method":"POST","url":"http://h"}}'),
+    "events": ("", 'data: {"choices":[{"delta":{"content":"a"}}]}\n\n'),
+    "events without an end": ("", "data: {\n"),
+    "powershell": ("Invoke-RestMethod -Uri http://h -Body '", "''"),
+}
+
+
+def read(text: str) -> None:
+    """Read a text, whatever comes of it."""
+    with suppress(DebuggerError):
+        read_intake(text)
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+def test_what_is_pasted_is_read_in_linear_time(shape: tuple[str, str]) -> None:
+    head, part = shape
+
+    assert grows_linearly(lambda size: read(head + part * size), first=1_000, tries=2, doublings=4)

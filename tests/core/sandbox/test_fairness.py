@@ -1,0 +1,358 @@
+"""Who is next at the workers: by a clock that the test sets, and workers whose processes never start."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from prompt_debugger.core.sandbox import VISITOR
+from prompt_debugger.core.sandbox.fairness import MUCH_AT_ONE_ADDRESS_S, MUCH_S, NEW_PAGE_S, Fairness
+from prompt_debugger.core.sandbox.worker import LONG_S
+from prompt_debugger.core.sandbox.workers import Workers
+from tests.clock import Clock
+from tests.patience import PATIENCE_S
+
+
+@pytest.fixture
+def fairness(clock: Clock) -> Fairness:
+    return Fairness(clock)
+
+
+@pytest.fixture
+def shared(fairness: Fairness) -> Fairness:
+    """What visitors used of a page that others use, too."""
+    for address in ("somebody", "else"):
+        fairness.note(f"{address}/1")
+    return fairness
+
+
+def never(is_slow):
+    raise AssertionError("no process is needed to say whose turn it is")
+
+
+def workers_of(most, fairness):
+    return Workers(never, most, fairness)
+
+
+def take(workers, owner):
+    token = VISITOR.set(owner)
+    try:
+        return workers.take()
+    finally:
+        VISITOR.reset(token)
+
+
+def test_what_was_used_is_forgotten_by_half_in_half_a_minute(fairness, clock):
+    fairness.charge("a/1", 8.0)
+    clock.now += 30
+    fairness.charge("a/1", 1.0)
+
+    assert fairness.used("a/1") == (5.0, 5.0)
+    assert fairness.used("a/2") == (0.0, 5.0)
+    assert fairness.used("b/1") == (0.0, 0.0)
+    assert fairness.used("") == ()
+
+
+def test_names_do_not_pile_up(fairness):
+    for number in range(5_000):
+        fairness.note(f"{number}/p")
+        fairness.charge(f"{number}/p", 1.0)
+
+    assert (len(fairness._spent), len(fairness._seen_s)) == (2_000, 2_000)
+
+
+def test_who_had_least_lately_is_next(fairness):
+    workers = workers_of(1, fairness)
+    fairness.charge("a/1", 1.0)
+    holder = take(workers, "c/1")
+    greedy, modest = take(workers, "a/1"), take(workers, "b/1")
+    workers.give_back(holder.result())
+
+    assert (modest.done(), greedy.done()) == (True, False)
+
+
+def test_among_equals_who_came_first_is_next(fairness):
+    workers = workers_of(1, fairness)
+    holder = take(workers, "c/1")
+    first, second = take(workers, "a/1"), take(workers, "b/1")
+    workers.give_back(holder.result())
+
+    assert (first.done(), second.done()) == (True, False)
+
+
+def test_nobody_holds_more_than_half_of_the_workers(fairness):
+    workers = workers_of(4, fairness)
+    greedy = [take(workers, "a/1") for _ in range(3)]
+    others = [take(workers, "b/1"), take(workers, "c/1")]
+
+    assert [one.done() for one in greedy] == [True, True, False]
+    assert [one.done() for one in others] == [True, True]
+    workers.give_back(others[0].result())
+    assert not greedy[2].done()
+    workers.give_back(greedy[0].result())
+    assert greedy[2].done()
+
+
+def test_an_address_that_holds_a_worker_waits_for_one_that_holds_none(fairness):
+    workers = workers_of(2, fairness)
+    holders = [take(workers, "a/1"), take(workers, "c/1")]
+    same_address, other_address = take(workers, "a/2"), take(workers, "b/1")
+    workers.give_back(holders[1].result())
+
+    assert (same_address.done(), other_address.done()) == (False, True)
+
+
+def wait_long(workers, owner):
+    """Return whether a visitor who has waited long is worth a further worker."""
+    future = take(workers, owner)
+    workers._waiting = [waiter._replace(since_s=float("-inf")) for waiter in workers._waiting]
+    assert not workers._needs_another(), "the line moves"
+    workers._served_s = float("-inf")
+    needed = workers._needs_another()
+    workers.give_up(future)
+    workers._waiting.clear()
+    return needed
+
+
+def test_only_who_holds_no_worker_is_worth_a_further_one(fairness):
+    workers = workers_of(2, fairness)
+    take(workers, "a/1"), take(workers, "b/1")
+
+    assert wait_long(workers, "c/1")
+    assert not wait_long(workers, "a/1")
+    assert not wait_long(workers, "")
+
+
+def test_who_begins_to_wait_is_seen_at_once_where_the_next_look_is_far(shared, monkeypatch):
+    """Else they wait until it is time to look for long jobs."""
+    monkeypatch.setattr("prompt_debugger.core.sandbox.workers.LONG_S", 3_600.0)
+    monkeypatch.setattr("prompt_debugger.core.sandbox.workers.has_memory_for_another", lambda: True)
+    workers = workers_of(2, shared)
+    held = [take(workers, "a/1"), take(workers, "b/1")]
+
+    worker = take(workers, "c/1").result(PATIENCE_S)
+
+    assert [one.done() for one in held] == [True, True]
+    assert worker.owner == "c/1"
+    workers.close()
+
+
+def test_an_address_gets_few_further_workers(fairness):
+    workers = workers_of(3, fairness)
+    for page in ("a/1", "a/2", "a/3"):
+        take(workers, page)
+
+    assert wait_long(workers, "b/1")
+    assert not wait_long(workers, "a/4")
+
+
+def test_all_who_had_much_share_one_worker(shared):
+    workers = workers_of(4, shared)
+    for page in ("a/1", "b/1", "c/1"):
+        shared.charge(page, MUCH_S + 1)
+    heavy = [take(workers, page) for page in ("a/1", "b/1", "c/1")]
+    light = [take(workers, page) for page in ("d/1", "e/1", "f/1")]
+
+    assert [one.done() for one in (*heavy, *light)] == [True, False, False, True, True, True]
+    workers.give_back(heavy[0].result())
+    assert [one.done() for one in heavy] == [True, True, False]
+
+
+def test_a_new_page_of_an_address_that_had_much_is_no_new_beginning(shared, clock):
+    workers = workers_of(2, shared)
+    shared.note("a/old")
+    clock.now += NEW_PAGE_S + 1
+    for number in range(3):
+        shared.charge(f"a/{number}", MUCH_AT_ONE_ADDRESS_S / 2)
+    first, minted, old = take(workers, "a/0"), take(workers, "a/minted"), take(workers, "a/old")
+
+    assert (first.done(), minted.done(), old.done()) == (True, False, True)
+
+
+def test_with_one_worker_those_who_had_much_are_served_too(shared):
+    workers = workers_of(1, shared)
+    shared.charge("a/1", 100.0)
+    future = take(workers, "a/1")
+
+    assert future.done()
+    workers.give_back(future.result())
+    assert take(workers, "a/1").done()
+
+
+def test_nobody_in_particular_has_all_workers_and_is_charged_nothing(fairness):
+    workers = workers_of(2, fairness)
+    both = [take(workers, ""), take(workers, "")]
+    for one in both:
+        one.result().note_use(100.0)
+        workers.give_back(one.result())
+
+    assert all(one.done() for one in both)
+    assert take(workers, "").done()
+
+
+def test_a_visitor_is_charged_what_a_job_used(fairness):
+    workers = workers_of(2, fairness)
+    worker = take(workers, "a/1").result()
+    worker.note_use(MUCH_S + 1)
+    workers.give_back(worker)
+
+    assert fairness.used("a/1") == (MUCH_S + 1, MUCH_S + 1)
+    assert fairness.had_much("a/1")
+    assert not fairness.had_much("b/1")
+
+
+def test_who_is_alone_has_all_workers_whatever_they_used(fairness, clock):
+    """A page on its user's own machine, or the last visitor of the day."""
+    workers = workers_of(2, fairness)
+    fairness.charge("a/1", 100.0)
+    first = take(workers, "a/1").result()
+    workers.give_back(first)
+    workers.give_back(take(workers, "b/1").result())
+    beside = take(workers, "a/1").result()
+    workers.give_back(beside)
+    clock.now += 61.0
+    later = take(workers, "a/1").result()
+
+    assert [worker.is_slow for worker in (first, beside, later)] == [False, True, False]
+
+
+def test_pages_of_one_address_do_not_count_as_others(fairness):
+    for page in ("a/1", "a/2", "a/3"):
+        fairness.note(page)
+
+    assert not fairness.is_shared()
+
+
+def test_who_had_much_gets_the_slow_worker_and_takes_no_other(shared):
+    shared.charge("hostile/1", 100.0)
+    workers = workers_of(2, shared)
+    slow, waiting = take(workers, "hostile/1"), take(workers, "hostile/2")
+    usual = [take(workers, owner) for owner in ("a/1", "b/1")]
+
+    assert slow.result().is_slow
+    assert not waiting.done()
+    assert [future.result().is_slow for future in usual] == [False, False]
+
+
+class Patient:
+    """A process that a long job holds."""
+
+    modules = ()
+    is_running = True
+    gives_way = False
+    cpu_s = 0.0
+
+    def give_way(self):
+        self.gives_way = True
+        return True
+
+
+@pytest.mark.parametrize(
+    ("owner", "is_long", "others", "gives_way"),
+    [
+        ("a/1", True, True, True),
+        ("a/1", True, False, False),
+        ("a/1", False, True, False),
+        ("", True, True, False),
+    ],
+    ids=["a long one", "alone", "a short one", "nobody in particular"],
+)
+def test_a_long_job_gives_way_where_others_are(fairness, owner, is_long, others, gives_way):
+    workers = workers_of(2, fairness)
+    if others:
+        fairness.note("other/1")
+    worker = take(workers, owner).result()
+    take(workers, "b/1" if others else owner)
+    worker._process = process = Patient()
+    worker._begun_s = float("-inf") if is_long else float("inf")
+
+    workers._look_again()
+
+    assert (process.gives_way, worker.is_aside()) == (gives_way, gives_way)
+
+
+@pytest.mark.parametrize(
+    ("went_on_s", "cpu_s", "gives_way"),
+    [(60.0, 2 * LONG_S, True), (60.0, LONG_S / 2, False), (7_200.0, 0.0, True)],
+    ids=["it used much", "the machine is busy", "it waits for something"],
+)
+def test_how_long_a_job_is_says_what_it_used(shared, monkeypatch, went_on_s, cpu_s, gives_way):
+    """On a busy machine a short job takes long, and would take for ever if it had to give way for that."""
+    monkeypatch.setattr("prompt_debugger.core.sandbox.worker.VERY_LONG_S", 3_600.0)
+    workers = workers_of(2, shared)
+    worker = take(workers, "a/1").result()
+    worker.note_use(10.0)  # an earlier job of the same process
+    worker._process = process = Patient()
+    process.cpu_s = 10.0 + cpu_s
+    worker._begun_s = time.monotonic() - went_on_s
+
+    workers._look_again()
+
+    assert process.gives_way == gives_way
+
+
+def test_a_long_job_of_who_had_much_gives_way_too(shared):
+    shared.charge("hostile/1", 100.0)
+    workers = workers_of(2, shared)
+    worker = take(workers, "hostile/1").result()
+    worker._process, worker._begun_s = Patient(), float("-inf")
+
+    workers._look_again()
+
+    assert worker.is_slow
+    assert worker.is_aside()
+
+
+class Gone(Patient):
+    def close(self):
+        """Nothing is left to end."""
+
+
+def let_stand_aside(workers, owner):
+    """Return a worker whose job has gone on for long."""
+    worker = take(workers, owner).result()
+    worker._process, worker._begun_s = Gone(), float("-inf")
+    workers._look_again()
+    assert worker.is_aside()
+    return worker
+
+
+def end_job(workers, worker):
+    """Give a worker back as a sandbox does when its process gives way to others."""
+    worker.drop()
+    workers.give_back(worker)
+
+
+def test_another_worker_takes_the_place_of_a_job_that_stands_aside(shared):
+    workers = workers_of(2, shared)
+    aside = [let_stand_aside(workers, f"hostile {number}/1") for number in range(3)]
+    quick = [take(workers, "a/1"), take(workers, "b/1")]
+    workers._look_again()
+
+    assert [one.done() for one in quick] == [True, True]
+    for worker in (*aside, *(one.result() for one in quick)):
+        end_job(workers, worker)
+    assert len(workers.all) == 2
+
+
+def test_the_last_free_worker_is_not_for_an_address_that_has_a_job_aside(shared):
+    workers = workers_of(2, shared)
+    aside = let_stand_aside(workers, "hostile/1")
+    other_page = take(workers, "hostile/2")
+    workers._look_again()
+    waiting, honest = take(workers, "hostile/3"), take(workers, "honest/1")
+
+    assert [one.done() for one in (other_page, waiting, honest)] == [False, False, True]
+    end_job(workers, aside)
+    assert other_page.done()
+
+
+def test_a_worker_that_is_given_back_with_a_new_process_does_not_stand_aside(shared):
+    workers = workers_of(1, shared)
+    worker = take(workers, "a/1").result()
+    worker._process, worker._begun_s = Gone(), float("-inf")
+    worker.refill(())
+    workers._look_again()
+
+    assert not worker.is_aside()

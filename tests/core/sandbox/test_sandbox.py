@@ -1,0 +1,574 @@
+"""The sandbox: every limit is really hit, whoever stops waiting ends the work, and a process can reach nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from prompt_debugger.core.base.errors import DebuggerError, RequestError, SandboxError
+from prompt_debugger.core.sandbox import Sandbox, close_sandboxes, in_thread, sandbox_of
+from prompt_debugger.core.sandbox.forkserver import sandbox_forkserver
+from prompt_debugger.core.sandbox.workers import VISITOR
+from tests.conftest import ROOT
+from tests.core.sandbox import hostile
+from tests.patience import PATIENCE_S
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def sandbox() -> Iterator[Sandbox]:
+    sandbox = Sandbox(most=2)
+    yield sandbox
+    sandbox.close()
+
+
+def error_of(sandbox: Sandbox, job, *args) -> SandboxError:
+    with pytest.raises(SandboxError) as raised:
+        sandbox.call(job, *args)
+    return raised.value
+
+
+def is_gone(pid: int) -> bool:
+    """Wait for the end of a process that was killed, with a generous bound."""
+    for _ in range(1000):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        threading.Event().wait(0.01)
+    return False
+
+
+def test_processor_time_is_limited_even_inside_one_search(sandbox):
+    error = error_of(sandbox, hostile.search, "^(a+)+$", "a" * 40 + "!")
+
+    assert error.limit == "cpu"
+    assert "searching a pattern took more than 0.3 s" in error.message
+    assert error.hint == "Look at the pattern."
+
+
+@pytest.mark.parametrize(
+    ("job", "args", "limit"),
+    [
+        (hostile.sleep, (), "wall"),
+        (hostile.eat_memory, (1 << 30,), "memory"),
+        (hostile.answer_at_length, (), "answer"),
+        (hostile.crash, (), "crash"),
+    ],
+    ids=lambda value: getattr(value, "what", None),
+)
+def test_each_limit_has_a_name_and_the_next_job_works(sandbox, job, args, limit):
+    assert error_of(sandbox, job, *args).limit == limit
+    assert sandbox.call(hostile.echo, "fine") == "fine"
+
+
+RUST = ("memory allocation of ", "167", "108", "864", " bytes failed\n", "note: run with ", "`RUST_BACKTRACE=1`", "\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "limit"),
+    [
+        (RUST, "memory"),
+        (("Onig: Regex search error: fail to memory allocation\n",), "memory"),
+        (("terminate called\n", "  what():  std::bad_alloc\n"), "memory"),
+        (("corrupted unsorted chunks\n",), "crash"),
+        ((), "crash"),
+    ],
+)
+def test_how_a_library_ends_at_the_memory_limit_is_told_from_a_crash(sandbox, words, limit):
+    with pytest.raises(SandboxError) as caught:
+        sandbox.call(hostile.abort_for_memory, words)
+
+    assert caught.value.limit == limit
+
+
+def test_memory_within_the_limit_is_had(sandbox):
+    assert sandbox.call(hostile.eat_memory, 100 << 20) == 100 << 20
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is counted by address space")
+def test_a_process_that_kept_memory_is_replaced(sandbox):
+    assert sandbox.call(hostile.keep_memory, 400 << 20) == 1
+    assert sandbox.call(hostile.eat_memory, 200 << 20) == 200 << 20
+    assert sandbox.call(hostile.keep_memory, 1) == 1
+
+
+def test_processor_time_is_counted_for_each_job_anew(sandbox):
+    texts = ["a" * 19 + "!"] * 12
+
+    found = [sandbox.call(hostile.search, "^(a+)+$", text) for text in texts]
+
+    assert found == [False] * 12
+    assert len(sandbox.pids) == 1
+
+
+def test_an_error_of_ours_arrives_as_itself(sandbox):
+    with pytest.raises(RequestError) as raised:
+        sandbox.call(hostile.fail, ours=True)
+
+    assert raised.value.to_json() == RequestError("no such field", "Give one.", field="a", line=3).to_json()
+
+
+def test_a_fault_of_a_job_is_told_as_one(sandbox):
+    with pytest.raises(SandboxError, match=r"failing failed: ZeroDivisionError: by zero"):
+        sandbox.call(hostile.fail, ours=False)
+
+
+def test_what_may_not_travel_is_refused(sandbox):
+    assert "may not travel" in error_of(sandbox, hostile.answer_with_code).message
+
+
+def test_a_job_in_steps_is_followed(sandbox):
+    steps: list[int] = []
+
+    sandbox.follow(hostile.count, steps.append, 4)
+
+    assert steps == [0, 1, 2, 3]
+
+
+async def test_a_stream_ends_with_its_job(sandbox):
+    assert [step async for step in sandbox.stream(hostile.count, 4)] == [0, 1, 2, 3]
+
+
+async def test_cancelling_ends_the_work_itself(sandbox):
+    await sandbox.run(hostile.echo, "warm")
+    [pid] = sandbox.pids
+    task = asyncio.create_task(sandbox.run(hostile.search_for_ever))
+    await asyncio.to_thread(wait_until_busy, pid)
+
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    assert await asyncio.to_thread(is_gone, pid)
+    assert await sandbox.run(hostile.echo, "fine") == "fine"
+
+
+async def test_closing_a_stream_ends_the_work_itself(sandbox):
+    steps = sandbox.stream(hostile.count_for_ever)
+    assert await anext(steps) == 0
+    [pid] = sandbox.pids
+
+    await steps.aclose()
+
+    assert await asyncio.to_thread(is_gone, pid)
+
+
+async def test_a_caller_who_leaves_the_line_takes_nobody_s_place():
+    sandbox = Sandbox(most=1)
+    steps = sandbox.stream(hostile.count_for_ever)
+    await anext(steps)
+    leaving = asyncio.create_task(sandbox.run(hostile.echo, "left"))
+    waiting = asyncio.create_task(sandbox.run(hostile.echo, "stayed"))
+    await asyncio.sleep(0)
+
+    leaving.cancel()
+    await steps.aclose()
+
+    assert await waiting == "stayed"
+    assert leaving.cancelled()
+    sandbox.close()
+
+
+async def test_one_visitor_cannot_take_every_process(sandbox):
+    token = VISITOR.set("greedy")
+    tasks = [asyncio.create_task(sandbox.run(hostile.search_for_ever)) for _ in range(6)]
+    VISITOR.reset(token)
+
+    assert await sandbox.run(hostile.echo, "mine") == "mine"
+
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def asked_by(visitor: str, sandbox: Sandbox, job, *args) -> asyncio.Task[object]:
+    """Ask a job in the name of a visitor."""
+    return contextvars.copy_context().run(
+        lambda: (VISITOR.set(visitor), asyncio.create_task(sandbox.run(job, *args)))[1]
+    )
+
+
+async def leave(*tasks: asyncio.Task[object]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@pytest.mark.parametrize("visitors", [["a", "b", "c", "d", "e"], [f"one/{page}" for page in range(12)]])
+async def test_endless_jobs_of_several_visitors_hold_up_nobody(sandbox, visitors):
+    endless = [asked_by(visitor, sandbox, hostile.search_for_ever) for visitor in visitors for _ in range(2)]
+    await asyncio.to_thread(wait_for_pids, sandbox, 3)
+
+    assert await asked_by("honest/page", sandbox, hostile.echo, "mine") == "mine"
+    assert await asked_by("honest/page", sandbox, hostile.echo, "mine again") == "mine again"
+
+    assert not any(task.done() for task in endless)
+    await leave(*endless)
+
+
+async def test_one_address_never_holds_all_that_there_may_be(sandbox):
+    endless = [asked_by(f"one/{page}", sandbox, hostile.search_for_ever) for page in range(12)]
+    await asyncio.to_thread(wait_for_pids, sandbox, 3)
+
+    others = [asked_by(f"{number}/page", sandbox, hostile.search_for_ever) for number in range(3)]
+    assert await asked_by("honest/page", sandbox, hostile.echo, "mine") == "mine"
+
+    assert len(sandbox.pids) <= 8
+    assert not any(task.done() for task in (*endless, *others))
+    await leave(*endless, *others)
+
+
+async def test_further_processes_go_when_nobody_needs_them(sandbox):
+    endless = [asked_by(visitor, sandbox, hostile.search_for_ever) for visitor in "abcd"]
+    pids = await asyncio.to_thread(wait_for_pids, sandbox, 4)
+    assert len(pids) == 4
+
+    await leave(*endless)
+
+    assert len(await asyncio.to_thread(wait_for_pids, sandbox, 2)) == 2
+    assert await asked_by("honest", sandbox, hostile.echo, "fine") == "fine"
+
+
+async def test_visitors_are_charged_what_they_used_not_how_long_it_took(sandbox):
+    for visitor, job, seconds in (("worker/1", hostile.work_for, 0.1), ("rester/1", hostile.rest_for, 0.4)):
+        VISITOR.set(visitor)
+        await sandbox.run(job, seconds)
+    [worked, _], [rested, _] = (sandbox._workers._fairness.used(visitor) for visitor in ("worker/1", "rester/1"))
+
+    assert rested < worked
+
+
+@pytest.mark.skipif(not hasattr(os, "getpriority"), reason="the system knows no priorities")
+async def test_processes_for_those_who_used_much_give_way_to_others(sandbox):
+    nice: dict[str, int] = {}
+    sandbox._workers._fairness.charge("hostile/1", 100.0)
+    sandbox._workers._fairness.note("honest/1")
+    for visitor in ("hostile/1", "honest/1"):
+        VISITOR.set(visitor)
+        seen = await sandbox.run(hostile.look_around)
+        assert isinstance(seen, dict)
+        nice[visitor] = os.getpriority(os.PRIO_PROCESS, int(str(seen["pid"])))
+
+    assert nice["honest/1"] < nice["hostile/1"]
+
+
+async def test_visitors_are_charged_for_work_that_took_its_process_down(sandbox):
+    """Neither less nor more than it cost; what earlier jobs of the process used was charged to others."""
+    sandbox._workers._fairness._clock = lambda: 0.0  # nothing is forgotten meanwhile
+    VISITOR.set("earlier/1")
+    await sandbox.run(hostile.work_for, 0.5)
+    VISITOR.set("hostile/1")
+    with pytest.raises(SandboxError):
+        await sandbox.run(hostile.search, "^(a+)+$", "a" * 40 + "!")
+
+    [earlier, _], [used, _] = (sandbox._workers._fairness.used(visitor) for visitor in ("earlier/1", "hostile/1"))
+    assert 0.25 < used < 0.45 < earlier
+
+
+@pytest.mark.skipif(not hasattr(os, "getpriority"), reason="the system knows no priorities")
+async def test_work_that_goes_on_for_long_gives_way_to_others(sandbox):
+    """Also of a visitor of whom nothing is known yet; the next job has a process that does not give way."""
+    await sandbox.run(hostile.echo, "warm")
+    [pid] = sandbox.pids
+    sandbox._workers._fairness.note("other/1")
+    tasks = [asked_by("long/1", sandbox, hostile.search_for_ever), asked_by("long/1", sandbox, hostile.look_around)]
+    await asyncio.to_thread(wait_until_nice, pid)
+    niceness = os.getpriority(os.PRIO_PROCESS, pid)
+    policies = await asyncio.to_thread(wait_for_policy, pid, "SCHED_IDLE")
+    await leave(*tasks)
+
+    seen = await asked_by("other/1", sandbox, hostile.look_around)
+    assert isinstance(seen, dict)
+    assert niceness > os.getpriority(os.PRIO_PROCESS, int(str(seen["pid"])))
+    assert policies is None or policies[0] == policies[1] != os.sched_getscheduler(int(str(seen["pid"])))
+
+
+async def test_work_of_nobody_in_particular_gets_no_further_process(sandbox):
+    tasks = [asyncio.create_task(sandbox.run(hostile.echo, [number] * 100_000)) for number in range(20)]
+
+    await asyncio.gather(*tasks)
+
+    assert len(sandbox.pids) <= 2
+
+
+async def test_leaving_a_thread_ends_what_it_asked_of_the_sandbox(sandbox):
+    await sandbox.run(hostile.echo, "warm")
+    [pid] = sandbox.pids
+    ends: list[str] = []
+
+    def work() -> None:
+        for job in (hostile.search_for_ever, hostile.echo):
+            try:
+                sandbox.call(job, *(["late"] if job is hostile.echo else []))
+            except SandboxError as error:
+                ends.append(error.limit)
+        over.set()
+
+    over = threading.Event()
+    task = asyncio.create_task(in_thread(work))
+    await asyncio.to_thread(wait_until_busy, pid)
+
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    assert await asyncio.to_thread(over.wait, 30)
+    assert ends == ["stopped", "stopped"]
+    assert await sandbox.run(hostile.echo, "fine") == "fine"
+
+
+async def test_threads_that_wait_are_in_nobody_s_way():
+    """Those of a pool were: a few templates without an end held up every run."""
+    over = threading.Event()
+    waiting = [asyncio.create_task(in_thread(over.wait)) for _ in range(40)]
+    try:
+        assert await asyncio.wait_for(in_thread(lambda: "mine"), PATIENCE_S) == "mine"
+    finally:
+        over.set()
+        await asyncio.gather(*waiting)
+
+
+async def test_leaving_a_thread_that_is_in_line_ends_it():
+    sandbox = Sandbox(most=1)
+    steps = sandbox.stream(hostile.count_for_ever)
+    await anext(steps)
+    over = threading.Event()
+
+    def work() -> None:
+        with pytest.raises(SandboxError, match="stopped"):
+            sandbox.call(hostile.echo, "late")
+        over.set()
+
+    task = asyncio.create_task(in_thread(work))
+    await asyncio.to_thread(wait_for_waiting, sandbox)
+    task.cancel()
+
+    assert await asyncio.to_thread(over.wait, 30)
+    await steps.aclose()
+    sandbox.close()
+
+
+async def test_closing_the_sandbox_ends_everything(sandbox):
+    tasks = [asyncio.create_task(sandbox.run(hostile.search_for_ever)) for _ in range(4)]
+    await asyncio.to_thread(lambda: [wait_until_busy(pid) for pid in wait_for_pids(sandbox, 2)])
+    pids = sandbox.pids
+
+    sandbox.close()
+
+    ends = await asyncio.gather(*tasks, return_exceptions=True)
+    assert {type(end) for end in ends} == {SandboxError}
+    assert {end.limit for end in ends if isinstance(end, SandboxError)} == {"stopped"}
+    assert all(map(is_gone, pids))
+
+
+def test_many_threads_share_few_processes(sandbox):
+    answers: dict[int, object] = {}
+
+    def ask(number: int) -> None:
+        answers[number] = sandbox.call(hostile.echo, [number] * 1000)
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert answers == {number: [number] * 1000 for number in range(12)}
+    assert len(sandbox.pids) <= 2
+
+
+def test_no_key_is_in_the_environment(monkeypatch, sandbox):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-" + "a" * 20)
+    monkeypatch.setenv("HF_TOKEN", "hf_" + "a" * 20)
+
+    seen = sandbox.call(hostile.look_around)
+
+    assert not {"OPENAI_API_KEY", "HF_TOKEN"} & set(seen["environment"])
+
+
+@pytest.mark.parametrize("deed", hostile.DEEDS)
+def test_nothing_can_be_opened_sent_or_started(sandbox, deed):
+    assert sandbox.call(hostile.do_forbidden, deed).startswith("PermissionError: a sandbox does not allow")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_the_kernel_holds_the_door_too(sandbox):
+    sandbox.call(hostile.echo, "warm")
+    home = Path(f"/proc/{sandbox.pids[0]}")
+
+    limits = {line[:26].strip(): line[26:].split()[0] for line in (home / "limits").read_text().splitlines()}
+    opened = {int(path.name) for path in (home / "fd").iterdir()}
+
+    assert set(range(int(limits["Max open files"]))) <= opened
+    assert (limits["Max file size"], limits["Max processes"]) == ("0", "0")
+
+
+def test_a_hostile_working_directory_has_no_say(tmp_path):
+    for name in ("prompt_debugger", "json", "jsonschema"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("raise SystemExit('the folder of the user was imported')")
+    program = (
+        "import sys; sys.path = [p for p in sys.path if p not in ('', sys.argv[1])]; sys.path.insert(0, sys.argv[2])\n"
+        "from prompt_debugger.core.sandbox import sandbox_of; from tests.core.sandbox import hostile\n"
+        "import os; os.chdir(sys.argv[1]); sys.path.insert(0, '')\n"
+        "print(sandbox_of().call(hostile.echo, 'fine'))\n"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path), str(ROOT)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)} | {"PYTHONSAFEPATH": "1"},
+        timeout=PATIENCE_S,
+    )
+
+    assert (done.stdout.strip(), done.returncode) == ("fine", 0), done.stderr
+
+
+@pytest.mark.usefixtures("cold_sandboxes")
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
+def test_processes_start_isolated_from_environment_and_working_directory(sandbox):
+    sandbox.call(hostile.look_around)
+
+    assert all("-I" in Path(f"/proc/{pid}/cmdline").read_text().split("\0") for pid in sandbox.pids)
+    assert sandbox.pids
+
+
+def test_a_process_that_cannot_start_is_said(monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    sandbox = Sandbox(most=1)
+
+    error = error_of(sandbox, hostile.echo, "x")
+
+    assert error.limit == "start"
+    assert isinstance(error, DebuggerError)
+    sandbox.close()
+
+
+def test_shared_sandboxes_begin_anew_after_they_were_closed():
+    first = sandbox_of()
+    assert sandbox_of() is first
+    assert first.call(hostile.echo, 1) == 1
+
+    close_sandboxes()
+
+    assert sandbox_of() is not first
+    assert sandbox_of().call(hostile.echo, 2) == 2
+
+
+def test_a_process_that_was_ended_is_replaced_without_new_imports(sandbox):
+    sandbox.call(hostile.echo, "warm")
+    forkserver = sandbox._forkserver
+    for _ in range(3):
+        assert error_of(sandbox, hostile.crash).limit == "crash"
+
+    assert sandbox.call(hostile.echo, "fine") == "fine"
+    assert sandbox._forkserver is forkserver
+
+
+@pytest.mark.usefixtures("cold_sandboxes")
+def test_a_forkserver_that_was_killed_is_replaced(sandbox):
+    sandbox.call(hostile.echo, "warm")
+    [pid] = sandbox.pids
+    forkserver = sandbox._forkserver
+    forkserver._process.kill()
+    forkserver._process.wait()
+
+    assert sandbox.call(hostile.echo, "fine") == "fine"
+    assert sandbox._forkserver is not forkserver
+    assert pid not in sandbox.pids
+
+
+@pytest.mark.usefixtures("cold_sandboxes")
+def test_a_forkserver_that_still_imports_holds_up_no_end(monkeypatch):
+    """A program that is ended just after its start has asked for processes that are not there yet."""
+    monkeypatch.setattr("prompt_debugger.core.sandbox.forkserver._END_S", PATIENCE_S * 100)
+    forkserver = sandbox_forkserver("importing", ["tests.core.sandbox.never_imported"])
+    offshoots = [forkserver.split(is_slow=False) for _ in range(2)]
+
+    for offshoot in offshoots:
+        offshoot.close()
+    forkserver.close(PATIENCE_S * 100)
+
+    assert not forkserver.is_running
+    assert [offshoot.pid for offshoot in offshoots] == [None, None]
+
+
+def test_what_works_ends_with_the_program_that_asked():
+    program = (
+        "import sys, threading; from prompt_debugger.core.sandbox import sandbox_of;"
+        "from tests.core.sandbox import hostile\n"
+        "sandbox = sandbox_of(); sandbox.call(hostile.echo, 'warm')\n"
+        "print(sandbox.pids[0], flush=True); sandbox.call(hostile.search_for_ever)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    pid = int(process.stdout.readline())
+    wait_until_busy(pid)
+
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+    assert is_gone(pid)
+
+
+def wait_for_waiting(sandbox: Sandbox) -> None:
+    for _ in range(1000):
+        if sandbox._workers._waiting:
+            return
+        threading.Event().wait(0.01)
+
+
+def wait_for_pids(sandbox: Sandbox, count: int) -> tuple[int, ...]:
+    for _ in range(1000):
+        if len(sandbox.pids) == count:
+            break
+        threading.Event().wait(0.01)
+    return sandbox.pids
+
+
+def wait_until_nice(pid: int) -> None:
+    for _ in range(2000):
+        if os.getpriority(os.PRIO_PROCESS, pid) > os.getpriority(os.PRIO_PROCESS, 0):
+            return
+        threading.Event().wait(0.01)
+
+
+def wait_for_policy(pid: int, name: str) -> tuple[int, int] | None:
+    """Return which policy schedules a process and the one of this name; `None` where the system knows none."""
+    wanted = getattr(os, name, None)
+    if wanted is None:
+        return None
+    for _ in range(2000):
+        if os.sched_getscheduler(pid) == wanted:
+            break
+        threading.Event().wait(0.01)
+    return os.sched_getscheduler(pid), wanted
+
+
+def wait_until_busy(pid: int) -> None:
+    """Wait until a process has used processor time for its job; generous, and only where the system tells."""
+    before = cpu_ticks(pid)
+    for _ in range(1000):
+        if cpu_ticks(pid) > before + 2:
+            return
+        threading.Event().wait(0.01)
+
+
+def cpu_ticks(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11])
+    except OSError:
+        return 0

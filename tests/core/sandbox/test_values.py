@@ -1,0 +1,161 @@
+"""Values travel exactly, and nothing else travels."""
+
+from __future__ import annotations
+
+import os
+import pickle
+
+import pytest
+from hypothesis import given
+
+from prompt_debugger.core.base.errors import BackendError
+from prompt_debugger.core.base.types import Request, Span, Token, TokenKind, Trace
+from prompt_debugger.core.sandbox import frames
+from prompt_debugger.core.sandbox.frames import HEADER, pack, unpack
+from prompt_debugger.core.sandbox.values import UnknownValueError, encode_value
+from tests.core.report.strategies import instances
+
+NESTED = {"a": [1, 2.5, None, True, "\ud800", b"\x00"], "b": {"c": [[], {}, ()]}, "d": (1, ("x", Span(0, 3)))}
+
+
+def carried(value: object) -> object:
+    return unpack(pack(value)[HEADER:])
+
+
+def ordered(plain: object) -> object:
+    """Return an encoded value with the members of each set in one order: two equal sets may tell theirs in two."""
+    if isinstance(plain, dict):
+        return {key: ordered(value) for key, value in plain.items()}
+    if isinstance(plain, tuple) and plain[:1] == ("s",):
+        return ("s", sorted(map(ordered, plain[1]), key=repr))
+    return type(plain)(map(ordered, plain)) if isinstance(plain, (list, tuple)) else plain
+
+
+@given(instances(Trace))
+def test_every_trace_arrives_as_it_left(trace):
+    arrived = carried(trace)
+
+    assert arrived == trace
+    assert ordered(encode_value(arrived)) == ordered(encode_value(trace))
+
+
+def test_plain_values_keep_their_kinds():
+    arrived = carried(NESTED)
+
+    assert arrived == NESTED
+    assert type(arrived["d"][1][1]) is Span
+    assert carried(frozenset({"a", 1})) == frozenset({"a", 1})
+
+
+def test_a_token_table_arrives_with_spans_and_kinds():
+    tokens = tuple(
+        Token(number, f"t{number}", Span(number, number + 1), kind, b"x", field=None if number % 2 else "a")
+        for number in range(50)
+        for kind in TokenKind
+    )
+
+    arrived = carried(tokens)
+
+    assert arrived == tokens
+    assert {type(token.kind) for token in arrived} == {TokenKind}
+
+
+def test_an_error_arrives_with_its_facts():
+    error = BackendError("no", "try again", kind="status", status=503, body="busy")
+
+    arrived = carried(error)
+
+    assert type(arrived) is BackendError
+    assert (str(arrived), vars(arrived)) == (str(error), vars(error))
+
+
+def test_many_values_travel_in_pieces_between_which_other_threads_have_their_turn(monkeypatch):
+    many = [f"value {number}" for number in range(100_000)]
+    written, read = [], []
+
+    class Sink(frames._Sink):
+        def write(self, piece):
+            written.append(len(piece))
+            return super().write(piece)
+
+    class Source(frames._Source):
+        def read(self, size):
+            read.append(size)
+            return super().read(size)
+
+        def readinto(self, buffer):
+            read.append(len(buffer))
+            return super().readinto(buffer)
+
+    monkeypatch.setattr(frames, "_Sink", Sink)
+    monkeypatch.setattr(frames, "_Source", Source)
+
+    assert carried(many) == many
+    assert max(written) < 100_000 < sum(written)
+    assert max(read) < 200_000 < sum(read)
+
+
+@pytest.mark.parametrize("size", [0, 1, 65_535, 65_536, 65_537, 300_000])
+def test_long_texts_and_bytes_arrive_as_they_left(size):
+    value = ("é" * size, b"\x00" * size, ["a"] * size)
+
+    assert carried(value) == value
+
+
+class Stranger:
+    pass
+
+
+@pytest.mark.parametrize("value", [Stranger(), Stranger, os.system, lambda: None, {(1, 2): 3}, 1j])
+def test_what_is_not_known_does_not_travel(value):
+    with pytest.raises(UnknownValueError):
+        pack(value)
+
+
+class Attack:
+    def __repr__(self):
+        return "Attack()"  # a test's name must not hold an address: the workers of a run compare the names
+
+    def __reduce__(self):
+        return (os.system, ("true",))
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        Attack(),
+        ("r", "os:system", ["true"]),
+        ("r", "builtins:eval", ["1"]),
+        ("c", "subprocess:Popen", [["true"]]),
+        ("e", "prompt_debugger.core.base.types.prompt:Token", 1),
+        ("r", "prompt_debugger.core.base.types.prompt:TokenKind", ["text"]),
+        ("e", "prompt_debugger.core.base.types.prompt:TokenKind", "no such kind"),
+        ("r", "prompt_debugger.core.base.types.request:Request", []),
+        ("x", "builtins:SystemExit", {}),
+        ("x", "prompt_debugger.core.base.errors:RequestError", "text"),
+        ("?", 1),
+        (),
+        ("t", 5),
+        {1, 2},
+        bytearray(b"x"),
+    ],
+    ids=repr,
+)
+def test_a_frame_from_a_process_gone_bad_is_refused(plain):
+    with pytest.raises(UnknownValueError):
+        unpack(pickle.dumps(plain))
+
+
+@pytest.mark.parametrize("body", [b"", b"\x80", b"cos\nsystem\n(S'true'\ntR.", b"garbage"])
+def test_bytes_that_are_no_frame_are_refused(body):
+    with pytest.raises(UnknownValueError):
+        unpack(body)
+
+
+def test_a_value_nested_too_deep_is_said():
+    value: list[object] = []
+    for _ in range(5000):
+        value = [value]
+
+    with pytest.raises(UnknownValueError, match="too deep"):
+        pack(Trace(Request({"a": value}, "")))

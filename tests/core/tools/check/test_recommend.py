@@ -1,0 +1,102 @@
+"""Of several parsers the one that gives most back is recommended, of equals the one made for the family."""
+
+from prompt_debugger.core.tools.check.judge import Cell
+from prompt_debugger.core.tools.check.recommend import Ranking, family_of, recommend
+
+RIGHT = Cell(True, True, None)
+WRONG = Cell(False, None, "it loses it")
+STREAMS_WRONG = Cell(True, False, "streamed otherwise: x", streamed_usual=False)
+LARGER_WRONG = Cell(True, False, "streamed otherwise: y", streamed_usual=True)
+
+
+def rows(**cells):
+    names = ("one-call", "two-calls")
+    return {f"vllm:{name}": dict(zip(names, row, strict=True)) for name, row in cells.items()}
+
+
+def chosen(ranking, **cells):
+    table = rows(**cells)
+    return recommend((), table, ranking.best(table, 9), ranking)
+
+
+def test_the_one_that_gives_most_back_wins():
+    found = chosen(Ranking("hermes", "m"), hermes=(RIGHT, WRONG), xlam=(RIGHT, RIGHT))
+
+    assert (found.tool_parser, found.verdict) == ("xlam", "works")
+    assert found.reasons[-1] == "`hermes`, made for this family, fails for `two-calls`: it loses it."
+
+
+def test_of_equals_the_one_made_for_the_family_wins_and_by_name_within_it():
+    both = {"hermes": (RIGHT, RIGHT), "granite4": (RIGHT, RIGHT), "abc": (RIGHT, RIGHT)}
+
+    assert chosen(Ranking("hermes", "m"), **both).tool_parser == "hermes"
+    assert chosen(Ranking("hermes", "granite-4.0"), **both).tool_parser == "granite4"
+    assert chosen(Ranking(None, "m"), abc=(RIGHT, RIGHT)).tool_parser == "abc"
+
+
+def test_limits_are_told_answer_by_answer():
+    found = chosen(Ranking("hermes", "m"), hermes=(RIGHT, STREAMS_WRONG))
+
+    assert found.verdict == "works-with-limits"
+    assert found.reasons == (
+        "`hermes` gives back 2 of 2 answers whole, 1 streamed token by token, 1 in every chunking.",
+        "It fails for `two-calls`: streamed otherwise: x.",
+    )
+
+
+def test_what_none_of_many_parsers_gives_back_may_be_the_template_own_fault():
+    others = {f"other{number}": (WRONG, WRONG) for number in range(20)}
+
+    alone = chosen(Ranking("hermes", "m"), hermes=(RIGHT, WRONG), **others)
+    beside = chosen(Ranking("hermes", "m"), hermes=(RIGHT, WRONG), **{**others, "other3": (WRONG, RIGHT)})
+    few = chosen(Ranking("hermes", "m"), hermes=(RIGHT, WRONG))
+
+    assert alone.reasons[1].endswith("No parser that was asked gives it back: it may be the template that blurs it.")
+    assert beside.reasons[1] == few.reasons[1] == "It fails for `two-calls`: it loses it."
+
+
+def test_what_only_larger_deltas_break_is_told_in_one_sentence():
+    found = chosen(Ranking("hermes", "m"), hermes=(LARGER_WRONG, LARGER_WRONG))
+
+    assert found.verdict == "works-with-limits"
+    assert len(found.reasons) == 2
+    assert found.reasons[1].endswith("`one-call`, streamed otherwise: y. Likewise `two-calls`.")
+    assert chosen(Ranking("x", "m"), abc=(LARGER_WRONG, RIGHT)).tool_parser == "abc"
+
+
+def test_a_parser_that_reads_texts_alone_does_not_outdo_one_that_reads_calls():
+    ranking = Ranking("hermes", "m")
+    table = rows(hermes=(STREAMS_WRONG, WRONG), texts=(WRONG, RIGHT))
+
+    assert ranking.best(table, 1) == ["vllm:hermes"]
+
+
+def test_a_stranger_that_does_not_stream_the_simplest_call_is_not_recommended():
+    assert chosen(Ranking("hermes", "m"), abc=(STREAMS_WRONG, RIGHT)).verdict == "nothing-works"
+    assert chosen(Ranking("hermes", "m"), hermes=(STREAMS_WRONG, RIGHT)).tool_parser == "hermes"
+
+
+def test_where_nothing_works_the_family_own_parser_is_told_of():
+    found = chosen(Ranking("hermes", "m"), hermes=(WRONG, RIGHT))
+
+    assert (found.tool_parser, found.verdict) == (None, "nothing-works")
+    assert found.reasons[-1] == "`hermes`, made for this family: it loses it."
+
+
+def test_the_family_is_seen_in_what_the_template_writes(write):
+    from tests.core.tools.check.templates import HERMES
+
+    assert family_of([write(HERMES)]) == "hermes"
+    assert family_of([write(HERMES, "text")]) is None
+
+
+def test_a_sibling_that_gives_more_back_is_recommended_with_the_failure_of_the_one_that_bears_the_name():
+    ranking = Ranking("glm45", "poolside-Laguna")
+    table = rows(**{"glm45": (RIGHT, RIGHT), "poolside_v1": (RIGHT, WRONG), "poolside_v1+glm45": (RIGHT, WRONG)})
+
+    found = recommend((), table, ranking.best(table, 9), ranking)
+
+    assert ranking.own_tool(table) == "poolside_v1"
+    assert found.tool_parser == "glm45"
+    assert found.reasons[-1] == "`poolside_v1+glm45`, made for this family, fails for `two-calls`: it loses it."
+    assert Ranking("glm45", "poolside-Laguna").own_tool(["vllm:hermes", "vllm:-+glm45"]) is None

@@ -1,0 +1,162 @@
+"""Two runs side by side: what differs is named, what is equal or missing is not."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prompt_debugger.core.base.types import Request, Trace
+from prompt_debugger.core.tools.experiments import compare_runs, json_changes, runs_to_json, sentence_of
+from tests.core.diagnose.strategies import jsons, traces
+from tests.ui.present.traces import PROMPT_TEXT, RAW_TEXT, dropped_call_trace, prompt_of, tokens_of
+
+
+def changed():
+    """Return the run of `dropped_call_trace` after a fix: another id in the history, the call returned."""
+    trace = dropped_call_trace()
+    body = {**trace.request.body, "messages": [*trace.request.body["messages"], {"role": "user", "content": "Now."}]}
+    raw = RAW_TEXT.replace("get_weather", "functions.get_weather:0")
+    message = {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "get_weather"}}]}
+    return replace(
+        trace,
+        request=replace(trace.request, body=body),
+        server=replace(trace.server, tool_parser="hermes", base_url="http://127.0.0.1:9/v1"),
+        prompt=prompt_of(PROMPT_TEXT.replace("Paris", "Rome")),
+        raw=replace(trace.raw, text=raw, tokens=tokens_of(raw)),
+        chat=replace(trace.chat, message=message),
+        findings=trace.findings[1:],
+    )
+
+
+def test_a_run_is_equal_to_itself():
+    comparison = compare_runs(dropped_call_trace(), dropped_call_trace())
+
+    assert sentence_of(comparison) == "A and B are the same in all that both runs hold."
+    assert comparison.prompt.is_same
+    assert comparison.message == ()
+
+
+def test_what_differs_is_named_stage_by_stage():
+    comparison = compare_runs(dropped_call_trace(), changed())
+
+    assert [(change.kind, change.path) for change in comparison.request] == [("added", "messages[2]")]
+    assert [fact.label for fact in comparison.facts if fact.differs] == ["tool parser"]
+    hunk = comparison.prompt.difference.hunks[0]
+    assert (hunk.before.strip(), hunk.after.strip()) == ("Paris", "Rome")
+    assert comparison.raw.difference.hunks[0].after.startswith("functions.")
+    assert [change.path for change in comparison.message] == ["tool_calls[0]"]
+    assert [finding.code for finding in comparison.only_left] == ["PD401"]
+    assert (comparison.only_right, [finding.code for finding in comparison.in_both]) == ((), ["PD502"])
+
+
+def test_the_sentence_can_be_quoted():
+    sentence = sentence_of(compare_runs(dropped_call_trace(), changed()))
+
+    assert sentence == (
+        "The requests differ in 1 field; the prompts part at token 18; the raw outputs part at token 2; "
+        "the messages differ in 1 field; only A has PD401; tool parser differs."
+    )
+
+
+def test_another_port_of_the_lab_is_no_difference():
+    trace = dropped_call_trace()
+    other = replace(trace, server=replace(trace.server, base_url="http://127.0.0.1:9/v1"))
+
+    assert not any(fact.differs for fact in compare_runs(trace, other).facts)
+
+
+def test_another_server_software_is_called_as_people_call_it():
+    trace = dropped_call_trace()
+    other = replace(trace, server=replace(trace.server, kind="sglang", version="0.5"))
+
+    [fact] = [fact for fact in compare_runs(trace, other).facts if fact.differs]
+    assert (fact.label, fact.left, fact.right) == ("server", "vLLM 0.32.0", "SGLang 0.5")
+
+
+def test_with_two_vocabularies_tokens_are_compared_by_their_bytes():
+    trace = dropped_call_trace()
+    tokens = tuple(replace(token, id=token.id + 1) for token in trace.prompt.tokens)
+    other = replace(trace, prompt=replace(trace.prompt, tokens=tokens))
+
+    assert not compare_runs(trace, other).prompt.is_same
+    assert compare_runs(trace, replace(other, vocabulary=replace(trace.vocabulary, size=9))).prompt.is_same
+
+
+def test_without_tokens_texts_are_compared_by_words():
+    trace = dropped_call_trace()
+    other = replace(trace, prompt=replace(prompt_of(PROMPT_TEXT.replace("Paris", "Rome")), tokens=None))
+
+    difference = compare_runs(trace, other).prompt.difference
+
+    assert (difference.unit, difference.hunks[0].after) == ("word", "Rome")
+
+
+def test_what_a_run_lacks_is_missing_and_not_equal():
+    comparison = compare_runs(dropped_call_trace(), Trace(Request({"messages": []}, "{}")))
+
+    assert comparison.prompt.is_same is None
+    assert comparison.raw.right_count is None
+    assert comparison.message is None
+    assert {fact.right for fact in comparison.facts} == {None}
+
+
+@pytest.mark.slow
+@given(traces(), traces())
+def test_any_two_runs_can_be_compared(left, right):
+    comparison = compare_runs(left, right)
+
+    json.dumps(runs_to_json(comparison))
+    assert sentence_of(comparison).endswith(".")
+    back = compare_runs(right, left)
+    assert (back.only_left, back.only_right) == (comparison.only_right, comparison.only_left)
+    assert back.prompt.is_same == comparison.prompt.is_same
+
+
+# --- JSON --------------------------------------------------------------------------
+
+
+@given(jsons)
+def test_a_value_does_not_differ_from_itself(value):
+    assert json_changes(value, json.loads(json.dumps(value))) == ()
+
+
+@given(jsons, jsons)
+def test_two_values_differ_somewhere_if_they_are_not_equal(left, right):
+    assert (json_changes(left, right) == ()) == (json_changes(right, left) == ())
+    if json.dumps(left) != json.dumps(right) and left != right:
+        assert json_changes(left, right)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, []),
+        ({"a": 1}, {"a": 1.0}, []),
+        ({"a": 1}, {"a": True}, [("changed", "a")]),
+        ({"a": None}, {}, [("removed", "a")]),
+        ([1, 2, 3], [1, 9, 2, 3], [("added", "[1]")]),
+        ({"m": [{"c": "x"}, {"c": "y"}]}, {"m": [{"c": "x"}, {"c": "z"}]}, [("changed", "m[1].c")]),
+        ([[1]], [{}], [("changed", "[0]")]),
+        ([1] * 3_000, [2] * 3_000, [("changed", f"[{i}]") for i in range(3_000)]),
+    ],
+)
+def test_fields_are_told_by_path(left, right, expected):
+    assert [(change.kind, change.path) for change in json_changes(left, right)] == expected
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "is_soft"), [("a b", "a\n b", True), ("a b", "ab ", True), ("a", "b", False)]
+)
+def test_white_space_alone_is_a_soft_difference(left, right, is_soft):
+    assert json_changes(left, right)[0].is_soft == is_soft
+
+
+@given(st.lists(st.integers(0, 3), max_size=8), st.lists(st.integers(0, 3), max_size=8))
+def test_the_second_list_is_made_of_the_first_by_its_changes(left, right):
+    changes = json_changes(left, right)
+
+    gone = sum(change.kind == "removed" for change in changes)
+    come = sum(change.kind == "added" for change in changes)
+    assert len(left) - gone + come == len(right)

@@ -1,0 +1,146 @@
+"""The failing test for maintainers: small, by itself, and really failing where the run says so."""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.complete import ParserCase
+from prompt_debugger.core.pipeline.recordings import load_recording, recordings_dir
+from prompt_debugger.core.tools.fixes.trial import try_in_vllm, try_test
+from prompt_debugger.core.tools.fixes.upstream import PARSER_TESTS, case_of_trace, without_note, write_upstream_test
+from tests.conftest import ROOT
+from tests.core.tools.plugin.test_streams import WEATHER, kimi_call
+from tests.patience import PATIENCE_S
+from tests.warm.program import warm_environment
+
+
+def recorded(name):
+    recording = load_recording(name)
+    assert recording is not None
+    return recording
+
+
+def case(raw, parser="kimi_k2"):
+    return ParserCase(parser, raw, (WEATHER,), (("get_weather", '{"city": "Paris"}'),), "test_output")
+
+
+def test_a_recorded_run_with_a_dropped_call_makes_a_case():
+    made = case_of_trace(recorded("dropped-call").trace)
+
+    assert (made.parser, made.calls) == ("kimi_k2", (("get_weather", '{"city": "Paris"}'),))
+    assert "<|tool_call_begin|>" in made.markers
+    assert "<|im_end|>" not in made.raw
+
+
+def test_a_run_without_a_whole_call_makes_none():
+    with pytest.raises(RequestError, match="no whole tool call"):
+        case_of_trace(recorded("truncated-call").trace)
+
+
+@pytest.mark.parametrize("engine", ["vllm", "sglang"])
+def test_a_test_in_python_is_python_and_holds_the_output_as_it_is(engine):
+    raw = kimi_call('{"city": "a\\n\\"é\\""}')
+    tree = ast.parse(write_upstream_test(case(raw), engine))
+
+    values = {n.targets[0].id: n.value for n in tree.body if isinstance(n, ast.Assign)}
+    assert ast.literal_eval(values["OUTPUT"]) == raw
+    assert json.loads(ast.literal_eval(values["TOOLS"].args[0])) == [WEATHER]
+
+
+def test_only_the_test_for_vllm_does_not_say_that_it_was_not_run():
+    told = {engine: "Not run" in write_upstream_test(case(kimi_call("{}")), engine) for engine in PARSER_TESTS}
+
+    assert told == {"vllm": False, "sglang": True, "llama.cpp": True}
+
+
+def test_an_unknown_engine_is_refused():
+    with pytest.raises(RequestError, match="nobody"):
+        write_upstream_test(case(""), "nobody")
+
+
+@pytest.mark.vllm
+def test_the_test_fails_in_vllm_for_the_dropped_call_and_passes_for_a_healthy_one(tmp_path):
+    healthy, dropped = tmp_path / "healthy.py", tmp_path / "dropped.py"
+    whole = kimi_call('{"city": "Paris"}')
+    healthy.write_text(write_upstream_test(case(whole), "vllm"), encoding="utf-8")
+    dropped.write_text(write_upstream_test(case(whole.replace("functions.get_weather:0", "get_weather")), "vllm"))
+
+    passed, failed = try_in_vllm(healthy), try_in_vllm(dropped)
+
+    assert (passed.fails, passed.told) == (False, "")
+    assert failed.fails is True, failed.told
+    assert failed.told.startswith("0 of 1 calls returned")
+
+
+@pytest.mark.slow
+def test_the_command_writes_a_test_for_another_engine_and_says_that_it_was_not_run(tmp_path):
+    bundle = tmp_path / "trace.json"
+    bundle.write_bytes(gzip.decompress((recordings_dir() / "dropped-call.json.gz").read_bytes()))
+    command = [sys.executable, "app.py", "report", str(bundle), "--upstream-test", "sglang", "--json"]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False, env=warm_environment()
+    )
+
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert (document["engine"], document["run"], document["fails"]) == ("sglang", False, None)
+    assert "FunctionCallParser" in document["test"]
+
+
+CASE = """
+import unittest
+
+class TestOutput(unittest.TestCase):
+    def test_it(self):
+        self.assertEqual([{found}], ["a call"])
+"""
+
+
+@pytest.mark.parametrize(("found", "fails"), [("", True), ("'a call'", False)])
+def test_a_test_in_the_manner_of_unittest_is_run_and_told(tmp_path, found, fails):
+    file = tmp_path / "test_output.py"
+    file.write_text(CASE.format(found=found), encoding="utf-8")
+
+    trial = try_test(file, "pytest", sys.executable)
+
+    assert (trial.version, trial.fails) == (pytest.__version__, fails)
+    assert trial.told.startswith("Lists differ: []") == fails
+
+
+def test_a_package_that_is_not_there_runs_no_test(tmp_path):
+    trial = try_test(tmp_path / "none.py", "no_such_package", sys.executable)
+
+    assert (trial.version, trial.fails) == (None, None)
+    assert "there is no no_such_package" in trial.told
+
+
+def test_a_test_that_was_run_does_not_say_that_it_was_not():
+    source = write_upstream_test(case(kimi_call("{}")), "sglang")
+
+    assert "Not run" not in without_note(source, "sglang")
+    assert source.endswith(without_note(source, "sglang"))
+
+
+@pytest.mark.parametrize("name", ['x"); print(1) #', 'x"""\nprint(1)\n"""', "x\n", ""])
+def test_a_saved_run_puts_no_code_of_its_author_into_the_test(name):
+    """What a bundle says of its parser and its findings is anybody's text, and the test is run at once."""
+    trace = recorded("dropped-call").trace
+    hostile = replace(trace, server=replace(trace.server, tool_parser=name))
+
+    with pytest.raises(RequestError, match="parser"):
+        case_of_trace(hostile)
+
+
+def test_a_test_is_named_in_plain_letters_whatever_a_finding_is_called():
+    trace = recorded("dropped-call").trace
+    findings = tuple(replace(one, name="x(): pass\nprint(1)\ndef y") for one in trace.findings)
+
+    assert case_of_trace(replace(trace, findings=findings)).name == "test_x_pass_print_1_def_y"

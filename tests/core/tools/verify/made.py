@@ -1,0 +1,53 @@
+"""Two small verifications of one dataset, made against a server without a model: one loses calls, one does not."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from tokenizers import Tokenizer
+
+from prompt_debugger.core.base.types import JSONObject
+from tests.conftest import ROOT
+from tests.core.tools.verify.counting_server import answer, body, call, counting_server
+from tests.core.tools.verify.running import Verification
+
+LAB = ROOT / "assets" / "lab-model"
+ROWS = [*(f"call {number}" for number in range(8)), "lose the weather in Paris", "lose it in Oslo", "say", "say more"]
+CALL = (
+    "<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>"
+    '{"city": "Paris"}<|tool_call_end|><|tool_calls_section_end|><|im_end|>'
+)
+_TOKENIZER = Tokenizer.from_file(str(LAB / "tokenizer.json"))
+
+
+def _answer(text: str, *, loses: bool) -> JSONObject:
+    """Return what a server says, with the ids of what its model wrote."""
+    raw = "It is warm.<|im_end|>" if text.startswith("say") else CALL
+    message: JSONObject = {"role": "assistant", "content": "It is warm." if text.startswith("say") else None}
+    if raw is CALL and not (loses and text.startswith("lose")):
+        message["tool_calls"] = [{**call(), "id": "functions.get_weather:0"}]
+    made = answer(message, "tool_calls" if "tool_calls" in message else "stop")
+    choices = made["choices"]
+    assert isinstance(choices, list)
+    assert isinstance(choices[0], dict)
+    choices[0]["token_ids"] = [*_TOKENIZER.encode(raw, add_special_tokens=False).ids]
+    return made
+
+
+def make_verifications(folder: Path) -> tuple[Path, Path]:
+    """Return the folders of two verifications: `lossy` drops the calls of two rows, `mended` none."""
+    return make_lossy(folder), _make(folder / "mended", loses=False)
+
+
+def make_lossy(folder: Path) -> Path:
+    """Return the folder of the first of them alone."""
+    return _make(folder / "lossy", loses=True)
+
+
+def _make(folder: Path, *, loses: bool) -> Path:
+    rows = [body(text, temperature=0, stream=False) for text in ROWS]
+    with counting_server(partial(_answer, loses=loses)) as server:
+        run = Verification(folder, [*rows], ["--tokenizer", str(LAB)])
+        run.finish(run.start(server.base_url))  # a process of its own: a browser's loop may run in this one
+    return folder

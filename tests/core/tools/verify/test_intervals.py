@@ -1,0 +1,47 @@
+"""Intervals against published values, and their edges."""
+
+import pytest
+
+from prompt_debugger.core.tools.verify.intervals import bootstrap, wilson
+
+
+@pytest.mark.parametrize(
+    ("count", "n", "low", "high"),
+    # Newcombe 1998, Statistics in Medicine 17, table I, method 3.
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+)
+def test_wilson_gives_the_published_intervals(count, n, low, high):
+    rate = wilson(count, n)
+
+    assert (round(rate.low, 4), round(rate.high, 4)) == (low, high)
+    assert rate.value == count / n
+
+
+def test_nothing_of_nothing_is_no_rate():
+    assert wilson(0, 0) == (None, None, None, 0)
+
+
+def test_the_ends_are_exact():
+    assert wilson(7, 7).high == 1.0
+    assert wilson(0, 7).low == 0.0
+
+
+def test_a_bootstrap_interval_holds_its_figure_and_narrows_with_more_rows():
+    def share(cells):
+        return cells[0] / sum(cells)
+
+    few, many = bootstrap((30, 70), share), bootstrap((3000, 7000), share)
+
+    assert few.low < few.value == 0.3 < few.high
+    assert many.high - many.low < (few.high - few.low) / 5
+
+
+def test_a_bootstrap_of_a_share_agrees_with_wilson_on_many_rows():
+    rate = bootstrap((400, 600), lambda cells: cells[0] / sum(cells))
+
+    assert rate.low == pytest.approx(wilson(400, 1000).low, abs=0.005)
+    assert rate.high == pytest.approx(wilson(400, 1000).high, abs=0.005)
+
+
+def test_a_figure_without_a_denominator_has_no_interval():
+    assert bootstrap((0, 5), lambda cells: None if cells[0] == 0 else 1.0) == (None, None, None, 5)
