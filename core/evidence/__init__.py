@@ -1,12 +1,14 @@
-"""Whatever somebody pasted → what it is, and the evidence it holds.
+"""Whatever somebody pasted → which parts of a run it holds, and what can be said of them.
 
-A request is one of the forms. The others are what a model or a server said: a raw output, an answer, a transcript of
-a stream, a recorded exchange, a browser's HAR, a line of a log, a saved run. Each is read for what it holds, and
-`show_evidence` runs the stages that this allows; no server is asked.
+A request is one of the forms. The others show what a model or a server said: a raw output, an answer, a stream, a
+recorded exchange, an error, a log, a printed object, a server's command line, a saved run. Each form has a reader
+(`readers`, one file each), which returns an `Evidence`: the parts of a run that are at hand. `show_evidence` runs the
+stages that these allow, by the same rules as a live run; no server is asked.
 """
 
-from prompt_debugger.core.evidence.forms import Form, Intake
-from prompt_debugger.core.evidence.read import read_intake
+from prompt_debugger.core.evidence.evidence import Evidence, Part, merge, parts_of, trace_of
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.read import read_evidence
 from prompt_debugger.core.evidence.show import read_trace, show_evidence
 
-__all__ = ["Form", "Intake", "read_intake", "read_trace", "show_evidence"]
+__all__ = ["Evidence", "Form", "Part", "merge", "parts_of", "read_evidence", "read_trace", "show_evidence", "trace_of"]

@@ -10,13 +10,14 @@ from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
 from prompt_debugger.core.complete.answers import read_chat
 from prompt_debugger.core.complete.backends.sse import SseParser
 from prompt_debugger.core.complete.chat_stream import ChatStreamReader
-from prompt_debugger.core.evidence.recognise import json_of
+from prompt_debugger.core.evidence.json_of import json_of
 
 
 class Answer(NamedTuple):
     """What was read: a message or a raw output, and what was left out on the way."""
 
     chat: ChatResult | None = None
+    stream: ChatResult | None = None
     raw: str | None = None
     finish_reason: str | None = None
     notes: tuple[str, ...] = ()
@@ -61,7 +62,9 @@ def read_stream(text: str) -> Answer:
     for event in events:
         reader.feed(event, 0.0)
     chat = reader.finish(text, 0.0)
-    return Answer(chat=chat, finish_reason=chat.finish_reason, notes=("The message was put together from a stream.",))
+    return Answer(
+        chat=chat, stream=chat, finish_reason=chat.finish_reason, notes=("The message was put together from a stream.",)
+    )
 
 
 def _answer_of_text(text: str) -> Answer:

@@ -1,4 +1,4 @@
-"""A pasted text → `Intake`: what it was taken for, and the evidence in it."""
+"""A pasted text → `Evidence`: what it was taken for, and the evidence in it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.evidence.answers import Answer, read_answer, read_stream
-from prompt_debugger.core.evidence.forms import Form, Intake
+from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.json_of import json_lines, json_of
+from prompt_debugger.core.evidence.readers import Paste, find_reader
 from prompt_debugger.core.evidence.recognise import (
     answer_after_command,
     answer_in,
-    json_lines,
-    json_of,
     recognise,
     request_in,
 )
@@ -26,7 +27,7 @@ from prompt_debugger.core.request import body_text, read_request
 MAX_CHARS = 8_000_000  # of a HAR, or of a log whose one line is read
 
 
-def read_intake(text: str, wanted: Form | None = None, row: int = 1) -> Intake:
+def read_evidence(text: str, wanted: Form | None = None, row: int = 1) -> Evidence:
     """Read what somebody pasted.
 
     Args:
@@ -39,27 +40,30 @@ def read_intake(text: str, wanted: Form | None = None, row: int = 1) -> Intake:
     """
     if len(text) > MAX_CHARS:
         raise RequestError(f"The pasted text has {len(text):,} characters; at most {MAX_CHARS:,} are read.")
-    form = wanted or recognise(text)
-    return _READERS[form](text, max(1, row))
+    paste = Paste(text, max(1, row))
+    found = find_reader(paste, wanted)
+    if found is not None:
+        return found[0].read(paste)
+    return _READERS[wanted or recognise(text)](text, paste.row)
 
 
-def _read_request(text: str, _row: int) -> Intake:
+def _read_request(text: str, _row: int) -> Evidence:
     value = json_of(text)
     if isinstance(value, dict) and (found := request_in(value)) is not None and "request" not in value:
         text = body_text(found) if isinstance(found, dict) else text
     end = answer_after_command(text)
     request = read_request(text if end is None else text[:end])
-    return Intake(Form.REQUEST, "a request", request=request)
+    return Evidence(Form.REQUEST, "a request", request=request)
 
 
-def _read_output(text: str, _row: int) -> Intake:
+def _read_output(text: str, _row: int) -> Evidence:
     value = json_of(text)
     if not isinstance(value, dict) or not isinstance(value.get("raw"), str):
-        return Intake(Form.OUTPUT, _output_words(text), raw=text)
+        return Evidence(Form.OUTPUT, _output_words(text), raw=text)
     message, reason = value.get("message"), value.get("finish_reason")
     tools = value.get("tools")
     answer = read_answer(message) if isinstance(message, dict) else Answer()
-    return Intake(
+    return Evidence(
         Form.OUTPUT,
         _output_words(str(value["raw"])),
         raw=str(value["raw"]),
@@ -73,20 +77,20 @@ def _output_words(raw: str) -> str:
     return f"a raw output of {len(raw):,} characters"
 
 
-def _read_answer(text: str, _row: int) -> Intake:
+def _read_answer(text: str, _row: int) -> Evidence:
     value = json_of(text)
     if value is None:
         raise RequestError("The text is no JSON, so no response.", "Take it for a raw output, or paste all of it.")
     if isinstance(value, dict) and (found := answer_in(value)) is not None:
         value = found
-    return _with_answer(Intake(Form.ANSWER, "a chat response"), read_answer(value))
+    return _with_answer(Evidence(Form.ANSWER, "a chat response"), read_answer(value))
 
 
-def _read_stream(text: str, _row: int) -> Intake:
-    return _with_answer(Intake(Form.STREAM, "a streamed response"), read_stream(text))
+def _read_stream(text: str, _row: int) -> Evidence:
+    return _with_answer(Evidence(Form.STREAM, "a streamed response"), read_stream(text))
 
 
-def _read_exchange(text: str, _row: int) -> Intake:
+def _read_exchange(text: str, _row: int) -> Evidence:
     value = json_of(text)
     if isinstance(value, dict):
         found, answer = request_in(value), answer_in(value)
@@ -96,16 +100,16 @@ def _read_exchange(text: str, _row: int) -> Intake:
     start = answer_after_command(text)
     if start is None:
         raise RequestError("No response stands below the request.", "Paste the command, and below it what it printed.")
-    intake = Intake(Form.EXCHANGE, "a request and its response", request=read_request(text[:start]))
-    return _with_answer(intake, read_answer(text[start:].strip()))
+    evidence = Evidence(Form.EXCHANGE, "a request and its response", request=read_request(text[:start]))
+    return _with_answer(evidence, read_answer(text[start:].strip()))
 
 
-def _exchange(form: Form, body: JSONObject, answer: JSON) -> Intake:
+def _exchange(form: Form, body: JSONObject, answer: JSON) -> Evidence:
     request = read_request(body_text(body))
-    return _with_answer(Intake(form, "a request and its response", request=request), read_answer(answer))
+    return _with_answer(Evidence(form, "a request and its response", request=request), read_answer(answer))
 
 
-def _read_har(text: str, row: int) -> Intake:
+def _read_har(text: str, row: int) -> Evidence:
     value = json_of(text)
     log = value.get("log") if isinstance(value, dict) else None
     entries = log.get("entries") if isinstance(log, dict) else None
@@ -115,12 +119,12 @@ def _read_har(text: str, row: int) -> Intake:
             "The HAR holds no request with `messages` or `input`.", "Record the call itself, then save again."
         )
     body, answer = found[_checked_row(row, len(found)) - 1]
-    intake = _exchange(Form.HAR, body, answer) if answer else _lone(body)
-    return replace(intake, form=Form.HAR, words=f"a HAR, {intake.words}", row=row, rows=len(found))
+    evidence = _exchange(Form.HAR, body, answer) if answer else _lone(body)
+    return replace(evidence, form=Form.HAR, words=f"a HAR, {evidence.words}", row=row, rows=len(found))
 
 
-def _lone(body: JSONObject) -> Intake:
-    return Intake(Form.HAR, "a request without its response", request=read_request(body_text(body)))
+def _lone(body: JSONObject) -> Evidence:
+    return Evidence(Form.HAR, "a request without its response", request=read_request(body_text(body)))
 
 
 def _har_entry(entry: JSON) -> tuple[JSONObject, str] | None:
@@ -141,7 +145,7 @@ def _har_entry(entry: JSON) -> tuple[JSONObject, str] | None:
     return body, answer
 
 
-def _read_lines(text: str, row: int) -> Intake:
+def _read_lines(text: str, row: int) -> Evidence:
     lines = json_lines(text)
     if not lines:
         raise RequestError("The text is not one JSON object a line.", "Paste at least two lines, each an object.")
@@ -149,9 +153,9 @@ def _read_lines(text: str, row: int) -> Intake:
     form = recognise(line)
     if form is Form.LINES:
         raise RequestError(f"Line {row} is no JSON object.", "Choose another line.")
-    intake = _READERS[form](line, 1)
-    words = f"line {row} of {len(lines):,}: {intake.words}"
-    return replace(intake, form=Form.LINES, words=words, row=row, rows=len(lines))
+    evidence = _READERS[form](line, 1)
+    words = f"line {row} of {len(lines):,}: {evidence.words}"
+    return replace(evidence, form=Form.LINES, words=words, row=row, rows=len(lines))
 
 
 def _checked_row(row: int, count: int) -> int:
@@ -160,26 +164,32 @@ def _checked_row(row: int, count: int) -> int:
     return row
 
 
-def _read_run(text: str, _row: int) -> Intake:
+def _read_run(text: str, _row: int) -> Evidence:
     bundle = read_bundle(text)
-    return Intake(Form.RUN, "a saved run", request=bundle.trace.request, run=bundle.trace)
+    return Evidence(Form.RUN, "a saved run", request=bundle.trace.request, run=bundle.trace)
 
 
-def _with_answer(intake: Intake, answer: Answer) -> Intake:
+def _with_answer(evidence: Evidence, answer: Answer) -> Evidence:
     calls = () if answer.chat is None else answer.chat.message.get("tool_calls") or ()
     count = len(calls) if isinstance(calls, list) else 0
-    words = f"{intake.words}, {count} tool call{'' if count == 1 else 's'}" if count else intake.words
+    words = f"{evidence.words}, {count} tool call{'' if count == 1 else 's'}" if count else evidence.words
     return replace(
-        intake,
+        evidence,
         words=words,
         chat=answer.chat,
+        stream=answer.stream,
         raw=answer.raw,
         finish_reason=answer.finish_reason,
-        notes=(*intake.notes, *answer.notes),
+        notes=(*evidence.notes, *answer.notes),
     )
 
 
-_READERS: Mapping[Form, Callable[[str, int], Intake]] = {
+def _read_unknown(_text: str, _row: int) -> Evidence:
+    raise RequestError("The text does not look like what it is to be read as.", "Choose another form, or none.")
+
+
+_READERS: Mapping[Form, Callable[[str, int], Evidence]] = {
+    **dict.fromkeys(Form, _read_unknown),
     Form.REQUEST: _read_request,
     Form.OUTPUT: _read_output,
     Form.ANSWER: _read_answer,

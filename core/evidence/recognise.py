@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from contextlib import suppress
 
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.json_of import json_lines, json_of
 from prompt_debugger.core.formats import CONTROL_TOKEN, TABLES
 from prompt_debugger.core.report import is_bundle
 
@@ -167,21 +167,6 @@ class _LastObject:
     def _read(self, at: int) -> tuple[JSON, int]:
         value, stop = _DECODER.raw_decode(self._text, at)
         return value, stop
-
-
-def json_of(text: str) -> JSON:
-    """Return the value of a JSON text; `None` if it is none."""
-    with suppress(ValueError, RecursionError):
-        value: JSON = json.loads(text.strip().removeprefix("\ufeff"))
-        return value
-    return None
-
-
-def json_lines(text: str) -> list[str]:
-    """Return the lines of a text that is one JSON object a line; none if it is anything else."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    looked_at = (json_of(line) for line in lines[:3])
-    return lines if len(lines) > 1 and all(isinstance(value, dict) for value in looked_at) else []
 
 
 def _is_bare_call(value: JSONObject) -> bool:

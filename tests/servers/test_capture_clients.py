@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from prompt_debugger.core.evidence import Form, read_intake
+from prompt_debugger.core.evidence import Form, read_evidence
 from prompt_debugger.core.request import read_request
 from tests.core.tools.capture.capturing import Capturing, capturing
 from tests.patience import PATIENCE_S
@@ -80,7 +80,7 @@ def test_litellm(lab_url: str, tmp_path: Path) -> None:
     assert [line for line in printed if line.startswith("[")] == ['[\'{"city": "Paris"}\']'] * 2
     assert sorted(str(outcome.n_calls) for outcome in capture.outcomes) == ["1", "1"]
     for text in _texts(capture):
-        intake = read_intake(text)
+        intake = read_evidence(text)
         assert intake.form is Form.EXCHANGE
         assert intake.chat is not None
         assert intake.chat.finish_reason == "tool_calls"
@@ -94,6 +94,8 @@ def test_clients_of_other_apis(lab_url: str, tmp_path: Path) -> None:
     texts = _texts(capture)
     assert [json.loads(text)["captured"]["problems"] for text in texts] == [[], [], [], []]
     assert [json.loads(text)["captured"]["streamed"] for text in texts] == [False, True, False, True]
-    calls = [intake.chat.message.get("tool_calls") for text in texts if (intake := read_intake(text)).chat is not None]
+    calls = [
+        intake.chat.message.get("tool_calls") for text in texts if (intake := read_evidence(text)).chat is not None
+    ]
     assert [len(one) if isinstance(one, list) else 0 for one in calls] == [1, 1, 0, 0]
     assert all(read_request(text).messages for text in texts)

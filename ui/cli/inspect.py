@@ -1,13 +1,13 @@
-"""Show what pasted evidence holds: a raw output, a response, a stream, a HAR, a log line, a saved run."""
+"""Show what pasted evidence holds: a request, a raw output, a response, a stream, an error, a log, a saved run."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 
-from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.evidence import Form, read_intake, show_evidence
+from prompt_debugger.core.evidence import Form, parts_of, read_evidence, show_evidence
 from prompt_debugger.core.report import trace_to_json, trace_to_terminal
 from prompt_debugger.ui.cli.output import add_output_arguments, exit_status, log, print_json, print_text, read_input
 from prompt_debugger.ui.cli.sharing import write_trace
@@ -32,18 +32,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     wanted = None if options.form is None else Form(options.form.replace("-", " "))
-    intake = read_intake(read_input(options.evidence), wanted, options.row)
-    log(f"Taken for {intake.words}")
-    if not intake.is_evidence:
-        raise RequestError(
-            "this is a request: nobody has answered it yet",
-            "`run` sends it, `render` shows its prompt; or say --as FORM.",
-        )
-    trace = asyncio.run(show_evidence(intake))
+    evidence = read_evidence(read_input(options.evidence), wanted, options.row)
+    log(f"Read as {evidence.words}")
+    trace = asyncio.run(show_evidence(evidence))
     if options.report:
         write_trace(options.report, trace)
     if options.json:
-        print_json({"taken_for": intake.form.value, "row": intake.row, "rows": intake.rows, **trace_to_json(trace)})
+        holds: list[JSON] = [part.value for part in parts_of(trace)]
+        taken: JSONObject = {
+            "taken_for": evidence.form.value,
+            "holds": holds,
+            "row": evidence.row,
+            "rows": evidence.rows,
+        }
+        print_json({**taken, **trace_to_json(trace)})
     else:
         print_text(trace_to_terminal(trace, title_of))
     return exit_status(trace.findings)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.text import printable
 from prompt_debugger.core.base.types import JSON, Finding, JSONObject, Prompt, Request, Trace
-from prompt_debugger.core.evidence import Form, read_intake, show_evidence
+from prompt_debugger.core.evidence import Form, read_evidence, show_evidence
 from prompt_debugger.core.evidence.recognise import recognise
 from prompt_debugger.core.report import Bundle, prompt_to_json, read_bundle, redact_json, redact_text
 from prompt_debugger.core.tools.experiments import RunComparison, sentence_of
@@ -87,7 +87,7 @@ def read_run_to_compare(name: str) -> Run:
         log(f"Opened {name}: {describe_bundle(bundle)}")
         return Run(bundle.trace, "the bundle")
     log(f"Opened {name}: an exchange, of which the answer is known and not the raw output")
-    return Run(asyncio.run(show_evidence(read_intake(text, Form.EXCHANGE))), "the captured answer")
+    return Run(asyncio.run(show_evidence(read_evidence(text, Form.EXCHANGE))), "the captured answer")
 
 
 def comparison_to_terminal(comparison: RunComparison, name: str = "the bundle") -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from prompt_debugger.core.base.types import JSON
-from prompt_debugger.core.evidence import Form, Intake
+from prompt_debugger.core.evidence import Evidence, Form
 from prompt_debugger.ui.present.payload import pack_payload
 from prompt_debugger.ui.present.words import count_of
 
 
-def intake_payload(intake: Intake) -> str:
+def intake_payload(intake: Evidence) -> str:
     """Return the payload of the lines under the editor for what is more, or something else, than a request."""
     items: list[JSON] = [_item(note) for note in intake.notes]
     if intake.request is not None:
@@ -21,7 +21,7 @@ def intake_payload(intake: Intake) -> str:
     )
 
 
-def _next(intake: Intake) -> str:
+def _next(intake: Evidence) -> str:
     """Return what Run will do with it."""
     if not intake.is_evidence:
         messages = count_of(len(intake.request.messages), "message") if intake.request else "nothing to run"

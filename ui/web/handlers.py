@@ -13,7 +13,7 @@ from typing import NamedTuple
 from prompt_debugger.core.base.errors import DebuggerError, EngineError, RequestError, SandboxError
 from prompt_debugger.core.base.types import JSON, Request, Trace
 from prompt_debugger.core.complete.backends.exchanges import listening
-from prompt_debugger.core.evidence import Intake, show_evidence
+from prompt_debugger.core.evidence import Evidence, show_evidence
 from prompt_debugger.core.parse.engines import EngineLimits, VllmEngine
 from prompt_debugger.core.pipeline import (
     Example,
@@ -259,7 +259,7 @@ class Handlers:
         if view.trace is not None and _has_lost_calls(view.trace):
             yield Update(await self._ask_parsers(view, view.trace, target), view.trace)
 
-    async def _show(self, view: RunView, intake: Intake) -> Update:
+    async def _show(self, view: RunView, intake: Evidence) -> Update:
         """Return what pasted evidence shows; no server is asked, and the page has none to ask again."""
         view.facts = [["", "pasted", "No server was asked"], ["", intake.words, ""]]
         trace = await show_evidence(intake)

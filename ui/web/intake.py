@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Request
-from prompt_debugger.core.evidence import Form, Intake, read_intake
+from prompt_debugger.core.evidence import Evidence, Form, read_evidence
 from prompt_debugger.core.sandbox import Limits as Sandbox
 from prompt_debugger.core.sandbox import job
 from prompt_debugger.core.sandbox.values import admit
@@ -36,12 +36,12 @@ class Reading(NamedTuple):
         return next((form for form in Form if form.value == self.name), None)
 
 
-for _traveller in (Form, Intake, Reading):
+for _traveller in (Form, Evidence, Reading):
     admit(_traveller)
 
 
 @job("reading what was pasted", Sandbox(cpu_s=6.0, memory_mb=1024))
-def read_anything(text: str, limits: Limits, reading: Reading, *, hides_keys: bool) -> Intake:
+def read_anything(text: str, limits: Limits, reading: Reading, *, hides_keys: bool) -> Evidence:
     """Return what was read of a pasted text.
 
     Args:
@@ -54,14 +54,14 @@ def read_anything(text: str, limits: Limits, reading: Reading, *, hides_keys: bo
         RequestError: It cannot be read, or asks for too much.
     """
     check_length(text, limits)
-    intake = read_intake(text, reading.form, reading.row)
+    intake = read_evidence(text, reading.form, reading.row)
     if intake.request is None or intake.is_evidence:
         return intake
     check_request_limits(intake.request, limits)
     return intake if not hides_keys else _without_keys(intake, intake.request)
 
 
-def _without_keys(intake: Intake, request: Request) -> Intake:
+def _without_keys(intake: Evidence, request: Request) -> Evidence:
     return replace(intake, request=without_keys(request))
 
 
@@ -69,7 +69,7 @@ def _without_keys(intake: Intake, request: Request) -> Intake:
 def check_anything(text: str, reading: Reading, *, is_public: bool) -> str:
     """Return the payload of the lines under the editor, whatever stands in it."""
     try:
-        intake = read_intake(text, reading.form, reading.row)
+        intake = read_evidence(text, reading.form, reading.row)
     except RequestError as error:
         return notices_payload(error)
     if intake.request is not None and not intake.is_evidence and not intake.rows:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON, ChatResult, Completion, JSONObject, Parse, Request, Trace
-from prompt_debugger.core.evidence import read_intake
+from prompt_debugger.core.evidence import read_evidence
 from prompt_debugger.core.pipeline.reading import Diagnosis, read_run
 from prompt_debugger.core.report import Bundle, read_bundle, redact_json, write_bundle
 from prompt_debugger.core.request import read_request
@@ -73,7 +73,7 @@ def read_pasted(text: str, limits: Limits, *, hides_keys: bool) -> Request:
         RequestError: It cannot be read, or asks for too much.
     """
     check_length(text, limits)
-    request = read_intake(text).request
+    request = read_evidence(text).request
     if request is None:
         raise RequestError("There is no request in it.", "Press Run to see what it shows.")
     check_request_limits(request, limits)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.evidence import read_intake
+from prompt_debugger.core.evidence import read_evidence
 
 # Ids of calls, UUIDs, hashes and numbers, longest first.
 _CHANGING = re.compile(
@@ -115,7 +115,7 @@ def _bodies_in(text: str, place: str, made: Made) -> Iterator[JSONObject]:
     row, rows = 1, 1
     while row <= rows:
         try:
-            intake = read_intake(text, None, row)
+            intake = read_evidence(text, None, row)
             request = intake.run.request if intake.run is not None else intake.request
             if request is None or not isinstance(request.body.get("messages"), list):
                 made.note(f"{place} holds no chat request but {intake.words}")

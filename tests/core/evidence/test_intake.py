@@ -7,7 +7,7 @@ import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Completeness, Conclusion
-from prompt_debugger.core.evidence import Form, read_intake, show_evidence
+from prompt_debugger.core.evidence import Form, read_evidence, show_evidence
 from prompt_debugger.core.evidence.recognise import answer_after_command
 from prompt_debugger.core.report import write_bundle
 from tests.attacks.growth import grows_linearly
@@ -66,26 +66,26 @@ PASTES = {
 def test_every_form_is_recognised(name):
     text, form = PASTES[name]
 
-    intake = read_intake(text)
+    intake = read_evidence(text)
 
     assert intake.form is form
     assert intake.is_evidence is (form not in (Form.REQUEST, Form.LINES))
 
 
 def test_a_worked_case_stays_a_request():
-    assert read_intake(json.dumps({"request": BODY, "story": "x"})).form is Form.REQUEST
+    assert read_evidence(json.dumps({"request": BODY, "story": "x"})).form is Form.REQUEST
 
 
 def test_what_was_taken_for_one_thing_can_be_taken_for_another():
     text = json.dumps({"request": BODY, "response": ANSWER})
 
-    assert read_intake(text, Form.REQUEST).request.body == BODY
-    assert not read_intake(text, Form.REQUEST).is_evidence
-    assert read_intake(text, Form.OUTPUT).raw == text
+    assert read_evidence(text, Form.REQUEST).request.body == BODY
+    assert not read_evidence(text, Form.REQUEST).is_evidence
+    assert read_evidence(text, Form.OUTPUT).raw == text
 
 
 def test_a_command_above_its_answer_can_be_run_again():
-    intake = read_intake(f"{CURL}\n{json.dumps(ANSWER)}", Form.REQUEST)
+    intake = read_evidence(f"{CURL}\n{json.dumps(ANSWER)}", Form.REQUEST)
 
     assert intake.request.body == BODY
 
@@ -93,28 +93,28 @@ def test_a_command_above_its_answer_can_be_run_again():
 def test_a_row_is_chosen():
     text = f"{json.dumps(BODY)}\n{json.dumps(ANSWER)}"
 
-    second = read_intake(text, row=2)
+    second = read_evidence(text, row=2)
 
     assert (second.row, second.rows, second.chat.message) == (2, 2, MESSAGE)
     assert second.words.startswith("line 2 of 2")
     with pytest.raises(RequestError, match="no number 3"):
-        read_intake(text, row=3)
+        read_evidence(text, row=3)
 
 
 def test_a_har_gives_the_calls_alone_and_reads_what_is_encoded():
     answer = base64.b64encode(json.dumps(ANSWER).encode()).decode()
     other = entry({"event": "page view"}, "ok")
 
-    intake = read_intake(har(other, entry(BODY, answer, encoding="base64")))
+    intake = read_evidence(har(other, entry(BODY, answer, encoding="base64")))
 
     assert (intake.row, intake.rows) == (1, 1)
     assert (intake.request.body, intake.chat.message) == (BODY, MESSAGE)
     with pytest.raises(RequestError, match="holds no request"):
-        read_intake(har(other))
+        read_evidence(har(other))
 
 
 def test_a_stream_is_put_together():
-    intake = read_intake(STREAM)
+    intake = read_evidence(STREAM)
 
     assert intake.chat.message["content"] == "Hello"
     assert (intake.finish_reason, len(intake.chat.deltas)) == ("stop", 2)
@@ -123,12 +123,12 @@ def test_a_stream_is_put_together():
 def test_a_stream_of_plain_completions_is_a_raw_output():
     lines = "".join(f"data: {json.dumps({'choices': [{'text': text}]})}\n\n" for text in ("<think>", "Hm"))
 
-    assert read_intake(lines).raw == "<think>Hm"
+    assert read_evidence(lines).raw == "<think>Hm"
 
 
 def test_a_stream_of_another_api_is_refused_by_name():
     with pytest.raises(RequestError, match="content_block_delta"):
-        read_intake('event: x\ndata: {"type": "content_block_delta"}\n\n')
+        read_evidence('event: x\ndata: {"type": "content_block_delta"}\n\n')
 
 
 def test_answers_of_other_apis_are_read_as_messages():
@@ -142,13 +142,13 @@ def test_answers_of_other_apis_are_read_as_messages():
     blocks = [{"type": "tool_use", "id": "c1", "name": "get_weather", "input": {"city": "Paris"}}]
     anthropic = {"type": "message", "role": "assistant", "content": blocks, "stop_reason": "tool_use"}
 
-    assert read_intake(json.dumps(responses)).chat.message == {**MESSAGE, "reasoning": "Hm"}
-    assert read_intake(json.dumps(anthropic)).chat.message == MESSAGE
-    assert read_intake(json.dumps(anthropic)).finish_reason == "tool_calls"
+    assert read_evidence(json.dumps(responses)).chat.message == {**MESSAGE, "reasoning": "Hm"}
+    assert read_evidence(json.dumps(anthropic)).chat.message == MESSAGE
+    assert read_evidence(json.dumps(anthropic)).finish_reason == "tool_calls"
 
 
 async def test_a_raw_output_alone_is_read_and_nothing_is_said_to_be_lost():
-    trace = await show_evidence(read_intake(RAW))
+    trace = await show_evidence(read_evidence(RAW))
 
     assert [call.name for call in trace.parse.parsed.calls] == ["get_weather"]
     assert trace.raw.completeness is Completeness.WHOLE
@@ -159,13 +159,13 @@ async def test_a_raw_output_alone_is_read_and_nothing_is_said_to_be_lost():
 async def test_a_raw_output_beside_its_message_is_accounted_for():
     lost = {"role": "assistant", "content": "", "tool_calls": []}
 
-    trace = await show_evidence(read_intake(json.dumps({"raw": RAW, "message": lost})))
+    trace = await show_evidence(read_evidence(json.dumps({"raw": RAW, "message": lost})))
 
     assert trace.verdict.dropped_calls == 1
 
 
 async def test_a_text_without_control_tokens_proves_no_loss():
-    trace = await show_evidence(read_intake("It is sunny.", Form.OUTPUT))
+    trace = await show_evidence(read_evidence("It is sunny.", Form.OUTPUT))
 
     assert trace.raw.completeness is Completeness.UNKNOWN
     assert trace.verdict.conclusion is Conclusion.UNKNOWN
@@ -174,7 +174,7 @@ async def test_a_text_without_control_tokens_proves_no_loss():
 async def test_an_answer_alone_shows_what_a_message_proves():
     leaked = {"choices": [{"message": {"role": "assistant", "content": RAW}, "finish_reason": "stop"}]}
 
-    trace = await show_evidence(read_intake(json.dumps(leaked)))
+    trace = await show_evidence(read_evidence(json.dumps(leaked)))
 
     assert trace.raw is None
     assert trace.prompt is None
@@ -184,7 +184,7 @@ async def test_an_answer_alone_shows_what_a_message_proves():
 async def test_a_saved_run_is_shown_as_it_was():
     trace = dropped_call_trace()
 
-    intake = read_intake(write_bundle(trace))
+    intake = read_evidence(write_bundle(trace))
 
     assert intake.form is Form.RUN
     assert (await show_evidence(intake)).verdict == trace.verdict

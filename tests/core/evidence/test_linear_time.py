@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 
 from prompt_debugger.core.base.errors import DebuggerError
-from prompt_debugger.core.evidence import read_intake
+from prompt_debugger.core.evidence import read_evidence
 from tests.attacks.growth import grows_linearly
 
 pytestmark = pytest.mark.slow
@@ -45,7 +45,7 @@ SHAPES = {
 def read(text: str) -> None:
     """Read a text, whatever comes of it."""
     with suppress(DebuggerError):
-        read_intake(text)
+        read_evidence(text)
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())

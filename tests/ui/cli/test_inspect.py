@@ -29,10 +29,13 @@ def test_a_lost_call_is_an_error(tmp_path, capsys):
     assert "returned none" in capsys.readouterr().out
 
 
-def test_a_request_is_no_evidence(tmp_path, capsys):
+def test_a_request_alone_is_examined(tmp_path, capsys):
     file = tmp_path / "request.json"
-    file.write_text(json.dumps(BODY))
+    messages = [{"role": "user", "content": "hi"}, {"role": "tool", "tool_call_id": "c1", "content": "4"}]
+    file.write_text(json.dumps({"messages": messages}), encoding="utf-8")
 
-    assert main(["inspect", str(file)]) == 2
-    assert "this is a request" in capsys.readouterr().err
-    assert main(["inspect", str(file), "--as", "raw-output"]) == 0
+    assert main(["inspect", str(file), "--json"]) in (0, 1)
+    shown = json.loads(capsys.readouterr().out)
+
+    assert (shown["taken_for"], shown["holds"]) == ("request", ["request"])
+    assert "PD106" in [finding["code"] for finding in shown["findings"]]

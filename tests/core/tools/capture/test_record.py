@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from prompt_debugger.core.evidence import Form, read_intake
+from prompt_debugger.core.evidence import Form, read_evidence
 from prompt_debugger.core.request import read_request
 from prompt_debugger.core.tools.capture.exchange import Exchange, Held, api_of
 from prompt_debugger.core.tools.capture.record import count_calls, raw_of, write_exchange
@@ -105,7 +105,7 @@ def test_a_placeholder_for_a_key_is_no_key() -> None:
 def test_a_whole_exchange_opens_as_request_and_response() -> None:
     text, written = record()
 
-    intake = read_intake(text)
+    intake = read_evidence(text)
     assert (written["id"], written["request"], written["response"]) == (7, BODY, CHAT)
     assert intake.form is Form.EXCHANGE
     assert intake.chat is not None
@@ -118,7 +118,7 @@ def test_a_whole_exchange_opens_as_request_and_response() -> None:
 def test_several_open_as_lines() -> None:
     text, _ = record()
 
-    intake = read_intake(f"{text}\n{text}\n", row=2)
+    intake = read_evidence(f"{text}\n{text}\n", row=2)
 
     assert (intake.form, intake.row, intake.rows) == (Form.LINES, 2, 2)
     assert intake.request is not None
@@ -152,7 +152,7 @@ def test_exchanges_of_other_apis_open_as_chat(name: str) -> None:
 
     text, written = record(body, answer, path=PATHS[name])
 
-    intake = read_intake(text)
+    intake = read_evidence(text)
     assert (written["request"], written["response"]) == (body, answer)
     assert count_calls(name, answer) == count
     assert intake.form is Form.EXCHANGE
@@ -170,7 +170,7 @@ def test_an_answer_that_did_not_come_whole_is_none(error: str) -> None:
     assert "response" not in written
     assert written["partial"]["choices"][0]["message"]["content"] == "He"
     assert len(written["captured"]["problems"]) == 1
-    assert read_intake(text).form is Form.REQUEST
+    assert read_evidence(text).form is Form.REQUEST
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_an_answer_that_is_no_document_is_an_excerpt(answered: bytes, word: str)
     assert written["captured"]["answer_excerpt"] == answered.decode()
     assert word in written["captured"]["problems"][0]
     assert "response" not in written
-    assert read_intake(text).form is Form.REQUEST
+    assert read_evidence(text).form is Form.REQUEST
 
 
 @pytest.mark.parametrize("packing", ["br", "zstd", "gzip, gzip", "gzip"])

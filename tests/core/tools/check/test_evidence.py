@@ -7,7 +7,7 @@ import pytest
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import ParserOutcome
-from prompt_debugger.core.evidence import Form, read_intake, read_trace
+from prompt_debugger.core.evidence import Form, read_evidence, read_trace
 from prompt_debugger.core.tools.check import cell_trace, check_without_parsers, ideal_of, pasted_text
 from prompt_debugger.core.tools.check.model import CheckedModel
 from tests.core.tools.check.checks import RIGHT, WRONG, check_of
@@ -57,7 +57,7 @@ def test_a_cell_that_was_not_asked_is_refused(cell):
 def test_the_text_of_a_cell_is_read_for_what_it_holds_when_it_is_pasted():
     trace = cell_trace(checked(ParserOutcome(None, "left", ())), "vllm:hermes", "one-call")
 
-    pasted = read_intake(pasted_text(trace))
+    pasted = read_evidence(pasted_text(trace))
 
     assert pasted.form is Form.OUTPUT
     assert pasted.raw == trace.raw.text

@@ -1,0 +1,157 @@
+"""What was read of something pasted: which parts of a run are at hand, and the run that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+
+from prompt_debugger.core.base.types import (
+    ChatResult,
+    Completeness,
+    Completion,
+    JSONObject,
+    Prompt,
+    PromptSpan,
+    Refusal,
+    Request,
+    Server,
+    Span,
+    SpanKind,
+    Trace,
+)
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.formats import CONTROL_TOKEN
+
+
+class Part(StrEnum):
+    """The parts of a run that may be at hand."""
+
+    REQUEST = "request"
+    PROMPT = "prompt"
+    RAW = "raw"
+    IDS = "ids"
+    MESSAGE = "message"
+    STREAM = "stream"
+    ERROR = "error"
+    FLAGS = "flags"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The parts of a run that were read of a pasted text; `None` where a part is not at hand.
+
+    Attributes:
+        form: What the text was taken for.
+        words: The same for a person: `a chat response, 1 tool call`.
+        request: The request.
+        prompt: The prompt, or its end.
+        raw: The raw output.
+        token_ids: Ids of the raw output.
+        finish_reason: The server's word on the output.
+        chat: The answer that was not streamed, or the message put together from `stream`.
+        stream: The answer as it was streamed.
+        error: What was answered in place of a message; the words of whoever wrote it.
+        server: What command lines or logs show of the server: its software, its parsers; without an address.
+        tools: Tools that stand beside a raw output.
+        run: A whole run that was saved.
+        row: Which line or recorded exchange was read, from 1; 0 where there is only one thing.
+        rows: How many there are.
+        notes: What was left out on the way, a sentence each.
+    """
+
+    form: Form
+    words: str
+    request: Request | None = None
+    prompt: str | None = None
+    raw: str | None = None
+    token_ids: tuple[int, ...] | None = None
+    finish_reason: str | None = None
+    chat: ChatResult | None = None
+    stream: ChatResult | None = None
+    error: Refusal | None = None
+    server: Server | None = None
+    tools: tuple[JSONObject, ...] = ()
+    run: Trace | None = None
+    row: int = 0
+    rows: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_evidence(self) -> bool:
+        """Whether it shows more than a request: something to read, not to run."""
+        return self.run is not None or bool({*self.holds} - {Part.REQUEST})
+
+    @property
+    def holds(self) -> tuple[Part, ...]:
+        """The parts at hand, in the order of a run."""
+        trace = self.run if self.run is not None else trace_of(self)
+        return parts_of(trace)
+
+
+def parts_of(trace: Trace) -> tuple[Part, ...]:
+    """Return which parts of a run a trace holds."""
+    results = [result for result in (trace.chat, trace.chat_stream) if result is not None]
+    has_ids = (trace.raw is not None and trace.raw.token_ids is not None) or any(
+        result.token_ids is not None or result.prompt_token_ids is not None for result in results
+    )
+    shown = (
+        (Part.REQUEST, bool(trace.request.body)),
+        (Part.PROMPT, trace.prompt is not None or trace.local_prompt is not None),
+        (Part.RAW, trace.raw is not None),
+        (Part.IDS, has_ids),
+        (Part.MESSAGE, trace.chat is not None),
+        (Part.STREAM, trace.chat_stream is not None),
+        (Part.ERROR, trace.refusal is not None or any(result.error is not None for result in results)),
+        (Part.FLAGS, trace.server is not None),
+    )
+    return tuple(part for part, is_there in shown if is_there)
+
+
+def trace_of(evidence: Evidence) -> Trace:
+    """Return a run that holds what is at hand and nothing else; nothing of it has been read or checked."""
+    request = evidence.request
+    if request is None:
+        request = Request({"tools": list(evidence.tools)} if evidence.tools else {}, "")
+    return Trace(
+        request,
+        server=evidence.server,
+        prompt=None if evidence.prompt is None else _prompt(evidence.prompt),
+        notes=("Pasted: no server was asked.", *evidence.notes),
+        refusal=evidence.error,
+        raw=None if evidence.raw is None else _completion(evidence, evidence.raw),
+        chat=evidence.chat if evidence.chat is not None else evidence.stream,
+        chat_stream=evidence.stream,
+    )
+
+
+def merge(pieces: Sequence[Evidence], form: Form, words: str) -> Evidence:
+    """Return one evidence of several that were read of one text; of two that hold the same part, the first wins.
+
+    Args:
+        pieces: In the order of the text.
+        form: What the whole is.
+        words: The same for a person.
+    """
+    whole = Evidence(form, words)
+    for field in fields(Evidence):
+        if field.name in ("form", "words", "notes"):
+            continue
+        found = next((value for piece in pieces if (value := getattr(piece, field.name))), None)
+        if found is not None:
+            whole = replace(whole, **{field.name: found})
+    return replace(whole, notes=tuple(dict.fromkeys(note for piece in pieces for note in piece.notes)))
+
+
+def _prompt(text: str) -> Prompt:
+    spans = (PromptSpan(Span(0, len(text)), SpanKind.UNKNOWN),) if text else ()
+    return Prompt("server", text, spans, None, note="The prompt was pasted.")
+
+
+def _completion(evidence: Evidence, text: str) -> Completion:
+    """Return the raw output; it counts as whole if control tokens stand in it, or if its message came with it."""
+    raw = Completion(text, evidence.token_ids, evidence.finish_reason)
+    if evidence.chat is not None or CONTROL_TOKEN.search(text):
+        return raw
+    reason = "no control token stands in it, and who copied it may have copied what a server shows"
+    return replace(raw, completeness=Completeness.UNKNOWN, completeness_reason=reason)

@@ -1,0 +1,37 @@
+"""One file per form in which people bring evidence; each defines `READER`, and nothing is registered elsewhere."""
+
+from __future__ import annotations
+
+import sys
+
+from prompt_debugger.core.base.discover import discover
+from prompt_debugger.core.base.errors import PluginError
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.readers.base import Paste, Reader
+
+__all__ = ["READERS", "Paste", "Reader", "find_reader"]
+
+
+def find_reader(paste: Paste, wanted: Form | None = None) -> tuple[Reader, float] | None:
+    """Return the reader that knows a text best, and how surely; `None` if none does.
+
+    Args:
+        paste: The text.
+        wanted: The form that it must be taken for; `None` for any.
+    """
+    known = [reader for reader in READERS.values() if wanted in (None, reader.form)]
+    scored = [(reader.finds(paste), -index, reader) for index, reader in enumerate(known)]
+    best = max(scored, key=lambda item: item[:2], default=None)
+    return None if best is None or best[0] <= 0 else (best[2], best[0])
+
+
+def _load() -> dict[str, Reader]:
+    readers: dict[str, Reader] = {}
+    for name, constant in discover(sys.modules[__name__], "READER").items():
+        if not isinstance(constant, Reader):
+            raise PluginError(f"`READER` of `{__name__}.{name}` is not a `Reader`.", "See core/evidence/readers/base.")
+        readers[name] = constant
+    return readers
+
+
+READERS = _load()

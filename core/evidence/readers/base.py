@@ -1,0 +1,46 @@
+"""What every reader is made of: how it knows its form, and how it reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from prompt_debugger.core.base.types import JSON
+from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.json_of import json_of
+
+
+@dataclass(frozen=True)
+class Paste:
+    """A pasted text, or one block of it.
+
+    Attributes:
+        text: As it was pasted.
+        row: Which line or recorded exchange is wanted, from 1.
+    """
+
+    text: str
+    row: int = field(default=1)
+
+    @cached_property
+    def value(self) -> JSON:
+        """Its value if it is JSON, parsed once; `None` if it is not."""
+        return json_of(self.text) if self.text.lstrip("\ufeff \t\r\n\u200b").startswith(("{", "[", '"')) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads one form in which people bring evidence.
+
+    Attributes:
+        form: What it takes a text for.
+        finds: How surely a text is of this form: 0 not at all, 1 certainly. Looks at the text's shape alone, in time
+            that grows with its length at most linearly, and raises nothing.
+        read: Reads a text of this form; raises `RequestError` where the text is not what it seemed.
+    """
+
+    form: Form
+    finds: Callable[[Paste], float]
+    read: Callable[[Paste], Evidence]
