@@ -31,11 +31,12 @@ def test_a_lost_call_is_an_error(tmp_path, capsys):
 
 def test_a_request_alone_is_examined(tmp_path, capsys):
     file = tmp_path / "request.json"
-    messages = [{"role": "user", "content": "hi"}, {"role": "tool", "tool_call_id": "c1", "content": "4"}]
-    file.write_text(json.dumps({"messages": messages}), encoding="utf-8")
+    parameters = {"type": "object", "properties": {"city": {"type": "str"}}}
+    tools = [{"type": "function", "function": {"name": "get_weather", "parameters": parameters}}]
+    file.write_text(json.dumps({"messages": [{"role": "user", "content": "hi"}], "tools": tools}), encoding="utf-8")
 
     assert main(["inspect", str(file), "--json"]) in (0, 1)
     shown = json.loads(capsys.readouterr().out)
 
     assert (shown["taken_for"], shown["holds"]) == ("request", ["request"])
-    assert "PD106" in [finding["code"] for finding in shown["findings"]]
+    assert ["PD101"] == [finding["code"] for finding in shown["findings"]]
