@@ -39,4 +39,4 @@ def test_a_request_alone_is_examined(tmp_path, capsys):
     shown = json.loads(capsys.readouterr().out)
 
     assert (shown["taken_for"], shown["holds"]) == ("request", ["request"])
-    assert ["PD101"] == [finding["code"] for finding in shown["findings"]]
+    assert [finding["code"] for finding in shown["findings"]] == ["PD101"]
