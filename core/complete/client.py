@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -50,6 +51,7 @@ class ServerClient:
         timeouts: Timeouts | None = None,
         guard: NetworkGuard | None = None,
         extra_headers: Mapping[str, str] | None = None,
+        ca_file: str | Path | None = None,
     ) -> None:
         """Prepare; nothing is sent.
 
@@ -59,13 +61,14 @@ class ServerClient:
             timeouts: How long to wait.
             guard: Which servers may be talked to; `None` for any.
             extra_headers: Sent with every request, as a key is; never shown.
+            ca_file: Certificates in PEM form to trust besides the public ones.
 
         Raises:
             BackendError: The address is none, the key or a header must not be sent there, or the guard does not list
-                the server (kind `refused`).
+                the server, or the file of certificates cannot be used (kind `refused`).
         """
         address = read_address(base_url)
-        self._connection = HttpConnection(address, api_key, timeouts or Timeouts(), guard, extra_headers)
+        self._connection = HttpConnection(address, api_key, timeouts or Timeouts(), guard, extra_headers, ca_file)
         self._refused_fields: dict[str, str] = {}
         self.base_url = address.base_url
         self.server: Server | None = None

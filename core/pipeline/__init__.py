@@ -30,7 +30,7 @@ from prompt_debugger.core.pipeline.server_parsers import (
     text_without_end,
 )
 from prompt_debugger.core.pipeline.server_render import render_on_server
-from prompt_debugger.core.pipeline.target import RUN_S, Target
+from prompt_debugger.core.pipeline.target import RUN_S, Target, client_of
 
 __all__ = [
     "EXAMPLE_NAMES",
@@ -46,6 +46,7 @@ __all__ = [
     "ask_server_parsers",
     "case_setup",
     "check_rendered",
+    "client_of",
     "debug_request",
     "find_example",
     "follow_request",

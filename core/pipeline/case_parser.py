@@ -24,7 +24,6 @@ from prompt_debugger.core.base.types import (
     TokenTable,
     Trace,
 )
-from prompt_debugger.core.complete import ServerClient
 from prompt_debugger.core.diagnose import diagnose_request, diagnose_trace
 from prompt_debugger.core.diagnose.schema_uses import schema_uses
 from prompt_debugger.core.diagnose.schemas import may_take_long
@@ -40,7 +39,7 @@ from prompt_debugger.core.pipeline.server_parsers import (
     server_parser_names,
     text_without_end,
 )
-from prompt_debugger.core.pipeline.target import Target
+from prompt_debugger.core.pipeline.target import Target, client_of
 from prompt_debugger.core.tools.experiments import ReleaseTable, bisect_releases
 
 EVERY_PARSER = "vllm:*"
@@ -188,7 +187,7 @@ class CaseParser:
         target = self._target
         if target is None or target.base_url is None:
             raise EngineError(f"`{names[0]}` is a parser of a server, and no server is named.", "Give --endpoint URL.")
-        async with ServerClient(target.base_url, api_key=target.api_key, guard=target.guard) as client:
+        async with client_of(target) as client:
             self._server = client.server = self._server or await client.probe(target.model)
             return await ask_server_parsers(client, names, output, text=text)
 

@@ -18,7 +18,7 @@ from prompt_debugger.core.pipeline.opening import lease_lab, look_at, renderer_f
 from prompt_debugger.core.pipeline.progress import Progress, ProgressQueue
 from prompt_debugger.core.pipeline.reading import read_run
 from prompt_debugger.core.pipeline.rendering import Renderer
-from prompt_debugger.core.pipeline.target import Target, requested_model
+from prompt_debugger.core.pipeline.target import Target, client_of, requested_model
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
 from prompt_debugger.core.tools.lab import Lab, LabPool, LabProgress
 
@@ -155,15 +155,8 @@ class _Run:
             notes = _notes_of_lab(requested_model(self.request, self.target), self.lab)
             self.update("The lab runs", replace(self.trace, notes=notes))
         self.update(f"Asking {base_url} what it is")
-        guard = target.guard if self.target.base_url is not None else None  # the lab is on this machine
-        client = await stack.enter_async_context(
-            ServerClient(
-                base_url,
-                api_key=target.api_key,
-                timeouts=Timeouts(total_s=target.run_s, run_s=target.run_s),
-                guard=guard,
-            )
-        )
+        timeouts = Timeouts(total_s=target.run_s, run_s=target.run_s)
+        client = await stack.enter_async_context(client_of(target, base_url, timeouts))
         model = requested_model(self.request, target)
         server = await look_at(client, target, model, is_lab=self.target.base_url is None)
         return client, server, target

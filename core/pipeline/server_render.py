@@ -9,7 +9,7 @@ from prompt_debugger.core.base.types import JSONObject, Request, Server, Trace
 from prompt_debugger.core.complete import ENGINES, Gathered, ServerClient
 from prompt_debugger.core.diagnose import diagnose_trace
 from prompt_debugger.core.pipeline.opening import renderer_for
-from prompt_debugger.core.pipeline.target import Target, requested_model
+from prompt_debugger.core.pipeline.target import Target, client_of, requested_model
 from prompt_debugger.core.sandbox import in_thread
 
 
@@ -28,7 +28,7 @@ async def render_on_server(request: Request, target: Target) -> Trace:
     """
     if target.base_url is None:
         raise BackendError("no server to ask for a prompt", "Give --endpoint URL.", kind="refused")
-    async with ServerClient(target.base_url, api_key=target.api_key, guard=target.guard) as client:
+    async with client_of(target) as client:
         server = await client.probe(requested_model(request, target))
         body = {**request.body, "model": server.model}
         gathered = await _prompt_of(client, server, body)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from prompt_debugger.core.base.types import Request
-from prompt_debugger.core.complete import NetworkGuard
+from prompt_debugger.core.complete import NetworkGuard, ServerClient, Timeouts
 from prompt_debugger.core.tools.lab import LabSpec
 
 RUN_S = 1_800.0
@@ -27,6 +27,8 @@ class Target:
         lab: The lab to boot when there is no `base_url`.
         guard: Which servers a stranger's choice may lead to; `None` for any. With one, a server has no say in which
             tokenizer is loaded, either.
+        extra_headers: Names and values of headers to send to `base_url` with every request; never shown.
+        ca_file: Certificates in PEM form to trust besides the public ones.
         run_s: Seconds that a run may take once its server is there; what has come by then is kept.
     """
 
@@ -39,7 +41,34 @@ class Target:
     reasoning_parser: str | None = None
     lab: LabSpec = field(default_factory=LabSpec)
     guard: NetworkGuard | None = None
+    extra_headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    ca_file: str | Path | None = None
     run_s: float = RUN_S
+
+
+def client_of(target: Target, base_url: str | None = None, timeouts: Timeouts | None = None) -> ServerClient:
+    """Return the client of a target's server, or of a lab that was booted for it.
+
+    Args:
+        target: Where to.
+        base_url: Address of that lab; `None` for the target's own server.
+        timeouts: How long to wait.
+
+    Raises:
+        BackendError: The address is none, or what the target holds must not or cannot be sent there.
+    """
+    is_own = target.base_url is not None
+    address = target.base_url if base_url is None else base_url
+    if address is None:
+        raise ValueError("a target without a server has no client")
+    return ServerClient(
+        address,
+        api_key=target.api_key,
+        timeouts=timeouts,
+        guard=target.guard if is_own else None,  # a lab is on this machine
+        extra_headers=dict(target.extra_headers) if is_own else None,
+        ca_file=target.ca_file if is_own else None,
+    )
 
 
 def requested_model(request: Request, target: Target) -> str | None:

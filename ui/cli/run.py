@@ -31,6 +31,7 @@ from prompt_debugger.core.tools.experiments import RunComparison, compare_runs, 
 from prompt_debugger.core.tools.fixes.experiments import Experiment
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.core.tools.offline import run_offline
+from prompt_debugger.ui.cli.connection import add_connection_arguments, extra_headers
 from prompt_debugger.ui.cli.lab import add_lab_arguments, named, spec_from_options
 from prompt_debugger.ui.cli.mend import (
     add_experiment_arguments,
@@ -123,6 +124,7 @@ def add_target_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"environment variable that holds the API key (default: {DEFAULT_KEY_VARIABLE})",
     )
+    add_connection_arguments(parser)
     parser.add_argument(
         "--lab", action=argparse.BooleanOptionalAction, default=True, help="boot the lab when there is no endpoint"
     )
@@ -158,6 +160,11 @@ def target_from_options(options: argparse.Namespace, base_url: str | None = None
         raise RequestError(
             "no server to run against", "Give --endpoint URL, or leave out --no-lab.", field="--endpoint"
         )
+    headers = extra_headers(options)
+    if headers and endpoint is None:
+        raise RequestError(
+            "`--extra-headers` needs a server to send them to.", "Give --endpoint URL.", field="--extra-headers"
+        )
     spec = spec_from_options(options)
     return Target(
         base_url=endpoint,
@@ -168,6 +175,8 @@ def target_from_options(options: argparse.Namespace, base_url: str | None = None
         tool_parser=named(options.tool_parser),
         reasoning_parser=named(options.reasoning_parser),
         lab=spec,
+        extra_headers=tuple(headers.items()),
+        ca_file=options.ca_file,
         run_s=getattr(options, "run_time", RUN_S),
     )
 

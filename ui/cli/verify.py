@@ -37,7 +37,6 @@ from prompt_debugger.ui.cli.verify_options import (
     add_published_arguments,
     check_published,
     count,
-    extra_headers,
     positive,
 )
 from prompt_debugger.ui.cli.verify_results import check_gates, finish, merge
@@ -146,7 +145,8 @@ def plan_from_options(options: argparse.Namespace) -> Plan:
     targets: tuple[Target, ...] = (target,)
     if options.baseline_endpoint:
         url = options.baseline_endpoint
-        targets = (target, replace(target, base_url=url, api_key=api_key_for(url, options.api_key_env)))
+        key = api_key_for(url, options.api_key_env)
+        targets = (target, replace(target, base_url=url, api_key=key, extra_headers=()))
     return Plan(
         dataset=Path(options.dataset),
         targets=targets,
@@ -165,7 +165,6 @@ def plan_from_options(options: argparse.Namespace) -> Plan:
         patience=Patience(options.retries, options.backoff, options.outage),
         budget=Budget(options.budget_requests, options.budget_tokens, options.budget_seconds),
         is_fresh=options.fresh,
-        extra_headers=extra_headers(options),
     )
 
 

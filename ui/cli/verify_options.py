@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -62,9 +61,6 @@ def add_published_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--incremental", action="store_true", help="as K2VV has it; it always goes on where it was")
     parser.add_argument("--stream", action="store_true", help="ask every request as a stream")
-    parser.add_argument(
-        "--extra-headers", metavar="JSON", help="headers to send to --endpoint with every request; kept nowhere"
-    )
     for name in _INSTEAD:
         parser.add_argument(name, action=_Refused, nargs="?", dest="refused", help=argparse.SUPPRESS)
 
@@ -77,25 +73,3 @@ def check_published(options: argparse.Namespace) -> None:
     """
     if options.refused is not None:
         raise RequestError(f"`verify` has no {options.refused}", _INSTEAD[options.refused], field=options.refused)
-
-
-def extra_headers(options: argparse.Namespace) -> dict[str, str]:
-    """Return the headers to add to every request.
-
-    Raises:
-        RequestError: They are no JSON object of texts; their values are not repeated.
-    """
-    text = options.extra_headers
-    if text is None:
-        return {}
-    try:
-        read = json.loads(text)
-    except (ValueError, RecursionError):
-        read = None
-    if not isinstance(read, dict) or not all(isinstance(value, str) for value in read.values()):
-        raise RequestError(
-            "--extra-headers is no JSON object of texts",
-            'Write it as \'{"X-Team": "blue"}\'.',
-            field="--extra-headers",
-        )
-    return read

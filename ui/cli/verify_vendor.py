@@ -12,9 +12,9 @@ from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON
 from prompt_debugger.core.complete import ServerClient, Timeouts
 from prompt_debugger.core.tools.verify.vendor import Case, Checked, check_vendor, parameter_cases, read_cases, report_of
+from prompt_debugger.ui.cli.connection import extra_headers
 from prompt_debugger.ui.cli.output import COULD_NOT_RUN, FOUND, OK, print_json, print_text
 from prompt_debugger.ui.cli.run import api_key_for
-from prompt_debugger.ui.cli.verify_options import extra_headers
 
 
 def add_vendor_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +59,9 @@ async def _check(options: argparse.Namespace, cases: list[Case]) -> list[Checked
     key = api_key_for(options.endpoint, options.api_key_env)
     timeouts = Timeouts(read_s=options.timeout, total_s=options.timeout)
     headers = extra_headers(options)
-    async with ServerClient(options.endpoint, api_key=key, timeouts=timeouts, extra_headers=headers) as client:
+    async with ServerClient(
+        options.endpoint, api_key=key, timeouts=timeouts, extra_headers=headers, ca_file=options.ca_file
+    ) as client:
         server = await client.probe(options.model)
         return await check_vendor(
             client, cases, model=options.model or server.model, concurrency=options.concurrency or 8

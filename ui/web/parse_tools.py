@@ -12,11 +12,11 @@ from typing import NamedTuple, TypeVar
 
 from prompt_debugger.core.base.errors import DebuggerError, EngineError, RequestError
 from prompt_debugger.core.base.types import ParserOutcome, Trace
-from prompt_debugger.core.complete import ServerClient
 from prompt_debugger.core.parse.engines import VllmEngine, VllmReleases
 from prompt_debugger.core.pipeline import (
     MatrixStep,
     ask_server_parsers,
+    client_of,
     judge_trace,
     output_of_trace,
     parser_of_server,
@@ -183,7 +183,7 @@ class ParseTools:
         if server is None or server.base_url not in servers or trace.parse is None or output is None or not names:
             return {}
         target = target_of_server(self._settings, self._labs, server)
-        async with ServerClient(server.base_url, api_key=target.api_key, guard=target.guard) as client:
+        async with client_of(target) as client:
             client.server = server
             return await ask_server_parsers(client, names, output, text=text_without_end(trace.parse))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prompt_debugger.core.complete import ServerClient
+from prompt_debugger.core.pipeline import client_of
 from prompt_debugger.ui.present.server_look import look_failed_payload, no_server_payload, server_look_payload
 from prompt_debugger.ui.web.experiments import as_told
 from prompt_debugger.ui.web.labs import PageLabs
@@ -30,7 +30,7 @@ async def look_at_server(settings: PageSettings, labs: PageLabs, fields: TargetF
     try:
         target = choose_target(settings, labs, fields, key)
         assert target.base_url is not None, "an endpoint was named"
-        async with ServerClient(target.base_url, api_key=target.api_key, guard=target.guard) as client:
+        async with client_of(target) as client:
             server = await client.probe(target.model)
             if client.wants_key and not settings.public:
                 return no_server_payload(WANTS_KEY)

@@ -58,7 +58,10 @@ def choose_target(settings: PageSettings, labs: PageLabs, fields: TargetFields, 
         )
     is_own = endpoint.rstrip("/") == (base.base_url or "").rstrip("/")
     target = replace(
-        base, base_url=endpoint, api_key=read_key(key, settings.host) or (base.api_key if is_own else None)
+        base,
+        base_url=endpoint,
+        api_key=read_key(key, settings.host) or (base.api_key if is_own else None),
+        extra_headers=base.extra_headers if is_own else (),
     )
     return replace(target, model=fields.model.strip() or None, tokenizer=fields.tokenizer.strip() or None)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -19,9 +19,9 @@ from pathlib import Path
 
 from prompt_debugger.core.base.errors import BackendError, DebuggerError, RequestError
 from prompt_debugger.core.base.types import JSONObject
-from prompt_debugger.core.complete import Decoding, ServerClient, Timeouts
+from prompt_debugger.core.complete import Decoding, Timeouts
 from prompt_debugger.core.pipeline.opening import lease_lab, look_at, renderer_for
-from prompt_debugger.core.pipeline.target import Target
+from prompt_debugger.core.pipeline.target import Target, client_of
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
 from prompt_debugger.core.tools.lab import LabPool
 from prompt_debugger.core.tools.verify.asking import Asker, Budget, Patience, Spent
@@ -50,7 +50,6 @@ class Plan:
         patience: How often to try.
         budget: What may be used.
         is_fresh: Whether what the journal holds is forgotten.
-        extra_headers: Sent to the first server with every request; kept nowhere, as each may be a key.
     """
 
     dataset: Path
@@ -64,7 +63,6 @@ class Plan:
     patience: Patience = field(default_factory=Patience)
     budget: Budget = field(default_factory=Budget)
     is_fresh: bool = False
-    extra_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(slots=True)
@@ -237,14 +235,7 @@ class _Session:
             lab, target = await lease_lab(stack, target, self.labs)
             base_url = lab.base_url
         timeouts = Timeouts(read_s=self.plan.timeout_s, total_s=self.plan.timeout_s)
-        client = await stack.enter_async_context(
-            ServerClient(
-                base_url,
-                api_key=target.api_key,
-                timeouts=timeouts,
-                extra_headers=None if number else self.plan.extra_headers,
-            )
-        )
+        client = await stack.enter_async_context(client_of(target, base_url, timeouts))
         server = await look_at(client, target, target.model, is_lab=is_lab)
         renderer = await renderer_for(client, server, target)
         flow = Flow(self.plan.concurrency, self.clock)

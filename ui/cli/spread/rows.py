@@ -47,11 +47,17 @@ def verify_on_ray(
     """
     if any(target.base_url is None for target in plan.targets):
         raise RequestError("--ray needs an --endpoint that every machine reaches", field="--ray")
-    if plan.extra_headers:
+    if any(target.extra_headers for target in plan.targets):
         raise RequestError(
             "--extra-headers do not travel to a cluster: each may be a key",
             "Run without --ray (there are --shard and `verify merge`), or put a gateway that adds them before it.",
             field="--extra-headers",
+        )
+    if any(target.ca_file for target in plan.targets):
+        raise RequestError(
+            "`--ca-file` names a file that the machines of a cluster may not have.",
+            "Set SSL_CERT_FILE on each of them, and leave --ca-file out.",
+            field="--ca-file",
         )
     if options.shard != "1/1":
         raise RequestError("--ray makes shards of its own", "Leave --shard out.", field="--shard")

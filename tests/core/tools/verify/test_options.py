@@ -88,9 +88,11 @@ def test_vendor_checks_send_the_headers_too(server, capsys):
 
 
 BAD_HEADERS = {
-    "no JSON": ("x-key: gateway-secret", "no JSON object of texts"),
-    "no object": ('["gateway-secret"]', "no JSON object of texts"),
-    "no text": ('{"x": ["gateway-secret"]}', "no JSON object of texts"),
+    "no JSON": ('{"x-key": gateway-secret', "not a JSON object of texts"),
+    "no object": ('["gateway-secret"]', "no colon after it"),
+    "no text": ('{"x": ["gateway-secret"]}', "not a JSON object of texts"),
+    "a line without a name": (": gateway-secret", "has no name"),
+    "a line of the exchange": ("Host: gateway-secret", "`Host` belongs to the exchange"),
     "no name": ('{"x key": "gateway-secret"}', "no header's name"),
     "of the exchange": ('{"Host": "gateway-secret"}', "`Host` belongs to the exchange"),
     "two lines": ('{"x-key": "gateway-secret\\r\\nx: y"}', "value of the extra header `x-key`"),
