@@ -100,13 +100,15 @@ def message_texts(request: Request) -> Iterator[TextField]:
                 yield TextField(f"{path}[{part_index}].text", role, text)
 
 
-def request_tools(request: Request) -> Iterator[ToolField]:
-    """Yield the tool specs that have a name."""
+def request_tools(request: Request) -> tuple[ToolField, ...]:
+    """Return the tool specs that have a name."""
+    tools: list[ToolField] = []
     for index, tool in enumerate(as_list(request.body.get("tools"))):
         function = as_object(as_object(tool).get("function"))
         name = as_text(function.get("name"))
         if name is not None:
-            yield ToolField(f"tools[{index}].function", name, function.get("parameters"))
+            tools.append(ToolField(f"tools[{index}].function", name, function.get("parameters")))
+    return tuple(tools)
 
 
 def calls_of_message(message: JSONObject, path: str = "") -> tuple[CallField, ...]:

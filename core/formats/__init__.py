@@ -24,6 +24,7 @@ from prompt_debugger.core.formats._tables import (
     tables_of,
 )
 from prompt_debugger.core.formats.generic import FORMAT as GENERIC
+from prompt_debugger.core.parse.reading import COMMON_ENDS
 
 __all__ = [
     "CONTROL_TOKEN",
@@ -64,8 +65,24 @@ def load_formats(package: ModuleType) -> dict[str, TextFormat]:
                 f"`FORMAT` of `{package.__name__}.{name}` has the name {constant.name!r}",
                 f"Write `name={name!r}`, or name the file `{constant.name}.py`.",
             )
+        _check_ends(f"{package.__name__}.{name}", constant)
         formats[name] = constant
     return formats
+
+
+def _check_ends(place: str, family: TextFormat) -> None:
+    """Refuse a family that nothing but its end token would show: an answer in words would keep that token as text.
+
+    Raises:
+        PluginError: An end token that no other family has is none of its marks.
+    """
+    for end in sorted(family.conventions.ends - COMMON_ENDS):
+        if not any(mark.find(f"Hello.{end}") for mark in family.marks):
+            raise PluginError(
+                f"The end token {end!r} of `FORMAT` of `{place}` is none of its `marks`.",
+                f"Add `Mark({end!r}, FAIR)` to `marks`: without it, an answer without calls is read as plain text and "
+                "ends with that token.",
+            )
 
 
 def _with_turns_of_all(formats: dict[str, TextFormat], tables: FamilyTables) -> dict[str, TextFormat]:

@@ -43,6 +43,7 @@ FORMAT: ModelFormat = TextFormat(
         *(Mark(wrapper, CERTAIN) for wrapper in _WRAPPERS),
         Mark("Action:", CERTAIN, r"(?m)^Action:\s*```json\n\s*\[\s*\{\s*\"tool_name\""),
         Mark("<|END_OF_TURN_TOKEN|>", STRONG),
+        Mark("<|CHATBOT_TOKEN|>", STRONG),
     ),
     tails=("<|CHATBOT_TOKEN|>",),
     conventions=Conventions(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import FamilyFacts
-from prompt_debugger.core.formats._family import Mark, TextFormat
+from prompt_debugger.core.formats._family import FAIR, Mark, TextFormat
 from prompt_debugger.core.parse.brace_calls import BraceCalls
 from prompt_debugger.core.parse.reading import Conventions
 
@@ -19,7 +19,7 @@ _OPEN, _CLOSE, _QUOTE = "<start_function_call>", "<end_function_call>", "<escape
 
 FORMAT: ModelFormat = TextFormat(
     name="functiongemma",
-    marks=(Mark(_OPEN), Mark(_CLOSE)),
+    marks=(Mark(_OPEN), Mark(_CLOSE), Mark("<start_function_response>", FAIR)),
     tails=("<start_of_turn>model",),
     conventions=Conventions(
         turns=("<start_of_turn>",),

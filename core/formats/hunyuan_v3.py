@@ -111,6 +111,7 @@ FORMAT: ModelFormat = _HunyuanV3(
         Mark("<arg_key:", STRONG, r"<arg_key:[^\s<>]{1,40}>"),
         Mark("<think:", STRONG, r"<think:[^\s<>]{1,40}>"),
         Mark("</think:", STRONG, r"</think:[^\s<>]{1,40}>"),
+        Mark("<｜hy_eos", STRONG, r"<｜hy_eos(?::[^\s<>｜]{1,40})?｜>"),
     ),
     conventions=Conventions(
         cut_texts=frozenset(

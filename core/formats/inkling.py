@@ -18,7 +18,7 @@ import re
 from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
 from prompt_debugger.core.base.types import ParsedMessage, Span
 from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
-from prompt_debugger.core.formats._family import Mark, TextFormat
+from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.call_object import CallKeys
 from prompt_debugger.core.parse.channels import BodyKind, Channels
 from prompt_debugger.core.parse.json_calls import JSONCalls
@@ -70,6 +70,7 @@ FORMAT: ModelFormat = _Inkling(
         Mark("<|content_thinking|>"),
         Mark("<|content_", pattern=r"<\|content_(?:text|invoke_tool_text|tool_error)\|>"),
         Mark(_END_SAMPLING),
+        Mark("<|end_message|>", STRONG),
     ),
     tails=("<|message_model|>",),
     conventions=_CHANNELS.conventions,

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import FamilyFacts
-from prompt_debugger.core.formats._family import CERTAIN, Mark, TextFormat
+from prompt_debugger.core.formats._family import CERTAIN, FAIR, Mark, TextFormat
 from prompt_debugger.core.formats.jamba import CLOSE, OPEN
 from prompt_debugger.core.parse.json_calls import JSONCalls
 from prompt_debugger.core.parse.reading import Conventions
@@ -24,7 +24,7 @@ from prompt_debugger.core.parse.reasoning import ReasoningTags
 
 FORMAT: ModelFormat = TextFormat(
     name="minimax_m1",
-    marks=(Mark(OPEN, CERTAIN, r"<tool_calls>\s*\{"),),
+    marks=(Mark(OPEN, CERTAIN, r"<tool_calls>\s*\{"), Mark("<end_of_sentence>", FAIR)),
     conventions=Conventions(
         ends=frozenset({"<end_of_sentence>"}),
         turns=("<beginning_of_sentence>",),

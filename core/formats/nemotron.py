@@ -21,7 +21,12 @@ _OPEN, _CLOSE = "<TOOLCALL>", "</TOOLCALL>"
 
 FORMAT: ModelFormat = TextFormat(
     name="nemotron",
-    marks=(Mark(_OPEN, CERTAIN, r"<TOOLCALL>\s*[\[{]"), Mark(_OPEN, FAIR), Mark(_CLOSE, FAIR)),
+    marks=(
+        Mark(_OPEN, CERTAIN, r"<TOOLCALL>\s*[\[{]"),
+        Mark(_OPEN, FAIR),
+        Mark(_CLOSE, FAIR),
+        Mark("<SPECIAL_11>", FAIR),
+    ),
     conventions=Conventions(
         turns=(
             "<SPECIAL_10>",

@@ -18,7 +18,7 @@ import re
 
 from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
-from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
+from prompt_debugger.core.formats._family import FAIR, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.parse.tag_calls import TagCalls
@@ -33,7 +33,12 @@ _TOKENS = (
 
 FORMAT: ModelFormat = TextFormat(
     name="step3",
-    marks=(Mark("<steptml:invoke"), Mark("<steptml:toolcall"), Mark("<｜tool_calls_begin｜>", STRONG)),
+    marks=(
+        Mark("<steptml:invoke"),
+        Mark("<steptml:toolcall"),
+        Mark("<｜tool_calls_begin｜>", STRONG),
+        Mark("<|EOT|>", FAIR),
+    ),
     conventions=Conventions(
         cut_texts=frozenset(
             {

@@ -10,7 +10,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import pairwise
 from typing import NamedTuple
 
 from prompt_debugger.core.base.types import Span
@@ -19,7 +18,7 @@ _BLOCK_CHARS = (32, 12, 6)  # sizes of the common stretches looked for, largest 
 _MAX_REPEATS = 8  # a block more frequent than this tells nothing about places
 _CLOSE_CHARS = 300  # remainders up to this size are compared character by character
 _CLOSE_BUDGET = 200  # so many of them at most
-_SHORTEST = 2  # shorter agreements are accidents, unless they leave no gap in the target
+_SHORTEST = 2  # shorter agreements are accidents, unless longer ones hold them on both sides in the target
 
 
 class Match(NamedTuple):
@@ -125,12 +124,8 @@ class _Aligner:
 
     def _compare_closely(self, gap: _Gap, source: str, target: str) -> None:
         blocks = SequenceMatcher(None, source, target, autojunk=False).get_matching_blocks()
-        stop = 0
-        for block, following in pairwise(blocks):
-            joins = block.b == stop or block.b + block.size == following.b
-            if block.size >= _SHORTEST or joins:
-                self._add(gap.source_start + block.a, gap.target_start + block.b, block.size)
-                stop = block.b + block.size
+        for match in _held([Match(*block) for block in blocks[:-1]], len(target)):
+            self._add(gap.source_start + match.source_start, gap.target_start + match.target_start, match.length)
 
     def _add(self, source_start: int, target_start: int, length: int) -> None:
         if not length:
@@ -145,11 +140,33 @@ class _Aligner:
             self.matches.append(Match(source_start, target_start, length))
 
 
+def _held(matches: Sequence[Match], target_length: int) -> list[Match]:
+    """Return the matches that are no accident: long ones, and single characters between such without a gap.
+
+    Single characters that follow each other in the target are held together, or not at all: `t` and `e` of a word
+    that is gone, found again in another word, are no kept text.
+    """
+    held: list[Match] = []
+    run: list[Match] = []
+    position = 0  # behind here the target may go on without a gap
+    for match in (*matches, Match(0, target_length, _SHORTEST)):
+        if match.target_start != position:
+            run, position = [], -1
+        if match.length >= _SHORTEST:
+            held += run
+            held.append(match)
+            run = []
+        elif position != -1 or match.target_start == 0:
+            run.append(match)
+        position = match.target_start + match.length if match.length >= _SHORTEST or run else -1
+    return held[:-1]
+
+
 def _find_whole(source: str, target: str) -> Match | None:
     if len(target) <= len(source):
         found = source.find(target)
         return None if found == -1 else Match(found, 0, len(target))
-    found = target.find(source)
+    found = target.find(source) if len(source) >= _SHORTEST else -1
     return None if found == -1 else Match(0, found, len(source))
 
 

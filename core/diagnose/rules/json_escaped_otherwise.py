@@ -62,7 +62,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _escape(char: str) -> str:
-    units = char.encode("utf-16-be")
+    units = char.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[index]:02x}{units[index + 1]:02x}" for index in range(0, len(units), 2))
 
 

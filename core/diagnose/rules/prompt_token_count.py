@@ -51,7 +51,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 def _suspect(trace: Trace, *, is_shorter: bool) -> str:
-    if is_shorter and any(True for _ in request_tools(trace.request)) and body_of(trace).get("tool_choice") != "none":
+    if is_shorter and request_tools(trace.request) and body_of(trace).get("tool_choice") != "none":
         return "It read less than the template prints: tools, reasoning or a default text may not have reached it."
     if is_shorter:
         return "It read less than the template prints."

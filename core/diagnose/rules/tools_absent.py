@@ -34,7 +34,7 @@ from prompt_debugger.core.diagnose.sight import Sight, in_request, prompt_of
 def find(trace: Trace) -> Iterator[Report]:
     """Report the tools whose names the prompt lacks."""
     prompt = prompt_of(trace)
-    tools = tuple(request_tools(trace.request))
+    tools = request_tools(trace.request)
     if prompt is None or not tools or body_of(trace).get("tool_choice") == "none":
         return
     absent = [tool for tool in tools if not _is_named(tool.name, prompt)]

@@ -16,8 +16,17 @@ from types import ModuleType
 import pytest
 
 from prompt_debugger.core.base.errors import PluginError
+from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import JSON
-from prompt_debugger.core.formats import FORMATS, PARSERS_OF_ANY_FORMAT, TABLES, find_stripped_calls, load_formats
+from prompt_debugger.core.formats import (
+    FORMATS,
+    PARSERS_OF_ANY_FORMAT,
+    TABLES,
+    find_stripped_calls,
+    load_formats,
+    pick_format,
+)
+from prompt_debugger.core.parse.reasoning import ReasoningTags
 from prompt_debugger.core.tools.grammar import FAMILIES
 from tests.conftest import ROOT
 
@@ -33,7 +42,7 @@ from prompt_debugger.core.base.structural_tag import json_calls_between
 
 FORMAT = TextFormat(
     name="mint",
-    marks=(Mark("<mint:call>"),),
+    marks=(Mark("<mint:call>"), Mark("<mint:end>")),
     conventions=Conventions(
         reasoning=ReasoningTags(("<mint:muse>",), ("</mint:muse>",)),
         turns=("<mint:turn>",),
@@ -184,6 +193,14 @@ def test_every_grammar_is_asked_for_by_a_parser_of_its_family() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
+def test_an_answer_in_words_keeps_no_end_token_of_its_family(name: str) -> None:
+    for end in FORMATS[name].conventions.ends:
+        raw = f"It is sunny.{end}"
+        if end not in (FORMATS[name].conventions.reasoning or ReasoningTags()).closers:
+            assert pick_format(raw, ReadContext()).read(raw, ReadContext()).content == "It is sunny."
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
 def test_every_reasoning_tag_that_is_read_is_known_to_the_rules(name: str) -> None:
     tags = FORMATS[name].conventions.reasoning
 
@@ -289,6 +306,12 @@ def test_a_family_with_brackets_of_its_own_needs_no_more_than_its_file(core_with
         (
             "from prompt_debugger.core.formats.hermes import FORMAT",
             r"`FORMAT` of `families\.sage` has the name 'hermes'",
+        ),
+        (
+            "from prompt_debugger.core.formats._family import Mark, TextFormat\n"
+            "from prompt_debugger.core.parse.reading import Conventions\n"
+            "FORMAT = TextFormat('sage', (Mark('<sage>'),), Conventions(ends=frozenset({'<sage:end>'})))",
+            r"The end token '<sage:end>' of `FORMAT` of `families\.sage` is none of its `marks`\.",
         ),
     ],
 )

@@ -318,3 +318,22 @@ def test_calls_that_share_nothing_but_their_id_are_paired_by_it():
 
     assert [(match.raw_index, match.message_index) for match in ledger.matches] == [(0, 1), (1, 0)]
     assert {match.altered for match in ledger.matches} == {("name", "arguments")}
+
+
+def test_single_characters_found_again_in_other_arguments_are_not_kept():
+    raw = OPEN + kimi("functions.f:0", '{"latitude": 34, "longitude": 118}') + CLOSE
+    message = {"content": None, "tool_calls": [entry("f", '{"topic": "tech"}')]}
+
+    ledger = keep(raw, message)
+
+    kept = "".join(texts(raw, ledger, Fate.CALL_ARGUMENTS))
+    assert not any(char.isalnum() for char in kept)
+
+
+def test_a_single_character_between_kept_text_is_kept():
+    raw = OPEN + kimi("functions.f:0", '{"text": "one (x) two"}') + CLOSE
+    message = {"content": None, "tool_calls": [entry("f", '{"text": "one x two"}')]}
+
+    ledger = keep(raw, message)
+
+    assert texts(raw, ledger, Fate.LOST) == ["(", ")"]
