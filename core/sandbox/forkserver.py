@@ -25,7 +25,10 @@ from pathlib import Path
 from typing import IO, Final
 
 _CHILD = Path(__file__).parent / "child.py"
-_ROOT = Path(__file__).absolute().parents[3]  # where `prompt_debugger` lies
+# Where `prompt_debugger` lies: `core` may be found through its link in there, or beside it.
+_ROOT = next(
+    folder for folder in Path(__file__).absolute().parents if (folder / "prompt_debugger" / "__init__.py").is_file()
+)
 _TAIL_BYTES = 2_000
 _END_S = 5.0
 _LOOKED_AT = 16  # of the last offshoots, to tell whether there were any
