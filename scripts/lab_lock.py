@@ -27,7 +27,7 @@ HEADER = "# Made by scripts/lab_lock.py: what `lab --install` installs, and MB o
 
 def main() -> None:
     """Write the file."""
-    lock = dict(line.split("==") for line in (ROOT / "requirements.lock").read_text().split())
+    lock = dict(line.split(" ")[0].split("==") for line in (ROOT / "requirements.lock").read_text().splitlines())
     needed = sorted(_closure(STARTS))
     lines = [_line(name, lock) for name in needed]
     (ROOT / "assets" / "lab.lock").write_text(HEADER + "".join(f"{line}\n" for line in lines))

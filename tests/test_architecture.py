@@ -22,8 +22,8 @@ TRACKED_TEXT = [
 
 
 @pytest.mark.parametrize("path", CODE, ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_module_outgrows_its_idea(path):
-    assert len(path.read_text().splitlines()) <= 400
+def test_no_module_outgrows_its_idea(path):  # docs/adr/0012-six-hundred-lines.md
+    assert len(path.read_text().splitlines()) <= 600
 
 
 def test_no_modules_import_one_another_in_a_circle():
@@ -111,7 +111,7 @@ def test_make_goldens_runs_every_test_of_the_core_that_writes_them():
 def test_the_lock_holds_names_and_versions_only():
     lines = (ROOT / "requirements.lock").read_text().splitlines()
 
-    assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.+!_-]+", line)] == []
+    assert [line for line in lines if not re.fullmatch(r'[A-Za-z0-9._-]+==[A-Za-z0-9.+!_-]+( ; python_version >= "3\.\d+")?', line)] == []
 
 
 def test_what_needs_a_browser_lies_in_one_folder():

@@ -1,13 +1,14 @@
-"""The scripts in `assets/` are ES modules: which of them an entry needs, and all of these as one script for a file."""
+"""The scripts in `assets/js/` are ES modules: which of them an entry needs, and these as one script for a file."""
 
 from __future__ import annotations
 
+import posixpath
 import re
 from functools import cache
 
 from prompt_debugger.core.base.assets import assets_dir
 
-_IMPORT = re.compile(r'^import (?:\{([^}]*)\} from )?"\./([\w.]+)";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import (?:\{([^}]*)\} from )?"(\.{1,2}/[\w./]+)";\n', re.MULTILINE)
 _LIST = re.compile(r"^export \{([^}]*)\};\n", re.MULTILINE)
 _DECLARED = re.compile(r"^export (?=(?:async function|function|class|const) (\w+))", re.MULTILINE)
 _TYPES = re.compile(r"^[ \t]*/\*\*(?:(?!\*/).)*\*/\n", re.MULTILINE | re.DOTALL)  # comments for the type checker alone
@@ -19,14 +20,14 @@ def read_script(name: str) -> str:
     """Return the text of a module.
 
     Args:
-        name: Its file in `assets/`.
+        name: Its path in `assets/js/`, such as `lib/dom.js`.
     """
-    return (assets_dir() / name).read_text(encoding="utf-8")
+    return (assets_dir() / "js" / name).read_text(encoding="utf-8")
 
 
 def imports_of(name: str) -> tuple[str, ...]:
-    """Return the modules that a module imports, as it names them."""
-    return tuple(match[2] for match in _IMPORT.finditer(read_script(name)))
+    """Return the modules that a module imports, by their paths in `assets/js/`."""
+    return tuple(_resolved(name, match[2]) for match in _IMPORT.finditer(read_script(name)))
 
 
 def needed_by(entry: str) -> tuple[str, ...]:
@@ -79,12 +80,17 @@ def _scoped(name: str) -> str:
 
     def taken(match: re.Match[str]) -> str:
         names = _pairs(match[1] or "", "{0}: {1}")
-        return f"const {{ {', '.join(names)} }} = modules[{match[2]!r}];\n" if names else ""
+        return f"const {{ {', '.join(names)} }} = modules[{_resolved(name, match[2])!r}];\n" if names else ""
 
     text = _DECLARED.sub(declared, _LIST.sub(list_out, _IMPORT.sub(taken, _TYPES.sub("", read_script(name)))))
     if left := _LEFT.search(text):
         raise ValueError(f"{name}: cannot be put into one script: {left[0].strip()}")
     return f"{text}return {{ {', '.join(exports)} }};\n"
+
+
+def _resolved(name: str, imported: str) -> str:
+    """Return the path of a module that another imports by a path from its own folder."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(name), imported))
 
 
 def _pairs(text: str, form: str) -> list[str]:

@@ -278,7 +278,7 @@ def test_the_report_shows_it_as_text(name: str) -> None:
 
 def test_the_page_isolates_what_others_wrote_and_breaks_long_words() -> None:
     """Text in the other direction stays in its place, and a word of a million letters widens nothing."""
-    rules = (ROOT / "assets" / "views.css").read_text(encoding="utf-8")
+    rules = (ROOT / "assets" / "css" / "views.css").read_text(encoding="utf-8")
     for name in ("pd-text", "pd-code", "pd-fact-value", "pd-quote", "pd-sentence", "pd-finding-detail", "pd-notice"):
         assert re.search(rf"\.{name}\b[^{{}}]*\{{[^}}]*unicode-bidi: isolate", rules), name
     for name in ("pd-text", "pd-sentence", "pd-finding-detail", "pd-quote", "pd-finding-title"):

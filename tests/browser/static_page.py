@@ -47,7 +47,7 @@ body {{ margin: 0; padding: 12px; background: var(--pd-ground); }}
 #pd-prompt-tokens, #pd-raw-tokens, #pd-template {{ height: 300px; }} .pd-closed {{ display: none; }}</style></head>
 <body class="{"dark" if dark else ""}"><main>{top}{panels}<div id="pd-inspector" role="status"></div></main>
 <script>
-const PromptDebugger = Object.assign({{}}, ...Object.values({one_script("views.js")}));
+const PromptDebugger = Object.assign({{}}, ...Object.values({one_script("views/views.js")}));
 const payloads = {data}, kinds = {json.dumps(_VIEWS)};
 Promise.all(Object.entries(kinds).map(([name, kind]) =>
   PromptDebugger.attach(document.getElementById("pd-" + name.replace("_", "-")), kind, name).set(payloads[name] || "")

@@ -21,7 +21,7 @@ from tests.ui.report.test_mask import KEYS, planted
 pytestmark = pytest.mark.browser
 
 # The parts that draw the picture, once more: a report has no global that a test could call.
-PICTURE = f"Object.assign({{}}, ...Object.values({one_script('picture.js')}))"
+PICTURE = f"Object.assign({{}}, ...Object.values({one_script('views/picture.js')}))"
 
 
 @pytest.fixture

@@ -1,12 +1,15 @@
 // Loads modules of the page, and instead of all that they import the fakes that a test gives.
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { SourceTextModule, SyntheticModule } from "node:vm";
 
-const IMPORT = /^import (?:\{([^}]*)\} from )?"\.\/([\w.]+)";/gm;
+const IMPORT = /^import (?:\{([^}]*)\} from )?"\.{1,2}\/(?:[\w.]+\/)*([\w.]+)";/gm;
 const ALWAYS = ["builders.js", "host.js"]; // they do nothing
 
+const FOLDER = new URL("../../assets/js/", import.meta.url);
+const PLACES = new Map(readdirSync(FOLDER, { recursive: true }).map((path) => [path.split("/").at(-1), path]));
+
 function read(name) {
-  return readFileSync(new URL("../../assets/" + name, import.meta.url), "utf8");
+  return readFileSync(new URL(PLACES.get(name), FOLDER), "utf8");
 }
 
 function importsOf(text) {
@@ -24,7 +27,7 @@ export async function load(files, fakes = {}) {
   }
   const modules = new Map([...texts].map(([name, text]) => [name, new SourceTextModule(text, { identifier: name })]));
   function link(specifier) {
-    const name = specifier.slice("./".length);
+    const name = specifier.split("/").at(-1);
     if (!modules.has(name)) {
       const names = [...(asked.get(name) || [])];
       modules.set(name, new SyntheticModule(names, function () {

@@ -10,7 +10,7 @@ import pytest
 from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPTS = sorted((ROOT / "assets").glob("*.js"))
+SCRIPTS = sorted((ROOT / "assets" / "js").rglob("*.js"))
 
 
 @pytest.mark.parametrize("path", sorted(Path(__file__).parent.glob("*.test.mjs")), ids=lambda path: path.name)

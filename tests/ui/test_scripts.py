@@ -14,7 +14,8 @@ from prompt_debugger.ui.web.script_route import ENTRY
 from tests.conftest import ROOT
 from tests.patience import PATIENCE_S
 
-FILES = {path.name for path in assets_dir().glob("*.js")}
+SCRIPTS = assets_dir() / "js"
+FILES = {path.relative_to(SCRIPTS).as_posix() for path in SCRIPTS.rglob("*.js")}
 
 
 @pytest.fixture
@@ -23,7 +24,8 @@ def written(tmp_path, monkeypatch):
 
     def write(**texts):
         for name, text in texts.items():
-            (tmp_path / f"{name}.js").write_text(text)
+            (tmp_path / "js" / f"{name}.js").parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / "js" / f"{name}.js").write_text(text)
         monkeypatch.setattr(scripts, "assets_dir", lambda: tmp_path)
         scripts.read_script.cache_clear()
 
@@ -106,18 +108,18 @@ def test_the_view_of_the_guide_draws_what_it_is_given(written):
     if node is None:
         pytest.skip("node is not installed")
     guide = (ROOT / "docs" / "guides" / "add-a-view.md").read_text("utf-8")
-    needed = {name.removesuffix(".js"): scripts.read_script(name) for name in needed_by("linking.js")}
-    written(**needed, view=re.search(r"```js\n(.*?)```", guide, re.S)[1])
+    needed = {name.removesuffix(".js"): scripts.read_script(name) for name in needed_by("views/linking.js")}
+    written(**needed, **{"views/view": re.search(r"```js\n(.*?)```", guide, re.S)[1]})
     page = """
       const element = () => ({ classList: { add() {} }, parts: [],
         append(...all) { this.parts.push(...all); }, replaceChildren(...all) { this.parts = all; } });
       globalThis.document = { createElement: element };
       const root = element();
-      made["builders.js"].builders.finish_reasons(root).show({ header: { reasons: ["stop", "length"] } });
+      made["lib/builders.js"].builders.finish_reasons(root).show({ header: { reasons: ["stop", "length"] } });
       console.log(root.parts.map((one) => one.parts.join("")).join());"""
 
     done = subprocess.run(
-        [node, "--eval", f"const made = {one_script('view.js')};{page}"],
+        [node, "--eval", f"const made = {one_script('views/view.js')};{page}"],
         capture_output=True, text=True, timeout=PATIENCE_S, check=False,
     )  # fmt: skip
 
@@ -125,18 +127,18 @@ def test_the_view_of_the_guide_draws_what_it_is_given(written):
 
 
 def test_every_script_is_needed_by_the_page_or_the_report():
-    assert {*needed_by(ENTRY), *needed_by("report.js")} == FILES
+    assert {*needed_by(ENTRY), *needed_by("report/report.js")} == FILES
 
 
 def test_python_calls_by_name_what_the_facade_offers_and_nothing_else_makes_a_global():
-    facade = (assets_dir() / "facade.js").read_text("utf-8")
+    facade = (SCRIPTS / "page" / "facade.js").read_text("utf-8")
     offered = set(re.findall(r"\w+", facade.split("globalThis.PromptDebugger = {")[1]))
     code = [path.read_text("utf-8") for folder in ("ui", "tests") for path in (ROOT / folder).rglob("*.py")]
     called = {name for text in code for name in re.findall(r"\bPromptDebugger\.(\w+)\(", text)}
     makers = [
-        name for name in FILES if re.search(r"\b(globalThis|window)\.\w+ = ", (assets_dir() / name).read_text("utf-8"))
+        name for name in FILES if re.search(r"\b(globalThis|window)\.\w+ = ", (SCRIPTS / name).read_text("utf-8"))
     ]
 
     assert offered >= called - {"inspect", "release"}  # the static page of the tests has these of its own
     assert called >= offered
-    assert makers == ["facade.js"]
+    assert makers == ["page/facade.js"]

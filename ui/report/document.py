@@ -19,7 +19,7 @@ from prompt_debugger.ui.report.place import known_place
 from prompt_debugger.ui.report.sections import again_payload, markdown_of, sent_payload
 from prompt_debugger.ui.scripts import one_script
 
-SCRIPT_ENTRY = "report.js"
+SCRIPT_ENTRY = "report/report.js"
 STYLES = ("views.css",)
 
 _HERE = Path(__file__).parent
@@ -96,7 +96,7 @@ def _script() -> str:
 
 
 def _style() -> str:
-    names = [assets_dir() / name for name in STYLES]
+    names = [assets_dir() / "css" / name for name in STYLES]
     return "\n".join(_read(path) for path in (*names, _HERE / "report.css"))
 
 

@@ -53,7 +53,7 @@ def verification_to_html(
         journal: File that holds the runs of all rows, as a command names it; `None` if there is none.
     """
     own = as_object(summary["debugger"])
-    css = (assets_dir() / "verify.css").read_text("utf-8")
+    css = (assets_dir() / "css" / "verify.css").read_text("utf-8")
     title = f"{own['dataset']} against {own['endpoint']}"
     causes = _causes(clusters, pages, journal)
     parts = [*_header(summary, own), *_plots(own), _timeline(times), *causes, *_baseline(own)]

@@ -23,7 +23,7 @@ PAGE_STYLES = (
 
 def read_assets(names: tuple[str, ...]) -> str:
     """Return the named files, one after the other."""
-    return "\n".join((assets_dir() / name).read_text(encoding="utf-8") for name in names)
+    return "\n".join((assets_dir() / "css" / name).read_text(encoding="utf-8") for name in names)
 
 
 def page_head() -> str:

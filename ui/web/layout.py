@@ -48,7 +48,7 @@ from prompt_debugger.ui.web.targets import TargetFields, with_server
 from prompt_debugger.ui.web.template_lab import TemplateLab
 from prompt_debugger.ui.web.verification import Verifications
 
-# A list box tells of an input whenever the focus leaves it, too: `assets/chosen_case.js` knows whether one was made.
+# A list box tells of an input whenever the focus leaves it, too: `chosen_case.js` knows whether one was made.
 _IS_CHOSEN = "document.getElementById('pd-case').dataset.chosen"
 
 

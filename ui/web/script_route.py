@@ -17,8 +17,8 @@ from starlette.responses import Response
 from prompt_debugger.ui.scripts import needed_by, read_script
 from prompt_debugger.ui.web.door.events import App, Message, Receive, Send
 
-ENTRY = "page_entry.js"
-SCRIPTS_PATH = re.compile(r"/scripts/([0-9a-f]{16})/([\w.]+)")
+ENTRY = "page/page_entry.js"
+SCRIPTS_PATH = re.compile(r"/scripts/([0-9a-f]{16})/([\w./]+)")
 
 _HEAD = b"<head>"
 _KEEP = "public, max-age=31536000, immutable"  # another version has another address

@@ -27,7 +27,7 @@ def build_view(kind: str, name: str, value: str | None = None) -> gr.HTML:
     """Return a view.
 
     Args:
-        kind: Which script draws it: a name in `builders` of `assets/builders.js`.
+        kind: Which script draws it: a name in `builders` of `assets/js/lib/builders.js`.
         name: Its own name on the page; other views and findings jump to it by that.
         value: Its first payload.
     """

@@ -49,7 +49,7 @@ def test_the_card_of_a_request_at_fault_has_the_fields_of_its_type():
 
 
 def _interfaces():
-    text = (assets_dir() / "types.d.ts").read_text("utf-8")
+    text = (assets_dir() / "js" / "types.d.ts").read_text("utf-8")
     found = re.findall(r"^interface (\w+)[^{]*\{\n(.*?)^\}", text, re.S | re.M)
     return {name: set(re.findall(r"^  (\w+)\??:", body, re.M)) for name, body in found}
 

@@ -349,8 +349,8 @@ def test_the_head_holds_our_styles_and_no_address(app):
 
 def test_the_page_names_its_modules_ahead_of_gradios_own_script(url, name):
     page = httpx.get(f"{url}/", headers={"Host": name, "Accept-Encoding": "gzip"})
-    asked = re.findall(r'<link rel="modulepreload" href="(scripts/[0-9a-f]{16}/[\w.]+)">', page.text)
-    entry = re.search(r'<script type="module" src="(scripts/[0-9a-f]{16}/page_entry.js)"></script>', page.text)
+    asked = re.findall(r'<link rel="modulepreload" href="(scripts/[0-9a-f]{16}/[\w./]+)">', page.text)
+    entry = re.search(r'<script type="module" src="(scripts/[0-9a-f]{16}/page/page_entry.js)"></script>', page.text)
     own = re.search(r'<script type="module" crossorigin src="\./assets/', page.text)
 
     assert page.headers["content-length"] == str(len(page.content))
@@ -371,14 +371,16 @@ def test_a_module_comes_as_it_is_packed_or_not(url, name, encoding):
     from prompt_debugger.ui.scripts import read_script
     from prompt_debugger.ui.web.script_route import scripts_version
 
-    address = f"{url}/scripts/{scripts_version()}/dom.js"
+    address = f"{url}/scripts/{scripts_version()}/lib/dom.js"
     answer = httpx.get(address, headers={"Host": name, "Accept-Encoding": encoding})
 
     assert answer.headers.get("content-encoding", "identity") == encoding
-    assert answer.text == read_script("dom.js")
+    assert answer.text == read_script("lib/dom.js")
 
 
-@pytest.mark.parametrize("path", ["{v}/views.css", "{v}/report.js", "{v}/../app.py", "{v}/", "0123456789abcdef/dom.js"])
+@pytest.mark.parametrize(
+    "path", ["{v}/views.css", "{v}/report/report.js", "{v}/../app.py", "{v}/", "0123456789abcdef/lib/dom.js"]
+)
 def test_no_other_file_and_no_other_version_is_a_module(url, name, path):
     from prompt_debugger.ui.web.script_route import scripts_version
 

@@ -20,7 +20,7 @@ from prompt_debugger.ui.cli.main import build_parser
 from prompt_debugger.ui.web.settings import PageSettings
 
 ROOT = Path(__file__).resolve().parents[3]
-LOCK = dict(line.split("==") for line in (ROOT / "requirements.lock").read_text().split())
+LOCK = dict(line.split(" ")[0].split("==") for line in (ROOT / "requirements.lock").read_text().splitlines())
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 LINES = [line for line in (ROOT / "requirements.txt").read_text().splitlines() if line and not line.startswith("#")]
 REQUIRED = {requirement.name: requirement for requirement in map(Requirement, LINES)}

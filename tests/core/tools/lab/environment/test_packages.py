@@ -11,7 +11,7 @@ from prompt_debugger.core.base.interpreter import VLLM_VERSION
 from prompt_debugger.core.tools.lab.environment.packages import Package, batches, lock_file, read_lock
 from tests.conftest import ROOT
 
-LOCK = dict(line.split("==") for line in (ROOT / "requirements.lock").read_text().split())
+LOCK = dict(line.split(" ")[0].split("==") for line in (ROOT / "requirements.lock").read_text().splitlines())
 
 
 def test_every_package_has_the_version_of_the_lock():

@@ -1,0 +1,71 @@
+// @ts-check
+// A file takes the place of the request: dropped anywhere on the page, or chosen. What it holds is read like a paste.
+import { button, make } from "../lib/dom.js";
+import { anotherText } from "./draft.js";
+import { editorView, replaceRequest } from "./editor_link.js";
+
+const MOST_BYTES = 8_000_000; // as much as is read of a HAR
+const OVER = "pdFileOver";
+/** @type {(words: string) => void} */
+let say = () => {};
+
+/**
+ * What keeps a file from being read, in words; "" if nothing does.
+ * @param {number} size
+ * @param {string} text
+ */
+export function refusal(size, text) {
+  if (size > MOST_BYTES) return "That file has " + Math.ceil(size / 1e6).toLocaleString("en") + " MB; at most 8 are read.";
+  if (!text.trim()) return "That file is empty.";
+  return text.includes("\u0000") || text.includes("\ufffd\ufffd") ? "That file is no text." : "";
+}
+
+/** @param {File | null | undefined} file */
+async function take(file) {
+  if (!file) return;
+  const text = file.size > MOST_BYTES ? "" : await file.text();
+  const words = refusal(file.size, text);
+  if (!words) anotherText();
+  if (!words && replaceRequest(text, true)) editorView()?.focus();
+  say(words || "From " + file.name.slice(0, 80) + ".");
+}
+
+// Adds the button to the editor's row; `tell` says how it went.
+/** @param {(words: string) => void} tell */
+export function fileButton(tell) {
+  say = tell;
+  const field = make("input", "pd-live");
+  field.type = "file";
+  field.id = "pd-file";
+  field.tabIndex = -1;
+  field.setAttribute("aria-label", "File to read");
+  field.addEventListener("change", () => {
+    take(field.files && field.files[0]);
+    field.value = "";
+  });
+  return [button("File \u2026", "pd-small", () => field.click(), "Read a file: a request, HAR, bundle, JSONL, raw output \u2026 or drop it on the page"), field];
+}
+
+/** @param {DragEvent} event */
+function hasFile(event) {
+  return event.dataTransfer !== null && Array.from(event.dataTransfer.types).includes("Files");
+}
+
+// Elsewhere the browser would leave the page for the file, and the editor would put it between two words.
+globalThis.addEventListener("dragover", (event) => {
+  if (!hasFile(event)) return;
+  event.preventDefault();
+  document.documentElement.dataset[OVER] = "";
+}, true);
+
+globalThis.addEventListener("dragleave", (event) => {
+  if (!event.relatedTarget) delete document.documentElement.dataset[OVER];
+}, true);
+
+globalThis.addEventListener("drop", (event) => {
+  delete document.documentElement.dataset[OVER];
+  if (!hasFile(event)) return;
+  event.preventDefault();
+  event.stopPropagation();
+  take(event.dataTransfer?.files[0]);
+}, true);

@@ -1,0 +1,24 @@
+// @ts-check
+// What Python calls by name: the `js=` of Gradio's events and the scripts of its HTML components see nothing but globals.
+// The one place that makes any: `globalThis.PromptDebugger`. A test compares this list with what Python calls.
+import { settle } from "../tools/bench.js";
+import { dropText, keepTarget, keepText, restoreDraft } from "../editor/draft.js";
+import { runEnded } from "./history.js";
+import { attach, controller } from "../views/linking.js";
+import { renderLive } from "./live.js";
+import { loopOrder } from "../tools/loop_view.js";
+import { chosenTrials } from "../tools/mend_view.js";
+import { order, orderRefused, tellAt, withOrder } from "./orders.js";
+import { editedByHand, withTextToRun } from "./outdated.js";
+import { unpackText } from "../lib/packing.js";
+import { askAgain, stopAsking } from "../tools/parser_views.js";
+import { applyServer } from "./servers.js";
+import { applyLink } from "./share.js";
+import { makeFragment } from "./shared_link.js";
+import { requestEdited } from "../editor/template_editor.js";
+
+globalThis.PromptDebugger = {
+  applyLink, applyServer, askAgain, attach, chosenTrials, controller, dropText, editedByHand, keepTarget, keepText,
+  loopOrder, makeFragment, order, orderRefused, renderLive, requestEdited, restoreDraft, runEnded, settle, stopAsking, tellAt,
+  unpackText, withOrder, withTextToRun,
+};

@@ -1,0 +1,358 @@
+// @ts-check
+// The runs of this browser: kept in its own database, masked, to be opened again, compared, named, saved and forgotten.
+import { builders } from "../lib/builders.js";
+import { askComparison } from "../tools/comparison_view.js";
+import { button, make, prose } from "../lib/dom.js";
+import { isKeeping, keepCompared, keepCurrentRun, keepOpened, keepRunning, keepSwitch, keepTarget, mayKeep, runIsOver } from "../editor/draft.js";
+import { editorView, replaceRequest } from "../editor/editor_link.js";
+import { host, onVerdict } from "../lib/host.js";
+import { open as openPanel } from "../views/linking.js";
+import { isOutdated, openedRun } from "./outdated.js";
+import { packText, unpackText } from "../lib/packing.js";
+import { openPacked, saveFile } from "./share.js";
+
+/**
+ * @typedef {{ id: number, at: number, title: string, badge: string, tone: string, sentence: string, ended: string, target: string,
+ *   ran: string | null, packed: string }} KeptRun
+ * @typedef {{ ask(event: string, data: unknown): void, show(isOpen: boolean): void, draw(all: KeptRun[]): void }} HistoryView
+ */
+
+const STORE = "runs";
+const MOST_RUNS = 60;
+const MOST_PACKED = 60_000_000;
+const MOST_TITLE = 120;
+const MOST_SENTENCE = 1_900;
+/** @type {string | null} */
+let pressedText = null; // what stood in the editor when Run was pressed
+/** @type {Partial<VerdictPayload> & { at?: number, kept?: number }} */
+let last = { state: "idle" }; // what the verdict strip shows, and since when
+/** @type {number | null} */
+let awaited = null; // id of the kept run that is about to be shown
+/** @type {number[]} */
+let recent = []; // ids of the last two runs of this page: what Compare shows by itself
+/** @type {HistoryView | null} */
+let view = null; // of the menu
+
+// --- the database: one record a run, its file packed as an event carries it --------------
+
+/**
+ * @template T
+ * @param {IDBRequest<T>} request
+ * @returns {Promise<T>}
+ */
+function settled(request) {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
+
+/** @param {IDBTransactionMode} mode */
+async function store(mode) {
+  const opening = globalThis.indexedDB.open("prompt-debugger", 1);
+  opening.onupgradeneeded = () => opening.result.createObjectStore(STORE, { keyPath: "id", autoIncrement: true });
+  return (await settled(opening)).transaction(STORE, mode).objectStore(STORE);
+}
+
+/** @returns {Promise<KeptRun[]>} */
+async function allRuns() {
+  return (await settled((await store("readonly")).getAll())).reverse();
+}
+
+/**
+ * @param {Omit<KeptRun, "id"> & { id?: number }} record
+ * @returns {Promise<number>}
+ */
+async function put(record) {
+  return Number(await settled((await store("readwrite")).put(record)));
+}
+
+/** @param {number[]} ids */
+async function drop(ids) {
+  const runs = await store("readwrite");
+  ids.forEach((id) => runs.delete(id));
+}
+
+// The oldest go where the runs become too many, or too much.
+async function makeRoom() {
+  let size = 0;
+  const old = (await allRuns()).filter((run, at) => (size += run.packed.length) > MOST_PACKED || at >= MOST_RUNS);
+  if (old.length) await drop(old.map((run) => run.id));
+}
+
+export const forgetRuns = async () => {
+  await settled((await store("readwrite")).clear());
+  await redraw();
+};
+
+// --- what is kept, and what comes back ----------------------------------------------
+
+document.addEventListener(
+  "click",
+  (event) => {
+    if (!(event.target instanceof Element) || !event.target.closest("#pd-run")) return;
+    const editor = editorView();
+    pressedText = editor ? editor.state.doc.toString() : null;
+    keepRunning(pressedText);
+  },
+  true,
+);
+
+onVerdict((verdict) => {
+  if (verdict.run !== last.run || verdict.state !== last.state) last = { ...verdict, at: Date.now() };
+  if (awaited !== null && verdict.state === "done") {
+    last.kept = awaited;
+    awaited = null;
+  }
+});
+
+// At the end of each run of this page.
+/** @param {...(string | null)} fields */
+export const runEnded = (...fields) => {
+  runIsOver();
+  if (!isKeeping() || !view) return;
+  keepTarget(...fields);
+  view.ask("select", { index: 0, value: "keep" });
+};
+
+/** @param {Decoded} decoded */
+async function keep({ header, columns }) {
+  const text = new TextDecoder().decode(columns);
+  const packed = await packText(text);
+  if (packed === null || !isKeeping()) return; // too long for an event: it could not be opened again
+  const isWhole = last.state === "done";
+  const words = isWhole || !mayKeep(last.sentence || "") ? header.sentence : last.sentence; // a server may repeat a key in its error
+  const record = {
+    at: Date.now(), title: header.title, badge: isWhole ? header.badge : last.badge || "", tone: header.tone, sentence: words,
+    ended: isWhole ? "" : last.state || "", target: header.target, ran: pressedText !== null && mayKeep(pressedText) ? pressedText : null, packed,
+  };
+  const id = await put(record);
+  keepCurrentRun(id);
+  last.kept = id;
+  recent = [...recent, id].slice(-2);
+  if (recent.length === 2) keepCompared(recent);
+  await makeRoom();
+  await redraw();
+}
+
+// What the page's server needs to draw a kept run; how one ended that has no verdict, its file does not say.
+/**
+ * @param {KeptRun} run
+ * @param {boolean} isEdited
+ */
+function asked(run, isEdited) {
+  const ended = run.ended ? { badge: run.badge, sentence: run.sentence.slice(0, MOST_SENTENCE) } : null;
+  return { packed: run.packed, ended, is_edited: isEdited };
+}
+
+// Brings the last run back after a reload; the text that was run goes where nobody has typed meanwhile. Where it was
+// edited since, the edited one stays, and the result is marked as one of the text before.
+/**
+ * @param {number} id
+ * @param {string | null} text
+ * @param {() => boolean} isFree
+ */
+export const reopenKept = async (id, text, isFree) => {
+  try {
+    /** @type {KeptRun | undefined} */
+    const run = await settled((await store("readonly")).get(id));
+    if (!view || !run || run.ran === null || !isFree()) return;
+    if (text === null && !replaceRequest(run.ran)) return;
+    awaited = id;
+    openedRun(run.ran);
+    view.ask("submit", asked(run, text !== null && text !== run.ran));
+  } catch {
+    // a browser that keeps nothing
+  }
+};
+
+// Puts the runs side by side again that were so before a reload.
+/** @param {number[]} ids */
+export const compareKept = async (ids) => {
+  try {
+    const runs = (await allRuns()).filter((run) => ids.includes(run.id));
+    if (runs.length === 2) await compare(runs);
+  } catch {
+    // a browser that keeps nothing
+  }
+};
+
+// A title that was typed for a report is the run's name here, too.
+/** @param {string} title */
+export const nameCurrentRun = async (title) => {
+  if (!title || !last.kept) return;
+  const run = await settled((await store("readonly")).get(last.kept));
+  if (run) await put({ ...run, title });
+  await redraw();
+};
+
+/** @param {KeptRun} run */
+function reopen(run) {
+  awaited = run.id;
+  if (run.ran !== null && replaceRequest(run.ran)) {
+    openedRun(run.ran);
+    view?.ask("submit", asked(run, false));
+  } else openPacked?.(run.packed); // its text held a key: the masked one of the file takes its place
+  keepOpened(run);
+  view?.show(false);
+}
+
+/** @param {KeptRun[]} runs */
+async function compare(runs) {
+  const ask = askComparison;
+  if (!ask) return;
+  host.panelChosen = true;
+  openPanel("compare");
+  view?.show(false);
+  keepCompared(runs.map((run) => run.id));
+  for (const run of [...runs].sort((a, b) => a.at - b.at)) await ask(run.packed);
+}
+
+/** @param {KeptRun} run */
+async function save(run) {
+  const text = await unpackText(run.packed);
+  saveFile(new TextEncoder().encode(text), "application/json", "prompt-debugger-" + new Date(run.at).toISOString().slice(0, 19).replaceAll(":", "") + ".json");
+}
+
+// --- words ------------------------------------------------------------------------
+
+/** @param {number} time */
+function dayOf(time) {
+  return new Date(time).toDateString();
+}
+
+// When it was, as people say it: only the clock on the same day.
+/**
+ * @param {number} time
+ * @param {number} now
+ */
+export const timeWords = (time, now) => {
+  const clock = new Date(time).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+  if (dayOf(time) === dayOf(now)) return clock;
+  if (dayOf(time) === dayOf(now - 86_400_000)) return "yesterday " + clock;
+  return new Date(time).toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" }) + " " + clock;
+};
+
+// Which run the files of the Share menu hold.
+export const sharedRunWords = () => {
+  if (last.state === "idle") return "Nothing has run yet: only the link can be made.";
+  if (last.state === "running") return "A run is under way: files hold what there is of it at its end.";
+  const which = last.state === "recorded" ? "the recorded run that is shown" : last.run ? "your run of " + timeWords(Number(last.at), Date.now()) : "the run that was opened";
+  const edited = isOutdated() ? " The request was edited since: files hold the one that was run, the link holds what stands in the editor." : "";
+  return "Files hold " + which + ": " + last.badge + "." + edited;
+};
+
+// --- the menu ---------------------------------------------------------------------
+
+builders.history = (root) => {
+  root.classList.add("pd-share", "pd-history");
+  const toggle = button("History \u25be", "pd-small pd-share-toggle", () => show(Boolean(menu.hidden)), "Runs kept in this browser");
+  toggle.setAttribute("aria-controls", "pd-history-menu");
+  const menu = make("div", "pd-share-menu pd-history-menu");
+  menu.id = "pd-history-menu";
+  menu.setAttribute("role", "group");
+  menu.setAttribute("aria-label", "History");
+  const list = make("ul", "pd-history-list");
+  const both = button("Compare the two ticked", "", () => compare(chosen()));
+  const forget = button("Forget all", "", () => forgetRuns());
+  const bar = make("p", "pd-history-bar");
+  bar.append(both, forget);
+  menu.append(list, bar, keepSwitch("pd-history-keep"));
+  root.append(toggle, menu);
+  /** @type {KeptRun[]} */
+  let runs = [];
+  view = { ask: (event, data) => root.pdAsk(event, data), show, draw };
+  show(false);
+
+  /** @param {boolean} isOpen */
+  function show(isOpen) {
+    menu.hidden = !isOpen;
+    toggle.setAttribute("aria-expanded", String(isOpen));
+    if (isOpen) redraw().then(() => (/** @type {HTMLElement | null} */ (list.querySelector("button")) || forget).focus());
+  }
+
+  function chosen() {
+    const ticked = /** @type {NodeListOf<HTMLInputElement>} */ (list.querySelectorAll("input[type=checkbox]:checked"));
+    const ids = [...ticked].map((box) => Number(box.value));
+    return runs.filter((run) => ids.includes(run.id));
+  }
+
+  function enable() {
+    both.disabled = chosen().length !== 2;
+    forget.disabled = !runs.length;
+  }
+
+  /** @param {KeptRun[]} all */
+  function draw(all) {
+    runs = all;
+    const none = make("li", "pd-muted pd-history-none", isKeeping() ? "No run is kept yet: each one stands here once it has ended." : "Nothing is kept: the switch below is off.");
+    list.replaceChildren(...(runs.length ? runs.map(row) : [none]));
+    enable();
+  }
+
+  /** @param {KeptRun} run */
+  function row(run) {
+    const item = make("li", "pd-history-run");
+    item.dataset.tone = run.tone;
+    const box = make("input", "");
+    box.type = "checkbox";
+    box.value = String(run.id);
+    const name = run.title || run.sentence;
+    box.setAttribute("aria-label", "Compare: " + timeWords(run.at, Date.now()) + ", " + run.badge);
+    box.addEventListener("change", enable);
+    const open = button("", "pd-share-form pd-history-open", () => reopen(run), "Open this run again");
+    const head = make("span", "pd-history-head");
+    head.append(make("time", "", timeWords(run.at, Date.now())), make("span", "pd-badge", run.badge), make("span", "pd-share-hint", run.target));
+    open.append(head, prose("span", "pd-history-name", name));
+    const more = make("span", "pd-history-more");
+    more.append(
+      button("Rename", "pd-small", () => rename(item, open, run)),
+      button("Export", "pd-small", () => save(run), "Save it as a JSON bundle"),
+      button("Forget", "pd-small", () => drop([run.id]).then(redraw)),
+    );
+    item.append(box, open, more);
+    return item;
+  }
+
+  /**
+   * @param {HTMLElement} item
+   * @param {HTMLElement} open
+   * @param {KeptRun} run
+   */
+  function rename(item, open, run) {
+    const field = make("input", "pd-history-title");
+    field.value = run.title;
+    field.maxLength = MOST_TITLE;
+    field.placeholder = "A name for this run";
+    field.setAttribute("aria-label", "Name of the run");
+    const end = async () => {
+      await put({ ...run, title: field.value.trim() });
+      await redraw();
+    };
+    field.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") end();
+      if (event.key === "Escape") redraw();
+      if (event.key === "Enter" || event.key === "Escape") event.stopPropagation();
+    });
+    field.addEventListener("blur", end, { once: true });
+    item.replaceChild(field, open);
+    field.focus();
+  }
+
+  root.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || menu.hidden) return;
+    show(false);
+    toggle.focus();
+  });
+  document.addEventListener("pointerdown", (event) => root.contains(/** @type {Node} */ (event.target)) || (menu.hidden ? undefined : show(false)));
+  return { show: (decoded) => decoded && decoded.header.kind === "kept" && keep(decoded) };
+};
+
+async function redraw() {
+  if (!view) return;
+  try {
+    view.draw(await allRuns());
+  } catch {
+    view.draw([]);
+  }
+}

@@ -1,0 +1,122 @@
+// @ts-check
+// The live prompt: what the request in the editor becomes, while it is typed. A run's own prompt is never touched.
+import { placeButton } from "../tools/bench.js";
+import { builders } from "../lib/builders.js";
+import { button, make, prose } from "../lib/dom.js";
+import { REQUEST, faultsOf, markWrong } from "../editor/editor_marks.js";
+import { ruleName } from "../views/findings_view.js";
+import { host, onVerdict } from "../lib/host.js";
+import { controller, jump } from "../views/linking.js";
+import { isOutdated, onDrawn } from "./outdated.js";
+import { visibleText } from "../lib/payload.js";
+
+/** @typedef {{ code: string, name: string, severity: string, mark: string, title: string, evidence: Evidence | null }} LiveFinding */
+
+const PAUSE_MS = 350;
+let timer = 0;
+let state = "idle"; // of the verdict strip
+let wantsRun = false; // the person asked for the prompt of the run
+
+const root = document.documentElement;
+
+// Before a run, and once its request was edited, the pane shows the live prompt.
+function isDue() {
+  return state === "idle" || (state !== "running" && isOutdated());
+}
+
+const showLive = () => {
+  const isLive = isDue() && !wantsRun;
+  if (root.hasAttribute("data-live") !== isLive) {
+    root.toggleAttribute("data-live", isLive);
+    if (isLive) renderLive();
+  }
+  root.toggleAttribute("data-live-due", isDue());
+  offerLive();
+  root.toggleAttribute("data-has-run", state !== "idle");
+};
+
+onDrawn(showLive);
+
+onVerdict((verdict) => {
+  if (verdict.state !== state || verdict.state === "running") wantsRun = false;
+  state = verdict.state;
+  showLive();
+});
+
+// Asks for the live prompt a moment after the last change; nobody sees it while a run's own is shown.
+export const renderLive = () => {
+  clearTimeout(timer);
+  if (!root.hasAttribute("data-live") || root.dataset.panel !== "render") return; // nobody would see it
+  timer = setTimeout(() => {
+    const refresh = document.getElementById("pd-live-refresh");
+    if (refresh) refresh.click();
+  }, PAUSE_MS);
+};
+
+new MutationObserver(renderLive).observe(root, { attributes: true, attributeFilter: ["data-panel"] });
+
+/** @param {boolean} ofRun */
+function choose(ofRun) {
+  wantsRun = ofRun;
+  showLive();
+}
+
+host.showPromptOfRun = () => root.hasAttribute("data-has-run") && choose(true);
+
+builders.live_status = (box) => {
+  box.classList.add("pd-live-status");
+  box.setAttribute("aria-live", "polite");
+  const line = make("p", "pd-live-line");
+  const list = make("ul", "pd-live-findings");
+  const text = make("pre", "pd-text pd-live-text", "");
+  text.tabIndex = 0;
+  box.append(line, list, text);
+  const back = button("Prompt of the run", "pd-small pd-live-back", () => choose(true), "Show what the run gave, before your edits");
+
+  /** @param {Decoded} decoded */
+  function show(decoded) {
+    /** @type {{ state: string, sentence: string, hint: string, place: Place | null, findings: LiveFinding[], more: number, text: string | null }} */
+    const { state: how, sentence, hint, place, findings, more, text: plain } = decoded.header;
+    box.dataset.state = how;
+    markWrong("live", REQUEST, place ? [place] : faultsOf(findings.map((one) => ({ ...one, evidence: [one.evidence] }))));
+    line.replaceChildren(make("span", "pd-live-tag", "local \u00b7 live"), prose("strong", "", sentence));
+    const go = place && placeButton(place);
+    if (go) line.append(go);
+    line.append(prose("span", "pd-muted", hint), back);
+    list.replaceChildren(...findings.map(row));
+    if (more) list.append(make("li", "pd-muted", "and " + more + " more, which a run will list"));
+    text.hidden = plain === null;
+    text.textContent = plain === null ? "" : visibleText(plain, true);
+    root.toggleAttribute("data-live-error", how === "error");
+  }
+  text.hidden = true;
+  return { show: (decoded) => decoded && show(decoded) };
+};
+
+/** @param {LiveFinding} finding */
+function row(finding) {
+  const item = make("li", "pd-live-finding pd-" + finding.severity);
+  item.append(make("span", "pd-severity", finding.mark + " " + finding.severity), prose("span", "", finding.title));
+  item.append(ruleName(finding.code, finding.name, "pd-code-name"));
+  const evidence = finding.evidence;
+  if (evidence) item.append(button("show", "pd-small", () => showPlace(evidence), "Show it"));
+  return item;
+}
+
+// The prompt meant here is the live one.
+/** @param {Evidence} evidence */
+function showPlace(evidence) {
+  if (evidence.in === "prompt") return controller("live_tokens")?.jump(evidence);
+  return jump(evidence);
+}
+
+// The way back from the prompt of the run.
+function offerLive() {
+  const panel = document.getElementById("pd-panel-render");
+  if (!panel || document.getElementById("pd-live-again")) return;
+  const box = make("p", "pd pd-live-again");
+  box.id = "pd-live-again";
+  box.append(make("span", "pd-muted", "The prompt of the run, before your edits."));
+  box.append(button("Prompt of what I typed", "pd-small", () => choose(false)));
+  panel.prepend(box);
+}

@@ -1,0 +1,112 @@
+// @ts-check
+// Orders of the views: a button inside a view asks for something by a button of gradio's that nobody sees, and the answer
+// comes in one channel: a text for the editor, for the clipboard, a file, how a cure went, or why it could not be done.
+import { builders } from "../lib/builders.js";
+import { tellCure } from "../views/cure_view.js";
+import { prose } from "../lib/dom.js";
+import { replaceRequest } from "../editor/editor_link.js";
+import { host, onVerdict } from "../lib/host.js";
+import { open } from "../views/linking.js";
+import { saveFile } from "./share.js";
+
+/** @type {unknown} */
+let value = ""; // what is asked for, until gradio takes it
+/** @type {Element | null} */
+let teller = null; // where the answer is told
+let comparesNext = false; // the next run is made of the last one's request
+let isCompared = false; // the one that is shown is
+/** @type {number | null} */
+let shownRun = null; // its number
+
+/** @type {NonNullable<typeof host.order>} */
+export const order = (buttonId, order, status) => {
+  value = order;
+  teller = status;
+  const element = document.getElementById(buttonId);
+  if (element) element.click();
+};
+
+/** @param {string | Element | null} place */
+export const tellAt = (place) => (teller = typeof place === "string" ? document.getElementById(place) : place);
+
+// The first input of each such event; the others go as they are.
+/**
+ * @param {unknown} _
+ * @param {...unknown} rest
+ */
+export const withOrder = (_, ...rest) => [value, ...rest];
+
+/**
+ * @param {string} sentence
+ * @param {string} [hint]
+ */
+function say(sentence, hint) {
+  if (teller && teller.isConnected) teller.replaceChildren(prose("span", "", [sentence, hint].filter(Boolean).join(" ")));
+}
+
+export const orderRefused = () => say("The page's server did not take it.", "The message at the edge of the page says why.");
+
+/**
+ * @param {string} text
+ * @param {string} name
+ */
+async function copy(text, name) {
+  try {
+    await navigator.clipboard.writeText(text);
+    say("Copied as " + name + ".");
+  } catch {
+    const area = document.createElement("textarea");
+    area.className = "pd-opener-text";
+    area.readOnly = true;
+    area.value = text;
+    area.setAttribute("aria-label", "Copy it from here");
+    if (teller) teller.replaceChildren(area);
+    area.select();
+  }
+}
+
+// Puts a request into the editor, as if typed: it can be undone. Runs it, if asked, and then compares, if wanted.
+/**
+ * @param {string} text
+ * @param {boolean} isRun
+ * @param {boolean} [isForComparing]
+ */
+export const applyRequest = (text, isRun, isForComparing = true) => {
+  if (!replaceRequest(text, true)) return;
+  if (!isRun) return say("It is in the editor.");
+  const run = /** @type {HTMLButtonElement | null} */ (document.getElementById("pd-run"));
+  if (!run || run.disabled) return say("It is in the editor. A run goes on: press Run after it.");
+  say("It is in the editor, and runs.");
+  comparesNext = isForComparing;
+  run.click();
+};
+
+// A quick run may end before its first word is drawn: runs are told apart by their number.
+onVerdict((verdict) => {
+  if (verdict.run !== shownRun && comparesNext) [isCompared, comparesNext] = [true, false];
+  else if (verdict.run !== shownRun) isCompared = false;
+  shownRun = verdict.run;
+  if (!isCompared || verdict.state === "running") return;
+  isCompared = false;
+  if (verdict.state !== "done") return;
+  host.panelChosen = true;
+  open("compare");
+});
+
+host.order = order;
+
+/** @type {Record<string, (header: any, text: () => string, columns: ArrayBuffer) => unknown>} */
+const ANSWERS = {
+  cure: (header) => tellCure(header),
+  copy: (header, text) => copy(text(), header.name),
+  apply: (header, text) => applyRequest(text(), header.runs !== false, header.compares !== false),
+  file: (header, text, columns) => {
+    saveFile(columns, header.type, header.name);
+    say("Saved " + header.name + ".", header.hint);
+  },
+  failure: (header) => say(header.sentence.replace(/\.?$/, "."), header.hint),
+};
+
+builders.orders = () => ({
+  show: (decoded) => decoded && ANSWERS[decoded.header.kind](decoded.header, () => new TextDecoder().decode(decoded.columns), decoded.columns),
+});

@@ -1,0 +1,129 @@
+// @ts-check
+// Says so as soon as the request under edit is no longer the one that was run. Undoing the edit takes it back.
+import { make } from "../lib/dom.js";
+import { editorView } from "../editor/editor_link.js";
+import { onVerdict } from "../lib/host.js";
+import { isSameJson } from "../lib/json_format.js";
+
+/** @type {(() => void)[]} */
+const listeners = [];
+const WORDS = "This is the result of the request before your edits. Press Run for the new one.";
+/** @type {number | null} */
+let ranRun = null; // number of the run whose request is known
+/** @type {string | null} */
+let ranText = null;
+/** @type {string | null} */
+let pressedText = null; // what stood in the editor when Run was pressed, until that run is heard of
+/** @type {string | null} */
+let textToRun = null; // the same, until the next press
+/** @type {string | null} */
+let openedText = null; // what an opened run was made of, until that run is drawn
+/** @type {unknown} */
+let knownDoc = null;
+/** @type {string | null} */
+let laidOut = null; // the text as Format left it: no edit
+/** @type {{ ran: string | null, now: string | null, isSame: boolean }} */
+let compared = { ran: null, now: null, isSame: false };
+const MOST_COMPARED = 400_000; // characters of a text that is looked through at each key
+let isRecorded = false; // what is shown is no run of this page
+let isEditedRecording = false; // such a run is shown, and the request beside it was edited by hand
+
+function currentText() {
+  const view = editorView();
+  return view ? view.state.doc.toString() : null;
+}
+
+function isOutdated() {
+  return isEditedRecording || (ranText !== null && !isSameRequest(ranText, currentText()));
+}
+
+// Space between the parts of JSON is no edit.
+/**
+ * @param {string} ran
+ * @param {string | null} now
+ */
+function isSameRequest(ran, now) {
+  if (ran === now || now === null) return ran === now;
+  if (ran.length > MOST_COMPARED || now.length > MOST_COMPARED) return now === laidOut;
+  if (compared.ran !== ran || compared.now !== now) compared = { ran, now, isSame: isSameJson(ran, now) };
+  return compared.isSame;
+}
+
+// `text` is what the editor will hold, laid out anew: the same request.
+/** @param {string} text */
+export function relaid(text) {
+  laidOut = isOutdated() ? null : text;
+}
+
+export { isOutdated };
+
+// `listener()` is called whenever the request may have become another one, or the same again.
+/** @param {() => void} listener */
+export function onDrawn(listener) {
+  listeners.push(listener);
+}
+
+function draw() {
+  const strip = document.querySelector(".pd-verdict");
+  const isOld = isOutdated();
+  document.documentElement.toggleAttribute("data-outdated", isOld);
+  const note = strip && strip.querySelector(".pd-outdated");
+  listeners.forEach((listener) => listener());
+  if (note && !isOld) note.remove();
+  if (!note && isOld && strip) strip.querySelector(".pd-verdict-text")?.append(make("p", "pd-outdated", WORDS));
+}
+
+// A quick run may end before its first word is drawn, so what is run is taken down where Run is pressed.
+document.addEventListener(
+  "click",
+  (event) => {
+    if (event.target instanceof Element && event.target.closest("#pd-run")) textToRun = pressedText = currentText();
+  },
+  true,
+);
+
+// The inputs of a run: what stood in the editor then, as gradio may not have heard of it yet.
+/**
+ * @param {string} text
+ * @param {...unknown} rest
+ */
+export const withTextToRun = (text, ...rest) => [textToRun === null ? text : textToRun, ...rest];
+
+// A run of the history is about to be drawn: it was made of this text.
+/** @param {string | null} text */
+export function openedRun(text) {
+  openedText = text;
+}
+
+// The verdict strip tells of each of its states; a result that no run of this page made has no request to differ from,
+// unless the history knows it. Opened runs have no number of their own.
+onVerdict((verdict) => {
+  if (verdict.run !== ranRun || !verdict.run) {
+    const isRun = verdict.state !== "idle" && verdict.state !== "recorded";
+    const text = isRun ? (pressedText ?? openedText) : null;
+    ranRun = text === null ? null : verdict.run;
+    ranText = text;
+    pressedText = null;
+    if (isRun) openedText = null;
+  }
+  isRecorded = verdict.state === "recorded" || (verdict.state === "done" && ranRun === null); // or a run that was opened
+  isEditedRecording = false;
+  draw();
+});
+
+export const editedByHand = () => {
+  if (laidOut === null || currentText() !== laidOut) isEditedRecording = isRecorded;
+  draw();
+};
+
+// The editor tells of no change; whatever it is made by, what is drawn changes with it.
+export const watchForEdits = () => {
+  const view = editorView();
+  if (!view) return setTimeout(watchForEdits, 200);
+  new MutationObserver(() => {
+    const current = editorView();
+    if (!current || current.state.doc === knownDoc) return;
+    knownDoc = current.state.doc;
+    draw();
+  }).observe(view.contentDOM, { childList: true, characterData: true, subtree: true });
+};

@@ -1,0 +1,281 @@
+// @ts-check
+// Sharing: the menu, files made in this browser, a run opened again, and what the link of this page changes on it.
+import { builders } from "../lib/builders.js";
+import { button, make, prose } from "../lib/dom.js";
+import { nameCurrentRun, sharedRunWords } from "./history.js";
+import { host, onVerdict } from "../lib/host.js";
+import { packPayload, packText, TOO_LONG } from "../lib/packing.js";
+import { savePicture } from "../views/picture.js";
+import { goToPlace } from "../views/place.js";
+import { CHOICES, makeFragment, readFragment, readPlayground, settleLink } from "./shared_link.js";
+
+/** @typedef {import("./shared_link.js").LinkState} LinkState */
+
+/** @type {((packed: string) => void) | null} */
+export let openPacked = null; // as long as its view is there
+const SAME = { __type__: "update" }; // gradio leaves such a field as it is
+const EASY_CHARS = 8_000; // every chat program and tracker passes on that much
+const MOST_CHARS = 32_000;
+
+/**
+ * @param {string} badge
+ * @param {string} sentence
+ * @param {string} detail
+ * @param {string} tone
+ * @param {boolean} [held]
+ */
+function strip(badge, sentence, detail, tone, held = false) {
+  return packPayload({
+    state: "idle", badge, sentence, detail, tone, log: "", place: null, evidence: null, open: null, fraction: null,
+    quotable: false, run: 0, held,
+  });
+}
+
+// The new values of [editor, tool parser, reasoning parser, model, tokenizer, case, notices, verdict].
+/** @type {LinkState | null} */
+let held = null; // state of the link that the page was opened with, if it brings a run
+let isTaken = false; // the link; gradio tells of a change also whenever the menu answers, as it does when a run is opened
+let wanted = ""; // the place that is to be shown once a run is drawn
+
+onVerdict((verdict) => {
+  if (verdict.state !== "done" || !wanted) return;
+  const place = wanted;
+  wanted = "";
+  goToPlace(place);
+});
+
+/** @param {...unknown} current */
+async function applyLink(...current) {
+  if (isTaken) return current.map(() => SAME);
+  isTaken = true;
+  const values = [...current];
+  const verdict = values.length - 1;
+  try {
+    const state = (await readFragment(globalThis.location.hash)) || readPlayground(globalThis.location.search);
+    if (!state || !host.sharePage) return values;
+    const { values: found, taken, left } = settleLink(state, host.sharePage);
+    [/** @type {const} */ ("request"), ...CHOICES].forEach((name, i) => {
+      if (found[name] !== undefined) values[i] = found[name];
+    });
+    if (found.request !== undefined) {
+      values[5] = null;
+      values[6] = await packPayload({ state: "ok", summary: "From a link; it is read when you press Run.", items: [] });
+      values.splice(7, verdict - 7, ...host.sharePage.empty); // a recorded run that was shown belongs to another request
+    }
+    const from = state.from ? "This came with a link of the chat template playground." : "This request came with a link.";
+    const detail = [taken.length ? "Taken: " + taken.join(", ") + "." : "", left.length ? "Left out: " + left.join(", ") + "." : ""];
+    if (found.tokenizer) detail.push("The tokenizer is used once you name an endpoint under Target.");
+    held = state.run ? state : null;
+    const next = held ? " Nothing was run or sent: show the run that came with it, or run the request yourself." : " Nothing was run or sent: read it, then press Run.";
+    values[verdict] = await strip("FROM A LINK", from + next, detail.filter(Boolean).join(" "), "warning", held !== null);
+  } catch (error) {
+    values[verdict] = await strip("BAD LINK", "This link cannot be read: " + (error instanceof Error ? error.message : String(error)) + ".", "Ask for it again, or for a JSON bundle.", "error");
+  }
+  return values;
+}
+
+// --- the menu --------------------------------------------------------------------
+
+/** @type {[what: string, name: string, hint: string][]} */
+const FORMS = [
+  ["link", "Copy link", "the request, inside the link itself: no key, no address"],
+  ["html", "HTML report", "one file that opens offline, with these views"],
+  ["picture", "Picture", "verdict and evidence as a PNG"],
+  ["markdown", "Markdown for an issue", "with versions, template hash, and a curl"],
+  ["bundle", "JSON bundle", "the whole run; it opens again here"],
+  ["run_link", "Link to this run", "request and run inside the link; it opens with one more click"],
+];
+
+builders.share = (root) => {
+  root.classList.add("pd-share");
+  const toggle = button("Share \u25be", "pd-small pd-share-toggle", () => show(Boolean(menu.hidden)));
+  toggle.setAttribute("aria-controls", "pd-share-menu");
+  const menu = make("div", "pd-share-menu");
+  menu.id = "pd-share-menu";
+  menu.setAttribute("role", "group");
+  menu.setAttribute("aria-label", "Share or open a run");
+  const status = make("div", "pd-share-status");
+  status.setAttribute("role", "status");
+  const which = make("p", "pd-share-hint pd-share-which");
+  const title = make("input", "pd-share-name");
+  title.placeholder = "A title for it (optional)";
+  title.maxLength = 120;
+  title.setAttribute("aria-label", "Title of the report");
+  menu.append(which, title, ...FORMS.map(formButton), opener(), status);
+  root.append(toggle, menu);
+  show(false);
+
+  /** @param {boolean} isOpen */
+  function show(isOpen) {
+    menu.hidden = !isOpen;
+    toggle.setAttribute("aria-expanded", String(isOpen));
+    if (isOpen) which.textContent = sharedRunWords();
+    if (isOpen) menu.querySelector("button")?.focus();
+  }
+
+  host.openHeld = async () => {
+    if (!held) return;
+    const packed = await packText(held.run || "");
+    if (packed === null) {
+      show(true);
+      return say(TOO_LONG, "error");
+    }
+    wanted = held.at || "";
+    root.pdAsk("submit", { packed });
+  };
+  host.linkTo = (at) => {
+    show(true);
+    say("Making the link \u2026");
+    root.pdAsk("select", { index: 0, value: { form: "run_link", title: title.value, at } });
+  };
+
+  openPacked = (packed) => root.pdAsk("submit", { packed });
+
+  /**
+   * @param {string} sentence
+   * @param {string} [tone]
+   */
+  function say(sentence, tone) {
+    status.dataset.tone = tone || "";
+    status.replaceChildren(prose("p", "", sentence));
+  }
+
+  /** @param {[what: string, name: string, hint: string]} form */
+  function formButton([what, name, hint]) {
+    const one = button("", "pd-share-form", () => {
+      say("Making it \u2026");
+      root.pdAsk("select", { index: 0, value: { form: what, title: title.value } });
+      nameCurrentRun(title.value.trim());
+    });
+    one.append(make("span", "pd-share-title", name), make("span", "pd-share-hint", hint));
+    return one;
+  }
+
+  function opener() {
+    const box = make("div", "pd-opener");
+    const file = make("input", "pd-live");
+    file.type = "file";
+    file.accept = ".json,application/json";
+    file.setAttribute("aria-label", "Bundle file");
+    file.tabIndex = -1;
+    file.addEventListener("change", async () => {
+      if (file.files?.length) openText(await file.files[0].text());
+      file.value = "";
+    });
+    const text = make("textarea", "pd-opener-text");
+    text.rows = 2;
+    text.placeholder = "or paste a bundle, or a link";
+    text.setAttribute("aria-label", "Bundle or link");
+    const go = button("Open", "", () => openText(text.value));
+    box.append(make("p", "pd-share-title", "Open a run"), button("Choose a bundle \u2026", "", () => file.click()), file, text, go);
+    return box;
+  }
+
+  /** @param {string} text */
+  async function openText(text) {
+    const pasted = text.trim();
+    if (!pasted) return say("Nothing was pasted.", "error");
+    if (!/\s/.test(pasted) && pasted.includes("#pd=")) return follow(globalThis.location.search, pasted.slice(pasted.indexOf("#pd=")));
+    if (!/[\s{]/.test(pasted) && pasted.includes("modelId=")) return follow(pasted.slice(pasted.indexOf("?")).split("#")[0], "");
+    say("Opening it \u2026");
+    const packed = await packText(text);
+    if (packed === null) return say(TOO_LONG, "error");
+    root.pdAsk("submit", { packed });
+  }
+
+  /**
+   * @param {string} search
+   * @param {string} hash
+   */
+  function follow(search, hash) {
+    const { pathname } = globalThis.location;
+    const isHere = search === globalThis.location.search;
+    globalThis.location.assign(pathname + search + hash);
+    if (isHere && hash) globalThis.location.reload();
+  }
+
+  /** @param {Decoded} decoded */
+  async function deliver({ header, columns }) {
+    if (header.kind === "page") return arrive(header);
+    if (header.kind === "failure") return say(header.sentence + (header.hint ? " " + header.hint : ""), "error");
+    if (header.kind === "opened") {
+      say(header.sentence);
+      return show(false);
+    }
+    if (header.kind === "link") return showLink(header);
+    if (header.kind === "picture") await savePicture(header.parts, header.name);
+    else saveFile(columns, header.type, header.name);
+    const saved = "Saved " + header.name + (columns.byteLength ? ", " + Math.ceil(columns.byteLength / 1024) + " KB." : ".");
+    if (header.kind !== "markdown") return say(saved);
+    const copied = await copy(new TextDecoder().decode(columns));
+    say(copied ? "Copied: paste it into an issue. " + saved : saved);
+  }
+
+  // Once, when the page is drawn: what it takes from links, and the link it was opened with.
+  /** @param {SharePage} header */
+  function arrive(header) {
+    host.sharePage = header;
+    const { hash, search } = globalThis.location;
+    if (hash.startsWith("#pd=") || new URLSearchParams(search).has("modelId")) root.pdAsk("change");
+    globalThis.addEventListener("hashchange", () => globalThis.location.hash.startsWith("#pd=") && globalThis.location.reload());
+  }
+
+  /** @param {{ base?: string, at?: string, state: LinkState, notes: string[] }} header */
+  async function showLink(header) {
+    const { origin, pathname } = globalThis.location;
+    const url = (header.base || origin + pathname) + (await makeFragment(header.at ? { ...header.state, at: header.at } : header.state));
+    const size = url.length.toLocaleString("en") + " characters";
+    if (url.length > MOST_CHARS && header.state.run) {
+      say("This run is too long for a link: it would have " + size + ", and many programs cut links at " + MOST_CHARS.toLocaleString("en") + ".", "error");
+      const save = () => root.pdAsk("select", { index: 0, value: { form: "html", title: title.value, at: header.at } });
+      return status.append(button("Save the report that opens at this place", "pd-small", save));
+    }
+    if (url.length > MOST_CHARS) {
+      return say("The request is too long for a link: it would have " + size + ", and many programs cut links at " + MOST_CHARS.toLocaleString("en") + ". Send the JSON bundle instead.", "error");
+    }
+    const copied = await copy(url);
+    const sentence = (copied ? "Copied, " : "Copy it from here, ") + size + ".";
+    say(sentence + (url.length > EASY_CHARS ? " Some programs cut links of that length: try it before you rely on it." : "") + " It opens in any Prompt Debugger: the part before # is this one's address.");
+    const field = make("input", "pd-share-link");
+    field.readOnly = true;
+    field.value = url;
+    field.setAttribute("aria-label", "Link");
+    field.addEventListener("focus", () => field.select());
+    status.append(field);
+    header.notes.forEach((note) => status.append(prose("p", "pd-share-hint", note)));
+  }
+
+  root.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || menu.hidden) return;
+    show(false);
+    toggle.focus();
+  });
+  document.addEventListener("pointerdown", (event) => root.contains(/** @type {Node} */ (event.target)) || show(false));
+  return { show: (decoded) => decoded && deliver(decoded) };
+};
+
+// The clipboard may be closed to a page: then the text is shown, or saved, instead.
+/** @param {string} text */
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * @param {BlobPart} bytes
+ * @param {string} type
+ * @param {string} name
+ */
+function saveFile(bytes, type, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([bytes], { type }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+export { applyLink, saveFile };

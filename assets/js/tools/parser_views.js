@@ -1,0 +1,311 @@
+// @ts-check
+// Further questions about a raw output: other parsers, split fuzz, vLLM's releases.
+// All are views of the bench's kind: a sentence first, then what it rests on. Every place leads to the raw tokens.
+import { bench, settle, viewIn } from "./bench.js";
+import { builders } from "../lib/builders.js";
+import { button, make, prose, region, table } from "../lib/dom.js";
+import { drawJson } from "../views/json_view.js";
+import { jump as jumpTo } from "../views/linking.js";
+import { plural, visibleText } from "../lib/payload.js";
+
+/**
+ * @typedef {{ name: string, own: boolean, state: string, word: string, calls: string[], stream_state: string, stream: string,
+ *   content: string, reasoning: string, unequal: string, note: string }} ParserRow
+ * @typedef {{ told: string, usual: string, parts_at: number, count: number, first: number, deltas: string[], jump: Goal | null,
+ *   before: JsonSegment[] | null, after: JsonSegment[] | null, streamed: JsonSegment[] | null }} Split
+ * @typedef {{ split: Split | null, whole: JsonSegment[], log?: string[], trials: [name: string, count: number, difference: string][] }} SplitsHeader
+ * @typedef {{ versions: string[], calls: { name: string, arguments: string, taken: (boolean | null)[] }[], rows: { version: string,
+ *   state: string, word: string, error: string, note: string, calls: string[], content: string | null, finish_reason: string }[] }} ReleasesHeader
+ */
+
+/** @param {string} text */
+const shown = (text) => visibleText(text, true);
+
+/**
+ * @param {string} label
+ * @param {Goal | null} jump
+ */
+function jumpButton(label, jump) {
+  return jump ? button("\u2192 " + label, "pd-jump", () => jumpTo(jump), "Show it in the raw output") : make("span", "pd-muted", label);
+}
+
+/**
+ * @param {string} symbol
+ * @param {string} word
+ * @param {string} state
+ */
+function mark(symbol, word, state) {
+  const element = make("span", "pd-verdict-mark pd-mark-" + state, symbol);
+  element.setAttribute("role", "img");
+  element.setAttribute("aria-label", word);
+  element.title = word;
+  return element;
+}
+
+/**
+ * @param {string} summary
+ * @param {string} key
+ * @param {...Node} children
+ */
+function folded(summary, key, ...children) {
+  const box = make("details", "pd-more");
+  box.dataset.key = key;
+  box.append(make("summary", "", summary), ...children);
+  return box;
+}
+
+/** @param {string[]} texts */
+function calls(texts) {
+  const cell = make("td", "pd-calls-cell");
+  if (!texts.length) cell.append(make("span", "pd-muted", "none"));
+  texts.forEach((text) => cell.append(make("code", "pd-call-text", text)));
+  return cell;
+}
+
+// A view of the bench's kind. What was still on its way when Stop was pressed comes in as stopped, too.
+/**
+ * @param {HTMLElement} root
+ * @param {string} name
+ * @param {string} hint
+ * @param {(header: any) => Node[]} draw
+ * @returns {View}
+ */
+function question(root, name, hint, draw) {
+  const inner = bench(root, name, hint, draw);
+  return {
+    show(decoded) {
+      inner.show(decoded);
+      if (root.dataset.stopped) settle(root.closest("[id^='pd-']:not(.pd)")?.id || "");
+    },
+  };
+}
+
+// Pressing the button begins anew, and the answer gets the room that the ledger has.
+/** @param {string} elementId */
+function askAgain(elementId) {
+  const root = viewIn(elementId);
+  if (root) delete root.dataset.stopped;
+  document.getElementById("pd-parse-tools")?.scrollIntoView({ block: "start" });
+}
+
+/** @param {string} elementId */
+function stopAsking(elementId) {
+  const root = viewIn(elementId);
+  if (root) root.dataset.stopped = "true";
+  settle(elementId);
+}
+
+// --- which parser would have parsed this? --------------------------------------------
+
+/** @type {Record<string, [sign: string, words: string]>} */
+const MARKS = {
+  right: ["\u2713", "reads the output"],
+  lossy: ["~", "reads the calls and loses text"],
+  wrong: ["\u2715", "does not read it"],
+  error: ["!", "failed"],
+  "not asked": ["?", "not asked"],
+};
+
+builders.parser_matrix = (root, name) => {
+  let showsAll = false;
+  const view = question(
+    root,
+    name,
+    "All of vLLM's tool parsers on this very output: which of them would have read it, and does it stay the same when streamed? They are asked by themselves once a call was lost. For any other run, run it and press the button.",
+    (header) => (header.rows && header.rows.length ? [matrix(header, () => showsAll, (all) => (showsAll = all))] : []),
+  );
+  return view;
+};
+
+/**
+ * @param {{ rows: ParserRow[] }} header
+ * @param {() => boolean} showsAll
+ * @param {(all: boolean) => void} setShowsAll
+ */
+function matrix(header, showsAll, setShowsAll) {
+  const rest = header.rows.filter((row) => !isOpen(row));
+  const rows = header.rows.map((row) => matrixRow(row));
+  const element = table("What each parser makes of the raw output", ["parser", "outcome", "calls it gives", "streaming", "details"], rows);
+  const apply = () => rows.forEach((row, i) => (row.hidden = !showsAll() && !isOpen(header.rows[i])));
+  apply();
+  const box = region("Other parsers", "pd-scroll", element);
+  if (!rest.length) return box;
+  const label = () => (showsAll() ? "Hide" : "Show") + " the other " + rest.length;
+  const toggle = button(label(), "pd-switch pd-show-all", () => {
+    setShowsAll(!showsAll());
+    toggle.textContent = label();
+    toggle.setAttribute("aria-expanded", String(showsAll()));
+    apply();
+  });
+  toggle.setAttribute("aria-expanded", String(showsAll()));
+  const whole = make("div", "pd-matrix");
+  whole.append(box, toggle);
+  return whole;
+}
+
+/** @param {ParserRow} row */
+const isOpen = (row) => row.own || row.state === "right" || row.state === "lossy";
+
+/** @param {ParserRow} row */
+function matrixRow(row) {
+  const element = make("tr", "pd-matrix-" + row.state + (row.own ? " pd-own" : ""));
+  const title = make("td", "pd-parser-name");
+  title.append(make("span", "", row.name));
+  if (row.own) title.append(make("span", "pd-own-mark", "this server's"));
+  const verdict = make("td", "pd-words");
+  verdict.append(mark(MARKS[row.state][0], MARKS[row.state][1], row.state), " " + row.word);
+  const stream = make("td", "pd-words");
+/** @type {Record<string, [sign: string, words: string]>} */
+  const streams = { same: ["\u2713", "the same"], differs: ["\u2715", "differs"], untried: ["\u2013", "not tried"] };
+  const same = streams[row.stream_state];
+  stream.append(mark(same[0], same[1], row.stream_state === "same" ? "right" : row.stream_state === "differs" ? "wrong" : "untried"), " " + row.stream);
+  const more = make("td", "pd-words");
+  const facts = [["content", row.content], ["reasoning", row.reasoning], ["streamed", row.unequal], ["note", row.note]].filter(([, text]) => text);
+  if (facts.length) {
+    const list = make("dl", "pd-facts");
+    facts.forEach(([label, text]) => list.append(make("dt", "", label), make("dd", "", shown(text))));
+    more.append(folded("more", row.name, list));
+  }
+  element.append(title, verdict, calls(row.calls), stream, more);
+  return element;
+}
+
+// --- split fuzz ------------------------------------------------------------------------
+
+builders.splits = (root, name) =>
+  question(
+    root,
+    name,
+    "The output as a stream, cut in every interesting way: whole, token by token, at special tokens, several tokens at a time as speculative decoding makes them, at random, and once at each place. Does the parser give the same message each time? Where not, you see the smallest cut that fails and the delta at which the messages part.",
+    (header) => (header.trials ? [...(header.split ? [smallest(header, header.split)] : []), ...log(header), trials(header)] : []),
+  );
+
+/**
+ * @param {SplitsHeader} header
+ * @param {Split} split
+ */
+function smallest(header, split) {
+  const box = make("div", "pd-split");
+  box.append(prose("p", "pd-split-told", "The smallest failing split: " + split.told + "."));
+  if (split.usual) box.append(prose("p", "pd-muted", "Token by token: " + split.usual + "."));
+  box.append(deltas(split));
+  const sides = make("div", "pd-split-sides");
+  const at = split.parts_at + 1;
+  sides.append(
+    message("Streamed, before delta " + at, split.before, "Nothing had come yet."),
+    message("Streamed, after delta " + at, split.after, "Streaming failed here."),
+    message("Parsed whole", header.whole, ""),
+  );
+  if (split.count > at) sides.append(message("Streamed, at the end", split.streamed, "Streaming failed."));
+  box.append(sides);
+  return box;
+}
+
+/** @param {Split} split */
+function deltas(split) {
+  const row = make("div", "pd-deltas");
+  if (split.first) row.append(make("span", "pd-muted", "\u2026 " + plural(split.first, "delta") + " before"));
+  split.deltas.forEach((text, i) => {
+    const isParting = split.first + i === split.parts_at;
+    const one = make("span", "pd-delta" + (isParting ? " pd-parting" : ""));
+    one.append(make("code", "pd-delta-text", shown(text) || "\u2205"));
+    if (isParting) one.append(make("span", "pd-parting-word", "they part here"), split.jump ? jumpButton("raw", split.jump) : "");
+    row.append(one);
+  });
+  const after = split.count - split.first - split.deltas.length;
+  if (after) row.append(make("span", "pd-muted", "\u2026 " + plural(after, "delta") + " after"));
+  return row;
+}
+
+/**
+ * @param {string} title
+ * @param {JsonSegment[] | null} segments
+ * @param {string} empty
+ */
+function message(title, segments, empty) {
+  const pane = make("section", "pd-pane");
+  const head = make("header", "pd-bar");
+  head.append(make("span", "pd-pane-title", title));
+  const body = make("div", "pd-text");
+  body.tabIndex = 0;
+  body.setAttribute("role", "region");
+  body.setAttribute("aria-label", title);
+  if (segments) drawJson(body, segments);
+  else body.append(make("p", "pd-empty", empty));
+  pane.append(head, body);
+  return pane;
+}
+
+/** @param {SplitsHeader} header */
+function trials(header) {
+  const rows = header.trials.map(([name, count, difference]) => {
+    const row = make("tr");
+    const word = make("td", "pd-words");
+    word.append(mark(difference ? "\u2715" : "\u2713", difference ? "differs" : "the same", difference ? "wrong" : "right"), " " + (difference ? shown(difference) : "the same"));
+    row.append(make("td", "pd-words", name), make("td", "pd-figure-cell", plural(count, "delta")), word);
+    return row;
+  });
+  const box = folded("Every chunking that was tried", "trials", region("Chunkings", "pd-scroll", table("Chunkings", ["chunking", "deltas", "message"], rows)));
+  if (!header.split) box.open = header.trials.length <= 12;
+  return box;
+}
+
+/**
+ * @param {SplitsHeader} header
+ * @returns {HTMLElement[]}
+ */
+function log(header) {
+  if (!header.log || !header.log.length) return [];
+  return [folded("What the parser logged", "log", ...header.log.map((line) => make("p", "pd-muted", line)))];
+}
+
+// --- releases --------------------------------------------------------------------------
+
+builders.releases = (root, name) =>
+  question(
+    root,
+    name,
+    "The same output through the parser of several vLLM releases, with each release's own code: in which one did a call begin to vanish? Releases that are not here yet are downloaded (15 to 106 MB each) and kept; nothing is installed.",
+    (header) => (header.versions && header.versions.length ? [...history(header), releaseTable(header)] : []),
+  );
+
+/**
+ * @param {ReleasesHeader} header
+ * @returns {HTMLElement[]}
+ */
+function history(header) {
+  if (!header.calls.length) return [];
+  const rows = header.calls.map((call) => {
+    const row = make("tr");
+    const title = make("th", "pd-parser-name", visibleText(call.name, false));
+    title.scope = "row";
+    title.title = visibleText(call.arguments, false);
+    row.append(title);
+    call.taken.forEach((taken) => {
+      const cell = make("td", "pd-taken");
+      if (taken === null) cell.append(mark("?", "not asked", "untried"));
+      else cell.append(mark(taken ? "\u2713" : "\u2715", taken ? "taken" : "not taken", taken ? "right" : "wrong"));
+      row.append(cell);
+    });
+    return row;
+  });
+  return [region("Calls by release", "pd-scroll", table("Which release takes which call", ["call", ...header.versions], rows))];
+}
+
+/** @param {ReleasesHeader} header */
+function releaseTable(header) {
+  const rows = header.rows.map((one) => {
+    const row = make("tr");
+    const verdict = make("td", "pd-words");
+    const state = one.state || "not asked";
+    verdict.append(mark(MARKS[state][0], MARKS[state][1], state), " " + one.word);
+    if (one.error) verdict.append(prose("p", "pd-muted", one.error));
+    if (one.note) verdict.append(make("p", "pd-muted", one.note));
+    row.append(make("td", "pd-figure-cell", one.version), verdict, calls(one.calls));
+    row.append(make("td", "pd-words", one.content === null ? "\u2013" : shown(one.content)), make("td", "pd-words", one.finish_reason || "\u2013"));
+    return row;
+  });
+  return region("Releases", "pd-scroll", table("What each release makes of the output", ["vLLM", "outcome", "calls it gives", "content", "finish_reason"], rows));
+}
+
+export { askAgain, jumpButton, mark, question, shown, stopAsking };

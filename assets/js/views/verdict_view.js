@@ -1,0 +1,273 @@
+// @ts-check
+// Header, verdict strip and stage cards: what is under test, the run in one sentence, the way to each stage.
+import { builders } from "../lib/builders.js";
+import { button, copyText, make, prose } from "../lib/dom.js";
+import { host, tellVerdict } from "../lib/host.js";
+import { controller, jump, open, panelOf, release } from "./linking.js";
+import { visibleText } from "../lib/payload.js";
+
+const PURPOSE = "See the prompt the model reads, what it writes, and where a tool call gets lost.";
+
+function themeButton() {
+  const theme = button("\u25d0", "pd-small pd-theme", () => {
+    const isDark = document.body.classList.toggle("dark");
+    if (host.keepTheme) host.keepTheme(isDark);
+  }, "Light or dark");
+  theme.setAttribute("aria-label", "Light or dark");
+  return theme;
+}
+
+export { themeButton };
+
+builders.header = (root) => {
+  root.classList.add("pd-header");
+  const target = make("div", "pd-target");
+  const title = make("h1", "pd-title", "Prompt Debugger");
+  root.append(title);
+  if (document.getElementById("pd-lab")) root.append(make("p", "pd-purpose", PURPOSE)); // a report is about its run
+  root.append(target);
+  if (!document.getElementById("pd-lab")) root.append(themeButton()); // a report has no line about a lab
+  return {
+    show(decoded) {
+      const facts = decoded ? /** @type {HeaderPayload} */ (decoded.header).facts : [];
+      target.replaceChildren(
+        ...facts.map(([label, value, hint]) => {
+          const fact = make("span", "pd-fact");
+          if (label) fact.append(make("span", "pd-fact-label", label), " ");
+          fact.append(make("span", "pd-fact-value", value));
+          if (hint) fact.title = visibleText(hint, false);
+          return fact;
+        }),
+      );
+    },
+    jump({ quiet }) {
+      target.tabIndex = -1;
+      if (!quiet) target.focus();
+      target.animate([{ opacity: 0.2 }, { opacity: 1 }], 400);
+    },
+  };
+};
+
+/**
+ * @param {number | null} fraction
+ * @param {string} label
+ */
+function meter(fraction, label) {
+  const bar = make("progress", "pd-meter");
+  bar.setAttribute("aria-label", label);
+  if (fraction !== null) {
+    bar.max = 1;
+    bar.value = fraction;
+  }
+  return bar;
+}
+
+builders.verdict = (root) => {
+  root.classList.add("pd-verdict");
+  root.setAttribute("aria-live", "polite");
+  /** @type {number | null} */
+  let shownRun = null;
+  /** @type {VerdictPayload | null} */
+  let shown = null;
+
+  /**
+   * A run that goes on with what it was doing: only its clock and its bar move, and nobody hears them.
+   * @param {VerdictPayload} verdict
+   */
+  function isTick({ state, run, sentence }) {
+    return state === "running" && shown !== null && shown.state === state && shown.run === run && shown.sentence === sentence;
+  }
+
+  /** @param {VerdictPayload} verdict */
+  function tick(verdict) {
+    root.querySelector(".pd-detail")?.replaceChildren(...prose("p", "", verdict.detail).childNodes);
+    const old = root.querySelector(".pd-meter");
+    if (verdict.fraction !== shown?.fraction) old?.replaceWith(meter(verdict.fraction, "Progress of the run"));
+    shown = verdict;
+    tellVerdict(verdict);
+  }
+
+  return {
+    show(decoded) {
+      const verdict = decoded ? /** @type {VerdictPayload} */ (decoded.header) : null;
+      if (!verdict) {
+        shown = null;
+        return root.replaceChildren();
+      }
+      if (isTick(verdict)) return tick(verdict);
+      shown = verdict;
+      root.dataset.state = verdict.state;
+      if (verdict.state !== "running") settleStages();
+      if (verdict.state === "idle" || verdict.state === "recorded" || verdict.run !== shownRun) release();
+      root.dataset.tone = verdict.tone;
+      const text = make("div", "pd-verdict-text");
+      text.append(prose("h2", "pd-sentence", verdict.sentence));
+      const detail = prose("p", "pd-detail", verdict.detail);
+      if (verdict.state === "running") detail.setAttribute("aria-live", "off"); // its seconds are not read out
+      if (verdict.detail || verdict.state === "running") text.append(detail);
+      if (verdict.log) text.append(logBox(verdict.log));
+      root.replaceChildren(make("span", "pd-badge", verdict.badge), text, actions(verdict));
+      if (verdict.state === "running") root.append(meter(verdict.fraction, "Progress of the run"));
+      if (verdict.state === "running" && shownRun !== verdict.run) host.panelChosen = false;
+      const isResult = verdict.state === "done" || verdict.state === "recorded";
+      if (isResult && verdict.open && !host.panelChosen) {
+        open(verdict.open);
+        const isNew = verdict.state === "done"; // a case that was merely chosen scrolls nothing
+        const isWide = !globalThis.matchMedia("(max-width: 900px)").matches; // on a narrow one the page would scroll away from the verdict
+        if (isNew && isWide && verdict.evidence && panelOf(verdict.evidence) === verdict.open) jump({ ...verdict.evidence, quiet: true });
+      }
+      shownRun = verdict.run;
+      tellVerdict(verdict);
+    },
+  };
+};
+
+/** @param {string} log */
+function logBox(log) {
+  const box = make("details", "pd-log");
+  box.append(make("summary", "", "Last lines of the log"), make("pre", "", log));
+  return box;
+}
+
+/** @param {VerdictPayload} verdict */
+function actions(verdict) {
+  const box = make("div", "pd-actions");
+  if (verdict.place) {
+    const { line, column } = verdict.place;
+    const go = () => controller("request")?.jump({ line, column });
+    box.append(button("Go to line " + line, "", go));
+  }
+  if ("held" in verdict && verdict.held && host.openHeld) box.append(button("Show the run it holds", "", () => host.openHeld?.()));
+  const { evidence } = verdict;
+  if (evidence) box.append(button("Show evidence", "", () => jump(evidence)));
+  if (verdict.asks_margin && host.order) box.append(...marginButton()); // a report has nothing to ask
+  if (verdict.quotable) {
+    box.append(button("Copy sentence", "", (event) => copyText(verdict.sentence, event.currentTarget)));
+  }
+  return box;
+}
+
+function marginButton() {
+  const said = make("span", "pd-live", "");
+  said.setAttribute("role", "status");
+  const hint = "Run the request again with log probabilities: how likely was the marker that opens a call, against its best rival?";
+  return [button("How close was a call?", "", () => host.order?.("pd-ask-margin", "", said), hint), said];
+}
+
+// A run that ended early leaves no card running.
+function settleStages() {
+  /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".pd-stage-running")).forEach((tab) => {
+    const hasFigures = tab.querySelector(".pd-figure") !== null;
+    tab.classList.replace("pd-stage-running", hasFigures ? "pd-stage-note" : "pd-stage-idle");
+    const mark = /** @type {HTMLElement} */ (tab.querySelector(".pd-stage-mark"));
+    mark.textContent = hasFigures ? MARKS.note : MARKS.idle;
+    mark.title = hasFigures ? "the run ended behind this" : "has not run";
+    mark.setAttribute("aria-label", mark.title);
+  });
+}
+
+const MARKS = { ok: "\u2713", guilty: "\u2715", follows: "~", idle: "\u25cb", running: "\u2026", unknown: "?", note: "!" };
+
+builders.stages = (root) => {
+  root.classList.add("pd-stages");
+  const list = make("div", "pd-stage-tabs");
+  list.setAttribute("role", "tablist");
+  list.setAttribute("aria-label", "Stages of the run");
+  root.addEventListener("keydown", (event) => {
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (!step) return;
+    const tabs = [.../** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll("[role=tab]"))];
+    const next = tabs[(tabs.indexOf(/** @type {HTMLElement} */ (document.activeElement)) + step + tabs.length) % tabs.length];
+    next.click();
+    next.focus();
+  });
+  return {
+    show(decoded) {
+      const { cards, request } = decoded ? /** @type {StagesPayload} */ (decoded.header) : { cards: [], request: null };
+      const focused = document.activeElement && root.contains(document.activeElement) ? document.activeElement.id : null;
+      list.replaceChildren(...cards.map(card), toolTabs());
+      root.replaceChildren(...(request ? [requestCard(request)] : []), list);
+      open(document.documentElement.dataset.panel || (cards[0] && cards[0].opens));
+      if (focused) document.getElementById(focused)?.focus();
+    },
+  };
+};
+
+// Panels beside the stages: experiments on the request and on finished runs. A report has none of them.
+const TOOLS = [
+  ["what-if", "What-if", "Try every render switch, token counts and turns on this request"],
+  ["template", "Template", "Edit the chat template and render the request again"],
+  ["mend", "Mend", "Prove a cause by experiments, shrink the request, hand over a plugin or a test"],
+  ["compare", "Compare", "Two runs side by side"],
+  ["check", "Check", "Which parsers read this model's template, and with which flags?"],
+  ["verify", "Verify", "What `verify` found: rates, causes, rows, and two beside each other"],
+];
+
+function toolTabs() {
+  const box = make("div", "pd-tools");
+  box.setAttribute("role", "presentation");
+  TOOLS.filter(([opens]) => document.getElementById("pd-panel-" + opens)).forEach(([opens, title, hint]) => {
+    const tab = tabOf(opens, "pd-tool");
+    tab.textContent = title;
+    tab.title = hint;
+    box.append(tab);
+  });
+  return box;
+}
+
+/**
+ * @param {string} opens
+ * @param {string} className
+ */
+function tabOf(opens, className) {
+  const tab = make("button", className);
+  tab.type = "button";
+  tab.id = "pd-tab-" + opens;
+  tab.dataset.opens = opens;
+  tab.setAttribute("role", "tab");
+  tab.setAttribute("aria-controls", "pd-panel-" + opens);
+  tab.addEventListener("click", () => {
+    host.panelChosen = true;
+    open(opens);
+  });
+  return tab;
+}
+
+/**
+ * A request at fault: a card of its own, which leads to the place. What is wrong with it stands among the findings.
+ * @param {RequestCard} request
+ */
+function requestCard(request) {
+  const go = make("button", "pd-stage pd-request-card pd-stage-" + request.state);
+  go.type = "button";
+  fill(go, request);
+  go.addEventListener("click", () => {
+    if (request.evidence && controller("request")) return jump(request.evidence);
+    host.panelChosen = true;
+    open("findings");
+  });
+  return go;
+}
+
+/** @param {StageCard} stage */
+function card(stage) {
+  const tab = tabOf(stage.opens, "pd-stage pd-stage-" + stage.state);
+  fill(tab, stage);
+  if (stage.hint) tab.append(make("span", "pd-hint", stage.hint));
+  return tab;
+}
+
+/**
+ * @param {HTMLElement} tab
+ * @param {StageCard | RequestCard} stage
+ */
+function fill(tab, stage) {
+  const head = make("span", "pd-stage-head");
+  const mark = make("span", "pd-stage-mark", MARKS[stage.state]);
+  mark.title = stage.word;
+  mark.setAttribute("aria-label", stage.word);
+  mark.setAttribute("role", "img");
+  head.append(make("span", "pd-stage-title", stage.title), mark);
+  tab.append(head);
+  stage.figures.forEach((figure) => tab.append(make("span", "pd-figure", figure)));
+}
