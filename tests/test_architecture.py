@@ -111,7 +111,11 @@ def test_make_goldens_runs_every_test_of_the_core_that_writes_them():
 def test_the_lock_holds_names_and_versions_only():
     lines = (ROOT / "requirements.lock").read_text().splitlines()
 
-    assert [line for line in lines if not re.fullmatch(r'[A-Za-z0-9._-]+==[A-Za-z0-9.+!_-]+( ; python_version >= "3\.\d+")?', line)] == []
+    assert [
+        line
+        for line in lines
+        if not re.fullmatch(r'[A-Za-z0-9._-]+==[A-Za-z0-9.+!_-]+( ; python_version >= "3\.\d+")?', line)
+    ] == []
 
 
 def test_what_needs_a_browser_lies_in_one_folder():
