@@ -166,17 +166,6 @@ def decode_json(text: str) -> JSON:
     return value
 
 
-def why_no_object(text: str) -> str:
-    """Return why `text` is no JSON object, as a clause."""
-    try:
-        json.loads(text)
-    except json.JSONDecodeError as error:
-        return f"{error.msg} at character {error.pos}"
-    except (ValueError, RecursionError):
-        return "it cannot be decoded"
-    return "it is JSON, but no object"
-
-
 def texts_inside(value: JSON) -> Iterator[str]:
     """Yield every string and key inside a JSON value."""
     pending: list[JSON] = [value]

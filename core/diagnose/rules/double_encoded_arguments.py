@@ -1,7 +1,8 @@
 r"""Tool call arguments are JSON inside a JSON string.
 
 What it finds:
-    Returned arguments that decode to a string which is itself a JSON object.
+    Returned arguments that decode to a string which is itself a JSON object,
+    or that would if quotation marks stood around them.
 
 Why it matters:
     A client decodes once, as the protocol says, and gets a string where it
@@ -23,6 +24,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.diagnose.broken_arguments import Break, broken_calls
 from prompt_debugger.core.diagnose.fields import as_text, decode_json, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_message
@@ -40,6 +42,14 @@ def find(trace: Trace) -> Iterator[Report]:
             detail=f"{field} decodes to the string {once[:80]!r}, which is JSON itself.",
             evidence=(in_message(field, as_text(call.arguments)),),
             fix="Decode once more; the parser should pass on a string that is JSON already.",
+        )
+    for call, text, fault in broken_calls(trace, Break.ESCAPED):
+        field = f"{call.field}.function.arguments"
+        yield Report(
+            title=f"The arguments of the call to `{call.name}` are escaped twice.",
+            detail=f"`{field}` is {text[:120]!r}: {fault.words}.",
+            evidence=(in_message(field, text),),
+            fix="Put quotation marks around the text, then decode it twice; the server should encode arguments once.",
         )
 
 

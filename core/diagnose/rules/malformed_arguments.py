@@ -22,15 +22,27 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step, strict_tools
-from prompt_debugger.core.diagnose.fields import decode_json, why_no_object
+from prompt_debugger.core.diagnose.broken_arguments import Break, break_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import body_calls, in_raw
 from prompt_debugger.core.formats import TABLES
+
+_STRICTER = (Step("Send `temperature: 0`.", {"temperature": 0}),)
+_SIMPLER = Step("Shorten the context, or give the tool a simpler schema.")
+_FIRST: Mapping[Break, str] = {
+    Break.PYTHON: "Show the model JSON: a history or a system prompt that prints arguments as Python teaches it this.",
+    Break.JOINED: "Make one call of each object; the model put several calls into one.",
+    Break.MARKUP: "Read the call from the raw output: what stands behind the marker is not part of the arguments.",
+    Break.WRAPPED: "Take the object out of the text around it.",
+    Break.CONTROL: "Decode with `json.loads(arguments, strict=False)`.",
+    Break.TRAILING: "Leave out what follows the object.",
+    Break.ESCAPED: "Decode twice.",
+}
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -38,19 +50,15 @@ def find(trace: Trace) -> Iterator[Report]:
     if trace.parse is None or trace.parse.parsed.format not in TABLES.json_formats:
         return
     for _, call in body_calls(trace):
-        if call.arguments_json is not None or not call.arguments.strip():
+        fault = None if call.arguments_json is not None else break_of(call.arguments)
+        if fault is None:
             continue
-        if isinstance(decode_json(call.arguments), str):
-            continue
+        first = _FIRST.get(fault.kind)
         yield Report(
-            title=f"The model wrote arguments for `{call.name}` that are no JSON object.",
-            detail=f"{call.arguments[:120]!r}: {why_no_object(call.arguments)}.",
+            title=f"The model wrote arguments for `{call.name}` that are not a JSON object.",
+            detail=f"{call.arguments[:120]!r}: {fault.words}.",
             evidence=(in_raw(trace, call.arguments_span or call.char_span),),
-            fix=(
-                *strict_tools(trace),
-                Step("Send `temperature: 0`.", {"temperature": 0}),
-                Step("Shorten the context, or give the tool a simpler schema."),
-            ),
+            fix=(*((Step(first),) if first else ()), *strict_tools(trace), *_STRICTER, _SIMPLER),
         )
 
 

@@ -3,16 +3,16 @@
 What it finds:
     In the message, whatever is known of the raw output: arguments that are an
     object or a list instead of a text. Where the raw output is not known: text
-    that is no JSON object; with finish_reason `length` that is a warning, as the
-    caller was told of the cut. Empty arguments and JSON inside a string have
-    rules of their own.
+    that is not a JSON object in a way that no other rule names. Arguments that
+    are cut, empty, printed as Python, joined, wrapped, escaped twice or hold
+    markup have rules of their own.
 
 Why it matters:
     Clients decode `arguments` with a JSON parser: an object breaks typed
     clients, a half text raises far from the cause.
 
 Bad:
-    `"arguments": {"city": "Paris"}`, or a text that ends at `{"city": "Par`
+    `"arguments": {"city": "Paris"}`, or the text `city=Paris`
 
 Good:
     `"arguments": '{"city": "Paris"}'`, a text
@@ -28,8 +28,8 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
-from prompt_debugger.core.diagnose.advice import Step, strict_tools
-from prompt_debugger.core.diagnose.fields import CallField, decode_json, returned_calls, why_no_object
+from prompt_debugger.core.diagnose.broken_arguments import Break, broken_calls
+from prompt_debugger.core.diagnose.fields import CallField, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, comparison, in_message
 
@@ -39,8 +39,9 @@ def find(trace: Trace) -> Iterator[Report]:
     for call in returned_calls(trace):
         if isinstance(call.arguments, dict | list):
             yield _no_text(call)
-        elif isinstance(call.arguments, str) and comparison(trace) is None and _is_broken(call.arguments):
-            yield _no_json(trace, call, call.arguments)
+    if comparison(trace) is None:
+        for call, text, fault in broken_calls(trace, Break.NO_OBJECT, Break.OTHER):
+            yield _no_json(call, text, fault.words)
 
 
 def _no_text(call: CallField) -> Report:
@@ -53,25 +54,13 @@ def _no_text(call: CallField) -> Report:
     )
 
 
-def _no_json(trace: Trace, call: CallField, arguments: str) -> Report:
-    is_told = trace.chat is not None and trace.chat.finish_reason == "length"
-    reason = (
-        "finish_reason is `length`: they were cut."
-        if is_told
-        else f"finish_reason says nothing of it: {why_no_object(arguments)}."
-    )
+def _no_json(call: CallField, arguments: str, words: str) -> Report:
     return Report(
-        title=f"The arguments of the call to `{call.name}` are no JSON object.",
-        detail=f"They are {arguments[:120]!r}; {reason} What the model wrote is not known.",
+        title=f"The arguments of the call to `{call.name}` are not a JSON object.",
+        detail=f"They are {arguments[:120]!r}: {words}. What the model wrote is not known.",
         evidence=(in_message(f"{call.field}.function.arguments", arguments),),
-        fix=(*(() if is_told else strict_tools(trace)), Step("Raise the token limit; do not execute this call.")),
-        severity=Severity.WARNING if is_told else None,
+        fix="Do not execute this call. Look at the raw output, which shows whether the model or the parser broke them.",
     )
-
-
-def _is_broken(arguments: str) -> bool:
-    value = decode_json(arguments)
-    return bool(arguments.strip()) and not isinstance(value, dict | str)
 
 
 RULE: Rule = TraceRule(

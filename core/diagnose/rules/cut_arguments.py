@@ -1,0 +1,137 @@
+r"""The arguments of a returned call stop before they are whole.
+
+What it finds:
+    Where no raw output can be compared: arguments of the answer that are the
+    beginning of a JSON object, and what cut them as far as it shows: a token
+    limit, the context, a stop text, a stream that ends without a finish_reason.
+    With finish_reason `length` it is a warning, as the caller was informed.
+
+Why it matters:
+    Half a call that is labelled complete fails in the client's decoder, or a
+    lenient client repairs it and writes half a file.
+
+Bad:
+    `"arguments": "{\"city\": \"Par"` with finish_reason `tool_calls`
+
+Good:
+    `"arguments": "{\"city\": \"Paris\"}"`
+
+Source:
+    tracker: vllm-project/vllm#53269, ollama/ollama#17914.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Certainty, FindingEvidence, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.broken_arguments import Break, broken_calls
+from prompt_debugger.core.diagnose.fields import CallField, body_of
+from prompt_debugger.core.diagnose.output_limit import output_limit
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import (
+    Sight,
+    comparison,
+    completion_tokens,
+    in_message,
+    in_request,
+    max_tokens_of,
+    why_cut,
+)
+
+_READ_ON = "Read the stream up to `data: [DONE]`, then look again."
+_KEEP_OFF = "Do not execute this call and do not send it back in the history."
+
+
+class _Cause(NamedTuple):
+    """What cut the arguments: how the title ends, what shows it, what helps."""
+
+    ending: str
+    shown: str
+    fix: str
+    certainty: Certainty = Certainty.OBSERVED
+    evidence: tuple[FindingEvidence, ...] = ()
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report returned arguments that break off."""
+    if trace.chat is None or comparison(trace) is not None:
+        return
+    for call, text, fault in broken_calls(trace, Break.CUT):
+        cause = _cause_of(trace, text)
+        yield _report(trace, call, text, fault.words, cause)
+
+
+def _report(trace: Trace, call: CallField, text: str, words: str, cause: _Cause) -> Report:
+    field = f"{call.field}.function.arguments"
+    is_said = trace.chat is not None and trace.chat.finish_reason == "length"
+    return Report(
+        title=f"The arguments of the call to `{call.name}` {cause.ending}.",
+        detail=f"`{field}` ends with {text[-60:]!r}: {words}. {cause.shown}",
+        evidence=(in_message(field, text), *cause.evidence),
+        fix=f"{_KEEP_OFF} {cause.fix}".strip(),
+        certainty=cause.certainty,
+        severity=Severity.WARNING if is_said else None,
+    )
+
+
+def _cause_of(trace: Trace, text: str) -> _Cause:
+    chat = trace.chat
+    assert chat is not None
+    said = f"`finish_reason` is {'absent' if chat.finish_reason is None else f'`{chat.finish_reason}`'}"
+    reason = why_cut(trace)
+    if reason is not None:
+        limit = output_limit(trace)
+        shown = f"They were cut: {reason}" + ("." if "finish_reason" in reason else f"; {said}.")
+        asked = (in_request("max_tokens", str(max_tokens_of(trace))),) if limit.is_requested else ()
+        return _Cause(f"were cut by {limit.name}", shown, limit.step.text, evidence=asked)
+    if isinstance(chat.stop_reason, str):
+        shown = f"The server names the stop text {chat.stop_reason!r}; {said}."
+        return _Cause("were cut by a stop text", shown, f"Take {chat.stop_reason!r} out of `stop`.")
+    if chat.error is not None:
+        return _Cause("break off, as the answer does", f"{chat.error}", "Ask again, and read the answer to its end.")
+    stream = trace.chat_stream
+    if chat.finish_reason is None and stream is not None and stream.deltas and stream.finish_reason is None:
+        shown = "The stream ends without a finish_reason: it was closed, or not all of it was kept."
+        return _Cause(
+            "break off where the stream ends", shown, "Read the stream up to `data: [DONE]`, then look again."
+        )
+    return _likely(trace, text, said)
+
+
+def _likely(trace: Trace, text: str, said: str) -> _Cause:
+    """Return the limit that the request sets, where nothing shows which one was reached."""
+    cap = max_tokens_of(trace)
+    if cap is not None and completion_tokens(trace) is None and len(text) <= 16 * cap:
+        shown = f"The request allows {cap} tokens of output, the answer has no count of them, and {said}."
+        fix = f"{output_limit(trace).step.text} If they still break off there, it was not this limit."
+        asked = (in_request("max_tokens", str(cap)),)
+        return _Cause(f"are cut, probably by max_tokens ({cap})", shown, fix, Certainty.INFERRED, asked)
+    stops = body_of(trace).get("stop")
+    if stops:
+        shown = f"{said}, and the request sets `stop`: a stop text may have stood in a value."
+        return _Cause(
+            "break off", shown, "Ask again without `stop`.", Certainty.INFERRED, (in_request("stop", str(stops)),)
+        )
+    counted = completion_tokens(trace)
+    count = "" if counted is None else f" The server counted {counted} tokens of output."
+    shown = f"{said}, and nothing at hand shows a limit that was reached.{count}"
+    fix = (
+        "Compare the number of output tokens with the limit of the request: some servers write `tool_calls` where the "
+        "limit ended the output. Otherwise a parser or a proxy lost the rest, which the raw output shows."
+    )
+    return _Cause("break off before they are whole", shown, fix)
+
+
+RULE: Rule = TraceRule(
+    code="PD320",
+    name="cut-arguments",
+    severity=Severity.ERROR,
+    stage=Stage.COMPLETE,
+    find=find,
+    needs=Sight.ANSWER,
+    threads=("vllm-project/vllm#53269", "ollama/ollama#17914"),
+    explains=("PD502", "PD416"),
+)

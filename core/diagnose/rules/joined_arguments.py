@@ -1,0 +1,92 @@
+r"""Several JSON objects stand end to end in the arguments of one call.
+
+What it finds:
+    Arguments of the answer that are two or more JSON objects one after another.
+    In a stream, with the events in which each of them begins. Objects that are
+    all the same were sent twice; different ones are several calls in one.
+
+Why it matters:
+    `json.loads` stops with *Extra data* behind the first object. Usually
+    several calls were put together by an index that they share, and all but one
+    of them are lost.
+
+Bad:
+    `"arguments": "{\"city\": \"Rome\"}{\"city\": \"Oslo\"}"`
+
+Good:
+    Two calls, each with one object.
+
+Source:
+    tracker: BerriAI/litellm#7621, apache/maka#1976.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Severity, Span, Stage, Trace
+from prompt_debugger.core.diagnose.broken_arguments import Break, broken_calls
+from prompt_debugger.core.diagnose.fields import as_list, as_text
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import Sight, in_message
+
+_MOST_SHOWN = 4
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report returned arguments that are several objects."""
+    for call, text, fault in broken_calls(trace, Break.JOINED):
+        field = f"{call.field}.function.arguments"
+        events = _events_of(trace, text, fault.parts)
+        shown = "; ".join(
+            f"{number}. {text[slice(*part)][:60]!r}" + (f" from event {events[number - 1]}" if events else "")
+            for number, part in enumerate(fault.parts[:_MOST_SHOWN], 1)
+        )
+        is_repeat = len({text[slice(*part)] for part in fault.parts}) == 1
+        yield Report(
+            title=f"The arguments of the call to `{call.name}` hold {len(fault.parts)} JSON objects end to end"
+            + (", all the same." if is_repeat else "."),
+            detail=f"In `{field}`, {fault.words}: {shown}{'; …' if len(fault.parts) > _MOST_SHOWN else ''}.",
+            evidence=tuple(in_message(field, text[slice(*part)], part) for part in fault.parts[:_MOST_SHOWN]),
+            fix="Take the first object: the server or a proxy sent the arguments more than once. Ask without streaming "
+            "to see whether they come once then."
+            if is_repeat
+            else "Make one call of each object. Whoever put the stream's deltas together joined calls that share an "
+            "index: tell them apart by id, or ask without streaming.",
+        )
+
+
+def _events_of(trace: Trace, text: str, parts: tuple[Span, ...]) -> tuple[int, ...]:
+    """Return the number of the stream's event, from 1, in which each object begins; none if they are not known."""
+    stream = trace.chat_stream
+    if stream is None:
+        return ()
+    pieces: list[tuple[int, str]] = []
+    for number, event in enumerate(stream.deltas, 1):
+        for call in as_list(event.delta.get("tool_calls")):
+            piece = as_text(as_object(as_object(call).get("function")).get("arguments"))
+            pieces += [(number, piece)] if piece else []
+    at = "".join(piece for _, piece in pieces).find(text)
+    if at < 0:
+        return ()
+    found: list[int] = []
+    begin = -at
+    for number, piece in pieces:
+        while len(found) < len(parts) and begin + len(piece) > parts[len(found)].start:
+            found.append(number)
+        begin += len(piece)
+    return tuple(found) if len(found) == len(parts) else ()
+
+
+RULE: Rule = TraceRule(
+    code="PD451",
+    name="joined-arguments",
+    severity=Severity.ERROR,
+    stage=Stage.PARSE,
+    find=find,
+    needs=Sight.ANSWER,
+    threads=("BerriAI/litellm#7621", "apache/maka#1976"),
+    explains=("PD402", "PD502"),
+)

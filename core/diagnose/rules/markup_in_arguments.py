@@ -1,0 +1,110 @@
+r"""Markup of calls stands in the arguments or in the id of a returned call.
+
+What it finds:
+    A structural marker in the id of a returned call; in arguments that are not
+    JSON because of it; or in a value of arguments that are JSON, where the
+    first marker is one that closes, as it never does in a text that quotes
+    whole calls. Silent where the raw output shows that this is the value that
+    was written, and where the request holds the same text.
+
+Why it matters:
+    The parser missed the end of a value and read on: the value is wrong, and
+    the call that came next is inside it, so it is never executed.
+
+Bad:
+    `{"path": "a.md</parameter>\n</function>\n</tool_call>\n<tool_call>…b.md"}`
+
+Good:
+    Two calls, `{"path": "a.md"}` and `{"path": "b.md"}`.
+
+Source:
+    tracker: ggml-org/llama.cpp#26763, vllm-project/vllm#24478.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Certainty, Severity, Span, Stage, Trace
+from prompt_debugger.core.diagnose.broken_arguments import Break, broken_calls
+from prompt_debugger.core.diagnose.fields import CallField, as_text, body_of, decode_json, returned_calls, texts_inside
+from prompt_debugger.core.diagnose.markers import find_markers
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import Sight, in_message, written_as
+
+_CLOSES = re.compile(r"</|<[|｜]/|[_▁](?:end|END)|:end_")
+_FIX = (
+    "Read the calls from the raw output: what stands behind the marker is another call, or the end of this one. Report "
+    "the value to the authors of the server's parser, which missed its end; a template or parser of another release "
+    "may expect other white space around the marker."
+)
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Look at ids, then at arguments."""
+    origins = written_as(trace)
+    for index, call in enumerate(returned_calls(trace)):
+        yield from _in_id(call)
+        arguments = decode_json(as_text(call.arguments) or "")
+        written = origins.get(index)
+        if isinstance(arguments, dict) and (written is None or written.arguments_json != arguments):
+            values = [text for text in texts_inside(arguments) if any(True for _ in find_markers(text))]
+            yield from _in_values(trace, call, values)
+    for call, text, fault in broken_calls(trace, Break.MARKUP):
+        field = f"{call.field}.function.arguments"
+        yield Report(
+            title=f"The marker `{text[slice(*fault.span)]}` stands in the arguments of the call to `{call.name}`.",
+            detail=f"`{field}` is {text[:160]!r}: {fault.words}, so they are not JSON.",
+            evidence=(in_message(field, text, fault.span),),
+            fix=_FIX,
+        )
+
+
+def _in_id(call: CallField) -> Iterator[Report]:
+    marker = next(find_markers(call.id or ""), None)
+    if marker is not None and call.id is not None:
+        field = f"{call.field}.id"
+        yield Report(
+            title=f"The marker `{call.id[slice(*marker)]}` stands in the id of the call to `{call.name}`.",
+            detail=f"`{field}` is {call.id[:200]!r}. The parser read on over the end of the id.",
+            evidence=(in_message(field, call.id, marker),),
+            fix=_FIX,
+        )
+
+
+def _in_values(trace: Trace, call: CallField, values: list[str]) -> Iterator[Report]:
+    """Report the first value that goes on into the markup around it."""
+    for value in values:
+        markers = list(find_markers(value))
+        first = value[slice(*markers[0])]
+        if not _CLOSES.search(first) or any(first in text for text in texts_inside(body_of(trace).get("messages"))):
+            continue
+        opens = [span for span in markers if not _CLOSES.search(value[slice(*span)])]
+        arguments = as_text(call.arguments) or ""
+        at = arguments.find(first)
+        field = f"{call.field}.function.arguments"
+        yield Report(
+            title=f"A value in the arguments of the call to `{call.name}` runs on into `{first}`"
+            + (" and the next call." if opens else "."),
+            detail=f"In `{field}`: {value[max(0, markers[0].start - 30) : markers[0].stop + 120]!r}. "
+            "The parser missed the end of the value.",
+            evidence=(in_message(field, arguments[at:], Span(at, at + len(first)) if at >= 0 else None),),
+            fix=_FIX,
+            certainty=Certainty.INFERRED,
+            severity=None if opens else Severity.WARNING,
+        )
+        return
+
+
+RULE: Rule = TraceRule(
+    code="PD452",
+    name="markup-in-arguments",
+    severity=Severity.ERROR,
+    stage=Stage.PARSE,
+    find=find,
+    needs=Sight.ANSWER,
+    threads=("ggml-org/llama.cpp#26763", "vllm-project/vllm#24478"),
+    explains=("PD401", "PD402", "PD502"),
+)

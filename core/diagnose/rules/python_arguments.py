@@ -1,0 +1,56 @@
+r"""The arguments of a call are printed as a Python dict.
+
+What it finds:
+    Arguments of the answer that are Python and not JSON: single quotes around
+    keys, `True`, `False` or `None`. Silent where the raw output shows that the
+    model wrote them so.
+
+Why it matters:
+    `json.loads` refuses them at the first quote, on every call: the server
+    applied `str` to the decoded arguments. Nothing was cut, so a higher token
+    limit changes nothing.
+
+Bad:
+    `"arguments": "{'path': 'a.txt', 'all': True}"`
+
+Good:
+    `"arguments": "{\"path\": \"a.txt\", \"all\": true}"`
+
+Source:
+    tracker: cubist38/mlx-openai-server#124.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.diagnose.broken_arguments import Break, broken_calls
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import Sight, in_message
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report returned arguments in Python's notation."""
+    for call, text, fault in broken_calls(trace, Break.PYTHON):
+        field = f"{call.field}.function.arguments"
+        yield Report(
+            title=f"The arguments of the call to `{call.name}` are printed as Python, not encoded as JSON.",
+            detail=f"`{field}` is {text[:120]!r}: {fault.words}.",
+            evidence=(in_message(field, text, fault.span),),
+            fix="Have the server encode the arguments with `json.dumps`: `str` of a dict writes this. Until then, read "
+            "them with `ast.literal_eval` in the client. Nothing was cut: a higher token limit does not help.",
+        )
+
+
+RULE: Rule = TraceRule(
+    code="PD450",
+    name="python-arguments",
+    severity=Severity.ERROR,
+    stage=Stage.PARSE,
+    find=find,
+    needs=Sight.ANSWER,
+    threads=("cubist38/mlx-openai-server#124",),
+    explains=("PD402", "PD502"),
+)

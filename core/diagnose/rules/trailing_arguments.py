@@ -1,0 +1,58 @@
+r"""Something follows the JSON object of a call's arguments: a bracket too many.
+
+What it finds:
+    Arguments of the answer that begin with one whole JSON object, followed by
+    closing brackets, quotation marks, commas or semicolons alone.
+
+Why it matters:
+    `json.loads` stops with *Extra data*, and some servers answer 500 instead of
+    handing the text on. The object is whole: nothing was cut.
+
+Bad:
+    `"arguments": "{\"city\": \"Paris\"}]"`
+
+Good:
+    `"arguments": "{\"city\": \"Paris\"}"`
+
+Source:
+    tracker: ollama/ollama#17638.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.diagnose.advice import Step, strict_tools
+from prompt_debugger.core.diagnose.broken_arguments import Break, broken_calls
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import Sight, in_message
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report returned arguments with a little too much at their end."""
+    for call, text, fault in broken_calls(trace, Break.TRAILING):
+        field = f"{call.field}.function.arguments"
+        rest = text[slice(*fault.span)]
+        yield Report(
+            title=f"The arguments of the call to `{call.name}` have `{rest.strip()}` too many at their end.",
+            detail=f"In `{field}`, {fault.words}.",
+            evidence=(in_message(field, rest, fault.span),),
+            fix=(
+                Step(f"Read the first {fault.span.start} characters: they are a whole object."),
+                *strict_tools(trace),
+            ),
+        )
+
+
+RULE: Rule = TraceRule(
+    code="PD455",
+    name="trailing-arguments",
+    severity=Severity.ERROR,
+    stage=Stage.PARSE,
+    find=find,
+    needs=Sight.ANSWER,
+    threads=("ollama/ollama#17638",),
+    explains=("PD402", "PD502"),
+)
