@@ -14,6 +14,7 @@ from prompt_debugger.core.evidence.answers import Answer, read_answer, read_stre
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_lines, json_of
+from prompt_debugger.core.evidence.mixed import read_mixed
 from prompt_debugger.core.evidence.readers import Paste, find_reader
 from prompt_debugger.core.evidence.recognise import (
     answer_after_command,
@@ -40,11 +41,17 @@ def read_evidence(text: str, wanted: Form | None = None, row: int = 1) -> Eviden
     """
     if len(text) > MAX_CHARS:
         raise RequestError(f"The pasted text has {len(text):,} characters; at most {MAX_CHARS:,} are read.")
-    paste = Paste(text, max(1, row))
-    found = find_reader(paste, wanted)
-    if found is not None:
-        return found[0].read(paste)
-    return _READERS[wanted or recognise(text)](text, paste.row)
+    if wanted is None:
+        return read_mixed(text, max(1, row), _read_one)
+    found = find_reader(Paste(text, max(1, row)), wanted)
+    return _READERS[wanted](text, max(1, row)) if found is None else found[0].read(Paste(text, max(1, row)))
+
+
+def _read_one(text: str, row: int) -> Evidence:
+    """Read a text that is one thing."""
+    paste = Paste(text, row)
+    found = find_reader(paste)
+    return _READERS[recognise(text)](text, row) if found is None else found[0].read(paste)
 
 
 def _read_request(text: str, _row: int) -> Evidence:

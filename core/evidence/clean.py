@@ -1,0 +1,142 @@
+"""What copying puts around a text, taken off again: colours, quote marks, line numbers, log prefixes, escapes.
+
+Each is taken off only where all of the text shows it, so that a text that was copied well stays as it is.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import textwrap
+from itertools import pairwise
+from typing import NamedTuple
+
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)?|[@-Z\\-_])")
+_QUOTE = re.compile(r"[ \t]{0,3}>(?: |$)")
+_NUMBER = re.compile(r"[ \t]*+(\d{1,7})(?:[ \t]*+[|:│→][ \t]?|\t| {1,2})")
+_CONTAINER = re.compile(r"[A-Za-z][\w.-]{0,80}[ \t]++\| ?")
+_POD = re.compile(r"\[pod/[\w./-]{1,200}\] ?")
+_STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d) (?:std(?:out|err) [FP] )?")
+_JOURNAL = re.compile(r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S{1,80} [^\s\[:]{1,80}(?:\[\d{1,9}\])?: ")
+_RANK = re.compile(r"\([\w. -]{1,60} pid=\d{1,9}\) ?")
+_PREFIXES = (_CONTAINER, _POD, _JOURNAL, _STAMP, _RANK)
+_CURLY = str.maketrans({"\u201c": '"', "\u201d": '"', "\u201e": '"', "\u2018": "'", "\u2019": "'", "\u201a": "'"})
+_INVISIBLE = re.compile("[\ufeff\u200b\u2060]")
+_LEAST_SHARE = 0.9  # of the lines; a prefix may be missing where a terminal wrapped one
+
+
+class Cleaned(NamedTuple):
+    """A text without what copying put around it.
+
+    Attributes:
+        text: The rest.
+        notes: What was taken off, a sentence each.
+    """
+
+    text: str
+    notes: tuple[str, ...]
+
+
+def clean(text: str) -> Cleaned:
+    """Take off what all of a text carries and nobody wrote."""
+    notes: list[str] = []
+    if "\x1b" in text:
+        text = _ANSI.sub("", text)
+        notes.append("Terminal colours were taken out.")
+    if "\r\n" in text and text.count("\r\n") == text.count("\n"):
+        text = text.replace("\r\n", "\n")
+    text = text.lstrip("\ufeff\u200b")
+    for words, take_off in (("Line numbers", _unnumbered), ("Quote marks", _unquoted), ("Log prefixes", _unprefixed)):
+        changed = take_off(text)
+        if changed is not None:
+            text = changed
+            notes.append(f"{words} at the beginning of each line were taken off.")
+    text = _unindented(text)
+    for words, undo in (("HTML escapes", _unescaped), ("Typographic quotes", _straightened)):
+        changed = undo(text)
+        if changed is not None:
+            text = changed
+            notes.append(f"{words} were turned back.")
+    return Cleaned(text, tuple(notes))
+
+
+def without_prefix(line: str) -> str:
+    """Return a line of a log without what containers, pods and journals put before it."""
+    for _ in range(3):
+        found = next((match for prefix in _PREFIXES if (match := prefix.match(line)) is not None), None)
+        if found is None:
+            return line
+        line = line[found.end() :]
+    return line
+
+
+def _unquoted(text: str) -> str | None:
+    return _without(text, _QUOTE, least=1)
+
+
+def _unnumbered(text: str) -> str | None:
+    """Take off line numbers that rise by one from line to line."""
+    lines = text.split("\n")
+    found = [_NUMBER.match(line) or _bare_number(line) for line in lines]
+    numbers = [int(match[1]) for match in found if match is not None]
+    filled = sum(1 for line in lines if line.strip())
+    if len(numbers) < 2 or len(numbers) < filled:
+        return None
+    if any(after != before + 1 for before, after in pairwise(numbers)):
+        return None
+    kept = (line if match is None else line[match.end() :] for line, match in zip(lines, found, strict=True))
+    return "\n".join(kept)
+
+
+def _bare_number(line: str) -> re.Match[str] | None:
+    return re.fullmatch(r"[ \t]*+(\d{1,7})[ \t]*+[|:│→]?", line)
+
+
+def _unprefixed(text: str) -> str | None:
+    changed = None
+    for _ in range(3):
+        found = next((one for prefix in _PREFIXES if (one := _without(text, prefix, least=1)) is not None), None)
+        if found is None:
+            break
+        changed = text = found
+    return changed
+
+
+def _without(text: str, prefix: re.Pattern[str], least: int) -> str | None:
+    """Take a prefix off every line; `None` unless nearly all lines have it."""
+    lines = text.split("\n")
+    filled = sum(1 for line in lines if line.strip())
+    first = next((line for line in lines if line.strip()), "")
+    if filled < least or prefix.match(first) is None:
+        return None
+    found = [prefix.match(line) for line in lines]
+    count = sum(1 for match in found if match is not None)
+    if count < filled * _LEAST_SHARE:
+        return None
+    return "\n".join(line if match is None else line[match.end() :] for line, match in zip(lines, found, strict=True))
+
+
+def _unindented(text: str) -> str:
+    """Take off the margin that two or more lines have in common, as of an indented block of Markdown."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    if len(lines) < 2 or not all(line.startswith(("  ", "\t")) for line in lines):
+        return text
+    return textwrap.dedent(text)
+
+
+def _unescaped(text: str) -> str | None:
+    """Turn back a text that was escaped for HTML as a whole: no mark stands in it that would have been escaped."""
+    if "&" not in text or "<" in text:
+        return None
+    has_quotes = "&quot;" in text or "&#34;" in text or "&#39;" in text or "&#x27;" in text
+    if has_quotes and '"' not in text:
+        return html.unescape(text)
+    is_json = text.lstrip().startswith(("{", "[", "data:"))
+    return html.unescape(text) if "&lt;" in text and not is_json else None
+
+
+def _straightened(text: str) -> str | None:
+    """Turn back the quotes of a text whose double quotes are typographic without exception."""
+    if '"' in text or not ("\u201c" in text or "\u201d" in text):
+        return None
+    return text.translate(_CURLY)

@@ -1,0 +1,193 @@
+"""A text as people paste it: cleaned, read as one thing, or block by block where it is several.
+
+A report has prose, a command with flags, a request, an answer, an error, a log. Each block is read by the reader that
+knows it; what they hold becomes one `Evidence`. Prose is left out, and said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import ChatResult
+from prompt_debugger.core.diagnose.words import counted
+from prompt_debugger.core.evidence.clean import clean
+from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.readers import Paste, find_reader
+from prompt_debugger.core.evidence.recognise import recognise
+from prompt_debugger.core.evidence.split import Block, BlockKind, split, without_comments
+from prompt_debugger.core.evidence.taking import is_cut
+
+Read = Callable[[str, int], Evidence]
+
+LEAST_SCORE = 0.6  # of a reader, for a block of prose
+_MOST_READ = 200  # blocks
+_STRONG = frozenset({Part.REQUEST, Part.MESSAGE, Part.STREAM, Part.ERROR, Part.FLAGS, Part.PROMPT})
+_OTHER_LEAD = re.compile(
+    r"\b(?:expected|should|instead of|correct|works?|working|fixed|desired|workaround)\b", re.IGNORECASE
+)
+_NOT_LEAD = re.compile(r"\b(?:actual|but|wrong|not|does(?:n't| not)|got)\b", re.IGNORECASE)
+_OUTPUT_LEAD = re.compile(r"\b(?:raw|model|generated)\b.{0,40}\b(?:output|text|completion|response)\b", re.IGNORECASE)
+_CONTENT_LEAD = re.compile(r"\bcontent\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    block: Block
+    evidence: Evidence
+
+    @property
+    def is_counterexample(self) -> bool:
+        """Whether the line above says that this is what ought to have come."""
+        return bool(_OTHER_LEAD.search(self.block.lead)) and not _NOT_LEAD.search(self.block.lead)
+
+
+def read_mixed(text: str, row: int, read: Read) -> Evidence:
+    """Read what somebody pasted, whole or block by block.
+
+    Args:
+        text: As it was pasted.
+        row: Which line or recorded exchange, from 1.
+        read: Reads a text that is one thing; raises `RequestError`.
+
+    Raises:
+        RequestError: Nothing in it is known; the error is that of reading it whole.
+    """
+    cleaned = clean(text)
+    blocks = split(cleaned.text)
+    lone = blocks[0] if len(blocks) == 1 and blocks[0].kind is BlockKind.FENCED else None
+    inner = cleaned.text if lone is None or _is_request(lone.text) else lone.text
+    if row > 1:
+        return _noted(read(inner, row), cleaned.notes)
+    whole, failure = _try(inner, row, read)
+    if whole is not None and (len(blocks) < 2 or _is_certain(whole, cleaned.text, blocks)):
+        return _noted(whole, cleaned.notes)
+    merged = _merged(blocks, read)
+    if whole is not None and (merged is None or not _says_more(merged, whole)):
+        return _noted(whole, cleaned.notes)
+    if merged is None:
+        raise failure or RequestError("Nothing in the text is known.", "Paste a request, an answer, a log or an error.")
+    return _noted(merged, cleaned.notes)
+
+
+def _try(text: str, row: int, read: Read) -> tuple[Evidence | None, RequestError | None]:
+    try:
+        return read(text, row), None
+    except RequestError as error:
+        return None, error
+
+
+def _noted(evidence: Evidence, notes: Sequence[str]) -> Evidence:
+    return replace(evidence, notes=(*evidence.notes, *notes)) if notes else evidence
+
+
+def _is_request(text: str) -> bool:
+    return find_reader(Paste(text)) is None and recognise(text) is Form.REQUEST
+
+
+def _is_certain(whole: Evidence, text: str, blocks: Sequence[Block]) -> bool:
+    """Say whether a text that could be read as one thing is not several: nothing else need be looked for in it."""
+    kinds = {block.kind for block in blocks}
+    match whole.form:
+        case Form.REQUEST:
+            is_code = whole.request is not None and whole.request.source == "python"
+            return is_code and not kinds & {BlockKind.FENCED, BlockKind.PYTHON, BlockKind.COMMAND}
+        case Form.OUTPUT:
+            return recognise(text.lstrip()[:2_000]) is Form.OUTPUT and _begins_with_marker(text)
+        case Form.ERROR | Form.LOG | Form.OBJECT | Form.COMMAND:
+            return not kinds - {BlockKind.PROSE}
+        case _:
+            return True
+
+
+def _begins_with_marker(text: str) -> bool:
+    return text.lstrip().startswith(("<", "[", "{", "\uff5c"))
+
+
+def _says_more(merged: Evidence, whole: Evidence) -> bool:
+    strong = {*merged.holds} & _STRONG
+    return bool(strong) if whole.form is Form.OUTPUT else {*merged.holds} > {*whole.holds}
+
+
+def _merged(blocks: Sequence[Block], read: Read) -> Evidence | None:
+    """Return what the blocks hold together; `None` if nothing in them is known."""
+    pieces: list[_Piece] = []
+    unread = 0
+    for block in blocks[:_MOST_READ]:
+        evidence = _of_block(block, read)
+        if evidence is not None:
+            pieces.append(_Piece(block, evidence))
+        else:
+            unread += len([line for line in block.text.split("\n") if line.strip()])
+    if not pieces:
+        return None
+    if len(pieces) == 1:
+        return _noted(pieces[0].evidence, _of_unread(unread))
+    ordered = sorted(pieces, key=lambda piece: piece.is_counterexample)
+    kept = _compatible([piece.evidence for piece in ordered])
+    words = "; ".join(dict.fromkeys(evidence.words for evidence in kept))
+    merged = merge(kept, _form_of(kept), words[:300])
+    return _noted(merged, (*_of_twice([piece.evidence for piece in pieces]), *_of_unread(unread)))
+
+
+def _form_of(pieces: Sequence[Evidence]) -> Form:
+    forms = {piece.form for piece in pieces}
+    if len(forms) == 1:
+        return pieces[0].form
+    return Form.EXCHANGE if any(piece.request is not None for piece in pieces) else pieces[0].form
+
+
+def _compatible(pieces: list[Evidence]) -> list[Evidence]:
+    """Return the pieces that may be put together: an answer that is cut is not compared with anything."""
+    others = [piece for piece in pieces if not is_cut(piece)]
+    has_more = any({*piece.holds} & {Part.REQUEST, Part.RAW, Part.MESSAGE} for piece in others)
+    return others if has_more else pieces
+
+
+def _of_twice(pieces: Sequence[Evidence]) -> tuple[str, ...]:
+    counts = {
+        "request": sum(1 for piece in pieces if piece.request is not None),
+        "answer": sum(1 for piece in pieces if piece.chat is not None or piece.stream is not None),
+        "raw output": sum(1 for piece in pieces if piece.raw is not None),
+    }
+    return tuple(f"Of {count} {name}s in the text, one was read." for name, count in counts.items() if count > 1)
+
+
+def _of_unread(lines: int) -> tuple[str, ...]:
+    if lines == 0:
+        return ()
+    return (f"{counted(lines, 'line')} of text around it {'was' if lines == 1 else 'were'} left out.",)
+
+
+def _of_block(block: Block, read: Read) -> Evidence | None:
+    text = clean(block.text).text if block.kind is BlockKind.FENCED else block.text
+    if block.kind is BlockKind.PROSE:
+        return _of_prose(without_comments(text))
+    evidence, _ = _try(text, 1, read)
+    if evidence is not None:
+        return evidence
+    return _by_lead(block, text) if block.kind is BlockKind.FENCED else None
+
+
+def _of_prose(text: str) -> Evidence | None:
+    paste = Paste(text)
+    found = find_reader(paste)
+    if found is None or found[1] < LEAST_SCORE:
+        return None
+    try:
+        return found[0].read(paste)
+    except RequestError:
+        return None
+
+
+def _by_lead(block: Block, text: str) -> Evidence | None:
+    """Return what the line above a block says that it is: the content of a message, or a raw output."""
+    if _CONTENT_LEAD.search(block.lead):
+        chat = ChatResult({"role": "assistant", "content": text}, None)
+        return Evidence(Form.ANSWER, "the content of a message", chat=chat)
+    if _OUTPUT_LEAD.search(block.lead):
+        return Evidence(Form.OUTPUT, f"a raw output of {len(text):,} characters", raw=text)
+    return None

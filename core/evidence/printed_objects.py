@@ -1,0 +1,332 @@
+"""Objects that Python printed → the JSON that servers send: answers, streams, messages of frameworks.
+
+ChatCompletion(id='…', choices=[Choice(…)])     Message(content=[TextBlock(…), ToolUseBlock(…)])
+ChatCompletionChunk(…)  ChoiceDelta(…)          AIMessage(content='', additional_kwargs={…}, tool_calls=[…])
+Response(output=[ResponseFunctionToolCall(…)])  RequestOutput(prompt='…', outputs=[CompletionOutput(…)])
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.evidence.python_repr import CLASS, CUT, plain
+
+_KEPT_NULLS = ("content", "finish_reason", "logprobs", "usage")
+_WORD_START = re.compile(r"_([a-z])")
+_NESTED = re.compile(r"(?<!\A)(?=[A-Z])")
+
+# Names that stand on their own lines in a printed stream, and what a line of it lacks to be an event.
+STREAMED: Mapping[str, str] = {
+    "ChatCompletionChunk": "chunk",
+    "ModelResponseStream": "chunk",
+    "ChoiceDelta": "delta",
+    "DeltaMessage": "delta",
+    "Delta": "delta",
+    "StreamingChoices": "choice",
+}
+ANTHROPIC_EVENTS: Mapping[str, str] = {
+    "RawMessageStartEvent": "message_start",
+    "RawContentBlockStartEvent": "content_block_start",
+    "RawContentBlockDeltaEvent": "content_block_delta",
+    "RawContentBlockStopEvent": "content_block_stop",
+    "RawMessageDeltaEvent": "message_delta",
+    "RawMessageStopEvent": "message_stop",
+    "MessageStartEvent": "message_start",
+    "ContentBlockStartEvent": "content_block_start",
+    "ContentBlockDeltaEvent": "content_block_delta",
+    "MessageDeltaEvent": "message_delta",
+}
+# Classes of an answer, or of a part of one, that somebody prints; by what `answer_of` makes of them.
+_COMPLETIONS = ("ChatCompletion", "ParsedChatCompletion", "ModelResponse", "ChatCompletionResponse", "Completion")
+_CHOICES = ("Choice", "Choices", "ParsedChoice")
+_MESSAGES = ("ChatCompletionMessage", "ParsedChatCompletionMessage", "ChatMessage", "ChatCompletionOutputMessage")
+_CALLS = (
+    "ChatCompletionMessageToolCall",
+    "ChatCompletionMessageFunctionToolCall",
+    "ParsedFunctionToolCall",
+    "ChatCompletionOutputToolCall",
+)
+_RESPONSES = ("Response", "ParsedResponse", "ResponsesAPIResponse")
+_ITEMS = ("ResponseFunctionToolCall", "ResponseOutputMessage", "ResponseReasoningItem")
+_BLOCKS = ("TextBlock", "ToolUseBlock", "ThinkingBlock")
+_BLOCK_TYPES = {"TextBlock": "text", "ToolUseBlock": "tool_use", "ThinkingBlock": "thinking"}
+LANGCHAIN = ("AIMessage", "AIMessageChunk")
+OFFLINE = ("RequestOutput", "CompletionOutput")
+GEMINI = ("GenerateContentResponse",)
+NAMES = (
+    *_COMPLETIONS, *_CHOICES, *_MESSAGES, *_CALLS, *_RESPONSES, *_ITEMS, *_BLOCKS, *LANGCHAIN, *OFFLINE, *GEMINI,
+    *STREAMED, *ANTHROPIC_EVENTS, "Message", "BetaMessage",
+)  # fmt: skip
+
+
+def class_of(value: JSON) -> str:
+    """Return the class that was printed; "" of anything else."""
+    return str(as_object(value).get(CLASS, ""))
+
+
+def answer_of(value: JSON) -> JSON:
+    """Return an answer as a server sends it; `None` if the object is not one, or too little of it was read.
+
+    Args:
+        value: As `read_printed` returns it.
+    """
+    if isinstance(value, list):
+        return _of_list(value)
+    if not isinstance(value, dict):
+        return None
+    make = _BY_CLASS.get(class_of(value)) or _by_fields(value)
+    return None if make is None else make(value)
+
+
+def has_cut_answer(value: JSON) -> bool:
+    """Say whether the text ended inside the message of an answer, not only after it."""
+    if not isinstance(value, dict):
+        return isinstance(value, list) and any(has_cut_answer(item) for item in value)
+    choices = value.get("choices")
+    if isinstance(choices, list) and choices:
+        message = as_object(choices[0]).get("message")
+        return not isinstance(message, dict) or CUT in message
+    return CUT in value
+
+
+def stream_text(values: list[JSONObject]) -> str:
+    """Return printed chunks, deltas or events as the lines that came over the wire."""
+    lines: list[str] = []
+    for value in values:
+        name = class_of(value)
+        if name in ANTHROPIC_EVENTS:
+            kind = ANTHROPIC_EVENTS[name]
+            lines.append(f"event: {kind}\ndata: {json.dumps({**_without_nulls(value), 'type': kind})}\n\n")
+            continue
+        body = _without_nulls(value)
+        kind = STREAMED.get(name, "chunk")
+        if kind == "delta":
+            body = {"choices": [{"index": 0, "delta": body, "finish_reason": None}]}
+        elif kind == "choice":
+            body = {"choices": [body]}
+        lines.append(f"data: {json.dumps(body)}\n\n")
+    if has_no_end(values):
+        lines.append("data: [DONE]\n\n")
+    return "".join(lines)
+
+
+def has_no_end(values: list[JSONObject]) -> bool:
+    """Say whether a printed stream is made of deltas alone, which have no word on how it ended."""
+    return all(STREAMED.get(class_of(value)) == "delta" for value in values)
+
+
+def offline_run(value: JSONObject) -> JSONObject:
+    """Return prompt, text, ids and finish reason of a run of `LLM.generate` that was printed."""
+    outputs = value.get("outputs")
+    first = outputs[0] if isinstance(outputs, list) and outputs else value
+    output = as_object(first)
+    return as_object(
+        plain(
+            {
+                "prompt": value.get("prompt"),
+                "raw": output.get("text"),
+                "token_ids": output.get("token_ids"),
+                "finish_reason": output.get("finish_reason"),
+            }
+        )
+    )
+
+
+def _of_list(values: list[JSON]) -> JSON:
+    names = {class_of(value) for value in values}
+    if names and names <= set(_BLOCKS):
+        return _anthropic({"content": values, **({CUT: True} if any(has_cut_answer(v) for v in values) else {})})
+    if names and names <= set(_ITEMS):
+        return {"object": "response", "output": [_item(as_object(value)) for value in values if not _is_cut(value)]}
+    if names and names <= set(_CALLS):
+        return _message({"role": "assistant", "content": None, "tool_calls": values})
+    return None
+
+
+def _by_fields(value: JSONObject) -> Callable[[JSONObject], JSON] | None:
+    """Return how an object without a class, or a dict, is read, by what it holds."""
+    if "candidates" in value:
+        return _gemini
+    choices = value.get("choices")
+    if isinstance(choices, list) and any("message" in as_object(choice) for choice in choices):
+        return _completion
+    if "additional_kwargs" in value or "response_metadata" in value:
+        return _langchain
+    if value.get("role") == "assistant" and ("tool_calls" in value or "content" in value):
+        return _anthropic if isinstance(value.get("content"), list) and value.get("type") == "message" else _message
+    return None
+
+
+def _completion(value: JSONObject) -> JSON:
+    choices = value.get("choices")
+    read = [_choice(as_object(choice)) for choice in choices] if isinstance(choices, list) else []
+    kept: list[JSON] = [choice for choice in read if choice is not None]
+    rest = as_object(plain({name: item for name, item in value.items() if name != "choices"}))
+    return {**rest, "choices": kept} if kept else None
+
+
+def _choice(value: JSONObject) -> JSONObject | None:
+    message = value.get("message")
+    if "message" not in value:
+        return None if "text" not in value else as_object(plain(value))
+    read = _message(as_object(message))
+    if not isinstance(read, dict):
+        return None
+    rest = as_object(plain({name: item for name, item in value.items() if name != "message"}))
+    if CUT in as_object(message):
+        rest.pop("finish_reason", None)  # it is the word on a message of which only the beginning is known
+    return {**rest, "message": read}
+
+
+def _one_choice(value: JSONObject) -> JSON:
+    choice = _choice(value)
+    return None if choice is None else {"choices": [choice]}
+
+
+def _message(value: JSONObject) -> JSON:
+    """Return a message; of one that is cut only whole calls and whole texts, and `None` if there are none."""
+    calls = value.get("tool_calls")
+    whole = [call for call in calls if not _is_cut(call)] if isinstance(calls, list) else []
+    rest = {name: item for name, item in value.items() if name != "tool_calls"}
+    message = _without_nulls(rest)
+    message.setdefault("role", "assistant")
+    if isinstance(calls, list):
+        message["tool_calls"] = [_without_nulls(as_object(call)) for call in whole]
+    elif calls is not None:
+        message["tool_calls"] = plain(calls)
+    is_empty = not whole and not message.get("content")
+    return None if CUT in value and is_empty else message
+
+
+def _lone_call(value: JSONObject) -> JSON:
+    return None if _is_cut(value) else _message({"role": "assistant", "content": None, "tool_calls": [value]})
+
+
+def _anthropic(value: JSONObject) -> JSON:
+    blocks = value.get("content")
+    if isinstance(blocks, str):
+        return _message(value)
+    whole = [_block(as_object(block)) for block in blocks if not _is_cut(block)] if isinstance(blocks, list) else []
+    if not whole and CUT in value:
+        return None
+    rest = as_object(plain({name: item for name, item in value.items() if name != "content"}))
+    if CUT in value and any(map(_is_cut, blocks if isinstance(blocks, list) else ())):
+        rest.pop("stop_reason", None)
+    return {**rest, "type": "message", "role": "assistant", "content": list(whole)}
+
+
+def _lone_block(value: JSONObject) -> JSON:
+    return _anthropic({"content": [value], **({CUT: True} if _is_cut(value) else {})})
+
+
+def _block(value: JSONObject) -> JSON:
+    kind = _BLOCK_TYPES.get(class_of(value))
+    return {**({"type": kind} if kind else {}), **_without_nulls(value)}
+
+
+def _responses(value: JSONObject) -> JSON:
+    output = value.get("output")
+    if not isinstance(output, list):
+        return None
+    whole: list[JSON] = [_item(as_object(item)) for item in output if not _is_cut(item)]
+    rest = as_object(plain({name: item for name, item in value.items() if name != "output"}))
+    return {**rest, "object": "response", "output": whole} if whole or CUT not in value else None
+
+
+def _item(value: JSONObject) -> JSON:
+    kinds = dict(zip(_ITEMS, ("function_call", "message", "reasoning"), strict=True))
+    kind = kinds.get(class_of(value))
+    return {**({"type": kind} if kind else {}), **_without_nulls(value)}
+
+
+def _lone_item(value: JSONObject) -> JSON:
+    return None if _is_cut(value) else {"object": "response", "output": [_item(value)]}
+
+
+def _langchain(value: JSONObject) -> JSON:
+    extra, metadata = as_object(value.get("additional_kwargs")), as_object(value.get("response_metadata"))
+    message: JSONObject = {"role": "assistant", "content": plain(value.get("content"))}
+    calls = extra.get("tool_calls")  # as the server sent them
+    if not isinstance(calls, list):
+        kept, invalid = value.get("tool_calls"), value.get("invalid_tool_calls")
+        both = [*(kept if isinstance(kept, list) else []), *(invalid if isinstance(invalid, list) else [])]
+        calls = [_langchain_call(as_object(call)) for call in both if not _is_cut(call)]
+    whole = [call for call in calls if not _is_cut(call)]
+    if whole:
+        message["tool_calls"] = plain(whole)
+    if isinstance(extra.get("reasoning_content"), str):
+        message["reasoning_content"] = extra["reasoning_content"]
+    if CUT in value and not whole and not message["content"]:
+        return None
+    reason = metadata.get("finish_reason", metadata.get("stop_reason"))
+    usage = metadata.get("token_usage", metadata.get("usage"))
+    choice: JSONObject = {"index": 0, "message": message, "finish_reason": reason}
+    return {"choices": [choice], **({"usage": plain(usage)} if isinstance(usage, dict) else {})}
+
+
+def _langchain_call(call: JSONObject) -> JSON:
+    arguments = call.get("args")
+    text = arguments if isinstance(arguments, str) else json.dumps(plain(arguments), ensure_ascii=False)
+    return {"id": call.get("id"), "type": "function", "function": {"name": call.get("name"), "arguments": text}}
+
+
+def _gemini(value: JSONObject) -> JSON:
+    return None if CUT in value and not value.get("candidates") else _camel(plain(value))
+
+
+def _camel(value: JSON) -> JSON:
+    """Return a value with the names of Google's REST API; what a call holds keeps its own."""
+    if isinstance(value, list):
+        return [_camel(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        _WORD_START.sub(lambda found: found[1].upper(), name): item if name in ("args", "response") else _camel(item)
+        for name, item in value.items()
+        if item is not None
+    }
+
+
+def _is_cut(value: JSON) -> bool:
+    return not isinstance(value, dict) or CUT in value
+
+
+def _without_nulls(value: JSONObject) -> JSONObject:
+    """Return an object as it is sent: fields that a class prints though nothing was set are left out."""
+    found: JSONObject = {}
+    for name, item in value.items():
+        if name in (CLASS, CUT) or name.startswith("$") or (item is None and name not in _KEPT_NULLS):
+            continue
+        if isinstance(item, dict) and CLASS in item:
+            found[name] = _without_nulls(item)
+        elif isinstance(item, list):
+            found[name] = [
+                _without_nulls(one) if isinstance(one, dict) and CLASS in one else plain(one) for one in item
+            ]
+        else:
+            found[name] = plain(item)
+    return found
+
+
+def _of_message_class(value: JSONObject) -> JSON:
+    """Return what a `Message(…)` is: Anthropic's with blocks, or LiteLLM's with a text."""
+    return _anthropic(value) if isinstance(value.get("content"), list) else _message(value)
+
+
+_BY_CLASS: Mapping[str, Callable[[JSONObject], JSON]] = {
+    **dict.fromkeys(_COMPLETIONS, _completion),
+    **dict.fromkeys(_CHOICES, _one_choice),
+    **dict.fromkeys(_MESSAGES, _message),
+    **dict.fromkeys(_CALLS, _lone_call),
+    **dict.fromkeys(_RESPONSES, _responses),
+    **dict.fromkeys(_ITEMS, _lone_item),
+    **dict.fromkeys(_BLOCKS, _lone_block),
+    **dict.fromkeys(LANGCHAIN, _langchain),
+    **dict.fromkeys(GEMINI, _gemini),
+    "Message": _of_message_class,
+    "BetaMessage": _of_message_class,
+}

@@ -1,0 +1,144 @@
+"""Objects that Python printed: answers of the openai and anthropic packages, LangChain, LiteLLM, vLLM's offline runs.
+
+    ChatCompletion(id='…', choices=[Choice(finish_reason='tool_calls', …)], …)
+    {'choices': [{'message': {'content': None, 'tool_calls': […]}}]}
+
+Which classes there are and what becomes of them is in `core.evidence.printed_objects`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.evidence.answers import read_answer, read_stream
+from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.printed_objects import (
+    ANTHROPIC_EVENTS,
+    NAMES,
+    OFFLINE,
+    STREAMED,
+    answer_of,
+    class_of,
+    has_cut_answer,
+    has_no_end,
+    offline_run,
+    stream_text,
+)
+from prompt_debugger.core.evidence.python_repr import Printed, read_fields, read_printed
+from prompt_debugger.core.evidence.readers.base import Paste, Reader
+from prompt_debugger.core.evidence.taking import CUT_NOTE, with_answer
+
+MOST_OBJECTS = 20_000
+_MOST_READ = 4  # times the text
+
+_START = re.compile(
+    rf"(?:(?<![\w.'\"])|(?<=\n))(?:{'|'.join(sorted(NAMES, key=len, reverse=True))})\((?=\s*+(?:[a-z_]\w*+=|\)))"
+)
+_DICT = re.compile(r"(?m)^(?:[\w .\[\]-]{0,60}[:=>][ \t]*)?(?=[\[{(])")
+_FIELDS = re.compile(
+    r"(?:content=['\"\[N]|id=['\"](?:chatcmpl|msg|resp|gen)|sdk_http_response=|candidates=\[|content=None)"
+)
+_PYTHON_VALUES = re.compile(r"[:\[, =(](?:None|True|False|'[^'\n]{0,200}')")
+_CODE = re.compile(r"(?m)^[ \t]*(?:import |from [\w.]+ import |def |async def )|\.(?:create|invoke|parse|generate)\(")
+
+
+def _finds(paste: Paste) -> float:
+    text = paste.text
+    if paste.value is not None or _CODE.search(text[:20_000]):
+        return 0.0
+    if _START.search(text):
+        return 0.9
+    return 0.8 if _without_class(text) is not None else 0.0
+
+
+def _read(paste: Paste) -> Evidence:
+    found = _printed(paste.text)
+    streamed = [value for value in found if class_of(value) in STREAMED or class_of(value) in ANTHROPIC_EVENTS]
+    if streamed:
+        return _stream(streamed)
+    for value in found:
+        if class_of(value) in OFFLINE:
+            return _offline(value)
+    read = [(value, answer) for value in found if (answer := answer_of(value)) is not None]
+    if not read:
+        raise RequestError(
+            "The printed object ends before anything of the answer that can be read.", "Paste all of what was printed."
+        )
+    value, answer = read[0]
+    words = f"a printed `{class_of(value)}`" if class_of(value) else "a printed answer"
+    notes = (CUT_NOTE,) if has_cut_answer(value) else ()
+    if len(read) > 1:
+        notes = (*notes, f"Only the first of {len(read):,} printed answers was read.")
+    return with_answer(Evidence(Form.OBJECT, words, notes=notes), read_answer(answer))
+
+
+def _stream(values: list[JSONObject]) -> Evidence:
+    words = f"{len(values):,} printed events of a stream"
+    evidence = with_answer(Evidence(Form.OBJECT, words), read_stream(stream_text(values)))
+    if evidence.chat is None or not has_no_end(values):
+        return evidence
+    chat = replace(evidence.chat, body="")  # without a body nobody expects a word on how it ended
+    return replace(evidence, chat=chat, stream=chat)
+
+
+def _printed(text: str) -> list[JSONObject]:
+    """Return the objects that a text prints, in order; none that stands in another."""
+    found: list[JSONObject] = []
+    at, left = 0, _MOST_READ * len(text)
+    while len(found) < MOST_OBJECTS and left > 0:
+        start = _START.search(text, at)
+        if start is None:
+            break
+        read = read_printed(text, start.start())
+        at = start.end() if read is None else max(start.end(), read.stop)
+        left -= at - start.start()
+        if read is not None and isinstance(read.value, dict):
+            found.append(read.value)
+            left -= len(text) - at if read.is_cut else 0
+    if found:
+        return found
+    lone = _without_class(text)
+    return [] if lone is None or not isinstance(lone.value, dict) else [lone.value]
+
+
+def _without_class(text: str) -> Printed | None:
+    """Return an answer that is printed as a dict or as fields; `None` if nothing begins like one."""
+    start = text.lstrip("\ufeff \t\r\n")
+    if not _PYTHON_VALUES.search(text[:100_000]):
+        return None
+    if _FIELDS.match(start):
+        read = read_fields(start)
+    elif (at := _DICT.search(text[:5_000])) is not None:
+        read = read_printed(text, at.end())
+        if read is not None and isinstance(read.value, list) and read.value:
+            read = read._replace(value=_of_one(read.value))
+    else:
+        return None
+    return read if read is not None and answer_of(read.value) is not None else None
+
+
+def _of_one(values: list[JSON]) -> JSON:
+    """Return the only member of a list that is an answer; a history of messages is none."""
+    return values[0] if len(values) == 1 else None
+
+
+def _offline(value: JSONObject) -> Evidence:
+    run = offline_run(value)
+    raw, prompt, reason, ids = (run.get(name) for name in ("raw", "prompt", "finish_reason", "token_ids"))
+    if not isinstance(raw, str):
+        raise RequestError("The printed output ends before its text.", "Paste all of what was printed.")
+    numbers = [one for one in ids if isinstance(one, int)] if isinstance(ids, list) else []
+    evidence = Evidence(Form.OBJECT, f"a printed `{class_of(value)}`", raw=raw)
+    return replace(
+        evidence,
+        prompt=prompt if isinstance(prompt, str) else None,
+        finish_reason=reason if isinstance(reason, str) else None,
+        token_ids=tuple(numbers) if isinstance(ids, list) and numbers and len(numbers) == len(ids) else None,
+    )
+
+
+READER = Reader(Form.OBJECT, _finds, _read)

@@ -1,0 +1,227 @@
+"""A text of several things → its blocks: fenced code, JSON, streams, commands, interactive sessions, and prose.
+
+    ```json … ```    {"model": …}    data: {…}    $ curl …    >>> print(x)
+
+Every character is looked at a bounded number of times; what a block holds is not decided here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+_FENCE = re.compile(r"[ \t]{0,12}(`{3,}|~{3,})[ \t]*([\w+./-]{0,40})[^\n`]{0,80}$")
+_QUOTED = re.compile(r"[ \t]{0,3}>(?: |$)")
+_JSON = re.compile(r"[ \t]*+(?=\{\s*+[\"}]|\[\s*+[\[{\"\]])")
+_STREAM = re.compile(r"[ \t]*+(?:data:|event:|id: |retry:|: ?\w|:$)")
+_DATA = re.compile(r"[ \t]*+(?:data:|event:)")
+_COMMAND = re.compile(
+    r"[ \t]*+(?:[\w.~/@:-]{0,60}[$#%❯>][ \t]+)?"
+    r"(?=(?:sudo |time |exec |nohup |[A-Z_]+=\S+ ){0,8}(?:curl(?:\.exe)?|vllm|docker|podman|llama-server|llama-cli|"
+    r"\S{0,80}/llama-server|python3? -m|sglang|ollama (?:run|serve)|ExecStart=)[ \t=])"
+)
+_PROMPT = re.compile(r"[ \t]*+(?:>>>|\.\.\.)(?: |$)")
+_SHELL = re.compile(r"(?:[\w.~/@:-]{0,60})[$❯][ \t]+\S")
+_TAG = re.compile(r"[ \t]*</?(?:details|summary|p|br|div|pre|code|b|i)\b[^<>]{0,80}>", re.IGNORECASE)
+_COMMENT = re.compile(r"[ \t]*(?:#|//) ?")
+_WORDS = re.compile(r"""(?:[^'"\\\n]++|\\.|'[^']*+'|"(?:[^"\\]++|\\.)*+")*+""", re.DOTALL)
+_DECODER = json.JSONDecoder()
+_MOST_READ = 6  # times the text, for JSON that is begun and never ends
+MOST_BLOCKS = 2_000
+
+
+class BlockKind(StrEnum):
+    """What a block looks like from outside."""
+
+    FENCED = "fenced block"
+    JSON = "JSON"
+    STREAM = "stream"
+    COMMAND = "command"
+    PYTHON = "interactive Python"
+    PROSE = "prose"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One part of a text.
+
+    Attributes:
+        text: Without fence and quote marks.
+        kind: What it looks like.
+        lead: The last line of prose above it; "" if there is none.
+    """
+
+    text: str
+    kind: BlockKind
+    lead: str = ""
+
+
+def split(text: str) -> tuple[Block, ...]:
+    """Return the blocks of a text in order, without blank ones; at most `MOST_BLOCKS`, the rest is one of prose."""
+    blocks: list[Block] = []
+    _Splitter(text, blocks).run()
+    lead = ""
+    found: list[Block] = []
+    for block in blocks:
+        if not block.text.strip():
+            continue
+        found.append(replace(block, lead=lead))
+        if block.kind is BlockKind.PROSE:
+            lead = next((line.strip() for line in reversed(block.text.split("\n")) if line.strip()), lead)[:200]
+    return tuple(found)
+
+
+def without_comments(text: str) -> str:
+    """Return a text whose lines are all comments without their marks; else the text."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    if not lines or not all(_COMMENT.match(line) for line in lines):
+        return text
+    return "\n".join(_COMMENT.sub("", line, count=1) for line in text.split("\n"))
+
+
+class _Splitter:
+    """Goes through the lines once; what no other block takes becomes prose."""
+
+    def __init__(self, text: str, blocks: list[Block]) -> None:
+        self._text = text
+        self._blocks = blocks
+        self._lines = _line_starts(text)
+        self._left = _MOST_READ * len(text)
+        self._known = 0  # JSON that begins before was found to be broken
+        self._prose: list[str] = []
+
+    def run(self) -> None:
+        """Fill the list of blocks."""
+        at = 0
+        takers = (self._fence, self._quote, self._stream, self._json, self._command, self._python)
+        while at < len(self._lines):
+            line = self._line(at)
+            if len(self._blocks) < MOST_BLOCKS and line.strip():
+                stop = next((stop for take in takers if (stop := take(at, line)) > at), at)
+                if stop > at:
+                    at = stop
+                    continue
+            self._prose.append(_TAG.sub("", line))
+            at += 1
+        self._end_prose()
+
+    def _line(self, at: int) -> str:
+        start = self._lines[at]
+        stop = self._lines[at + 1] - 1 if at + 1 < len(self._lines) else len(self._text)
+        return self._text[start:stop]
+
+    def _add(self, text: str, kind: BlockKind) -> None:
+        self._end_prose()
+        self._blocks.append(Block(text, kind))
+
+    def _end_prose(self) -> None:
+        if self._prose:
+            self._blocks.append(Block("\n".join(self._prose), BlockKind.PROSE))
+            self._prose = []
+
+    def _fence(self, at: int, line: str) -> int:
+        found = _FENCE.match(line)
+        if found is None:
+            return at
+        mark = found[1]
+        lines: list[str] = []
+        margin = len(line) - len(line.lstrip())
+        for number in range(at + 1, len(self._lines)):
+            inner = self._line(number)
+            if inner.strip().startswith(mark) and not inner.strip().strip(mark[0]):
+                self._add("\n".join(lines), BlockKind.FENCED)
+                return number + 1
+            lines.append(inner[margin:] if not inner[:margin].strip() else inner)
+        self._add("\n".join(lines), BlockKind.FENCED)  # cut before its end
+        return len(self._lines)
+
+    def _quote(self, at: int, line: str) -> int:
+        stop = at
+        lines: list[str] = []
+        while stop < len(self._lines) and (found := _QUOTED.match(self._line(stop))) is not None:
+            lines.append(self._line(stop)[found.end() :])
+            stop += 1
+        if stop > at:
+            inner: list[Block] = []
+            _Splitter("\n".join(one for one in lines if not _QUOTED.match(one)), inner).run()
+            self._end_prose()
+            self._blocks.extend(inner)
+        return stop
+
+    def _stream(self, at: int, line: str) -> int:
+        if not _DATA.match(line):
+            return at
+        stop = at
+        while stop < len(self._lines) and (not self._line(stop).strip() or _STREAM.match(self._line(stop))):
+            stop += 1
+        self._add("\n".join(self._line(number) for number in range(at, stop)) + "\n", BlockKind.STREAM)
+        return stop
+
+    def _json(self, at: int, line: str) -> int:
+        found = _JSON.match(self._text, self._lines[at])
+        if found is None or found.end() < self._known or self._left <= 0:
+            return at
+        try:
+            _, stop = _DECODER.raw_decode(self._text, found.end())
+        except json.JSONDecodeError as error:
+            self._known = error.pos
+            self._left -= max(error.pos - found.end(), error.pos // 16)
+            return at
+        except (ValueError, RecursionError):
+            self._left = 0
+            return at
+        self._left -= stop - found.end()
+        self._add(self._text[found.end() : stop], BlockKind.JSON)
+        last = self._line_of(stop, at)
+        rest = self._text[stop : self._lines[last + 1] if last + 1 < len(self._lines) else len(self._text)].strip(
+            " ,;\n"
+        )
+        if rest:
+            self._prose.append(rest)
+        return last + 1
+
+    def _line_of(self, place: int, at: int) -> int:
+        while at + 1 < len(self._lines) and self._lines[at + 1] <= place:
+            at += 1
+        return at
+
+    def _command(self, at: int, line: str) -> int:
+        found = _COMMAND.match(line)
+        if found is None:
+            return at
+        start = self._lines[at] + found.end()
+        stop = self._end_of_command(start)
+        self._add(self._text[start:stop], BlockKind.COMMAND)
+        return self._line_of(stop, at) + 1
+
+    def _end_of_command(self, start: int) -> int:
+        """Return where a command ends: at the first line end that is neither quoted nor escaped."""
+        found = _WORDS.match(self._text, start) if self._left > 0 else None
+        stop = start if found is None else found.end()
+        self._left -= 2 * (stop - start)
+        if stop < len(self._text) and self._text[stop] == "\n":
+            return stop
+        if stop < len(self._text):  # a quote that is never closed: the command is its first line
+            self._left -= len(self._text) - stop
+            end = self._text.find("\n", start)
+            return len(self._text) if end < 0 else end
+        return stop
+
+    def _python(self, at: int, line: str) -> int:
+        """Take an interactive session of Python or a shell: what was typed is one block, what it printed another."""
+        if _SHELL.match(line):
+            return at + 1  # a command of no interest
+        stop = at
+        lines: list[str] = []
+        while stop < len(self._lines) and (found := _PROMPT.match(self._line(stop))) is not None:
+            lines.append(self._line(stop)[found.end() :])
+            stop += 1
+        if stop > at:
+            self._add("\n".join(lines), BlockKind.PYTHON)
+        return stop
+
+
+def _line_starts(text: str) -> list[int]:
+    return [0, *(found.end() for found in re.finditer("\n", text))]
