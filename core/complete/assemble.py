@@ -8,16 +8,30 @@
 
 Strings grow, lists of other things grow, objects merge; what names a thing
 (`role`, `type`, `id`) is set once and not glued to itself when repeated.
+
+Two calls that share an index stay two calls: another id with another name, or another name once arguments have
+begun, starts a new one. A client that goes by the index alone joins them into a call that nobody made; that a stream
+lets it do so is reported by a rule (`stream_index_collision`).
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.backends.limits import MAX_CALLS, MAX_VALUES
-from prompt_debugger.core.complete.shapes import count_values, integer_of, objects_of, text_of
+from prompt_debugger.core.complete.shapes import count_values, integer_of, objects_of, parse_object, text_of
 
 _NAMES = frozenset({"role", "type", "id"})
+_MOST_CHECKS = 64  # of arguments that may be whole; a stream that names each part anew is one call
+
+
+class _Slot(NamedTuple):
+    """The place of a call: its index on the wire, and which of several calls there it is."""
+
+    at: int
+    turn: int
 
 
 class MessageAssembler:
@@ -30,10 +44,13 @@ class MessageAssembler:
 
     def __init__(self) -> None:
         self._fields: JSONObject = {}
-        self._calls: dict[int, JSONObject] = {}
-        self._index_by_id: dict[str, int] = {}
+        self._calls: dict[_Slot, JSONObject] = {}
+        self._slot_by_id: dict[str, _Slot] = {}
+        self._turn: dict[int, int] = {}
+        self._newest: dict[int, int] = {}
         self._highest = -1
-        self._last_index = 0
+        self._last = _Slot(0, 0)
+        self._checks_left = _MOST_CHECKS
         self.has_unread_calls = False
         self.has_unread_values = False
         self._left = MAX_VALUES
@@ -52,44 +69,75 @@ class MessageAssembler:
         """Return the message so far; tool calls in order of their index, without it."""
         message = _joined(self._fields)
         if self._calls:
-            message["tool_calls"] = [_joined(self._calls[index]) for index in sorted(self._calls)]
+            message["tool_calls"] = [_joined(self._calls[slot]) for slot in sorted(self._calls)]
         return message
 
     def _add_call(self, call: JSONObject, position: int) -> None:
         index = integer_of(call.get("index"))
-        if index is None:
-            index = self._index_without(call, position)
-        if index not in self._calls and len(self._calls) >= MAX_CALLS:
+        slot = self._slot_without(call, position) if index is None else self._slot_at(index, call)
+        if slot not in self._calls and len(self._calls) >= MAX_CALLS:
             self.has_unread_calls = True
             return
-        self._last_index = index
+        self._last = slot
+        self._turn[slot.at] = slot.turn
+        self._newest[slot.at] = max(slot.turn, self._newest.get(slot.at, 0))
         part: JSONObject = {key: value for key, value in call.items() if key != "index"}
-        before = self._calls.get(index, {})
+        before = self._calls.get(slot, {})
         before_id = before.get("id")
         function = self._merged_function(as_object(before.get("function")), as_object(part.pop("function", None)))
         after = self._merged(before, part)
         if function or "function" in call:
             after["function"] = function
-        self._calls[index] = after
-        self._highest = max(self._highest, index)
-        self._name(index, text_of(before_id), text_of(after.get("id")))
+        self._calls[slot] = after
+        self._highest = max(self._highest, slot.at)
+        self._name(slot, text_of(before_id), text_of(after.get("id")))
 
-    def _name(self, index: int, before: str | None, after: str | None) -> None:
+    def _name(self, slot: _Slot, before: str | None, after: str | None) -> None:
         """Remember which call has an id; looking through all of them for each part costs the square."""
-        if before and before != after and self._index_by_id.get(before) == index:
-            del self._index_by_id[before]
+        if before and before != after and self._slot_by_id.get(before) == slot:
+            del self._slot_by_id[before]
         if after:
-            self._index_by_id.setdefault(after, index)
+            self._slot_by_id.setdefault(after, slot)
 
-    def _index_without(self, call: JSONObject, position: int) -> int:
-        """Return the index of a call that names none: the one with its id, a new one, or the last one."""
+    def _slot_at(self, index: int, call: JSONObject) -> _Slot:
+        """Return the place of a call that names its index: the last one there, an earlier one, or a new one."""
+        slot = _Slot(index, self._turn.get(index, 0))
+        before = self._calls.get(slot)
+        if before is None:
+            return slot
         call_id = text_of(call.get("id"))
-        known = self._index_by_id.get(call_id) if call_id else None
+        known = self._slot_by_id.get(call_id) if call_id else None
+        if known is not None and known.at == index:
+            return known
+        return _Slot(index, self._newest[index] + 1) if self._is_another(before, call, call_id) else slot
+
+    def _is_another(self, before: JSONObject, call: JSONObject, call_id: str | None) -> bool:
+        """Say whether a part at the index of a call begins another one: it is named, and cannot belong to that one."""
+        name = text_of(as_object(call.get("function")).get("name"))
+        function = as_object(before.get("function"))
+        if not name or not function.get("name"):
+            return False
+        has_other_id = bool(call_id and before.get("id") and before["id"] != call_id)
+        if not _is_text(function["name"], name):
+            return has_other_id or bool(function.get("arguments"))
+        return has_other_id and self._is_whole(function.get("arguments"))
+
+    def _is_whole(self, arguments: JSON) -> bool:
+        """Say whether arguments are a whole object; looked at no more than some times, for each look reads them all."""
+        if not isinstance(arguments, str) or self._checks_left <= 0:
+            return False
+        self._checks_left -= 1
+        return bool(parse_object(str(arguments)))
+
+    def _slot_without(self, call: JSONObject, position: int) -> _Slot:
+        """Return the place of a call that names no index: the one with its id, a new one, or the last one."""
+        call_id = text_of(call.get("id"))
+        known = self._slot_by_id.get(call_id) if call_id else None
         if known is not None:
             return known
         if call_id or not self._calls:
-            return self._highest + 1
-        return self._last_index if position == 0 else self._highest + 1
+            return _Slot(self._highest + 1, 0)
+        return self._last if position == 0 else _Slot(self._highest + 1, 0)
 
     def _merged_function(self, before: JSONObject, part: JSONObject) -> JSONObject:
         """Merge `function`: arguments grow; a name that is repeated whole is not doubled."""

@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import replace
 
-from prompt_debugger.core.base.errors import RequestError
-from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
+from prompt_debugger.core.base.errors import RequestError, shorten
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, Refusal
 from prompt_debugger.core.complete.answers import read_chat
-from prompt_debugger.core.complete.backends.sse import SseParser
+from prompt_debugger.core.complete.backends.error_words import words_of
 from prompt_debugger.core.complete.chat_stream import ChatStreamReader
-from prompt_debugger.core.evidence.json_of import json_of
+from prompt_debugger.core.complete.shapes import objects_of, text_of
+from prompt_debugger.core.evidence.answer import Answer
+from prompt_debugger.core.evidence.dialects import dialect_of_answer, dialect_of_event
+from prompt_debugger.core.evidence.events import Events, events_of_objects, events_of_sse
+from prompt_debugger.core.evidence.json_of import json_lines, json_of
+from prompt_debugger.core.evidence.shapes import Shaped, chunks_of_deltas, is_chunk, shape_answer
+
+_GATHERED = "The message was put together from a stream."
 
 
-class Answer(NamedTuple):
-    """What was read: a message or a raw output, and what was left out on the way."""
+def is_answer(value: JSON) -> bool:
+    """Say whether a JSON value is what a server answers: of any of the APIs, whole or a part of it."""
+    return dialect_of_answer(value) is not None or shape_answer(value) is not None
 
-    chat: ChatResult | None = None
-    stream: ChatResult | None = None
-    raw: str | None = None
-    finish_reason: str | None = None
-    notes: tuple[str, ...] = ()
+
+def is_event_list(values: Sequence[JSON]) -> bool:
+    """Say whether JSON values are the events of one stream."""
+    first = values[0] if values else None
+    if dialect_of_event(first) is not None or is_chunk(first):
+        others = values[1:20]
+        return all(dialect_of_event(one) is not None or is_chunk(one) or is_error(one) for one in others)
+    return False
 
 
 def read_answer(value: JSON) -> Answer:
@@ -31,40 +44,72 @@ def read_answer(value: JSON) -> Answer:
     """
     if isinstance(value, str):
         return _answer_of_text(value)
-    if not isinstance(value, dict):
-        raise RequestError("The answer is no object.", "Paste the whole body that the server sent.")
-    choices = value.get("choices")
-    if isinstance(choices, list):
-        return _first_choice(value, choices)
-    if isinstance(value.get("output"), list):
-        return _responses_answer(value)
-    if isinstance(value.get("content"), list) and value.get("type") == "message":
-        return _anthropic_answer(value)
-    return _of_message(value, None)
+    if isinstance(value, list) and (events := events_in_list(value)) is not None:
+        return _read_events(events, json.dumps(value, ensure_ascii=False))
+    dialect = dialect_of_answer(value)
+    if dialect is not None and isinstance(value, dict):
+        return dialect.read_answer(value)
+    shaped = shape_answer(value)
+    if shaped is not None:
+        return _of_chat(shaped)
+    if isinstance(value, dict) and is_error(value):
+        return Answer(error=refusal_of(value), words="an error in place of an answer")
+    raise RequestError(
+        f"The response was not recognised: {_what_it_is(value)}.",
+        "Expected is an object with `choices`, `content`, `candidates`, `output` or `message`, or an `error`.",
+    )
+
+
+def events_in_list(values: list[JSON]) -> Events | None:
+    """Return the events of a stream that was pasted as one list; `None` if it is another list."""
+    objects = [value for value in values if isinstance(value, dict)]
+    if len(objects) == len(values) and is_event_list(values):
+        return events_of_objects(objects)
+    chunks = chunks_of_deltas(values)
+    return None if chunks is None else events_of_objects(chunks)
 
 
 def read_stream(text: str) -> Answer:
-    """Read the transcript of a stream of chat completion chunks, or of plain completion chunks.
+    """Read the transcript of a stream: server-sent events, one JSON object a line, or one list of events.
 
     Raises:
         RequestError: It is a stream of another API, or holds no event.
     """
-    parser, reader = SseParser(), ChatStreamReader()
-    events = (*parser.feed(text.encode("utf-8", "replace")), *parser.finish())
-    chunks = [chunk for event in events if isinstance(chunk := json_of(event.data), dict)]
-    if not any(isinstance(chunk.get("choices"), list) for chunk in chunks):
-        kinds = sorted({str(chunk["type"])[:40] for chunk in chunks if "type" in chunk})[:3]
-        what = f"its events are of another API: {', '.join(kinds)}" if kinds else "it holds no chunk with `choices`"
-        raise RequestError(f"The stream cannot be read: {what}.", "Paste the stream of /v1/chat/completions.")
-    texts = [piece for chunk in chunks for piece in _texts_of(chunk)]
-    if texts:
-        return Answer(raw="".join(texts), notes=("The raw output was put together from a stream of completions.",))
-    for event in events:
-        reader.feed(event, 0.0)
-    chat = reader.finish(text, 0.0)
-    return Answer(
-        chat=chat, stream=chat, finish_reason=chat.finish_reason, notes=("The message was put together from a stream.",)
-    )
+    value = json_of(text)
+    if isinstance(value, list) and (listed := events_in_list(value)) is not None:
+        return _read_events(listed, text)
+    if isinstance(value, dict) and is_event_list([value]):
+        return _read_events(events_of_objects([value]), text)
+    if lines := json_lines(text):
+        read = [json_of(line) for line in lines]
+        whole = [one for one in read if isinstance(one, dict)]
+        answer = _read_events(events_of_objects(whole), text)
+        if len(whole) < len(read):
+            note = f"{len(read) - len(whole)} of {len(read):,} lines are not JSON objects and were left out."
+            return answer._replace(notes=(*answer.notes, note))
+        return answer
+    return _read_events(events_of_sse(text), text)
+
+
+def refusal_of(value: JSONObject) -> Refusal:
+    """Return an error that came in place of an answer; the status is 0 where it is not said."""
+    words = words_of(value)
+    error = as_object(value.get("error"))
+    codes = (error.get("status"), error.get("code"), value.get("status"), value.get("code"), value.get("status_code"))
+    status = next((code for code in codes if type(code) is int and 100 <= code < 600), 0)
+    return Refusal(status, words or shorten(value, 400), text_of(error.get("param")))
+
+
+def is_error(value: JSON) -> bool:
+    """Say whether a JSON value is an error that a server answered with."""
+    return isinstance(value, dict) and (bool(value.get("error")) or value.get("type") == "error")
+
+
+def _what_it_is(value: JSON) -> str:
+    if not isinstance(value, dict):
+        return f"it is {shorten(value)}"
+    names = ", ".join(f"`{name[:40]}`" for name in list(value)[:12])
+    return f"it has {names}" if names else "it is an empty object"
 
 
 def _answer_of_text(text: str) -> Answer:
@@ -72,82 +117,104 @@ def _answer_of_text(text: str) -> Answer:
     if start.startswith(("data:", "event:", ":")):
         return read_stream(text)
     value = json_of(text)
-    return Answer(raw=text) if value is None or isinstance(value, str) else read_answer(value)
+    if value is not None and not isinstance(value, str):
+        return read_answer(value)
+    lines = json_lines(text)
+    if lines and is_event_list([json_of(line) for line in lines[:20]]):
+        return read_stream(text)
+    return Answer(raw=text)
+
+
+def _read_events(found: Events, body: str) -> Answer:
+    """Read the events of a stream, of whichever API they are.
+
+    Raises:
+        RequestError: They are of an API that is not known, or there is none.
+    """
+    dialect = next((one for value in found.objects[:50] if (one := dialect_of_event(value)) is not None), None)
+    if dialect is not None:
+        answer = dialect.read_events(found.objects, body)
+    elif any(isinstance(value.get("choices"), list) for value in found.objects):
+        answer = _chat_stream(found, body)
+    elif any(is_error(value) for value in found.objects):
+        answer = _only_error(found, body)
+    else:
+        raise _unknown_stream(found)
+    return answer._replace(notes=(*found.notes, *answer.notes))
+
+
+def _chat_stream(found: Events, body: str) -> Answer:
+    texts = [piece for chunk in found.objects for piece in _texts_of(chunk)]
+    if texts:
+        reasons = [reason for chunk in found.objects if (reason := _reason_of(chunk)) is not None]
+        return Answer(
+            raw="".join(texts),
+            finish_reason=reasons[-1] if reasons else None,
+            notes=("The raw output was put together from a stream of completions.",),
+            words="a stream of plain completions",
+        )
+    reader = ChatStreamReader()
+    for event in found.events:
+        reader.feed(event, 0.0)
+    chat = reader.finish(body, 0.0)
+    notes = [_GATHERED]
+    indexes = {
+        index for chunk in found.objects for one in objects_of(chunk.get("choices")) if (index := one.get("index"))
+    }
+    if indexes:
+        notes.append(f"Only the first of {len(indexes) + 1} streamed answers was read.")
+    return Answer(chat, chat, finish_reason=chat.finish_reason, notes=tuple(notes), words="a streamed response")
+
+
+def _only_error(found: Events, body: str) -> Answer:
+    """Return a stream that holds an error and nothing else."""
+    refusal = refusal_of(next(value for value in found.objects if is_error(value)))
+    stream = ChatResult({}, None, body=body, error=f"the server reported an error: {refusal.message}")
+    return Answer(None, stream, error=refusal, words="a stream that holds an error and no answer")
+
+
+def _unknown_stream(found: Events) -> RequestError:
+    kinds = sorted({str(value["type"])[:40] for value in found.objects if "type" in value})[:3]
+    if kinds:
+        what = f"its events are of an API that is not known: {', '.join(kinds)}"
+    elif found.events:
+        what = "none of its events holds `choices`"
+    else:
+        what = "it holds no event"
+    hint = "Paste a stream of chat completions, plain completions, Responses, Messages, Gemini or Ollama."
+    return RequestError(f"The stream cannot be read: {what}.", hint)
 
 
 def _texts_of(chunk: JSONObject) -> list[str]:
-    choices = chunk.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    text = first.get("text") if isinstance(first, dict) else None
+    first = _first_choice_of(chunk)
+    text = first.get("text")
     return [text] if isinstance(text, str) else []
 
 
-def _first_choice(value: JSONObject, choices: list[JSON]) -> Answer:
-    first = choices[0] if choices else None
-    more = (f"Only the first of {len(choices)} answers was read.",) if len(choices) > 1 else ()
-    if isinstance(first, dict) and isinstance(first.get("text"), str) and "message" not in first:
-        reason = first.get("finish_reason")
-        return Answer(raw=str(first["text"]), finish_reason=reason if isinstance(reason, str) else None, notes=more)
-    chat = read_chat(value, "", 0.0)
-    if chat.error is not None and not chat.message:
-        raise RequestError(f"The response holds no message: {chat.error}.", "Paste the whole body of the response.")
-    return Answer(chat=chat, finish_reason=chat.finish_reason, notes=more)
+def _reason_of(chunk: JSONObject) -> str | None:
+    return text_of(_first_choice_of(chunk).get("finish_reason"))
 
 
-def _of_message(message: JSONObject, reason: str | None, notes: tuple[str, ...] = ()) -> Answer:
-    return Answer(chat=ChatResult(message, reason), finish_reason=reason, notes=notes)
+def _first_choice_of(chunk: JSONObject) -> JSONObject:
+    choices = objects_of(chunk.get("choices"))
+    return choices[0] if choices else {}
 
 
-def _responses_answer(value: JSONObject) -> Answer:
-    texts: list[str] = []
-    reasoning: list[str] = []
-    calls: list[JSON] = []
-    lost: list[str] = []
-    for item in _objects(value["output"]):
-        match item.get("type"):
-            case "message":
-                texts += [str(part.get("text", "")) for part in _objects(item.get("content"))]
-            case "function_call":
-                calls.append(_call(item.get("call_id"), item.get("name"), str(item.get("arguments", ""))))
-            case "reasoning":
-                parts = (*_objects(item.get("content")), *_objects(item.get("summary")))
-                reasoning += [str(part.get("text", "")) for part in parts]
-            case other:
-                lost.append(f"An item of type `{str(other)[:40]}` of the response has no place in a message.")
-    message = _message("".join(texts), "\n".join(reasoning), calls)
-    return _of_message(message, None, ("A response of OpenAI's Responses was read as a message.", *lost))
-
-
-def _anthropic_answer(value: JSONObject) -> Answer:
-    texts: list[str] = []
-    reasoning: list[str] = []
-    calls: list[JSON] = []
-    for block in _objects(value["content"]):
-        match block.get("type"):
-            case "text":
-                texts.append(str(block.get("text", "")))
-            case "thinking":
-                reasoning.append(str(block.get("thinking", "")))
-            case "tool_use":
-                calls.append(_call(block.get("id"), block.get("name"), json.dumps(block.get("input", {}))))
-            case _:
-                pass
-    reasons = {"tool_use": "tool_calls", "max_tokens": "length", "end_turn": "stop", "stop_sequence": "stop"}
-    reason = reasons.get(str(value.get("stop_reason")))
-    message = _message("".join(texts), "\n".join(reasoning), calls)
-    return _of_message(message, reason, ("A message of Anthropic's API was read as one of chat completions.",))
-
-
-def _message(text: str, reasoning: str, calls: list[JSON]) -> JSONObject:
-    message: JSONObject = {"role": "assistant", "content": text or None}
-    if reasoning:
-        message["reasoning"] = reasoning
-    return {**message, "tool_calls": calls} if calls else message
-
-
-def _call(call_id: JSON, name: JSON, arguments: str) -> JSON:
-    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
-
-
-def _objects(value: JSON) -> list[JSONObject]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+def _of_chat(shaped: Shaped) -> Answer:
+    choices = shaped.value["choices"]
+    count = len(choices) if isinstance(choices, list) else 0
+    notes = (*shaped.notes, *((f"Only the first of {count} answers was read.",) if count > 1 else ()))
+    first = _first_choice_of(shaped.value)
+    if isinstance(first.get("text"), str) and "message" not in first:
+        reason = text_of(first.get("finish_reason"))
+        words = "an answer of plain completions"
+        return Answer(raw=str(first["text"]), finish_reason=reason, notes=notes, words=words)
+    if "delta" in first and "message" not in first:
+        return _read_events(events_of_objects([shaped.value]), json.dumps(shaped.value, ensure_ascii=False))
+    body = json.dumps(shaped.value, ensure_ascii=False) if shaped.is_whole else ""
+    chat = read_chat(shaped.value, body, 0.0)
+    if chat.error is not None and not chat.message and is_error(shaped.value):
+        return Answer(error=refusal_of(shaped.value), words="an error in place of an answer")
+    if not shaped.is_whole:
+        chat = replace(chat, elapsed_s=None)
+    return Answer(chat=chat, finish_reason=chat.finish_reason, notes=notes, words=shaped.words)

@@ -102,10 +102,15 @@ def parts_of(trace: Trace) -> tuple[Part, ...]:
         (Part.IDS, has_ids),
         (Part.MESSAGE, trace.chat is not None),
         (Part.STREAM, trace.chat_stream is not None),
-        (Part.ERROR, trace.refusal is not None or any(result.error is not None for result in results)),
+        (Part.ERROR, trace.refusal is not None or any(_holds_error(result) for result in results)),
         (Part.FLAGS, trace.server is not None),
     )
     return tuple(part for part, is_there in shown if is_there)
+
+
+def _holds_error(result: ChatResult) -> bool:
+    """Say whether an answer tells of an error; that its end was not copied is not one."""
+    return result.error is not None and "ended without a finish reason" not in result.error
 
 
 def trace_of(evidence: Evidence) -> Trace:
@@ -117,12 +122,19 @@ def trace_of(evidence: Evidence) -> Trace:
         request,
         server=evidence.server,
         prompt=None if evidence.prompt is None else _prompt(evidence.prompt),
-        notes=("Pasted: no server was asked.", *evidence.notes),
+        notes=("Pasted: no server was asked.", *evidence.notes, *_stop_by_protocol(evidence)),
         refusal=evidence.error,
         raw=None if evidence.raw is None else _completion(evidence, evidence.raw),
-        chat=evidence.chat if evidence.chat is not None else evidence.stream,
+        chat=_chat_of(evidence),
         chat_stream=evidence.stream,
     )
+
+
+def _chat_of(evidence: Evidence) -> ChatResult | None:
+    """Return the answer: of a stream its message, unless it holds an error and nothing else."""
+    if evidence.chat is not None or evidence.stream is None:
+        return evidence.chat
+    return None if evidence.error is not None and not evidence.stream.message else evidence.stream
 
 
 def merge(pieces: Sequence[Evidence], form: Form, words: str) -> Evidence:
@@ -141,6 +153,16 @@ def merge(pieces: Sequence[Evidence], form: Form, words: str) -> Evidence:
         if found is not None:
             whole = replace(whole, **{field.name: found})
     return replace(whole, notes=tuple(dict.fromkeys(note for piece in pieces for note in piece.notes)))
+
+
+def _stop_by_protocol(evidence: Evidence) -> tuple[str, ...]:
+    """Say why `stop` beside a call is not a fault where the request names the tool."""
+    result, request = _chat_of(evidence), evidence.request
+    if result is None or request is None or result.finish_reason != "stop" or not result.message.get("tool_calls"):
+        return ()
+    if not isinstance(request.body.get("tool_choice"), dict):
+        return ()
+    return ("finish_reason is `stop` beside a call, as the protocol has it where `tool_choice` names the tool.",)
 
 
 def _prompt(text: str) -> Prompt:

@@ -5,7 +5,13 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 
+from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import JSON
+from prompt_debugger.core.request.json_text import JsonText
+
+MAX_LENIENT_CHARS = 400_000  # read character by character
+_DECODER = json.JSONDecoder()
+_BLANK = " \t\r\n\ufeff"
 
 
 def json_of(text: str) -> JSON:
@@ -21,3 +27,31 @@ def json_lines(text: str) -> list[str]:
     lines = [line for line in text.splitlines() if line.strip()]
     looked_at = (json_of(line) for line in lines[:3])
     return lines if len(lines) > 1 and all(isinstance(value, dict) for value in looked_at) else []
+
+
+def lenient_json_of(text: str) -> tuple[JSON, tuple[str, ...]] | None:
+    """Return the value of a text that is JSON but for slips (comments, commas, quotes), and what was repaired."""
+    if len(text) > MAX_LENIENT_CHARS:
+        return None
+    reader = JsonText(text)
+    with suppress(RequestError, RecursionError):
+        value = reader.read()
+        return value, tuple(dict.fromkeys(notice.message for notice in reader.notices))
+    return None
+
+
+def json_values(text: str, most: int = 50) -> list[JSON]:
+    """Return the JSON values that a text consists of, one after the other; none if it holds anything else."""
+    values: list[JSON] = []
+    at, end = 0, len(text.rstrip(_BLANK))
+    while at < end:
+        while (at < end and text[at] in _BLANK) or (values and at < end and text[at] == ","):
+            at += 1
+        if len(values) >= most or text[at] not in "{[":
+            return []
+        try:
+            value, at = _DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            return []
+        values.append(value)
+    return values

@@ -7,25 +7,35 @@ import binascii
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.errors import RequestError, shorten
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
-from prompt_debugger.core.evidence.answers import Answer, read_answer, read_stream
+from prompt_debugger.core.evidence.answer import Answer
+from prompt_debugger.core.evidence.answers import is_error, read_answer, read_stream, refusal_of
+from prompt_debugger.core.evidence.completions import completions_request, is_completions_body
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.json_of import json_lines, json_of
+from prompt_debugger.core.evidence.json_of import json_lines, json_of, lenient_json_of
 from prompt_debugger.core.evidence.mixed import read_mixed
 from prompt_debugger.core.evidence.readers import Paste, find_reader
 from prompt_debugger.core.evidence.recognise import (
     answer_after_command,
     answer_in,
+    is_request,
+    pair_in,
     recognise,
     request_in,
 )
+from prompt_debugger.core.evidence.several import note_on_second
+from prompt_debugger.core.evidence.taking import with_answer
 from prompt_debugger.core.report import read_bundle
 from prompt_debugger.core.request import body_text, read_request
 
 MAX_CHARS = 8_000_000  # of a HAR, or of a log whose one line is read
+_NEEDED = (
+    "Paste a request, a response or its stream, the raw output with its tags, an error, or a server's log, whole and "
+    "as it came."
+)
 
 
 def read_evidence(text: str, wanted: Form | None = None, row: int = 1) -> Evidence:
@@ -43,24 +53,69 @@ def read_evidence(text: str, wanted: Form | None = None, row: int = 1) -> Eviden
         raise RequestError(f"The pasted text has {len(text):,} characters; at most {MAX_CHARS:,} are read.")
     if wanted is None:
         return read_mixed(text, max(1, row), _read_one)
-    found = find_reader(Paste(text, max(1, row)), wanted)
-    return _READERS[wanted](text, max(1, row)) if found is None else found[0].read(Paste(text, max(1, row)))
+    paste = Paste(text, max(1, row))
+    found = find_reader(paste, wanted)
+    return _READERS[wanted](text, paste.row) if found is None else found[0].read(paste)
 
 
 def _read_one(text: str, row: int) -> Evidence:
     """Read a text that is one thing."""
     paste = Paste(text, row)
     found = find_reader(paste)
-    return _READERS[recognise(text)](text, row) if found is None else found[0].read(paste)
+    if found is not None:
+        return found[0].read(paste)
+    form = recognise(text)
+    if form is None:
+        raise not_recognised(text)
+    return _READERS[form](text, row)
+
+
+def not_recognised(text: str) -> RequestError:
+    """Return what to say of a text that was not understood: what it looks like, and what would be needed."""
+    value = json_of(text)
+    if value is None and (found := lenient_json_of(text) if text.lstrip().startswith(("{", "[")) else None) is not None:
+        value = found[0]
+    if isinstance(value, dict):
+        names = ", ".join(f"`{name[:40]}`" for name in list(value)[:12])
+        what = f"The JSON object was not recognised; it has {names}." if names else "The JSON object is empty."
+    elif isinstance(value, list):
+        what = f"The JSON list of {len(value):,} was not recognised; it begins with {shorten(value[:1], 60)}."
+    else:
+        what = f"The text was not recognised; it begins with {shorten(text.strip()[:60], 50)}."
+    return RequestError(what, _NEEDED)
+
+
+def _value_of(text: str) -> tuple[JSON, tuple[str, ...]]:
+    """Return the value of a JSON text, if need be with its slips repaired, and what was repaired."""
+    value = json_of(text)
+    if value is not None or not text.lstrip("\ufeff \t\r\n").startswith(("{", "[")):
+        return value, ()
+    found = lenient_json_of(text)
+    return found if found is not None else (None, ())
 
 
 def _read_request(text: str, _row: int) -> Evidence:
     value = json_of(text)
-    if isinstance(value, dict) and (found := request_in(value)) is not None and "request" not in value:
-        text = body_text(found) if isinstance(found, dict) else text
+    notes: tuple[str, ...] = ()
+    if isinstance(value, dict) and (found := _body_in(value)) is not None:
+        text = body_text(found)
+        value = found
+    if isinstance(value, dict) and is_completions_body(value):
+        return completions_request(value)
     end = answer_after_command(text)
     request = read_request(text if end is None else text[:end])
-    return Evidence(Form.REQUEST, "a request", request=request)
+    return Evidence(Form.REQUEST, "a request", request=request, notes=notes)
+
+
+def _body_in(value: JSONObject) -> JSONObject | None:
+    """Return the request within a line of a log; `None` if the object itself is what is to be read."""
+    if "request" in value and isinstance(value["request"], dict) and "contents" not in value["request"]:
+        return None  # which `read_request` takes from there, and says so
+    found = request_in(value)
+    if isinstance(found, dict) and not is_request(value):
+        return found
+    pair = pair_in(value)
+    return None if pair is None else pair.request
 
 
 def _read_output(text: str, _row: int) -> Evidence:
@@ -70,9 +125,13 @@ def _read_output(text: str, _row: int) -> Evidence:
     message, reason = value.get("message"), value.get("finish_reason")
     tools = value.get("tools")
     answer = read_answer(message) if isinstance(message, dict) else Answer()
+    prompt = value.get("prompt", value.get("prompt_tail"))
+    request = request_in(value)
     return Evidence(
         Form.OUTPUT,
         _output_words(str(value["raw"])),
+        request=read_request(body_text(request)) if isinstance(request, dict) else None,
+        prompt=prompt if isinstance(prompt, str) and prompt else None,
         raw=str(value["raw"]),
         finish_reason=reason if isinstance(reason, str) else None,
         chat=answer.chat,
@@ -85,35 +144,52 @@ def _output_words(raw: str) -> str:
 
 
 def _read_answer(text: str, _row: int) -> Evidence:
-    value = json_of(text)
+    value, notes = _value_of(text)
     if value is None:
-        raise RequestError("The text is no JSON, so no response.", "Take it for a raw output, or paste all of it.")
+        raise RequestError("The text is not JSON, so it is not a response.", "Read it as a raw output, or paste all.")
     if isinstance(value, dict) and (found := answer_in(value)) is not None:
         value = found
-    return _with_answer(Evidence(Form.ANSWER, "a chat response"), read_answer(value))
+    return with_answer(Evidence(Form.ANSWER, "a chat response", notes=notes), read_answer(value))
 
 
 def _read_stream(text: str, _row: int) -> Evidence:
-    return _with_answer(Evidence(Form.STREAM, "a streamed response"), read_stream(text))
+    return with_answer(Evidence(Form.STREAM, "a streamed response"), read_stream(text))
+
+
+def _read_error(text: str, _row: int) -> Evidence:
+    value, notes = _value_of(text)
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]  # as Google writes it
+    if not isinstance(value, dict) or not is_error(value):
+        raise RequestError("The text is not an error as servers write it.", "Paste the JSON that has `error`.")
+    return Evidence(Form.ERROR, "a server's error", error=refusal_of(value), notes=notes)
 
 
 def _read_exchange(text: str, _row: int) -> Evidence:
-    value = json_of(text)
+    value, _notes = _value_of(text)
     if isinstance(value, dict):
-        found, answer = request_in(value), answer_in(value)
-        if isinstance(found, dict) and answer is not None:
-            return _exchange(Form.EXCHANGE, found, answer)
+        pair = pair_in(value)
+        if pair is not None:
+            return exchange_of(Form.EXCHANGE, pair.request, pair.answer)
         raise RequestError("There is no request with its response in it.", "Paste an object with both.")
     start = answer_after_command(text)
     if start is None:
         raise RequestError("No response stands below the request.", "Paste the command, and below it what it printed.")
     evidence = Evidence(Form.EXCHANGE, "a request and its response", request=read_request(text[:start]))
-    return _with_answer(evidence, read_answer(text[start:].strip()))
+    return with_answer(evidence, read_answer(text[start:].strip()))
 
 
-def _exchange(form: Form, body: JSONObject, answer: JSON) -> Evidence:
-    request = read_request(body_text(body))
-    return _with_answer(Evidence(form, "a request and its response", request=request), read_answer(answer))
+def exchange_of(form: Form, body: JSONObject, answer: JSON) -> Evidence:
+    """Return the evidence of a request with what was answered.
+
+    Raises:
+        RequestError: One of them cannot be read.
+    """
+    if is_completions_body(body):
+        evidence = replace(completions_request(body), form=form, words="a request and its response")
+    else:
+        evidence = Evidence(form, "a request and its response", request=read_request(body_text(body)))
+    return with_answer(evidence, read_answer(answer))
 
 
 def _read_har(text: str, row: int) -> Evidence:
@@ -126,7 +202,7 @@ def _read_har(text: str, row: int) -> Evidence:
             "The HAR holds no request with `messages` or `input`.", "Record the call itself, then save again."
         )
     body, answer = found[_checked_row(row, len(found)) - 1]
-    evidence = _exchange(Form.HAR, body, answer) if answer else _lone(body)
+    evidence = exchange_of(Form.HAR, body, answer) if answer else _lone(body)
     return replace(evidence, form=Form.HAR, words=f"a HAR, {evidence.words}", row=row, rows=len(found))
 
 
@@ -139,7 +215,7 @@ def _har_entry(entry: JSON) -> tuple[JSONObject, str] | None:
     asked, answered = (as_object(as_object(entry).get(name)) for name in ("request", "response"))
     posted = as_object(asked.get("postData")).get("text")
     body = json_of(posted) if isinstance(posted, str) else None
-    if not isinstance(body, dict) or not ("messages" in body or "input" in body):
+    if not isinstance(body, dict) or not is_request(body):
         return None
     content = as_object(answered.get("content"))
     text = content.get("text")
@@ -158,9 +234,11 @@ def _read_lines(text: str, row: int) -> Evidence:
         raise RequestError("The text is not one JSON object a line.", "Paste at least two lines, each an object.")
     line = lines[_checked_row(row, len(lines)) - 1]
     form = recognise(line)
-    if form is Form.LINES:
-        raise RequestError(f"Line {row} is no JSON object.", "Choose another line.")
+    if form is None or form is Form.LINES:
+        raise not_recognised(line)
     evidence = _READERS[form](line, 1)
+    if row == 1 and (note := note_on_second(json_of(line), json_of(lines[1]))) is not None:
+        evidence = replace(evidence, notes=(*evidence.notes, note))
     words = f"line {row} of {len(lines):,}: {evidence.words}"
     return replace(evidence, form=Form.LINES, words=words, row=row, rows=len(lines))
 
@@ -174,21 +252,6 @@ def _checked_row(row: int, count: int) -> int:
 def _read_run(text: str, _row: int) -> Evidence:
     bundle = read_bundle(text)
     return Evidence(Form.RUN, "a saved run", request=bundle.trace.request, run=bundle.trace)
-
-
-def _with_answer(evidence: Evidence, answer: Answer) -> Evidence:
-    calls = () if answer.chat is None else answer.chat.message.get("tool_calls") or ()
-    count = len(calls) if isinstance(calls, list) else 0
-    words = f"{evidence.words}, {count} tool call{'' if count == 1 else 's'}" if count else evidence.words
-    return replace(
-        evidence,
-        words=words,
-        chat=answer.chat,
-        stream=answer.stream,
-        raw=answer.raw,
-        finish_reason=answer.finish_reason,
-        notes=(*evidence.notes, *answer.notes),
-    )
 
 
 def _read_unknown(_text: str, _row: int) -> Evidence:
@@ -205,4 +268,5 @@ _READERS: Mapping[Form, Callable[[str, int], Evidence]] = {
     Form.HAR: _read_har,
     Form.LINES: _read_lines,
     Form.RUN: _read_run,
+    Form.ERROR: _read_error,
 }

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from typing import NamedTuple
 
 from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.evidence.answers import events_in_list, is_answer, is_error, is_event_list
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.json_of import json_lines, json_of
+from prompt_debugger.core.evidence.json_of import json_lines, json_of, lenient_json_of
+from prompt_debugger.core.evidence.shapes import is_chunk
 from prompt_debugger.core.formats import CONTROL_TOKEN, TABLES
 from prompt_debugger.core.report import is_bundle
 
@@ -30,38 +33,55 @@ _CODE = re.compile(
     r"(?m)^[ \t]*(?:import |from [\w.]+ import |const |let |var )|\.create\(|\.parse\(|\.invoke\(|^\w+ *="
 )
 _ANSWER_START = re.compile(r"(?m)^[ \t]*(?=\{\s*+[\"}]|data:|HTTP/|< HTTP)")
+_REQUEST_STARTS = ("dict(", "(", "#", "//", "/*", "```")
+_REQUEST_FIELDS = frozenset({"messages", "input", "tools", "tool_choice", "functions", "max_tokens", "temperature"})
+_REQUEST_NAMES = ("request", "body", "request_body", "requestBody", "payload", "req", "kwargs", "params", "parameters")
+_ANSWER_NAMES = (
+    *("response", "response_body", "responseBody", "raw_response", "answer", "completion", "result", "reply", "resp"),
+    *("res", "output", "outputs", "error"),
+)
 _BLANK_LINE = re.compile(r"\r?\n\r?\n")
 _DECODER = json.JSONDecoder()
 _MOST_READ = 16  # times the text: objects that are never closed are each read to its end
 _COUNTED = 16  # so many characters before an error cost what one costs that is read: their lines are counted
 
 
-def recognise(text: str) -> Form:
-    """Return what a text is most likely meant to be; what is nothing else counts as a request."""
+def recognise(text: str) -> Form | None:
+    """Return what a text is most likely meant to be; `None` if it looks like nothing that is known."""
     start = text.lstrip("\ufeff \t\r\n\u200b")
     if start.startswith(("{", "[")):
-        value = json_of(text)
-        if value is not None:
-            return form_of_value(value)
-        if len(json_lines(text)) > 1:
-            return Form.LINES
-        return Form.OUTPUT if _MARKERS.match(start) else Form.REQUEST
+        return _form_of_json(text, start)
     if _STREAM.match(start):
         return Form.STREAM
     if _CURL.search(text[:20_000]):
         return Form.REQUEST if answer_after_command(text) is None else Form.EXCHANGE
     if _CODE.search(text[:20_000]) and not start.startswith("<"):
         return Form.REQUEST
-    return Form.OUTPUT if _MARKERS.search(text) else Form.REQUEST
+    if _MARKERS.search(text):
+        return Form.OUTPUT
+    return Form.REQUEST if start.startswith(_REQUEST_STARTS) else None
 
 
-def form_of_value(value: JSON) -> Form:
-    """Return what a JSON value is."""
+def _form_of_json(text: str, start: str) -> Form | None:
+    value = json_of(text)
+    if value is None and len(lines := json_lines(text)) > 1:
+        return Form.STREAM if is_event_list([json_of(line) for line in lines[:20]]) else Form.LINES
+    if value is None and _MARKERS.match(start):
+        return Form.OUTPUT
+    if value is None:
+        found = lenient_json_of(text)
+        value = None if found is None else found[0]
+        if value is None:
+            return Form.REQUEST  # which says where it is broken
+    return form_of_value(value)
+
+
+def form_of_value(value: JSON) -> Form | None:
+    """Return what a JSON value is; `None` if it is nothing that is known."""
     if isinstance(value, list):
-        calls = [item for item in value if isinstance(item, dict) and _is_bare_call(item)]
-        return Form.OUTPUT if value and len(calls) == len(value) else Form.REQUEST
+        return _form_of_list(value)
     if not isinstance(value, dict):
-        return Form.REQUEST
+        return None
     log = value.get("log")
     if isinstance(log, dict) and isinstance(log.get("entries"), list):
         return Form.HAR
@@ -70,47 +90,107 @@ def form_of_value(value: JSON) -> Form:
     return _form_of_object(value)
 
 
-def _form_of_object(value: JSONObject) -> Form:
-    has_request = isinstance(request_in(value), dict)
+def _form_of_list(value: list[JSON]) -> Form | None:
+    if value and all(isinstance(item, dict) and _is_bare_call(item) for item in value):
+        return Form.OUTPUT
+    if events_in_list(value) is not None:
+        return Form.STREAM
+    if is_answer(value):
+        return Form.ANSWER
+    if len(value) == 1 and is_error(value[0]):
+        return Form.ERROR
+    roles = [item for item in value if isinstance(item, dict) and "role" in item]
+    return Form.REQUEST if len(roles) == len(value) or not value else None
+
+
+def _form_of_object(value: JSONObject) -> Form | None:
+    if pair_in(value) is not None:
+        return Form.EXCHANGE
     if answer_in(value) is not None:
-        return Form.EXCHANGE if has_request else Form.ANSWER
-    if has_request or "messages" in value or "input" in value:
-        return Form.REQUEST
+        return Form.ANSWER
     if isinstance(value.get("raw"), str) or _is_bare_call(value):
         return Form.OUTPUT
-    return Form.ANSWER if is_answer(value) else Form.REQUEST
+    if is_event_list([value]) and not is_whole_answer(value):
+        return Form.STREAM
+    if is_request(value) or isinstance(request_in(value), dict):
+        return Form.REQUEST
+    if is_answer(value):
+        return Form.ANSWER
+    if is_error(value):
+        return Form.ERROR
+    return Form.REQUEST if _REQUEST_FIELDS & value.keys() else None
 
 
-def is_answer(value: JSON) -> bool:
-    """Say whether a JSON value is what a server answers: a completion of any of the APIs, or a message of it."""
+def is_request(value: JSON) -> bool:
+    """Say whether a JSON value is the body of a request, of any of the APIs."""
     if not isinstance(value, dict):
         return False
-    if isinstance(value.get("choices"), list):
+    if any(isinstance(value.get(name), list) for name in ("messages", "contents")):
         return True
-    is_message = value.get("role") == "assistant" and ("content" in value or "tool_calls" in value)
-    return is_message or (value.get("object") == "response" and isinstance(value.get("output"), list))
+    if "messages" in value:
+        return True
+    if "model" in value and isinstance(value.get("prompt"), str | list):
+        return not is_answer(value)
+    return isinstance(value.get("input"), str | list) and not is_answer(value)
 
 
 def request_in(value: JSONObject) -> JSON:
     """Return the request in a line of a log: under one of the names that logs use."""
-    for name in ("request", "body", "request_body"):
-        found = value.get(name)
-        if isinstance(found, dict) and ("messages" in found or "input" in found):
-            return found
-    return None
+    return next((found for name in _REQUEST_NAMES if is_request(found := value.get(name))), None)
 
 
 def answer_in(value: JSONObject) -> JSON:
     """Return the answer in a line of a log: an object that is one, or a text under the name of one."""
-    for name in ("response", "response_body", "answer", "completion"):
+    has_request: bool | None = None
+    for name in _ANSWER_NAMES:
         found = value.get(name)
-        if isinstance(found, dict) and isinstance(found.get("body"), dict):
+        if isinstance(found, dict) and isinstance(found.get("body"), dict | str) and not is_answer(found):
             found = found["body"]  # a batch's output
-        if is_answer(found):
+        if isinstance(found, dict | list) and (is_answer(found) or _is_event_log(found)):
             return found
-        if isinstance(found, str) and found.strip() and request_in(value) is not None:
+        if has_request is None:
+            has_request = request_in(value) is not None or is_request(value)
+        if has_request and name == "error" and found:
+            return {"error": found}
+        if has_request and ((isinstance(found, str) and found.strip()) or is_error(found)):
             return found
     return None
+
+
+def _is_event_log(value: JSON) -> bool:
+    return isinstance(value, list) and events_in_list(value) is not None
+
+
+class Pair(NamedTuple):
+    """A request and what was answered."""
+
+    request: JSONObject
+    answer: JSON
+
+
+def pair_in(value: JSONObject) -> Pair | None:
+    """Return the request and the answer that an object holds; `None` unless it holds both."""
+    answer = answer_in(value)
+    if answer is None:
+        return None
+    request = request_in(value)
+    if isinstance(request, dict):
+        return Pair(request, answer)
+    for name in ("input", "inputs"):
+        given = value.get(name)
+        if isinstance(given, dict) and is_request(given):
+            return Pair(given, answer)
+        if isinstance(given, list) and given and all(isinstance(one, dict) and "role" in one for one in given):
+            return Pair({"messages": given}, answer)
+    if is_request(value):
+        kept = {name: item for name, item in value.items() if item is not answer and name != "error"}
+        return Pair(kept, answer)
+    return None
+
+
+def is_whole_answer(value: JSONObject) -> bool:
+    """Say whether an object that may be an event is a whole answer: Ollama's and Gemini's look alike."""
+    return is_answer(value) and value.get("done") is not False and not is_chunk(value)
 
 
 def answer_after_command(text: str) -> int | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from prompt_debugger.core.evidence.answers import Answer
+from prompt_debugger.core.evidence.answer import Answer
 from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.forms import Form
 
 CUT_NOTE = "The pasted text ends inside the answer; what stood after that is not known."
 
@@ -14,14 +15,21 @@ def with_answer(evidence: Evidence, answer: Answer) -> Evidence:
     """Return evidence with what was read of an answer; its words say how many calls there are."""
     calls = () if answer.chat is None else answer.chat.message.get("tool_calls") or ()
     count = len(calls) if isinstance(calls, list) else 0
-    words = f"{evidence.words}, {count} tool call{'' if count == 1 else 's'}" if count else evidence.words
+    words = evidence.words
+    if answer.words and evidence.form in (Form.ANSWER, Form.STREAM):
+        words = answer.words
+    elif answer.words not in ("", "a chat response", "a streamed response", "a message"):
+        words = f"{words} ({answer.words})"
     return replace(
         evidence,
-        words=words,
+        words=f"{words}, {count} tool call{'' if count == 1 else 's'}" if count else words,
         chat=answer.chat,
         stream=answer.stream,
         raw=answer.raw if answer.raw is not None else evidence.raw,
         finish_reason=answer.finish_reason,
+        error=answer.error if answer.error is not None else evidence.error,
+        prompt=answer.prompt or evidence.prompt,
+        token_ids=answer.token_ids if answer.token_ids is not None else evidence.token_ids,
         notes=tuple(dict.fromkeys((*evidence.notes, *answer.notes))),
     )
 

@@ -6,7 +6,8 @@ What it finds:
     choice or without a message; and one JSON document where a stream was asked
     for. An answer that we stopped reading, as it was too long or took too long,
     says so. A note where the request does not ask to stream and only our streamed
-    repetition failed.
+    repetition failed. A warning where a pasted stream just has no end: whoever
+    copied it may have left it out.
 
 Why it matters:
     What was received is a beginning, and must not be judged as an answer.
@@ -28,7 +29,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import ChatResult, FindingEvidence, Severity, Stage, Trace
+from prompt_debugger.core.base.types import Certainty, ChatResult, FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import decode_json
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight
@@ -36,16 +37,36 @@ from prompt_debugger.core.diagnose.sight import Sight
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report the error of the whole answer, else that of the stream."""
-    for result, name in ((trace.chat, "answer"), (trace.chat_stream, "streamed answer")):
+    if trace.refusal is not None and trace.chat is None:
+        return  # a stream that holds nothing but an error: that has a rule of its own
+    is_one = trace.chat is not None and bool(trace.chat.deltas)  # the message was put together from the stream
+    for result, name in ((None if is_one else trace.chat, "answer"), (trace.chat_stream, "streamed answer")):
         if result is not None and result.error:
-            yield _report(trace, result, name)
+            yield _without_end(result) if _may_be_an_excerpt(trace, result) else _report(trace, result, name)
             return
+
+
+def _may_be_an_excerpt(trace: Trace, result: ChatResult) -> bool:
+    is_pasted = trace.server is None and bool(result.deltas)
+    return is_pasted and (result.error or "").startswith("the stream ended without a finish reason")
+
+
+def _without_end(result: ChatResult) -> Report:
+    return Report(
+        title="The pasted stream has no end: the connection broke, or it was not copied whole.",
+        detail=f"{(result.error or '').capitalize()}.",
+        evidence=(FindingEvidence("server", quote=result.body[-120:] or None),),
+        fix="Copy the stream to its last event; if there is none, read the server's log at that time.",
+        severity=Severity.WARNING,
+        certainty=Certainty.INFERRED,
+    )
 
 
 def _report(trace: Trace, result: ChatResult, name: str) -> Report:
     """Tell an answer that broke off from one that never began, and our own question from the request."""
     has_begun = any(value for key, value in result.message.items() if key != "role") or bool(result.token_ids)
-    is_ours = result is trace.chat_stream and trace.request.body.get("stream") is not True
+    is_alone = trace.chat is None or bool(trace.chat.deltas)
+    is_ours = result is trace.chat_stream and not is_alone and trace.request.body.get("stream") is not True
     is_whole = result is trace.chat_stream and _what_is_absent(result) == ""
     if is_whole:
         title = "The server answers a request to stream with one JSON document."

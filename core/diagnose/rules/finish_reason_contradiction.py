@@ -2,9 +2,10 @@
 
 What it finds:
     `tool_calls` without a call; calls with `stop` (but for a tool that the
-    request names, where `stop` is the protocol's word); no finish_reason on a
-    complete answer; and an output that stopped at the token limit under
-    another word than `length` (where no call was cut: that has its own rule).
+    request names, where `stop` is the protocol's word); no finish_reason, or an
+    empty one, on a complete answer; two different ones in one stream; and an
+    output that stopped at the token limit under another word than `length`
+    (where no call was cut: that has its own rule).
 
 Why it matters:
     Agent loops branch on this word. With `stop` beside a call the call is never
@@ -34,24 +35,42 @@ from prompt_debugger.core.diagnose.words import counted
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report the contradiction of the whole answer, or of the stream alone."""
-    for result, name in ((trace.chat, "answer"), (trace.chat_stream, "stream")):
+    for result in (trace.chat, trace.chat_stream):
         if result is None or result.error:
             continue
+        name = "stream" if result is trace.chat_stream or result.deltas else "answer"
         problem, reason = _problem(trace, result), result.finish_reason
         if problem is not None:
             yield Report(
-                title=f"The {name} has no finish_reason, but {problem}."
-                if reason is None
+                title=f"The {name} has {'no' if reason is None else 'an empty'} finish_reason, but {problem}."
+                if not reason
                 else f"finish_reason `{reason}` of the {name} contradicts the message: {problem}.",
                 detail=f"finish_reason is {'absent' if reason is None else f'`{reason}`'}, and the message holds "
                 f"{counted(len(calls_of_message(result.message)), 'tool call')}.",
                 evidence=(in_message("finish_reason", reason), in_message("tool_calls")),
                 fix="Branch on `message.tool_calls` and on the last token, not on finish_reason.",
-                # TGI, Gemini and others say `stop` behind whole calls, some say nothing: no part is lost by it.
-                severity={"stop": Severity.NOTE, None: Severity.WARNING}.get(result.finish_reason),
+                # TGI, Gemini and others say `stop` after whole calls, some say nothing: no part is lost by it.
+                severity={"stop": Severity.NOTE, None: Severity.WARNING, "": Severity.WARNING}.get(reason),
             )
             return
+    yield from _two_reasons(trace)
     yield from _hidden_limit(trace)
+
+
+def _two_reasons(trace: Trace) -> Iterator[Report]:
+    """Report a stream that ends twice, each time for another reason: clients stop at the first or keep the last."""
+    deltas = () if trace.chat_stream is None else trace.chat_stream.deltas
+    reasons = list(dict.fromkeys(delta.finish_reason for delta in deltas if delta.finish_reason))
+    if len(reasons) > 1:
+        named = ", then ".join(f"`{reason}`" for reason in reasons[:4])
+        yield Report(
+            title=f"The stream gives {len(reasons)} finish reasons: {named}.",
+            detail="A client that stops at the first one and a client that keeps the last one disagree on how the "
+            "answer ended.",
+            evidence=(in_message("finish_reason", reasons[-1]),),
+            fix="Read the stream to its end, and branch on `message.tool_calls`, not on finish_reason.",
+            severity=Severity.WARNING,
+        )
 
 
 def _problem(trace: Trace, result: ChatResult) -> str | None:
@@ -59,10 +78,11 @@ def _problem(trace: Trace, result: ChatResult) -> str | None:
     names_a_tool = isinstance(body_of(trace).get("tool_choice"), dict)
     if result.finish_reason == "tool_calls" and not calls:
         return "it holds no tool call"
-    # Offline, `stop` may be the word of the raw completion, which knows no calls.
-    if result.finish_reason == "stop" and calls and not names_a_tool and trace.server is not None:
+    # Of a message without the answer around it, `stop` may be the word of the raw completion, which knows no calls.
+    is_of_answer = trace.server is not None or bool(result.body or result.deltas)
+    if result.finish_reason == "stop" and calls and not names_a_tool and is_of_answer:
         return "it holds tool calls"
-    if result.finish_reason is None and (result.body or result.token_ids):
+    if not result.finish_reason and (result.body or result.token_ids):
         return "a complete answer has one"
     return None
 

@@ -6,7 +6,8 @@ What it finds:
 
 Why it matters:
     Clients put arguments together by index: two calls become one with
-    `{"path": "a"}{"path": "b"}`.
+    `{"path": "a"}{"path": "b"}`, or with a name made of two. A name that comes
+    in pieces, before any arguments, is no collision.
 
 Bad:
     `{"index": 0, "id": "a", …}`, `{"index": 0, "id": "b", …}`
@@ -21,10 +22,11 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Severity, Stage, StreamDelta, Trace
+from prompt_debugger.core.base.types import JSON, Severity, Stage, StreamDelta, Trace
 from prompt_debugger.core.diagnose.fields import as_count, as_list, as_text
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_message
@@ -36,7 +38,8 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     ids: dict[int, str] = {}
     names: dict[int, str] = {}
-    for event, (index, call_id, name) in _tool_deltas(trace.chat_stream.deltas):
+    begun: set[int] = set()
+    for event, (index, call_id, name, arguments) in _tool_deltas(trace.chat_stream.deltas):
         problem = None
         if index is None:
             yield _without_index(trace, event)
@@ -45,16 +48,21 @@ def find(trace: Trace) -> Iterator[Report]:
             problem = f"index {index} belongs to `{ids[index]}` and to `{call_id}`"
         elif call_id and any(other == call_id and at != index for at, other in ids.items()):
             problem = f"id `{call_id}` has several indexes"
-        elif name and names.setdefault(index, name) != name:
+        elif name and index in begun and names.setdefault(index, name) != name:
             problem = f"index {index} is named `{names[index]}` and `{name}`"
         if problem is not None:
             yield Report(
                 title=f"Stream deltas of tool calls collide: {problem}.",
-                detail=f"First at event {event} of {len(trace.chat_stream.deltas)}.",
+                detail=f"First at event {event} of {len(trace.chat_stream.deltas)}. A client that puts the pieces "
+                "together by index makes one call of them, which nobody made; here they are kept apart.",
                 evidence=(in_message("tool_calls"),),
                 fix="Put the calls together by id; or ask without streaming.",
             )
             return
+        if name:
+            names.setdefault(index, name)
+        if arguments:
+            begun.add(index)
 
 
 def _without_index(trace: Trace, event: int) -> Report:
@@ -70,14 +78,23 @@ def _without_index(trace: Trace, event: int) -> Report:
     )
 
 
-def _tool_deltas(deltas: tuple[StreamDelta, ...]) -> Iterator[tuple[int, tuple[int | None, str | None, str | None]]]:
-    """Yield the event's number with index, id and name of each tool call delta."""
+class _Part(NamedTuple):
+    at: int | None
+    call_id: str | None
+    name: str | None
+    arguments: JSON
+
+
+def _tool_deltas(deltas: tuple[StreamDelta, ...]) -> Iterator[tuple[int, _Part]]:
+    """Yield the event's number with what each tool call delta says."""
     for event, delta in enumerate(deltas):
         for call in as_list(delta.delta.get("tool_calls")):
             entry = as_object(call)
             if entry:
-                name = as_text(as_object(entry.get("function")).get("name"))
-                yield event, (as_count(entry.get("index")), as_text(entry.get("id")), name)
+                function = as_object(entry.get("function"))
+                name = as_text(function.get("name"))
+                index, call_id = as_count(entry.get("index")), as_text(entry.get("id"))
+                yield event, _Part(index, call_id, name, function.get("arguments"))
 
 
 RULE: Rule = TraceRule(

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.assemble import MessageAssembler
+from prompt_debugger.core.complete.shapes import objects_of
 
 JSON_VALUES: st.SearchStrategy[JSON] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=4),
@@ -96,3 +98,49 @@ def test_null_leaves_what_is_there() -> None:
 @given(st.lists(DELTAS, max_size=6))
 def test_no_delta_is_too_odd(deltas: list[JSONObject]) -> None:
     assemble(*deltas)
+
+
+def functions_of(*parts: JSONObject) -> list[JSONObject]:
+    """The functions of the calls that parts are put together into."""
+    return [as_object(one.get("function")) for one in objects_of(assemble(*parts)["tool_calls"])]
+
+
+def named(call_id: str | None, name: str, arguments: str) -> JSONObject:
+    """A part at index 0 that names its call."""
+    return call(0, **({} if call_id is None else {"id": call_id}), function={"name": name, "arguments": arguments})
+
+
+@pytest.mark.parametrize(
+    ("parts", "calls"),
+    [
+        ([named("a", "add", '{"x": 1}'), named("b", "weather", "{}")], [("add", '{"x": 1}'), ("weather", "{}")]),
+        ([named("a", "add", ""), named("b", "weather", "{}")], [("add", ""), ("weather", "{}")]),
+        ([named("a", "add", '{"x": 1}'), named("b", "add", '{"x": 2}')], [("add", '{"x": 1}'), ("add", '{"x": 2}')]),
+        ([named(None, "add", '{"x": 1}'), named(None, "weather", "{}")], [("add", '{"x": 1}'), ("weather", "{}")]),
+        (
+            [named("a", "add", "1"), named("b", "weather", "2"), named("a", "add", "3")],
+            [("add", "13"), ("weather", "2")],
+        ),
+    ],
+)
+def test_two_calls_on_one_index_stay_two(parts: list[JSONObject], calls: list[tuple[str, str]]) -> None:
+    assert [(one["name"], one["arguments"]) for one in functions_of(*parts)] == calls
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [named("a", "add", "1"), named("b", "add", "2")],  # a new id with every part
+        [named("a", "ad", ""), named("a", "d", "12")],  # a name in pieces
+        [named("a", "ad", ""), named(None, "d", "12")],
+        [named("a", "add", "1"), call(0, id="b", function={"arguments": "2"})],
+    ],
+)
+def test_parts_of_one_call_stay_one(parts: list[JSONObject]) -> None:
+    assert functions_of(*parts) == [{"name": "add", "arguments": "12"}]
+
+
+def test_parts_behind_a_second_call_on_its_index_belong_to_it() -> None:
+    functions = functions_of(named("a", "f", "{}"), named("b", "g", "{"), call(0, function={"arguments": "}"}))
+
+    assert [one["arguments"] for one in functions] == ["{}", "{}"]

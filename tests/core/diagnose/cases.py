@@ -16,7 +16,7 @@ calls as `calls: [[name, arguments, id], …]`.
     raw_finish_reason, stop_reason, raw_usage, raw_again
     message             the assistant message; finish_reason, chat_stop_reason, usage,
                         chat_error, chat_unread, chat_body
-    stream              {message, finish_reason, same_tokens, deltas, error, unread, body}
+    stream              {message, finish_reason, same_tokens, deltas, reasons, error, unread, body}
     server              fields of `Server`
     evidence            default: same-run
     completeness        of raw; default: whole
@@ -344,7 +344,8 @@ def _stream(case: Case, raw: Completion | None) -> ChatResult | None:
     ids = None if raw is None or raw.token_ids is None else raw.token_ids
     if stream.get("same_tokens", True) is False:
         ids = (1, 2, 3)
-    deltas = tuple(StreamDelta(delta, None, None, 0.0) for delta in stream.get("deltas", ()))
+    reasons = iter(stream.get("reasons", ()))
+    deltas = tuple(StreamDelta(delta, None, next(reasons, None), 0.0) for delta in stream.get("deltas", ()))
     return ChatResult(
         message=_message({"role": "assistant", **stream.get("message", {})}),
         finish_reason=stream.get("finish_reason", "stop"),

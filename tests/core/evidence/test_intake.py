@@ -127,8 +127,8 @@ def test_a_stream_of_plain_completions_is_a_raw_output():
 
 
 def test_a_stream_of_another_api_is_refused_by_name():
-    with pytest.raises(RequestError, match="content_block_delta"):
-        read_evidence('event: x\ndata: {"type": "content_block_delta"}\n\n')
+    with pytest.raises(RequestError, match=r"thread\.run\.step"):
+        read_evidence('event: x\ndata: {"type": "thread.run.step"}\n\n')
 
 
 def test_answers_of_other_apis_are_read_as_messages():

@@ -1,0 +1,40 @@
+"""One file per API whose answers are read besides chat completions; each defines `DIALECT`."""
+
+from __future__ import annotations
+
+import sys
+
+from prompt_debugger.core.base.discover import discover
+from prompt_debugger.core.base.errors import PluginError
+from prompt_debugger.core.base.types import JSON
+from prompt_debugger.core.evidence.dialects.base import Dialect
+
+__all__ = ["DIALECTS", "Dialect", "dialect_of_answer", "dialect_of_event"]
+
+
+def dialect_of_answer(value: JSON) -> Dialect | None:
+    """Return the dialect that a JSON value is an answer of; `None` if it is of none."""
+    if not isinstance(value, dict):
+        return None
+    return next((dialect for dialect in DIALECTS.values() if dialect.is_answer(value)), None)
+
+
+def dialect_of_event(value: JSON) -> Dialect | None:
+    """Return the dialect that a JSON value is an event of; `None` if it is of none."""
+    if not isinstance(value, dict):
+        return None
+    return next((dialect for dialect in DIALECTS.values() if dialect.is_event(value)), None)
+
+
+def _load() -> dict[str, Dialect]:
+    dialects: dict[str, Dialect] = {}
+    for name, constant in discover(sys.modules[__name__], "DIALECT").items():
+        if not isinstance(constant, Dialect):
+            raise PluginError(
+                f"`DIALECT` of `{__name__}.{name}` is not a `Dialect`.", "See core/evidence/dialects/base."
+            )
+        dialects[name] = constant
+    return dialects
+
+
+DIALECTS = _load()

@@ -1,0 +1,221 @@
+r"""Answers of Anthropic's Messages API, whole or streamed, also from servers that imitate it.
+
+    {"type": "message", "role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "f", "input": {}}],
+     "stop_reason": "tool_use", "usage": {"input_tokens": 9, "output_tokens": 3}}
+    event: content_block_delta
+    data: {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": "{\"a\""}}
+
+Source: https://docs.anthropic.com/en/api/messages and /en/api/messages-streaming, as of 2026-10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from prompt_debugger.core.base.errors import shorten
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject, Usage
+from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
+from prompt_debugger.core.evidence.answer import Answer
+from prompt_debugger.core.evidence.dialects.base import Dialect, MessageDraft, StreamDraft, of_message
+
+_API = "Anthropic's Messages API"
+_REASONS: Mapping[str, str] = MappingProxyType(
+    {
+        "tool_use": "tool_calls",
+        "max_tokens": "length",
+        "model_context_window_exceeded": "length",
+        "end_turn": "stop",
+        "stop_sequence": "stop",
+        "refusal": "content_filter",
+    }
+)
+_BLOCKS = frozenset({"text", "thinking", "redacted_thinking", "tool_use", "server_tool_use", "web_search_tool_result"})
+_CACHED = ("cache_read_input_tokens", "cache_creation_input_tokens")
+_EVENTS = frozenset(
+    {
+        "message_start",
+        "content_block_start",
+        "content_block_delta",
+        "content_block_stop",
+        "message_delta",
+        "message_stop",
+    }
+)
+
+
+def _is_answer(value: JSONObject) -> bool:
+    """Say whether an object is a message; without `type` and `role`, its blocks and `stop_reason` show it."""
+    content = value.get("content")
+    if not isinstance(content, list) or "messages" in value or "choices" in value:
+        return False
+    if value.get("role", "assistant") != "assistant":
+        return False
+    if value.get("type") == "message":
+        return True
+    kinds = [block.get("type") for block in objects_of(content)]
+    if len(kinds) < len(content) or not all(kind in _BLOCKS for kind in kinds):
+        return False
+    return "stop_reason" in value or any(kind in ("tool_use", "thinking") for kind in kinds)
+
+
+def _read_answer(value: JSONObject) -> Answer:
+    draft = MessageDraft()
+    for block in objects_of(value["content"]):
+        match block.get("type"):
+            case "text":
+                draft.texts.append(text_of(block.get("text")) or "")
+            case "thinking":
+                draft.reasoning.append(text_of(block.get("thinking")) or "")
+            case "tool_use":
+                draft.call(block.get("id"), block.get("name"), block.get("input", {}))
+            case other:
+                draft.note(_no_place(other))
+    reason = text_of(value.get("stop_reason"))
+    return of_message(
+        _API,
+        draft.message(),
+        None if reason is None else _REASONS.get(reason, reason),
+        whole=value if "stop_reason" in value else None,
+        usage=_usage(value.get("usage")),
+        stop_reason=text_of(value.get("stop_sequence")),
+        notes=draft.notes,
+    )
+
+
+def _is_event(value: JSONObject) -> bool:
+    return value.get("type") in _EVENTS
+
+
+@dataclass(slots=True)
+class _Block:
+    """A block of the stream that has begun."""
+
+    kind: str
+    call: int = -1
+    name: str = ""
+    given: JSON = None
+    pieces: int = 0
+    is_open: bool = True
+
+
+@dataclass(slots=True)
+class _Stream:
+    draft: StreamDraft = field(default_factory=StreamDraft)
+    blocks: dict[int, _Block] = field(default_factory=dict)
+    calls: int = 0
+    is_ended: bool = False
+
+
+def _read_events(events: Sequence[JSONObject], body: str) -> Answer:
+    stream = _Stream()
+    if not any(event.get("type") == "message_start" for event in events):
+        stream.draft.note("The stream was copied without its beginning: there is no `message_start`.")
+    for event in events:
+        _take(event, stream)
+    for block in stream.blocks.values() if stream.is_ended else ():
+        _close(block, stream)
+    return stream.draft.answer(_API, body, is_ended=stream.is_ended, end="`message_stop`")
+
+
+def _take(event: JSONObject, stream: _Stream) -> None:
+    draft = stream.draft
+    match event.get("type"):
+        case "message_start":
+            draft.add({"role": "assistant"})
+            draft.usage = _usage(as_object(event.get("message")).get("usage"))
+        case "content_block_start":
+            _start(integer_of(event.get("index")) or 0, as_object(event.get("content_block")), stream)
+        case "content_block_delta":
+            _grow(integer_of(event.get("index")) or 0, as_object(event.get("delta")), stream)
+        case "content_block_stop":
+            if (block := stream.blocks.get(integer_of(event.get("index")) or 0)) is not None:
+                _close(block, stream)
+        case "message_delta":
+            delta = as_object(event.get("delta"))
+            reason = text_of(delta.get("stop_reason"))
+            draft.usage = _usage(event.get("usage"), draft.usage)
+            if reason is not None:
+                draft.add({}, _REASONS.get(reason, reason))
+                draft.stop_reason = text_of(delta.get("stop_sequence")) or draft.stop_reason
+        case "message_stop":
+            stream.is_ended = True
+        case "error":
+            error = as_object(event.get("error"))
+            draft.fail(f"the server reported an error: {text_of(error.get('message')) or shorten(error)}")
+        case _:
+            pass
+
+
+def _start(index: int, block: JSONObject, stream: _Stream) -> None:
+    kind = str(block.get("type"))
+    if index in stream.blocks and stream.blocks[index].is_open:
+        _close(stream.blocks[index], stream)
+        stream.draft.note(f"Block {index} begins twice in the stream.")
+    begun = stream.blocks[index] = _Block(kind)
+    match kind:
+        case "text" | "thinking":
+            _grow(index, {"type": f"{kind}_delta", kind: block.get(kind)}, stream)
+        case "tool_use":
+            begun.call, begun.name, begun.given = stream.calls, str(block.get("name")), block.get("input")
+            stream.calls += 1
+            stream.draft.call(begun.call, block.get("id"), block.get("name"), "")
+        case _:
+            stream.draft.note(_no_place(kind))
+
+
+def _grow(index: int, delta: JSONObject, stream: _Stream) -> None:
+    block = stream.blocks.setdefault(index, _Block(str(delta.get("type"))))
+    match delta.get("type"):
+        case "text_delta":
+            if text := text_of(delta.get("text")):
+                stream.draft.add({"content": text})
+        case "thinking_delta":
+            if text := text_of(delta.get("thinking")):
+                stream.draft.add({"reasoning": text})
+        case "input_json_delta":
+            if block.call < 0:  # the block began before the copied part
+                block.call, block.name = stream.calls, "?"
+                stream.calls += 1
+            block.pieces += 1
+            stream.draft.call(block.call, arguments=text_of(delta.get("partial_json")) or "")
+        case "signature_delta":
+            pass
+        case other:
+            stream.draft.note(_no_place(other))
+
+
+def _close(block: _Block, stream: _Stream) -> None:
+    """Finish a call: one without any delta has the arguments that its beginning gives."""
+    if block.kind != "tool_use" or not block.is_open:
+        return
+    block.is_open = False
+    if block.pieces == 0:
+        given = block.given if isinstance(block.given, dict) else {}
+        stream.draft.call(block.call, arguments=given)
+        if not given:
+            stream.draft.note(
+                f"The call of `{block.name[:60]}` came without any `input_json_delta`: its arguments are empty."
+            )
+
+
+def _usage(value: JSON, before: Usage | None = None) -> Usage | None:
+    usage = as_object(value)
+    prompt, written = integer_of(usage.get("input_tokens")), integer_of(usage.get("output_tokens"))
+    if prompt is not None:  # what a cache held or took is counted beside it
+        prompt += sum(integer_of(usage.get(name)) or 0 for name in _CACHED)
+    if before is not None:
+        prompt = before.prompt_tokens if prompt is None else prompt
+        written = before.completion_tokens if written is None else written
+    if prompt is None and written is None:
+        return None
+    return Usage(prompt, written, None if prompt is None or written is None else prompt + written)
+
+
+def _no_place(kind: JSON) -> str:
+    return f"A part of type `{str(kind)[:40]}` has no place in a message of chat completions; it was left out."
+
+
+DIALECT = Dialect(_API, _is_answer, _read_answer, _is_event, _read_events)

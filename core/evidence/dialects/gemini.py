@@ -1,0 +1,159 @@
+"""Answers of Gemini's generateContent, whole or streamed (server-sent events, or one list of answers).
+
+    {"candidates": [{"content": {"role": "model", "parts": [{"thought": true, "text": "…"},
+       {"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "…"}]}, "finishReason": "STOP"}],
+     "usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 3, "totalTokenCount": 12}}
+
+Names come in camel case over the wire and in snake case from Google's Python client. `STOP` stands beside calls, too,
+so it is read as `tool_calls` there.
+
+Source: https://ai.google.dev/api/generate-content, as of 2026-10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from prompt_debugger.core.base.errors import shorten
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject, Usage
+from prompt_debugger.core.complete.shapes import integer_of, objects_of, text_of
+from prompt_debugger.core.evidence.answer import Answer
+from prompt_debugger.core.evidence.dialects.base import Dialect, MessageDraft, StreamDraft, of_message
+
+_API = "Gemini's generateContent"
+_FILTERED = ("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "LANGUAGE")
+_REASONS: Mapping[str, str] = MappingProxyType(
+    {"STOP": "stop", "MAX_TOKENS": "length", **dict.fromkeys(_FILTERED, "content_filter")}
+)
+
+
+def _get(value: JSONObject, camel: str) -> JSON:
+    """Return a field by its name in camel case, or else in snake case."""
+    if camel in value:
+        return value[camel]
+    return value.get("".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in camel))
+
+
+def _is_answer(value: JSONObject) -> bool:
+    if "choices" in value or "contents" in value:
+        return False
+    candidates = objects_of(value.get("candidates"))
+    if candidates:
+        return any("content" in one or _get(one, "finishReason") is not None for one in candidates)
+    return isinstance(_get(value, "promptFeedback"), dict) or isinstance(_get(value, "usageMetadata"), dict)
+
+
+def _read_answer(value: JSONObject) -> Answer:
+    draft = MessageDraft()
+    candidates = objects_of(value.get("candidates"))
+    first = candidates[0] if candidates else {}
+    if len(candidates) > 1:
+        draft.note(f"Only the first of {len(candidates)} answers was read.")
+    for part in _parts(first):
+        match _kind(part):
+            case "call":
+                call = as_object(_get(part, "functionCall"))
+                draft.call(call.get("id"), call.get("name"), call.get("args") or {})
+            case "thought":
+                draft.reasoning.append(text_of(part.get("text")) or "")
+            case "text":
+                draft.texts.append(text_of(part.get("text")) or "")
+            case other:
+                draft.note(_no_place(other))
+    draft.notes += _what_google_says(value, first)
+    return of_message(
+        _API,
+        draft.message(""),
+        _reason(value, first, has_calls=bool(draft.calls)),
+        whole=value if _get(first, "finishReason") is not None or not candidates else None,
+        usage=_usage(value),
+        notes=draft.notes,
+    )
+
+
+def _is_event(value: JSONObject) -> bool:
+    return _is_answer(value)
+
+
+def _read_events(events: Sequence[JSONObject], body: str) -> Answer:
+    draft, calls, is_ended = StreamDraft(), 0, False
+    draft.add({"role": "assistant"})
+    for event in events:
+        if event.get("error"):
+            error = as_object(event["error"])
+            draft.fail(f"the server reported an error: {text_of(error.get('message')) or shorten(event['error'])}")
+        candidates = objects_of(event.get("candidates"))
+        first = candidates[0] if candidates else {}
+        for part in _parts(first):
+            kind = _kind(part)
+            if kind == "call":
+                call = as_object(_get(part, "functionCall"))
+                draft.call(calls, call.get("id"), call.get("name"), call.get("args") or {})
+                calls += 1
+            elif kind in ("thought", "text"):
+                draft.add({"reasoning" if kind == "thought" else "content": text_of(part.get("text")) or ""})
+            else:
+                draft.note(_no_place(kind))
+        draft.usage = _usage(event) or draft.usage
+        if (reason := _reason(event, first, has_calls=calls > 0)) is not None:
+            is_ended = True
+            draft.add({}, reason)
+        for words in _what_google_says(event, first):
+            draft.note(words)
+    return draft.answer(_API, body, is_ended=is_ended, end="`finishReason`")
+
+
+def _parts(candidate: JSONObject) -> tuple[JSONObject, ...]:
+    return objects_of(as_object(candidate.get("content")).get("parts"))
+
+
+def _kind(part: JSONObject) -> str:
+    """Return what a part is; fields that a client prints as null are not there."""
+    if isinstance(_get(part, "functionCall"), dict):
+        return "call"
+    if isinstance(part.get("text"), str):
+        return "thought" if part.get("thought") is True else "text"
+    names = [name for name, value in part.items() if value is not None and name not in ("thought", "thoughtSignature")]
+    return "text" if not names else names[0]
+
+
+def _reason(value: JSONObject, candidate: JSONObject, *, has_calls: bool) -> str | None:
+    blocked = _get(as_object(_get(value, "promptFeedback")), "blockReason")
+    reason = text_of(_get(candidate, "finishReason"))
+    if reason is None:
+        return "content_filter" if blocked else None
+    reason = reason.removeprefix("FinishReason.")
+    return "tool_calls" if reason == "STOP" and has_calls else _REASONS.get(reason, reason)
+
+
+def _what_google_says(value: JSONObject, candidate: JSONObject) -> list[str]:
+    """Return what an answer says of an end that is none of its own."""
+    said: list[str] = []
+    if words := text_of(_get(candidate, "finishMessage")):
+        said.append(f"The API says: {shorten(words, 300)}")
+    if blocked := _get(as_object(_get(value, "promptFeedback")), "blockReason"):
+        said.append(f"The prompt was blocked: {shorten(blocked)}.")
+    if _get(candidate, "finishReason") == "MALFORMED_FUNCTION_CALL":
+        said.append(
+            "`MALFORMED_FUNCTION_CALL`: the model wrote a call that the API could not parse, and the API dropped it."
+        )
+    return said
+
+
+def _usage(value: JSONObject) -> Usage | None:
+    usage = as_object(_get(value, "usageMetadata"))
+    prompt, total = integer_of(_get(usage, "promptTokenCount")), integer_of(_get(usage, "totalTokenCount"))
+    written = [integer_of(_get(usage, name)) for name in ("candidatesTokenCount", "thoughtsTokenCount")]
+    known = [count for count in written if count is not None]
+    if prompt is None and not known:
+        return None
+    return Usage(prompt, sum(known) if known else None, total)
+
+
+def _no_place(kind: str) -> str:
+    return f"A part `{kind[:40]}` has no place in a message of chat completions; it was left out."
+
+
+DIALECT = Dialect(_API, _is_answer, _read_answer, _is_event, _read_events)

@@ -1,0 +1,213 @@
+r"""Answers of OpenAI's Responses API, whole or streamed.
+
+    {"object": "response", "status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"},
+     "output": [{"type": "reasoning", …}, {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{"}]}
+    event: response.function_call_arguments.delta
+    data: {"type": "response.function_call_arguments.delta", "output_index": 1, "item_id": "fc_1", "delta": "{\"a\""}
+
+vLLM's answers with `enable_response_messages` show the prompt and the text that the model wrote beside the message,
+with their ids.
+
+Source: https://platform.openai.com/docs/api-reference/responses, as of 2026-10; vLLM 0.32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from prompt_debugger.core.base.errors import shorten
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject, Usage
+from prompt_debugger.core.complete.shapes import ids_of, integer_of, objects_of, text_of
+from prompt_debugger.core.evidence.answer import Answer
+from prompt_debugger.core.evidence.dialects.base import Dialect, MessageDraft, StreamDraft, of_message
+
+_API = "OpenAI's Responses API"
+_ITEMS = frozenset({"message", "function_call", "reasoning"})
+_ENDS = ("response.completed", "response.incomplete", "response.failed")
+
+
+def _is_answer(value: JSONObject) -> bool:
+    output = value.get("output")
+    if not isinstance(output, list) or "choices" in value:
+        return False
+    if value.get("object") == "response":
+        return True
+    items = objects_of(output)
+    known = [item for item in items if item.get("type") in _ITEMS and item.get("role", "assistant") == "assistant"]
+    return bool(items) and len(known) == len(items) == len(output)
+
+
+def _read_answer(value: JSONObject) -> Answer:
+    draft = MessageDraft()
+    for item in objects_of(value["output"]):
+        _take_item(item, draft)
+    is_whole = "status" in value
+    error = as_object(value.get("error"))
+    answer = of_message(
+        _API,
+        draft.message(),
+        _reason(value, has_calls=bool(draft.calls)),
+        whole=value if is_whole else None,
+        usage=_usage(value.get("usage")),
+        error=None if not error else f"the server reported an error: {text_of(error.get('message')) or shorten(error)}",
+        notes=draft.notes,
+    )
+    return _with_messages(answer, value)
+
+
+def _take_item(item: JSONObject, draft: MessageDraft) -> None:
+    match item.get("type"):
+        case "message":
+            for part in objects_of(item.get("content")):
+                draft.texts.append(text_of(part.get("text")) or text_of(part.get("refusal")) or "")
+        case "function_call":
+            draft.call(item.get("call_id") or item.get("id"), item.get("name"), item.get("arguments", ""))
+        case "reasoning":
+            parts = (*objects_of(item.get("content")), *objects_of(item.get("summary")))
+            draft.reasoning += [text_of(part.get("text")) or "" for part in parts]
+        case other:
+            draft.note(f"An item of type `{str(other)[:40]}` of the response has no place in a message.")
+
+
+def _reason(value: JSONObject, *, has_calls: bool) -> str | None:
+    match value.get("status"):
+        case "completed":
+            return "tool_calls" if has_calls else "stop"
+        case "incomplete":
+            why = text_of(as_object(value.get("incomplete_details")).get("reason")) or "incomplete"
+            return "length" if why == "max_output_tokens" else why
+        case str(other):
+            return other
+        case _:
+            return None
+
+
+def _with_messages(answer: Answer, value: JSONObject) -> Answer:
+    """Add the prompt and the raw output of this very run, where vLLM shows them."""
+    written, asked = (objects_of(value.get(name)) for name in ("output_messages", "input_messages"))
+    if not written or not all(item.get("type") == "raw_message_tokens" for item in written):
+        return answer
+    ids = [ids_of(item.get("tokens")) for item in written]
+    known = [one for one in ids if one is not None]
+    return answer._replace(
+        raw="".join(text_of(item.get("message")) or "" for item in written),
+        token_ids=tuple(number for one in known for number in one) if len(known) == len(written) else None,
+        prompt="".join(text_of(item.get("message")) or "" for item in asked) or None,
+    )
+
+
+def _is_event(value: JSONObject) -> bool:
+    kind = value.get("type")
+    return isinstance(kind, str) and kind.startswith("response.") and kind.count(".") <= 4
+
+
+@dataclass(slots=True)
+class _Stream:
+    draft: StreamDraft = field(default_factory=StreamDraft)
+    calls: dict[str, int] = field(default_factory=dict)
+    with_arguments: set[str] = field(default_factory=set)
+    texts: set[str] = field(default_factory=set)
+    parts: dict[str, set[int]] = field(default_factory=dict)
+    last: JSONObject | None = None
+
+
+def _read_events(events: Sequence[JSONObject], body: str) -> Answer:
+    stream = _Stream()
+    if not any(event.get("type") == "response.created" for event in events):
+        stream.draft.note("The stream was copied without its beginning: there is no `response.created`.")
+    for event in events:
+        _take(event, stream)
+    _note_rising_parts(stream)
+    last, draft = stream.last, stream.draft
+    if last is not None:
+        draft.add({}, _reason(last, has_calls=bool(stream.calls)))
+        draft.usage = _usage(last.get("usage"))
+        if error := as_object(last.get("error")):
+            draft.fail(f"the server reported an error: {text_of(error.get('message')) or shorten(error)}")
+    answer = draft.answer(_API, body, is_ended=last is not None, end="`response.completed`")
+    return answer if last is None else _with_messages(answer, last)
+
+
+def _take(event: JSONObject, stream: _Stream) -> None:
+    kind, draft = str(event.get("type")), stream.draft
+    place = _place(event)
+    if isinstance(event.get("content_index"), int) and kind.endswith(".delta"):
+        stream.parts.setdefault(place, set()).add(integer_of(event["content_index"]) or 0)
+    match kind:
+        case "response.output_text.delta":
+            stream.texts.add(place)
+            draft.add({"content": text_of(event.get("delta")) or ""})
+        case "response.reasoning_text.delta" | "response.reasoning_summary_text.delta":
+            stream.texts.add(place)
+            draft.add({"reasoning": text_of(event.get("delta")) or ""})
+        case "response.function_call_arguments.delta":
+            stream.with_arguments.add(place)
+            draft.call(_call_at(place, stream), arguments=text_of(event.get("delta")) or "")
+        case "response.output_item.added":
+            _begin(as_object(event.get("item")), place, stream)
+        case "response.output_item.done":
+            _end(as_object(event.get("item")), place, stream)
+        case "error" | "response.error":
+            draft.fail(f"the server reported an error: {text_of(event.get('message')) or shorten(event)}")
+        case _ if kind in _ENDS:
+            stream.last = as_object(event.get("response"))
+        case _:
+            pass
+
+
+def _place(event: JSONObject) -> str:
+    """Return what tells the items of a stream apart: their number in the output, else their id."""
+    index = integer_of(event.get("output_index"))
+    return str(event.get("item_id") or as_object(event.get("item")).get("id")) if index is None else str(index)
+
+
+def _call_at(place: str, stream: _Stream) -> int:
+    return stream.calls.setdefault(place, len(stream.calls))
+
+
+def _begin(item: JSONObject, place: str, stream: _Stream) -> None:
+    if item.get("type") == "function_call":
+        arguments = text_of(item.get("arguments")) or ""
+        if arguments:
+            stream.with_arguments.add(place)
+        call_id = item.get("call_id") or item.get("id")
+        stream.draft.call(_call_at(place, stream), call_id, item.get("name"), arguments)
+
+
+def _end(item: JSONObject, place: str, stream: _Stream) -> None:
+    """Take from a whole item what no delta gave."""
+    if item.get("type") == "function_call":
+        if place not in stream.calls:
+            _begin(item, place, stream)
+        elif place not in stream.with_arguments:
+            stream.draft.call(_call_at(place, stream), arguments=text_of(item.get("arguments")) or "")
+    elif place not in stream.texts:
+        whole = MessageDraft()
+        _take_item(item, whole)
+        message = whole.message()
+        delta: JSONObject = {name: text for name in ("content", "reasoning") if (text := message.get(name))}
+        if delta:
+            stream.draft.add(delta)
+
+
+def _note_rising_parts(stream: _Stream) -> None:
+    """Say where every delta of an item has a content part of its own."""
+    for indexes in stream.parts.values():
+        if len(indexes) > 2:
+            stream.draft.note(
+                f"`content_index` is another one in every delta ({min(indexes)} to {max(indexes)}): it numbers the "
+                "parts of an item, so all deltas of one part have the same. A client that goes by it shows "
+                f"{len(indexes)} parts."
+            )
+            return
+
+
+def _usage(value: JSON) -> Usage | None:
+    usage = as_object(value)
+    counts = [integer_of(usage.get(name)) for name in ("input_tokens", "output_tokens", "total_tokens")]
+    return Usage(*counts) if any(counts) else None
+
+
+DIALECT = Dialect(_API, _is_answer, _read_answer, _is_event, _read_events)

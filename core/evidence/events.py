@@ -1,0 +1,56 @@
+"""The events of a pasted stream: server-sent events, one JSON object a line, or one list of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.core.complete.backends.sse import SseEvent, SseParser
+from prompt_debugger.core.evidence.json_of import json_of
+
+_INDENTED = re.compile(r"(?m)^[ \t>]+(?=(?:data|event|id|retry):)")
+_DONE = "[DONE]"
+
+
+class Events(NamedTuple):
+    """What was read of a text that is a stream.
+
+    Attributes:
+        events: In order, as they came over the wire; those of a list or of lines are made such.
+        objects: Those of them that are JSON objects.
+        notes: What was repaired, a sentence each.
+    """
+
+    events: tuple[SseEvent, ...]
+    objects: tuple[JSONObject, ...]
+    notes: tuple[str, ...] = ()
+
+
+def events_of_sse(text: str) -> Events:
+    """Read server-sent events; events without the empty lines between them are told apart by their lines."""
+    parser = SseParser()
+    found = (*parser.feed(_INDENTED.sub("", text).encode("utf-8", "replace")), *parser.finish())
+    events: list[SseEvent] = []
+    notes: list[str] = []
+    for event in found:
+        lines = event.data.split("\n")
+        if len(lines) > 1 and not isinstance(json_of(event.data), dict) and all(_is_event(line) for line in lines):
+            events += [SseEvent(line, event.event) for line in lines]
+            notes = ["The empty lines between events were not copied; each `data:` line was read as an event."]
+        else:
+            events.append(event)
+    objects = [value for event in events if isinstance(value := json_of(event.data), dict)]
+    return Events(tuple(events), tuple(objects), tuple(notes))
+
+
+def _is_event(line: str) -> bool:
+    return line.strip() == _DONE or isinstance(json_of(line), dict)
+
+
+def events_of_objects(objects: Sequence[JSONObject]) -> Events:
+    """Take JSON objects for the events of a stream."""
+    events = tuple(SseEvent(json.dumps(value, ensure_ascii=False)) for value in objects)
+    return Events(events, tuple(objects))

@@ -1,0 +1,144 @@
+"""Shapes in which people hold an answer of chat completions: whole, flattened, a message, a list of calls or deltas.
+
+Each is made a whole answer again, and what was supposed for that is said. Nothing is guessed: where a part is not
+there, it is not there in the answer, and `is_whole` is false, so that its absence proves nothing.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.complete.shapes import objects_of
+
+_DELTA_FIELDS = frozenset(
+    {"role", "content", "tool_calls", "reasoning", "reasoning_content", "function_call", "refusal", "audio"}
+)
+_AROUND_DELTA = frozenset({"delta", "index", "finish_reason", "logprobs", "stop_reason"})
+_OF_MESSAGE = ("content", "tool_calls", "reasoning", "reasoning_content", "function_call")
+_MOST_LOOKED_AT = 50
+
+
+class Shaped(NamedTuple):
+    """An answer as one of chat completions.
+
+    Attributes:
+        value: With `choices`.
+        words: What it was, for a person.
+        notes: What was supposed, a sentence each.
+        is_whole: Whether it is all that a server sends.
+    """
+
+    value: JSONObject
+    words: str
+    notes: tuple[str, ...] = ()
+    is_whole: bool = True
+
+
+def shape_answer(value: JSON) -> Shaped | None:
+    """Return a JSON value as an answer of chat completions; `None` if it does not look like one."""
+    if isinstance(value, list):
+        return _of_calls(value)
+    if not isinstance(value, dict):
+        return None
+    choices = value.get("choices")
+    if isinstance(choices, list):
+        return _of_choices(value, choices)
+    if isinstance(choices, dict):
+        note = "`choices` is an object where the protocol has a list; it was read as the only choice."
+        made = _of_choices({**value, "choices": [choices]}, [choices])
+        return made._replace(notes=(note, *made.notes), is_whole=False)
+    if "messages" in value or "input" in value or "done" in value:
+        return None
+    message = value.get("message")
+    if isinstance(message, dict) and _is_message(message):
+        return Shaped({"choices": [value]}, "a choice of a chat response", (), is_whole=False)
+    if _is_message(value):
+        return _of_message(value)
+    if _is_call(value):
+        return _of_calls([value])
+    return None
+
+
+def _of_choices(value: JSONObject, choices: list[JSON]) -> Shaped:
+    first = choices[0] if choices else None
+    has_none = isinstance(first, dict) and not {"message", "delta", "text"} & first.keys()
+    if isinstance(first, dict) and has_none and any(name in first for name in _OF_MESSAGE):
+        note = "The first choice has no `message`; its own fields were read as one."
+        choice: JSONObject = {**first, "message": first}
+        return Shaped({**value, "choices": [choice]}, "a chat response", (note,), is_whole=False)
+    return Shaped(value, "a chat response")
+
+
+def _of_message(message: JSONObject) -> Shaped:
+    choice: JSONObject = {"message": {name: item for name, item in message.items() if name != "finish_reason"}}
+    if "finish_reason" in message:
+        choice["finish_reason"] = message["finish_reason"]
+    words = "a message" if message.get("role") == "assistant" else "a message without its `role`"
+    return Shaped({"choices": [choice]}, words, is_whole=False)
+
+
+def _of_calls(value: list[JSON]) -> Shaped | None:
+    calls = objects_of(value)
+    if not calls or len(calls) < len(value) or not all(_is_call(call) for call in calls[:_MOST_LOOKED_AT]):
+        return None
+    message: JSONObject = {"role": "assistant", "content": None, "tool_calls": value}
+    words = "a tool call of a message" if len(calls) == 1 else "tool calls of a message"
+    return Shaped({"choices": [{"message": message}]}, words, is_whole=False)
+
+
+def _is_call(value: JSONObject) -> bool:
+    """Say whether an object is a tool call of a message: a function that was called, and not one that is declared."""
+    function = as_object(value.get("function"))
+    return isinstance(function.get("name"), str) and "arguments" in function and "parameters" not in function
+
+
+def _is_message(value: JSONObject) -> bool:
+    if value.get("role", "assistant") not in ("assistant", "model", "ai"):
+        return False
+    if any(_is_call(call) for call in objects_of(value.get("tool_calls"))[:1]):
+        return True
+    if value.get("role") is not None:
+        return any(name in value for name in _OF_MESSAGE)
+    if not isinstance(value.get("content", ""), str | None):
+        return False
+    return "content" in value and bool({"tool_calls", "reasoning", "reasoning_content", "finish_reason"} & value.keys())
+
+
+def is_chunk(value: JSON) -> bool:
+    """Say whether a value is an event of a stream of chat completions or of plain completions."""
+    if not isinstance(value, dict):
+        return False
+    if str(value.get("object", "")).endswith(".chunk"):
+        return True
+    choices = objects_of(value.get("choices"))
+    if not choices:
+        return isinstance(value.get("choices"), list) and ("usage" in value or "id" in value)
+    return "delta" in choices[0] and "message" not in choices[0]
+
+
+def chunk_of_delta(value: JSON) -> JSONObject | None:
+    """Return a delta, with or without what is around it, as an event; `None` if it is not one."""
+    if not isinstance(value, dict) or not value:
+        return None
+    if is_chunk(value):
+        return value
+    if isinstance(value.get("delta"), dict) and not value.keys() - _AROUND_DELTA:
+        return {"choices": [value]}
+    if not value.keys() - (_DELTA_FIELDS | {"finish_reason"}):
+        delta: JSONObject = {name: item for name, item in value.items() if name != "finish_reason"}
+        return {"choices": [{"index": 0, "delta": delta, "finish_reason": value.get("finish_reason")}]}
+    return None
+
+
+def chunks_of_deltas(values: list[JSON]) -> list[JSONObject] | None:
+    """Return a list of deltas as the events of a stream; `None` if it is something else, such as a list of messages."""
+    if len(values) < 2:
+        return None
+    roles = [item.get("role") for item in values[:_MOST_LOOKED_AT] if isinstance(item, dict)]
+    if any(role not in (None, "assistant") for role in roles) or all(role is not None for role in roles):
+        return None
+    chunks = [chunk_of_delta(value) for value in values]
+    known = [chunk for chunk in chunks if chunk is not None]
+    return known if len(known) == len(chunks) else None
