@@ -18,7 +18,6 @@ import sys
 import tempfile
 import threading
 import time
-from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -31,7 +30,6 @@ _ROOT = next(
 )
 _TAIL_BYTES = 2_000
 _END_S = 5.0
-_LOOKED_AT = 16  # of the last offshoots, to tell whether there were any
 # What an interpreter needs to start, and the clock; keys and tokens stay with us.
 _KEPT_ENVIRONMENT = (
     "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "PYTHONHOME", "VIRTUAL_ENV",
@@ -70,7 +68,9 @@ class Forkserver:
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], modules: Sequence[str] = ()) -> None:
         self.modules = tuple(modules)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the forkserver
-        self._offshoots: deque[Offshoot] = deque(maxlen=_LOOKED_AT)
+        self._offshoots: list[Offshoot] = []  # those that may live
+        self._has_split = False  # whether one was ever born
+        self._counting = threading.Lock()
         self._orders, theirs = socket.socketpair()
         try:
             self._process = subprocess.Popen(
@@ -87,6 +87,7 @@ class Forkserver:
             raise
         finally:
             theirs.close()
+        threading.Thread(target=self._await_end, name="forkserver-end", daemon=True).start()
 
     @property
     def is_running(self) -> bool:
@@ -117,7 +118,9 @@ class Forkserver:
             for number in (questions, answers, words):
                 os.close(number)
         offshoot = Offshoot(news, os.fdopen(stdin, "wb"), os.fdopen(stdout, "rb"), os.fdopen(stderr, "rb"))
-        self._offshoots.append(offshoot)
+        with self._counting:
+            self._forget_ended()
+            self._offshoots.append(offshoot)
         return offshoot
 
     def last_words(self) -> bytes:
@@ -133,7 +136,10 @@ class Forkserver:
     def close(self, patience_s: float = _END_S) -> None:
         """End it; its offshoots were ended before, or will be now."""
         self.retire()
-        if not any(one.is_born for one in self._offshoots):  # it imports still, and would hear of its end much later
+        with self._counting:
+            self._forget_ended()
+            is_up = self._has_split
+        if not is_up:  # it imports still, and would hear of its end much later
             self._process.kill()
         try:
             self._process.wait(patience_s)
@@ -141,6 +147,22 @@ class Forkserver:
             self._process.kill()
             self._process.wait()
         self._log.close()
+
+    def _forget_ended(self) -> None:
+        """Keep those that may live; called with the lock held."""
+        self._has_split = self._has_split or any(one.is_born for one in self._offshoots)
+        self._offshoots = [one for one in self._offshoots if one.poll() is None]
+
+    def _await_end(self) -> None:
+        """Leave nothing of it, however it ends: it is waited for, and its offshoots are ended with it."""
+        if hasattr(os, "waitid"):  # leaves it to whoever asks how it ended
+            with suppress(ChildProcessError):
+                os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
+        self._process.wait()
+        with self._counting:
+            offshoots, self._offshoots = self._offshoots, []
+        for offshoot in offshoots:
+            offshoot.bury()
 
 
 def sandbox_forkserver(sandbox: str, modules: Sequence[str]) -> Forkserver:
@@ -169,6 +191,7 @@ class Offshoot:
         self.pid: int | None = None
         self._cpu_s = 0.0
         self._status: int | None = None
+        self._is_lost = False
         self._news = news
         self._news.settimeout(0.0)
         self._data = b""
@@ -224,6 +247,13 @@ class Offshoot:
             self._news.shutdown(socket.SHUT_WR)
         self.poll()  # where the forkserver is gone it ends all the same
 
+    def bury(self) -> None:
+        """See that it ended, where its forkserver has; where that made it a child of ours, take it from the system."""
+        self.poll()
+        if self.pid is not None and self._is_lost:
+            with suppress(ChildProcessError):  # it is another's, as usual
+                os.waitpid(self.pid, 0)
+
     def close(self) -> None:
         """End it, wait for that unless the forkserver has not even begun with it, and free its pipes."""
         self.kill()
@@ -260,6 +290,7 @@ class Offshoot:
 
     def _is_orphaned(self) -> None:
         """Count it as dead where the forkserver tells nothing any more, and see that it is."""
+        self._is_lost = True
         self._status = -signal.SIGKILL
         if self.pid is not None:
             with suppress(ProcessLookupError, PermissionError):

@@ -1,8 +1,9 @@
 """The door of a sandbox: what a process gives up for good before it touches anybody's text.
 
 Memory is limited for the process, processor time for each job; no new file,
-socket or process can be had. Systems differ in which limits they know: what
-one lacks is left out, and the refusal by audit event holds everywhere.
+socket or process can be had. Python's own code is refused by audit event, on
+every system; compiled code by the kernel (`core.sandbox.kernel`), as far as the
+system can. What it cannot is returned, for the page says so when it starts.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Final
+
+from prompt_debugger.core.sandbox.kernel import Kernel, Unlocked
 
 # What Python says before it does them; `open` covers files, whatever opens them.
 _REFUSED: Final = (
@@ -27,6 +30,12 @@ _REFUSED: Final = (
 _LATE: Final = frozenset({"open", "os.listdir", "os.scandir", "os.putenv", "os.unsetenv", "ctypes.", "mmap.", "fcntl."})
 _WRITES: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _SPARE_FILES = 64
+
+# What compiled libraries read when a part of them is loaded late, besides the folders of Python's packages.
+_SYSTEM_LIBRARIES: Final = (
+    "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/etc/localtime",
+    "/usr/share/zoneinfo", "/dev/null", "/dev/urandom", "/sys/devices/system/cpu",
+)  # fmt: skip
 
 # What a job may leave behind: the next one may be given less memory than this one was.
 _MOST_LEFT_BYTES = 256 << 20
@@ -73,6 +82,12 @@ class Readable:
         found = (os.path.realpath(path) for path in paths)
         self._folders.update(path for path in found if path != os.sep)
 
+    def paths(self) -> tuple[str, ...]:
+        """Return all of it, for the kernel."""
+        libraries = os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
+        prefixes = (sys.prefix, sys.base_prefix)
+        return (*sorted(self._folders), *_SYSTEM_LIBRARIES, *prefixes, *filter(os.path.isabs, libraries))
+
     def holds(self, path: object) -> bool:
         """Say whether something may be read; a link counts as what it leads to."""
         if isinstance(path, int):  # open already
@@ -83,20 +98,63 @@ class Readable:
         return any(whole == folder or whole.startswith(folder + os.sep) for folder in tuple(self._folders))
 
 
-def lock_in(*, has_threads: bool = False, readable: Readable | None = None) -> None:
+class Door:
+    """The door of this process, once it is locked.
+
+    Args:
+        kernel: What the kernel keeps of it.
+        readable: What may be read; `None` for nothing.
+        unlocked: The parts that this system does not offer.
+    """
+
+    def __init__(self, kernel: Kernel, readable: Readable | None, unlocked: tuple[Unlocked, ...]) -> None:
+        self._kernel = kernel
+        self._readable = readable
+        self._is_told = False
+        self.unlocked = unlocked
+
+    def let_read(self, paths: Sequence[str]) -> bool:
+        """Let these be read besides, and nothing more from now on; say whether they may be.
+
+        The kernel can be told once only: files that it was not told of then need another process.
+        """
+        assert self._readable is not None
+        if self._is_told:
+            return self._kernel.landlock.holds(paths)
+        self._readable.allow(paths)
+        self._is_told = self._kernel.landlock.restrict(self._readable.paths()) == ""
+        return True
+
+
+def lock_in(*, has_threads: bool = False, readable: Readable | None = None, learns: bool = False) -> Door:
     """Give up everything but memory and time: no new file, socket, process, and no writing.
 
     Args:
         has_threads: Whether a library in this process may begin threads, which the kernel counts as processes.
         readable: What may be read all the same; without it nothing can be opened.
+        learns: Whether the kernel is told by `Door.let_read` only what may be read: nobody knows yet.
     """
     for name in ("RLIMIT_CORE", "RLIMIT_FSIZE", *([] if has_threads else ["RLIMIT_NPROC"])):
         _limit(name, 0)
     # What is open stays open; the first free number is refused, and with it files, sockets and pipes.
     free = os.open(os.devnull, os.O_RDONLY)
     os.close(free)
+    kernel = Kernel()
+    told = None if readable is None else () if learns else readable.paths()
+    unlocked = kernel.give_up_files(told)
     _limit("RLIMIT_NOFILE", free if readable is None else free + _SPARE_FILES)
+    unlocked += kernel.give_up_calls(has_threads=has_threads, is_reading=readable is not None)
     sys.addaudithook(_refuse() if readable is None else _refuse_but_reading(readable))
+    _UNLOCKED[:] = unlocked
+    return Door(kernel, readable, unlocked)
+
+
+def unlocked_here() -> tuple[Unlocked, ...]:
+    """Return the parts of the lock that this system does not offer, as this process found when it was locked."""
+    return tuple(_UNLOCKED)
+
+
+_UNLOCKED: list[Unlocked] = []
 
 
 def allow_cpu(seconds: float) -> None:

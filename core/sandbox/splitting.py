@@ -15,6 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from prompt_debugger.core.sandbox.forkserver import BORN, DEAD, NEWS, SLOW, SLOW_NICE
+from prompt_debugger.core.sandbox.kernel import Kernel
 
 _FILES = 4
 
@@ -30,6 +31,7 @@ class Splitting:
     def __init__(self, orders: socket.socket, serve: Callable[[], None]) -> None:
         self._orders: socket.socket | None = orders
         self._serve = serve
+        self._kernel = Kernel()
         self._news: dict[int, socket.socket] = {}
         self._held: dict[socket.socket, int] = {}  # those whose client has not let go
         self._woken, self._waking = socket.socketpair()
@@ -68,6 +70,7 @@ class Splitting:
 
     def _split(self, news: socket.socket, files: list[int], *, is_slow: bool) -> None:
         sys.stderr.flush()
+        here = os.getpid()
         try:
             pid = os.fork()
         except OSError as error:  # the client sees that nothing came of it
@@ -75,19 +78,22 @@ class Splitting:
             news.close()
             pid = -1
         if pid == 0:
-            self._become(news, files, is_slow=is_slow)
+            self._become(news, files, here, is_slow=is_slow)
         for number in files:
             os.close(number)
         if pid > 0:
             self._news[pid] = news
             self._held[news] = pid
 
-    def _become(self, news: socket.socket, files: list[int], *, is_slow: bool) -> None:
+    def _become(self, news: socket.socket, files: list[int], parent: int, *, is_slow: bool) -> None:
         """Be the offshoot, from here to its end: with three files of its own, and none of the forkserver's."""
         status = 1
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            self._kernel.end_with_parent()
+            if os.getppid() != parent:  # it ended in between
+                os._exit(status)
             if is_slow:
                 os.nice(SLOW_NICE)
             with suppress(OSError):

@@ -7,6 +7,7 @@ import ipaddress
 import os
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.keys import take_keys
 from prompt_debugger.core.complete import guard_of
 from prompt_debugger.ui.cli.output import log
 from prompt_debugger.ui.cli.run import add_run_time, add_target_arguments, target_from_options
@@ -54,6 +55,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         f"(default: in a Space, and where {INSTALL_VARIABLE} is 1)",
     )
     parser.add_argument(
+        "--accept-weak-sandbox",
+        action="store_true",
+        default=on_space,
+        help="serve a public page even where the system cannot lock the sandbox wholly; what is missing is said "
+        "at the start (docs/security.md; default: in a Space)",
+    )
+    parser.add_argument(
         "--verification", default="", metavar="FILE", help="journal or results of `verify` that the page opens"
     )
     parser.set_defaults(run=_run)
@@ -93,6 +101,7 @@ def _run(options: argparse.Namespace) -> int:
         )
     options.lab = True  # a page goes without any server and says so; `lab` above says whether it may boot one
     target = target_from_options(options)
+    take_keys([options.api_key_env] if options.api_key_env else [])
     with kept_for_good():
         from prompt_debugger.ui.web.work_sandbox import start_work_sandbox
 
@@ -112,6 +121,7 @@ def _run(options: argparse.Namespace) -> int:
             lab=lab,
             installs_lab=lab and options.install_lab,
             verification=options.verification,
+            accepts_weak_sandbox=options.accept_weak_sandbox,
         )
     )
     return 0

@@ -21,6 +21,8 @@ from prompt_debugger.core.base.egress import door, know_own_name, lock  # noqa: 
 from prompt_debugger.core.render.tokenizers.hub import DOOR as HUB_DOOR  # noqa: E402
 from prompt_debugger.core.render.worker.jobs import SANDBOX as RENDER_SANDBOX  # noqa: E402
 from prompt_debugger.core.sandbox import close_sandboxes, sandbox_of  # noqa: E402
+from prompt_debugger.core.sandbox.kernel import Kernel  # noqa: E402
+from prompt_debugger.core.sandbox.locked import tell_unlocked  # noqa: E402
 from prompt_debugger.core.tools.lab import LabPool  # noqa: E402
 from prompt_debugger.core.tools.lab.environment import is_supported  # noqa: E402
 from prompt_debugger.ui.keeping import kept_for_good  # noqa: E402
@@ -32,6 +34,7 @@ from prompt_debugger.ui.web.head import page_head  # noqa: E402
 from prompt_debugger.ui.web.lab_install import LabInstall  # noqa: E402
 from prompt_debugger.ui.web.labs import PageLabs  # noqa: E402
 from prompt_debugger.ui.web.layout import place_panels  # noqa: E402
+from prompt_debugger.ui.web.locks import refuse_weak_sandbox, unlocked_lines  # noqa: E402
 from prompt_debugger.ui.web.memory import keep_no_values, line_up_fairly  # noqa: E402
 from prompt_debugger.ui.web.settings import RUN_LIMIT  # noqa: E402
 from prompt_debugger.ui.web.skipping import skip_cheaply  # noqa: E402
@@ -78,6 +81,7 @@ def launch_app(settings: PageSettings) -> None:
     """
     if settings.public:
         lock(HUB_DOOR)
+    Kernel().hide()  # from other processes of this user
     keep_little()
     start_work_sandbox()
     labs = labs_of(settings)
@@ -86,6 +90,7 @@ def launch_app(settings: PageSettings) -> None:
     stop_signals = StopSignals(partial(_end_within, _PATIENCE_S))
     try:
         sandbox_of().call(check_pasted, "{}", is_public=settings.public)  # a page without its sandbox could do nothing
+        tell_what_is_unlocked(settings)
         with kept_for_good():
             _, url, _ = serve_app(app, settings)
         print(f"Prompt Debugger is at {url}", file=sys.stderr, flush=True)  # noqa: T201  # the address is the product of this command
@@ -103,6 +108,19 @@ def launch_app(settings: PageSettings) -> None:
         labs.close()
         with suppress(Exception):  # whatever gradio says about closing, the labs are gone
             app.close(verbose=False)
+
+
+def tell_what_is_unlocked(settings: PageSettings) -> None:
+    """Say which parts of the sandbox's lock this system lacks.
+
+    Raises:
+        SandboxError: Strangers would use the page, and whoever starts it did not accept that.
+    """
+    unlocked = sandbox_of().call(tell_unlocked)
+    for line in unlocked_lines(unlocked):
+        print(line, file=sys.stderr, flush=True)  # noqa: T201  # whoever starts the page has to know
+    if settings.public and not settings.accepts_weak_sandbox:
+        refuse_weak_sandbox(unlocked)
 
 
 def _end_within(seconds: float) -> None:

@@ -31,6 +31,7 @@ class PageSettings:
         endpoints: Addresses of servers that visitors of a public page may name.
         trusted_hosts: Further values of the Host header to answer to.
         verification: What the verify panel offers to open; "" for nothing.
+        accepts_weak_sandbox: Whether a public page is served where the sandbox's lock is not whole.
         proxies: Addresses and networks of proxies that are believed about whom they speak for.
     """
 
@@ -44,6 +45,7 @@ class PageSettings:
     trusted_hosts: tuple[str, ...] = ()
     verification: str = ""
     proxies: tuple[str, ...] = ()
+    accepts_weak_sandbox: bool = False
 
     @property
     def limits(self) -> Limits:

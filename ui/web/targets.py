@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from copy import copy
 from dataclasses import replace
 from typing import NamedTuple
 
 from prompt_debugger.core.base.errors import BackendError, DebuggerError, RequestError, shorten
+from prompt_debugger.core.base.keys import variable
 from prompt_debugger.core.base.types import Notice, Request, Server, Trace
 from prompt_debugger.core.complete import guard_of, is_this_machine
 from prompt_debugger.core.pipeline import Target
@@ -86,7 +86,7 @@ def read_key(text: str, host: str) -> str | None:
             "Type the key itself, or start the program with --api-key-env.",
             field="key",
         )
-    key = os.environ.get(text.removeprefix("$"), "").strip()
+    key = (variable(text.removeprefix("$")) or "").strip()
     if not key:
         raise RequestError(
             "the program was started without the variable that the key field names",

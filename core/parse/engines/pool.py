@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from prompt_debugger.core.base.errors import EngineError, SandboxError
 from prompt_debugger.core.base.types import JSONObject
-from prompt_debugger.core.parse.engines.process import HelperProcess
+from prompt_debugger.core.parse.engines.process import HelperProcess, HelperSpentError
 from prompt_debugger.core.sandbox.forkserver import Forkserver
 from prompt_debugger.core.sandbox.turns import TURN, Turn, in_thread
 from prompt_debugger.core.sandbox.worker import Worker
@@ -104,7 +104,12 @@ class HelperPool:
             is_there = self._is_up = hello.get("ready") is True
             if not is_there:
                 self._forget_forkserver()
-            answer = ask(helper, hello)
+            try:
+                answer = ask(helper, hello)
+            except HelperSpentError:
+                worker.drop()
+                helper = worker.ready(())
+                answer = ask(helper, helper.hello(self._start_s))
             worker.note_use(helper.used_s)
             is_good = is_there and not worker.is_aside() and helper.is_running
             return answer

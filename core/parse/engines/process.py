@@ -22,6 +22,10 @@ _DEATH_S = 2.0
 _LOOK_S = 0.2  # how often whoever waits for a helper that is not there yet looks whether they still want it
 
 
+class HelperSpentError(EngineError):
+    """A helper may not read the files of a question, since it was locked for those of another."""
+
+
 class HelperProcess:
     """One running helper; asked by one thread at a time, killed from any.
 
@@ -82,11 +86,15 @@ class HelperProcess:
         """Send one question and return its answer.
 
         Raises:
+            HelperSpentError: It is locked for good for another question; a new helper can answer this one.
             EngineError: The child died, took too long, or wrote too much or nonsense. It is gone then.
         """
         deadline = time.monotonic() + timeout_s
         self._send(json.dumps(question).encode("ascii") + b"\n", deadline, timeout_s)
         answer = self._receive(deadline, timeout_s)
+        if answer.get("spent") is True:
+            self.kill()
+            raise HelperSpentError("The parser helper may not read what this question needs.")
         used_s = answer.pop("used_s", 0.0)
         self._used_s = used_s if isinstance(used_s, float) else 0.0
         return answer

@@ -10,7 +10,6 @@ Run as a script, this file is the child: it prints one line of JSON and imports 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ from typing import NamedTuple
 
 DOOR = "hub"
 _FETCH_S = 900.0
+_TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 
 
 class HubAnswer(NamedTuple):
@@ -41,8 +41,10 @@ def fetch_files(hub_id: str, revision: str | None, patterns: Sequence[str], *, i
         patterns: Of the names of the files that are wanted.
         is_offline: Whether only the cache is looked into.
     """
+    from prompt_debugger.core.base.keys import environment_with  # the child is this file alone
+
     question = json.dumps({"hub_id": hub_id, "revision": revision, "patterns": list(patterns)})
-    environment = dict(os.environ) | ({"HF_HUB_OFFLINE": "1"} if is_offline else {})
+    environment = environment_with(_TOKENS) | ({"HF_HUB_OFFLINE": "1"} if is_offline else {})
     try:
         done = subprocess.run(
             [sys.executable, "-P", __file__],

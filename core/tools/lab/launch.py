@@ -31,7 +31,7 @@ _MODULE_BY_KIND = {
 }
 # Variables of vLLM that a user may rightly have set for the machine; any other would change what the lab is.
 _KEPT_VLLM_VARIABLES = frozenset({"VLLM_CACHE_ROOT", "VLLM_TARGET_DEVICE"})
-_HUB_TOKENS = frozenset({"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"})
+HUB_TOKENS = frozenset({"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"})
 _SETS_KEY = re.compile(r"^--[\w-]*(?:key|token|password)s?$")
 _FOR_NOBODY = re.compile(r"[/\\~]|^--[\w-]*(?:key|token|password)s?=")
 _SECRET_ENDINGS = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
@@ -135,7 +135,7 @@ def _shown_words(arguments: tuple[str, ...]) -> list[str]:
 
 
 def _is_passed_on(name: str, spec: LabSpec) -> bool:
-    if name in _HUB_TOKENS:
+    if name in HUB_TOKENS:
         return spec.is_hub_id
     if name.startswith("VLLM_"):
         return name in _KEPT_VLLM_VARIABLES

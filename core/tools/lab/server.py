@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import os
 import socket
 import tempfile
 import threading
@@ -16,9 +15,10 @@ from pathlib import Path
 from prompt_debugger.core.base.egress import door
 from prompt_debugger.core.base.errors import LabError
 from prompt_debugger.core.base.interpreter import vllm_python
+from prompt_debugger.core.base.keys import environment_with
 from prompt_debugger.core.tools.lab.failures import TAIL_LINES, explain_failure
 from prompt_debugger.core.tools.lab.installation import require_vllm
-from prompt_debugger.core.tools.lab.launch import HOST, build_command, build_environment, prepare_model
+from prompt_debugger.core.tools.lab.launch import HOST, HUB_TOKENS, build_command, build_environment, prepare_model
 from prompt_debugger.core.tools.lab.process import SupervisedProcess
 from prompt_debugger.core.tools.lab.progress import BootMeter, LabProgress, LabState
 from prompt_debugger.core.tools.lab.spec import LabSpec, check_spec
@@ -153,7 +153,7 @@ class Lab:
             self._meter = BootMeter(self.spec.kind)
             scratch = Path(tempfile.mkdtemp(prefix="prompt-debugger-lab-"))
             command = build_command(self.spec, prepare_model(self.spec, scratch), self.port)
-            environment = build_environment(self.spec, os.environ, scratch)
+            environment = build_environment(self.spec, environment_with(HUB_TOKENS), scratch)
             self._process = SupervisedProcess(command, environment, scratch, self._take_line)
 
     def _await_ready(self, report: Callable[[LabProgress], None]) -> None:

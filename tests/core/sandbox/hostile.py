@@ -142,6 +142,18 @@ def _start_process() -> None:
     subprocess.run(["true"], check=False)
 
 
+def _become_another_program() -> None:
+    os.execv("/bin/true", ["true"])
+
+
+def _open_to_write() -> None:
+    os.open("/dev/null", os.O_WRONLY)
+
+
+def _open_to_read() -> None:
+    os.open("/dev/null", os.O_RDONLY)
+
+
 def _fork() -> None:
     os.fork()
 
@@ -161,7 +173,8 @@ def _list_folder() -> None:
 DEEDS = {
     deed.__name__.strip("_"): deed
     for deed in (
-        _read_passwd, _write_file, _open_socket, _make_socket, _look_up, _start_process, _fork, _remove, _kill,
+        _read_passwd, _write_file, _open_socket, _make_socket, _look_up, _start_process, _become_another_program,
+        _open_to_write, _open_to_read, _fork, _remove, _kill,
         _list_folder,
     )
 }  # fmt: skip

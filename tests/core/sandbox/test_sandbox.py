@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import json
 import os
 import subprocess
 import sys
@@ -488,6 +489,62 @@ def test_a_forkserver_that_was_killed_is_replaced(sandbox):
     assert sandbox.call(hostile.echo, "fine") == "fine"
     assert sandbox._forkserver is not forkserver
     assert pid not in sandbox.pids
+
+
+LEAVES = """
+import ctypes, json, os, signal, sys, threading
+from pathlib import Path
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # whoever loses their parent becomes ours, as in a container
+from prompt_debugger.core.sandbox import Sandbox
+from tests.core.sandbox import hostile
+sandbox = Sandbox(most=2)
+sandbox.warm_up(is_all=True)
+one, other = (worker.process for worker in sandbox._workers.all)
+sandbox.call(hostile.echo, "warm")
+while one.pid is None or other.pid is None:
+    threading.Event().wait(0.01)
+forkserver = sandbox._forkserver._process.pid
+left = {forkserver, one.pid, other.pid}
+os.kill(forkserver, signal.SIGKILL)
+print(json.dumps(sorted(left)), flush=True)
+for _ in range(int(sys.argv[1])):
+    left = {pid for pid in left if Path(f"/proc/{pid}").exists()}
+    if not left:
+        break
+    threading.Event().wait(0.01)
+print(json.dumps(sorted(left)), flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
+def test_a_forkserver_that_was_killed_leaves_no_process_and_no_zombie():
+    """Also where nobody asks anything any more, and orphans become children of the program."""
+    done = subprocess.run(
+        [sys.executable, "-c", LEAVES, "3000"], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S
+    )
+
+    before, after = map(json.loads, done.stdout.splitlines())
+    assert len(before) == 3
+    assert after == []
+
+
+def test_a_worker_that_came_as_its_caller_left_goes_to_the_next():
+    sandbox = Sandbox(most=1)
+    workers = sandbox._workers
+    held = workers.take()
+    leaving, waiting = workers.take(), workers.take()
+    assert held.done()
+    assert not leaving.done()
+
+    workers.give_up(held)  # it had come already
+    assert leaving.done()
+    assert not waiting.done()
+    workers.give_up(leaving)
+
+    assert waiting.done()
+    workers.give_up(waiting)
+    assert workers.take().done()
+    sandbox.close()
 
 
 @pytest.mark.usefixtures("cold_sandboxes")

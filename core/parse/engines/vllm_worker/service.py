@@ -4,7 +4,7 @@
 vLLM is imported once, without a thread begun; helpers split off from there, and only they see a request. Before its
 first one a helper locks its door as a sandbox's process does: no socket, process or written file. Read can be the
 libraries, parts of which are imported when first asked for, and what the client names: plug-ins and the folder of a
-tokenizer.
+tokenizer. Of those the kernel is told with the first request; one that names others needs another helper.
 """
 
 from __future__ import annotations
@@ -49,10 +49,12 @@ def _serve(outcomes: Any, hello: dict[str, Any], source: BinaryIO, sink: BinaryI
     if hello["ready"] is not True:
         return
     memory, readable = Memory(), Readable()
-    lock_in(has_threads=True, readable=readable)
+    door = lock_in(has_threads=True, readable=readable, learns=True)
     for line in source:
         order = json.loads(line)
-        readable.allow(_files_of(order))
+        if not door.let_read(_files_of(order)):
+            _write(sink, {"spent": True})  # another helper may still learn of these files
+            return
         memory.allow(order["memory_mb"])
         begun_s = time.process_time()
         allow_cpu(order["cpu_s"])

@@ -1,0 +1,76 @@
+"""What the page says where the sandbox's lock is not whole, and that it does not serve strangers from such a one."""
+
+from __future__ import annotations
+
+import pytest
+
+from prompt_debugger.core.base.errors import SandboxError
+from prompt_debugger.core.sandbox.kernel import PARTS
+from prompt_debugger.core.sandbox.locked import tell_unlocked
+from prompt_debugger.ui.web import launch
+from prompt_debugger.ui.web.locks import refuse_weak_sandbox, unlocked_lines
+from prompt_debugger.ui.web.settings import PageSettings
+
+WEAK = {"calls": "Operation not permitted", "files": "the kernel has no Landlock (Function not implemented)"}
+
+
+class Lacking:
+    """A sandbox on a system that lacks parts."""
+
+    def __init__(self, missing: dict[str, str]) -> None:
+        self._missing = missing
+
+    def call(self, job: object) -> dict[str, str]:
+        assert job is tell_unlocked
+        return self._missing
+
+
+@pytest.fixture
+def system(monkeypatch):
+    def lack(missing: dict[str, str]) -> None:
+        monkeypatch.setattr(launch, "sandbox_of", lambda: Lacking(missing))
+
+    return lack
+
+
+def test_each_missing_part_is_one_line_that_says_what_could_happen():
+    lines = unlocked_lines(dict.fromkeys(PARTS, "why"))
+
+    assert len(lines) == len(set(lines)) == len(PARTS)
+    assert all(line.startswith("Warning: the sandbox does not lock ") and "(why): " in line for line in lines)
+    assert unlocked_lines({}) == ()
+
+
+def test_a_whole_sandbox_is_not_mentioned(system, capsys):
+    system({})
+
+    launch.tell_what_is_unlocked(PageSettings(public=True))
+
+    assert capsys.readouterr().err == ""
+
+
+def test_strangers_are_not_served_from_a_weak_sandbox(system, capsys):
+    system(WEAK)
+
+    with pytest.raises(SandboxError, match="does not lock system calls, files") as raised:
+        launch.tell_what_is_unlocked(PageSettings(public=True))
+
+    assert "--accept-weak-sandbox" in raised.value.hint
+    assert len(capsys.readouterr().err.splitlines()) == len(WEAK)
+
+
+@pytest.mark.parametrize(
+    "settings", [PageSettings(public=True, accepts_weak_sandbox=True), PageSettings()], ids=["accepted", "own machine"]
+)
+def test_who_accepts_it_or_is_alone_is_told_and_served(system, capsys, settings):
+    system(WEAK)
+
+    launch.tell_what_is_unlocked(settings)
+
+    said = capsys.readouterr().err
+    assert "system calls (Operation not permitted)" in said
+    assert "files (the kernel has no Landlock" in said
+
+
+def test_a_refusal_needs_a_missing_part():
+    refuse_weak_sandbox({})
