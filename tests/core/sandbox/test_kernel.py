@@ -110,7 +110,7 @@ class Filter:
         return answer(self._program, architecture or self._machine.architecture, number)
 
 
-@pytest.fixture(params=MACHINES, ids=MACHINES)
+@pytest.fixture(params=[*MACHINES])
 def machine(request) -> Machine:
     return MACHINES[request.param]
 
