@@ -1,0 +1,170 @@
+"""Command lines of servers, wherever they are written down: a shell, systemd, Compose, Kubernetes, a Dockerfile.
+
+vllm serve MODEL --tool-call-parser hermes        python -m sglang.launch_server --model-path MODEL
+docker run … vllm/vllm-openai:v0.9.1 --model …    image: vllm/vllm-openai / command: ["--model", …]
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+MAX_CHARS = 60_000  # of one command
+MOST_COMMANDS = 20
+
+PROGRAM = re.compile(
+    r"(?:\bvllm[ \t]++serve\b|\bvllm\.entrypoints\.(?:openai\.)?api_server\b|\bsglang\.launch_server\b"
+    r"|\bsglang[ \t]++serve\b"
+    r"|\bllama-server(?:\.exe)?\b|\bllama_cpp\.server\b|\bllama-swap\b|\bollama[ \t]++serve\b|\bmlx_lm[.\s]server\b"
+    r"|\b(?:vllm/vllm-openai|lmsysorg/sglang|ggml-org/llama\.cpp|ggerganov/llama\.cpp)\b(?:[:@][\w.:-]++)?)"
+)
+_KINDS: Mapping[str, str] = {"vllm": "vllm", "sglang": "sglang", "lmsysorg": "sglang", "llama": "llama.cpp",
+                             "ggml": "llama.cpp", "ggerganov": "llama.cpp", "ollama": "ollama",
+                             "mlx": "openai-compatible"}  # fmt: skip
+_IMAGE = re.compile(r"[\w.-]+/[\w.-]+[:@](?:v(?P<version>\d[\w.]*)|[\w.:-]+)\Z")
+_CONTINUED = re.compile(r"[ \t]*(?:\\|\^|`)\r?\n[ \t]*")
+_WORDS = re.compile(r"""(?:[^'"\n]++|'[^'\n]*+'|"(?:[^"\\\n]++|\\.)*+"|['"])*+""")
+_YAML_KEY = re.compile(r"^([ \t]*)(?:- )?(command|args|entrypoint|cmd)[ \t]*:[ \t]*(.*)$", re.IGNORECASE)
+_YAML_IMAGE = re.compile(r"(?m)^[ \t]*(?:- )?image[ \t]*:[ \t]*[\"']?(\S{1,200}?)[\"']?[ \t]*$")
+_YAML_ITEM = re.compile(r"^([ \t]*)-[ \t]+(.*)$")
+_DOCKERFILE = re.compile(r"(?m)^[ \t]*(?:CMD|ENTRYPOINT)[ \t]+(\[[^\n]{1,5000}\])[ \t]*$")
+
+
+class Command(NamedTuple):
+    """A command that starts a server.
+
+    Attributes:
+        kind: Its software: `kind` of a record in `complete.engines`.
+        words: What follows the program, flag by flag.
+        version: Where an image names it.
+    """
+
+    kind: str
+    words: tuple[str, ...]
+    version: str | None
+
+
+def find_commands(text: str) -> tuple[Command, ...]:
+    """Return the commands that start servers in a text, in order."""
+    found = [*_of_yaml(text)] or [*_of_dockerfile(text)] or [*_of_lines(text)]
+    return tuple(found[:MOST_COMMANDS])
+
+
+def _of_lines(text: str) -> Iterator[Command]:
+    joined = _CONTINUED.sub(" ", text)
+    end = 0
+    for found in PROGRAM.finditer(joined):
+        if found.start() < end:
+            continue
+        rest = _WORDS.match(joined, found.end(), found.end() + MAX_CHARS)
+        end = found.end() if rest is None else rest.end()
+        command = _command(found[0], _words(joined[found.end() : end]))
+        if command is not None:
+            yield command
+
+
+def _command(program: str, words: list[str]) -> Command | None:
+    """Return a command; `None` if the words after the program are prose, not flags."""
+    kept: list[str] = []
+    for word in words:
+        if word in ("|", "||", "&&", ";", "&", ">", ">>", "2>&1", "<"):
+            break
+        kept.append(word)
+    has_flags = any(word.startswith("-") for word in kept)
+    if not has_flags and not (len(kept) == 1 and program.split()[-1] == "serve"):
+        return None
+    first = next((index for index, word in enumerate(kept) if word.startswith("-")), len(kept))
+    if first > 1:
+        return None  # `vllm serve and then I pass --x`
+    return Command(_kind(program), tuple(kept), _version(program))
+
+
+def _kind(program: str) -> str:
+    lead = re.split(r"[^A-Za-z]", program.strip(), maxsplit=1)[0].lower()
+    return _KINDS.get(lead, "openai-compatible")
+
+
+def _version(image: str) -> str | None:
+    found = _IMAGE.match(image)
+    return None if found is None else found["version"]
+
+
+def _words(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError:  # a quote that is never closed
+        return line.replace("'", " ").replace('"', " ").split()
+
+
+def _of_yaml(text: str) -> Iterator[Command]:
+    """Yield the commands of Compose and Kubernetes: lists, inline or of one item a line, and texts."""
+    image = _YAML_IMAGE.search(text)
+    name = "" if image is None else image[1]
+    lines = text.split("\n")
+    words: list[str] = []
+    for number, line in enumerate(lines):
+        key = _YAML_KEY.match(line)
+        if key is not None:
+            words += _yaml_value(key[3].strip(), lines, number + 1, len(key[1]))
+    if not words:
+        return
+    program = PROGRAM.search(" ".join(words[:12]))
+    known = PROGRAM.search(name)
+    if program is not None:
+        flat = " ".join(shlex.quote(word) for word in words)
+        for command in _of_lines(flat if len(words) > 1 else words[0]):
+            yield command._replace(version=command.version or _version(name))
+    elif known is not None:
+        rest = words if len(words) > 1 else _words(words[0])
+        yield Command(_kind(known[0]), tuple(rest), _version(name))
+
+
+def _yaml_value(value: str, lines: list[str], start: int, margin: int) -> list[str]:
+    """Return the words of a value: `[a, b]`, a text on the line or below it, or items below it."""
+    if value.startswith("["):
+        return _inline_list(value)
+    if value and value not in (">", "|", ">-", "|-", "|+", ">+"):
+        return _words(value.strip("\"'"))
+    found: list[str] = []
+    for line in lines[start:]:
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        item = _YAML_ITEM.match(line)
+        if item is not None and len(item[1]) >= margin and not value:
+            found += _item(item[2])
+        elif len(line) - len(line.lstrip()) > margin and (value or found):
+            found += _words(line.strip().rstrip("\\"))
+        else:
+            break
+    return found
+
+
+def _item(text: str) -> list[str]:
+    text = text.strip()
+    if text[:1] in "\"'" and text[-1:] == text[:1] and len(text) > 1:
+        return [text[1:-1]]
+    return text.split(" ", 1) if text.startswith("--") else [text]
+
+
+def _inline_list(value: str) -> list[str]:
+    try:
+        items = json.loads(value)
+    except ValueError:
+        return [word.strip(" \"'") for word in value.strip("[] ").split(",") if word.strip(" \"'")]
+    return [str(item) for item in items] if isinstance(items, list) else []
+
+
+def _of_dockerfile(text: str) -> Iterator[Command]:
+    words = [word for found in _DOCKERFILE.finditer(text) for word in _inline_list(found[1])]
+    if words:
+        image = re.search(r"(?m)^[ \t]*FROM[ \t]+(\S{1,200})", text)
+        name = "" if image is None else image[1]
+        flat = " ".join(shlex.quote(word) for word in words)
+        found = [*_of_lines(flat)]
+        known = PROGRAM.search(name)
+        if not found and known is not None:
+            found = [Command(_kind(known[0]), tuple(words), None)]
+        yield from (one._replace(version=one.version or _version(name)) for one in found)

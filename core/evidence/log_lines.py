@@ -1,0 +1,261 @@
+"""Lines of logs that hold parts of a run, engine by engine; what each line says becomes one `Entry`.
+
+Drawn literally, after the prefix of the logger:
+
+    vLLM       Received request chatcmpl-1: prompt: '…', params: SamplingParams(…)     Request chatcmpl-1 JSON body: {…}
+               Generated response chatcmpl-1: output: '…', output_token_ids: […], finish_reason: stop
+               non-default args: {…}        vLLM API server version 0.11.0
+    SGLang     Receive: obj=GenerateReqInput(…)   Finish: obj=GenerateReqInput(…), out={…}   server_args=ServerArgs(…)
+    llama.cpp  Parsing input with format X: …   Parsed message: {…}   request: {…}   unparsed peg-native output: …
+    Ollama     level=DEBUG … msg="chat request" images=0 prompt="…"
+    LM Studio  Received request: POST to /v1/chat/completions with body {…}
+               Generated prediction: {…}   Model Output: …
+    clients    Request options: {'method': 'post', …, 'json_data': {…}}   HTTP Response: …   RAW RESPONSE: {…}
+
+Sources: vLLM 0.32 `entrypoints/serve/utils/request_logger.py`; logs that users of the others have posted.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from typing import NamedTuple
+
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON
+from prompt_debugger.core.evidence.python_repr import plain, read_printed
+
+MOST_ENTRIES = 20_000
+_MOST_READ = 8  # times the text, for values that begin and never end
+_DECODER = json.JSONDecoder()
+_SPACE = re.compile(r"\s*+")
+# What a line of a log begins with: a raw text that was logged as it is ends there.
+LINE_START = re.compile(
+    r"(?m)^(?:\[?\d{4}[-/]\d\d[-/]\d\d[ T]|\d{1,3}\.\d\d\.\d{3}\.\d{3} [A-Z] |time=|\[\d\d:\d\d|"
+    r"(?:DEBUG|INFO|WARN(?:ING)?|ERROR)\b|(?:srv|slot|que|res|main|init|llama_\w+|common_\w+|check_\w+)\b[ :]|"
+    r"Pars(?:ing|ed) |Partial parse|Grammar|Chat format|request: |response: |\{\"(?:role|error))"
+)
+
+
+class What(StrEnum):
+    """Which part of a run an entry holds."""
+
+    REQUEST = "request"
+    PROMPT = "prompt"
+    RAW = "raw"
+    IDS = "ids"
+    CONTENT = "content"
+    MESSAGE = "message"
+    ANSWER = "answer"
+    FLAGS = "flags"
+    VERSION = "version"
+    REASON = "reason"
+
+
+class Entry(NamedTuple):
+    """One part of a run that a line holds.
+
+    Attributes:
+        at: Where the line stands.
+        engine: `kind` of the server's software; "" of a client's log.
+        what: The part.
+        value: Its value.
+        key: The request that it belongs to, where the line says so.
+    """
+
+    at: int
+    engine: str
+    what: What
+    value: JSON
+    key: str = ""
+
+
+class _Mark(NamedTuple):
+    engine: str
+    pattern: re.Pattern[str]
+    read: Callable[[_Text, re.Match[str]], list[tuple[What, JSON]]]
+
+
+class _Text:
+    """A log, and how much of it may still be read."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._left = _MOST_READ * len(text) + 10_000
+
+    def printed(self, at: int) -> JSON:
+        """Return what Python printed at a place; `None` if it is cut."""
+        if self._left <= 0:
+            return None
+        read = read_printed(self.text, at)
+        self._left -= 0 if read is None else read.stop - at
+        if read is not None and read.is_cut:
+            self._left -= len(self.text) - at
+        return None if read is None or read.is_cut else plain(read.value)
+
+    def json(self, at: int) -> JSON:
+        """Return the JSON value at a place, or the dict that Python printed there."""
+        if self._left <= 0:
+            return None
+        at = self._begin(at)
+        try:
+            value, stop = _DECODER.raw_decode(self.text, at)
+        except json.JSONDecodeError as error:
+            self._left -= max(1, error.pos - at) + error.pos // 16
+            return self.printed(at) if self.text.startswith("{'", at) else None
+        except (ValueError, RecursionError):
+            return None
+        self._left -= stop - at
+        read: JSON = value
+        return read
+
+    def rest(self, at: int) -> str:
+        """Return the text from a place to the next line of the log."""
+        end = self.text.find("\n", at)
+        if end < 0 or self._left <= 0:
+            return self.text[at : len(self.text) if end < 0 else end].strip(" ")
+        found = LINE_START.search(self.text, end + 1)
+        stop = len(self.text) if found is None else found.start()
+        self._left -= stop - at
+        return self.text[at:stop].strip(" ").rstrip("\n")
+
+    def _begin(self, at: int) -> int:
+        found = _SPACE.match(self.text, at)
+        return at if found is None else found.end()
+
+
+def find_entries(text: str) -> list[Entry]:
+    """Return what the lines of a log hold, in order."""
+    log = _Text(text)
+    found = [
+        Entry(match.start(), mark.engine, what, value, _key(match))
+        for mark in _MARKS
+        for match in _some(mark.pattern, text)
+        for what, value in mark.read(log, match)
+        if value is not None and value not in ("", [])
+    ]
+    return sorted(found, key=lambda entry: entry.at)[:MOST_ENTRIES]
+
+
+def has_entries(text: str) -> bool:
+    """Say whether a text has a line of a log that is known."""
+    return any(mark.pattern.search(text) is not None for mark in _MARKS)
+
+
+def _some(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    for number, match in enumerate(pattern.finditer(text)):
+        if number >= MOST_ENTRIES:
+            return
+        yield match
+
+
+def _key(match: re.Match[str]) -> str:
+    groups = match.groupdict()
+    return str(groups.get("id") or "")
+
+
+def _a_json(what: What) -> Callable[[_Text, re.Match[str]], list[tuple[What, JSON]]]:
+    return lambda log, match: [(what, log.json(match.end()))]
+
+
+def _a_printed(what: What) -> Callable[[_Text, re.Match[str]], list[tuple[What, JSON]]]:
+    return lambda log, match: [(what, log.printed(match.end()))]
+
+
+def _a_rest(what: What) -> Callable[[_Text, re.Match[str]], list[tuple[What, JSON]]]:
+    return lambda log, match: [(what, log.rest(match.end()))]
+
+
+def _vllm_output(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
+    """Read `output: '…', output_token_ids: […], finish_reason: …`; what was streamed is logged before parsing."""
+    read = read_printed(log.text, match.end())
+    if read is None or read.is_cut or not isinstance(read.value, str) or read.value.startswith("<streaming_complete"):
+        return []
+    found: list[tuple[What, JSON]] = [(What.RAW if match["streamed"] else What.CONTENT, read.value)]
+    line = log.text[read.stop : _line_end(log.text, read.stop)]
+    if ids := re.match(r", output_token_ids: (?=\[)", line):
+        found.append((What.IDS, log.printed(read.stop + ids.end())))
+    if reason := re.search(r", finish_reason: (\w+)", line):
+        found.append((What.REASON, reason[1] if reason[1] not in ("None", "streaming_complete") else None))
+    return found
+
+
+def _sglang_input(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
+    value = as_object(log.printed(match.end()))
+    return [(What.PROMPT, value.get("text"))]
+
+
+def _sglang_output(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
+    """Read `obj=GenerateReqInput(…), out={…}`; of a stream SGLang logs the last piece alone."""
+    read = read_printed(log.text, match.end())
+    if read is None or read.is_cut:
+        return []
+    asked = as_object(plain(read.value))
+    follows = re.compile(r",\s*out=").match(log.text, read.stop)
+    out = as_object(log.printed(follows.end())) if follows else {}
+    found: list[tuple[What, JSON]] = [(What.PROMPT, asked.get("text"))]
+    if asked.get("stream") is True or not isinstance(out.get("text"), str):
+        return found
+    reason = as_object(as_object(out.get("meta_info")).get("finish_reason")).get("type")
+    return [*found, (What.RAW, out.get("text")), (What.IDS, out.get("output_ids")), (What.REASON, reason)]
+
+
+def _client_request(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
+    value = as_object(log.printed(match.end()))
+    return [(What.REQUEST, value.get("json_data"))]
+
+
+def _generation(log: _Text, match: re.Match[str]) -> list[tuple[What, JSON]]:
+    """Read LangChain's `Exiting LLM run with output:`."""
+    generations = as_object(log.json(match.end())).get("generations")
+    rows = generations[0] if isinstance(generations, list) and generations else None
+    first = as_object(rows[0]) if isinstance(rows, list) and rows else {}
+    message = as_object(as_object(first.get("message")).get("kwargs"))
+    return [(What.MESSAGE, message or None)]
+
+
+def _line_end(text: str, at: int) -> int:
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end
+
+
+_ID = r"(?P<id>[\w.:-]{1,120}?)"
+_MARKS: tuple[_Mark, ...] = (
+    _Mark("vllm", re.compile(rf"Received request {_ID}: prompt: (?=['\"])"), _a_printed(What.PROMPT)),
+    _Mark("vllm", re.compile(rf"Request {_ID} details: prompt: (?=['\"])"), _a_printed(What.PROMPT)),
+    _Mark("vllm", re.compile(rf"Request {_ID} JSON body: (?=\{{)"), _a_json(What.REQUEST)),
+    _Mark(
+        "vllm",
+        re.compile(rf"Generated response {_ID}(?P<streamed> \(streaming complete\))?: output: (?=['\"])"),
+        _vllm_output,
+    ),
+    _Mark("vllm", re.compile(rf"Generated response {_ID} details: output_token_ids: (?=\[)"), _a_printed(What.IDS)),
+    _Mark("vllm", re.compile(r"\bnon-default args: (?=\{)"), _a_printed(What.FLAGS)),
+    _Mark("vllm", re.compile(r"\bargs: (?=Namespace\()"), _a_printed(What.FLAGS)),
+    _Mark(
+        "vllm",
+        re.compile(r"vLLM (?:API )?server version v?(?P<version>\d[\w.+]{0,40})"),
+        lambda _, match: [(What.VERSION, match["version"].rstrip("."))],
+    ),
+    _Mark("sglang", re.compile(r"\bserver_args=(?=ServerArgs\()"), _a_printed(What.FLAGS)),
+    _Mark("sglang", re.compile(r"\bReceive(?:d request)?: obj=(?=\w{1,40}\()"), _sglang_input),
+    _Mark("sglang", re.compile(r"\bFinish(?:ed)?: obj=(?=\w{1,40}\()"), _sglang_output),
+    _Mark("llama.cpp", re.compile(r"Parsing input with format [^\n:]{1,60}: ?\n?"), _a_rest(What.RAW)),
+    _Mark("llama.cpp", re.compile(r"unparsed peg-native output: ?"), _a_rest(What.RAW)),
+    _Mark("llama.cpp", re.compile(r"\bParsed message: (?=\{)"), _a_json(What.MESSAGE)),
+    _Mark("llama.cpp", re.compile(r"log_server_r\w*: request: \s*(?=\{)"), _a_json(What.REQUEST)),
+    _Mark("llama.cpp", re.compile(r"log_server_r\w*: response: \s*(?=\{)"), _a_json(What.ANSWER)),
+    _Mark(
+        "ollama",
+        re.compile(r"msg=\"(?:chat|generate|completion) request\"[^\n\"]{0,200}?\s{0,4}\bprompt=(?=\")"),
+        _a_printed(What.PROMPT),
+    ),
+    _Mark("lm-studio", re.compile(r"Received request: POST to /\S{1,80} with body\s{1,4}(?={)"), _a_json(What.REQUEST)),
+    _Mark("lm-studio", re.compile(r"Generated (?:prediction|packet):\s{1,4}(?=\{)"), _a_json(What.ANSWER)),
+    _Mark("lm-studio", re.compile(r"(?m)^Model Output: {1,3}"), _a_rest(What.RAW)),
+    _Mark("", re.compile(r"\bRequest options: (?=\{)"), _client_request),
+    _Mark("", re.compile(r"\b(?:RAW RESPONSE|Raw response|raw_response):\s{0,4}(?=\{)"), _a_json(What.ANSWER)),
+    _Mark("", re.compile(r"Exiting (?:LLM|Chat Model) run with output:\s{0,4}(?=\{)"), _generation),
+)  # fmt: skip

@@ -1,0 +1,40 @@
+"""The command that started a server: its flags say which parsers read the answers, and which template made the prompt.
+
+Where it can stand is in `core.evidence.command_lines`; what its flags mean, in `core.evidence.flags`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.complete import title_of
+from prompt_debugger.core.evidence.command_lines import PROGRAM, find_commands
+from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.flags import flags_of, server_of, shown_flags
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.readers.base import Paste, Reader
+
+_OTHER = re.compile(r"(?m)^[ \t]*(?:import |from [\w.]+ import )|\.create\(|(?:^|\s)curl\s")
+
+
+def _finds(paste: Paste) -> float:
+    if paste.value is not None or PROGRAM.search(paste.text) is None or _OTHER.search(paste.text[:20_000]):
+        return 0.0
+    return 0.85 if find_commands(paste.text) else 0.0
+
+
+def _read(paste: Paste) -> Evidence:
+    commands = find_commands(paste.text)
+    if not commands:
+        raise RequestError("The text holds no command that starts a server.", "Paste `vllm serve …` with its flags.")
+    command = commands[0]
+    flags = flags_of(command.kind, command.words)
+    started = server_of(command.kind, flags, command.version)
+    more = (f"Only the first of {len(commands)} commands was read.",) if len(commands) > 1 else ()
+    shown = shown_flags(flags)
+    words = f"a command that starts {title_of(command.kind)}" + (f" with {shown}" if shown else "")
+    return Evidence(Form.COMMAND, words, server=started.server, notes=(*started.notes, *more))
+
+
+READER = Reader(Form.COMMAND, _finds, _read)

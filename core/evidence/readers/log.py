@@ -1,0 +1,183 @@
+"""Logs of servers and clients: the request, the prompt, the raw output and the flags that their lines hold.
+
+Which lines are known is in `core.evidence.log_lines`. What they hold is put together by request; of several requests
+the last one is read unless another row is asked for. A prompt never counts as output.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
+from prompt_debugger.core.complete import title_of
+from prompt_debugger.core.evidence.answers import read_answer
+from prompt_debugger.core.evidence.clean import without_prefix
+from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.flags import server_of, shown_flags
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.log_lines import Entry, What, find_entries, has_entries
+from prompt_debugger.core.evidence.printed_objects import answer_of
+from prompt_debugger.core.evidence.readers.base import Paste, Reader
+from prompt_debugger.core.evidence.taking import with_answer
+from prompt_debugger.core.formats import CONTROL_TOKEN, TABLES
+from prompt_debugger.core.request import body_text, read_request
+
+_CALLS = re.compile(r"\[tool_calls: ")
+_CALL = re.compile(r"([\w.:-]{1,100})\((?=[{\[\"\)])")
+_DECODER = json.JSONDecoder()
+_STARTS = (What.REQUEST, What.PROMPT)
+_ENDS = (What.RAW, What.CONTENT, What.MESSAGE, What.ANSWER)
+
+
+def _finds(paste: Paste) -> float:
+    return 0.9 if paste.value is None and has_entries(_lines(paste.text)) else 0.0
+
+
+def _lines(text: str) -> str:
+    return "\n".join(map(without_prefix, text.split("\n")))
+
+
+def _read(paste: Paste) -> Evidence:
+    entries = find_entries(_lines(paste.text))
+    if not entries:
+        raise RequestError("The lines of the log that are known are cut.", "Paste the lines whole.")
+    groups = _by_request([entry for entry in entries if entry.what not in (What.FLAGS, What.VERSION)])
+    engine = next((entry.engine for entry in entries if entry.engine), "")
+    evidence = Evidence(Form.LOG, f"a log of {_title(engine)}" if engine else "a client's log")
+    if groups:
+        if paste.row > len(groups):
+            raise RequestError(f"There is no number {paste.row}: it holds {len(groups):,}.", "Choose a smaller number.")
+        evidence = _of_group(evidence, groups[-paste.row])
+        if len(groups) > 1:
+            words = f"{evidence.words}, request {paste.row} of {len(groups):,} from the end"
+            evidence = replace(evidence, words=words, row=paste.row, rows=len(groups))
+    return _with_server(evidence, entries, engine)
+
+
+def _title(engine: str) -> str:
+    return "LM Studio" if engine == "lm-studio" else title_of(engine)
+
+
+def _by_request(entries: Sequence[Entry]) -> list[list[Entry]]:
+    """Return entries by the request they belong to: by its id, else a request or prompt begins a new one."""
+    groups: list[list[Entry]] = []
+    by_key: dict[str, list[Entry]] = {}
+    for entry in entries:
+        group = by_key.get(entry.key) if entry.key else (groups[-1] if groups else None)
+        if group is None or (not entry.key and _begins(entry, group)):
+            group = []
+            groups.append(group)
+        if entry.key:
+            by_key[entry.key] = group
+        group.append(entry)
+    return groups
+
+
+def _begins(entry: Entry, group: list[Entry]) -> bool:
+    if entry.what not in _STARTS:
+        return False
+    held = {one.what for one in group}
+    return bool(held & {*_ENDS}) or entry.what in held
+
+
+def _of_group(evidence: Evidence, group: list[Entry]) -> Evidence:
+    """Return what one request's entries hold; of several of a kind the last one, which is the whole one."""
+    values: dict[What, JSON] = {entry.what: entry.value for entry in group}
+    evidence = _with_request(evidence, values.get(What.REQUEST))
+    raw, reason, ids = _text(values, What.RAW), _text(values, What.REASON), values.get(What.IDS)
+    content = _text(values, What.CONTENT)
+    if content is not None:
+        evidence = _with_content(evidence, content, reason)
+        raw = content if raw is None and _is_markup(content) else raw
+    for what in (What.ANSWER, What.MESSAGE):
+        if isinstance(values.get(what), dict):
+            evidence = _with_message(evidence, as_object(values[what]))
+    numbers = [one for one in ids if isinstance(one, int)] if isinstance(ids, list) else []
+    return replace(
+        evidence,
+        prompt=_text(values, What.PROMPT),
+        raw=raw,
+        token_ids=tuple(numbers) if raw is not None and numbers else None,
+        finish_reason=reason or evidence.finish_reason,
+    )
+
+
+def _text(values: dict[What, JSON], what: What) -> str | None:
+    value = values.get(what)
+    return value if isinstance(value, str) else None
+
+
+def _with_request(evidence: Evidence, body: JSON) -> Evidence:
+    if not isinstance(body, dict):
+        return evidence
+    try:
+        return replace(evidence, request=read_request(body_text(body)))
+    except RequestError as error:
+        return replace(evidence, notes=(*evidence.notes, f"The request in the log could not be read: {error}"))
+
+
+def _is_markup(text: str) -> bool:
+    return CONTROL_TOKEN.search(text) is not None or any(
+        marker in text for marker in TABLES.call_markers if "<" in marker
+    )
+
+
+def _with_content(evidence: Evidence, text: str, reason: str | None) -> Evidence:
+    """Read what vLLM logs of an answer that was not streamed: its content, or its calls in a notation of the log."""
+    message: JSONObject = {"role": "assistant", "content": text}
+    if _CALLS.match(text):
+        calls = _logged_calls(text)
+        if not calls:
+            return evidence
+        message = {"role": "assistant", "content": None, "tool_calls": calls}
+    note = "vLLM logs an answer after its parsers: reasoning is not part of the logged output."
+    chat = ChatResult(message, reason)
+    return replace(evidence, chat=chat, notes=(*evidence.notes, note))
+
+
+def _logged_calls(text: str) -> list[JSON]:
+    """Return the calls of `[tool_calls: f({…}), g({…})]`; ids are not logged."""
+    calls: list[JSON] = []
+    at = len("[tool_calls: ")
+    while (found := _CALL.match(text, at)) is not None:
+        try:
+            _, at = _DECODER.raw_decode(text, found.end())
+        except (ValueError, RecursionError):  # not JSON: all that is left belongs to it
+            at = max(found.end(), len(text.rstrip().removesuffix("]").removesuffix(")")))
+        arguments = text[found.end() : at]
+        calls.append({"type": "function", "function": {"name": found[1], "arguments": arguments}})
+        at += len("), ")
+    return calls
+
+
+def _with_message(evidence: Evidence, value: JSONObject) -> Evidence:
+    found = answer_of(value) if "additional_kwargs" in value or "response_metadata" in value else None
+    answer: JSON = found if found is not None else value
+    if isinstance(answer, dict) and "choices" not in answer and "output" not in answer:
+        answer = {"role": "assistant", **answer}
+    try:
+        return with_answer(evidence, read_answer(answer))
+    except RequestError:
+        return evidence
+
+
+def _with_server(evidence: Evidence, entries: Sequence[Entry], engine: str) -> Evidence:
+    """Add the server that the log is of; flags of its first start count."""
+    if not engine or engine == "lm-studio":
+        return evidence
+    flags = next((as_object(entry.value) for entry in entries if entry.what is What.FLAGS), None)
+    version = next((entry.value for entry in entries if entry.what is What.VERSION), None)
+    if flags is None and version is None:
+        return evidence
+    started = server_of(engine, flags or {}, version if isinstance(version, str) else None, is_whole=flags is not None)
+    shown = shown_flags(flags or {})
+    words = f"{evidence.words} that was started with {shown}" if shown else evidence.words
+    return replace(evidence, words=words, server=started.server, notes=(*evidence.notes, *started.notes))
+
+
+READER = Reader(Form.LOG, _finds, _read)
