@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from types import ModuleType
 
 from prompt_debugger.core.base.discover import discover
@@ -13,9 +14,10 @@ from prompt_debugger.core.base.errors import PluginError, RequestError
 from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
 from prompt_debugger.core.base.types import FormatScore, ParsedMessage
 from prompt_debugger.core.formats import _tables
+from prompt_debugger.core.formats._blend import Blend
 from prompt_debugger.core.formats._detect import Detector
 from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ParserNames, ThinkingSwitch
-from prompt_debugger.core.formats._family import TextFormat
+from prompt_debugger.core.formats._family import STRONG, TextFormat
 from prompt_debugger.core.formats._tables import (
     PARSERS_OF_ANY_FORMAT,
     FamilyTables,
@@ -95,6 +97,7 @@ def _with_turns_of_all(formats: dict[str, TextFormat], tables: FamilyTables) -> 
 _RECORDS = load_formats(sys.modules[__name__])
 TABLES: FamilyTables = tables_of(_RECORDS)
 FORMATS: Mapping[str, TextFormat] = _with_turns_of_all(_RECORDS, TABLES)
+_MOST_OTHERS = 3  # families besides the best one whose calls are looked for in what it leaves as content
 CONTROL_TOKEN = re.compile("|".join([r"<[|｜][^|｜\n]{1,60}[|｜]>", *map(re.escape, TABLES.control_texts)]))
 """What only a model writes, by its shape or as a text of a known family."""
 
@@ -129,8 +132,13 @@ def read_scored(raw: str, context: ReadContext, wanted: str = "auto") -> tuple[d
         RequestError: There is no format of that name.
     """
     scores, readings = _DETECTOR.detect(raw, context)
-    name = next(iter(scores)) if wanted == "auto" else _known(wanted)
-    return scores, readings.get(name) or FORMATS[name].read(raw, context)
+    if wanted != "auto":
+        return scores, readings.get(_known(wanted)) or FORMATS[wanted].read(raw, context)
+    reader = _reader(scores)
+    read = readings.get(reader.name)
+    if read is None:
+        return scores, reader.read(raw, context)
+    return scores, reader.complete(raw, context, read) if isinstance(reader, Blend) else read
 
 
 def pick_format(raw: str, context: ReadContext, wanted: str = "auto") -> ModelFormat:
@@ -147,7 +155,17 @@ def pick_format(raw: str, context: ReadContext, wanted: str = "auto") -> ModelFo
     Raises:
         RequestError: There is no format of that name.
     """
-    return FORMATS[next(iter(score_formats(raw, context))) if wanted == "auto" else _known(wanted)]
+    return _reader(score_formats(raw, context)) if wanted == "auto" else FORMATS[_known(wanted)]
+
+
+def _reader(scores: Mapping[str, FormatScore]) -> ModelFormat:
+    """Return the best format, together with others of whose markers the text is full as well."""
+    ranked = list(islice(scores.items(), 1 + _MOST_OTHERS))
+    best = FORMATS[ranked[0][0]]
+    others = tuple(
+        FORMATS[name] for name, score in ranked[1:] if score.score >= STRONG and not FORMATS[name].bare_score
+    )
+    return Blend(best, others) if others and type(best).read is TextFormat.read else best
 
 
 def _known(name: str) -> str:

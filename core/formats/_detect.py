@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from prompt_debugger.core.base.protocols import ReadContext
-from prompt_debugger.core.base.types import FormatScore, ParsedMessage
+from prompt_debugger.core.base.types import CallStatus, FormatScore, ParsedMessage
 from prompt_debugger.core.formats._family import NO_SIGN, TextFormat
 from prompt_debugger.core.parse.cut_markers import BegunMarkers
 from prompt_debugger.core.parse.many_texts import ManyTexts
@@ -61,7 +61,28 @@ class Detector:
                 found.append((name, score))
             if reading is not None:
                 readings[name] = reading
+        if readings and len(found) > len(readings) + len(self._always):
+            found = self._without_quoted_marks(raw, context, found, readings)
         return Detection({**self._ordered(frozenset(found))}, readings)
+
+    def _without_quoted_marks(
+        self,
+        raw: str,
+        context: ReadContext,
+        found: list[tuple[str, FormatScore]],
+        readings: Mapping[str, ParsedMessage],
+    ) -> list[tuple[str, FormatScore]]:
+        """Score anew without the arguments of whole calls that no marker announces: markers in there are text."""
+        whole = [call for one in readings.values() for call in one.calls if call.status is CallStatus.COMPLETE]
+        pieces, position = [], 0
+        for start, stop in sorted(call.arguments_span for call in whole if call.arguments_span is not None):
+            pieces += [raw[position : max(position, start)], "." * (stop - max(position, start))]
+            position = max(position, stop)
+        blank = "".join([*pieces, raw[position:]])
+        scores = (
+            (name, score if name in readings else self._formats[name].match(blank, context)) for name, score in found
+        )
+        return [(name, score) for name, score in scores if score.score > 0]
 
     def _in_order(self, found: frozenset[tuple[str, FormatScore]]) -> dict[str, FormatScore]:
         """Return all scores, the best first."""

@@ -32,7 +32,7 @@ from prompt_debugger.core.parse.tag_calls import TagCalls
 
 _TAG = "<|python_tag|>"
 _BARE = BareJSONCalls(
-    keys=CallKeys(name=("name",), arguments=("parameters", "arguments")), prefixes=(_TAG,), in_list=False
+    keys=CallKeys(name=("name",), arguments=("parameters", "arguments")), prefixes=(_TAG,), follows_prose=True
 )
 _BUILT_IN = BuiltInCalls(_TAG, frozenset({"brave_search", "wolfram_alpha"}))
 _NEVER = re.compile(r"(?!)")

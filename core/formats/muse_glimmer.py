@@ -23,7 +23,7 @@ import re
 from dataclasses import replace
 
 from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
-from prompt_debugger.core.base.types import ParsedMessage, Span, ToolCallAttempt
+from prompt_debugger.core.base.types import CallStatus, ParsedMessage, Span, ToolCallAttempt
 from prompt_debugger.core.formats._facts import FamilyFacts, ParserNames
 from prompt_debugger.core.formats._family import CERTAIN, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.channels import BodyKind, Channels
@@ -51,6 +51,19 @@ def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
     return replace(found, calls=tuple(_undouble(call, names) for call in found.calls))
 
 
+def scan_headless(raw: str, region: Span, context: ReadContext) -> Scan:
+    """Read the invocations of an output that has no header at all."""
+    found = replace(_TAGS, guards_prose=True).scan(raw, region, context)
+    names = tool_names(context.tools)
+    missing = "the header ` to=NAME<|message|>` before its block is missing"
+    calls = tuple(
+        replace(_undouble(call, names), problem="; ".join(filter(None, (missing, call.problem))))
+        for call in found.calls
+        if call.status is CallStatus.COMPLETE
+    )
+    return replace(found, calls=calls) if calls else Scan()
+
+
 def _undouble(call: ToolCallAttempt, names: frozenset[str]) -> ToolCallAttempt:
     """Take `NAME.NAME` for the tool `NAME` that the request has."""
     first, _, second = (call.name or "").rpartition(".")
@@ -72,6 +85,7 @@ _CHANNELS = Channels(
     end=re.compile(r"<\|eo[mt]\|>"),
     kind_of=_kind,
     scan=scan_calls,
+    headless=scan_headless,
     conventions=Conventions(
         turns=("<|start|>",),
         ends=frozenset({"<|eot|>", "<|eom|>"}),

@@ -3,7 +3,7 @@ r"""xLAM: a JSON list of calls, bare or in whatever wrapper.
     <think>REASONING</think>
     [{"name": "NAME", "arguments": {ARGUMENTS}}, …]
 
-Also in a code fence that is the whole message (which detection takes for a quotation), between `<tool_call>` tags or
+Also in a code fence that is the whole message, where tools of the request are called, between `<tool_call>` tags or
 behind `[TOOL_CALLS]`. A bare list is believed only on a line of its own, naming
 tools of the request where those are known.
 
@@ -11,6 +11,8 @@ Source: the model card of Llama-xLAM-2-8b-fc-r, 2025-04; vLLM 0.32 `tool_parsers
 """
 
 from __future__ import annotations
+
+import re
 
 from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
 from prompt_debugger.core.base.types import Span
@@ -22,6 +24,7 @@ from prompt_debugger.core.parse.reading import Conventions, Scan
 from prompt_debugger.core.parse.reasoning import ReasoningTags
 
 _OPENERS, _CLOSE = ("<tool_call>", "[TOOL_CALLS]"), "</tool_call>"
+_WHOLE_FENCE = re.compile(r"\s*+```(?:json)?[ \t]*+\n\s*+\[\s*+\{(?=[^`]*+```\s*+\Z)")
 _BARE = BareJSONCalls(in_list=True, unwraps_fence=True)
 _TAGGED = JSONCalls(openers=_OPENERS, closers=(_CLOSE,), one_per_tag=False, guards_prose=True)
 
@@ -32,7 +35,13 @@ def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
     return found if found.calls else _BARE.scan(raw, region, context)
 
 
-FORMAT: ModelFormat = TextFormat(
+class _XLam(TextFormat):
+    def may_be_bare(self, raw: str) -> bool:
+        """Say whether `raw` may hold bare calls: also as a fence that is the whole message."""
+        return super().may_be_bare(raw) or _WHOLE_FENCE.match(raw) is not None
+
+
+FORMAT: ModelFormat = _XLam(
     name="xlam",
     conventions=Conventions(
         turns=(

@@ -10,16 +10,20 @@ request where those are known.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import CallStatus, Span, ToolCallAttempt
 from prompt_debugger.core.parse.call_object import CallKeys, break_call, read_call
+from prompt_debugger.core.parse.mentions import is_about_notation
 from prompt_debugger.core.parse.reading import Scan, frame_spans
 from prompt_debugger.core.parse.scan import QuoteGuard, skip_space
 from prompt_debugger.core.parse.tools import tool_names
 
 _SEPARATORS = ",;"
+_AFTER_SENTENCE = re.compile(r"[.!?:][ \t]++(?P<open>\{)\s*+\"")
+_MOST_TRIED = 8  # places behind a sentence at which calls may begin
 _LINE_OR_MARKER = re.compile(r"\n|<\|")
 _PARTIAL_END = re.compile(r"\s*<[|/a-z_]{0,20}")  # an end token that is cut
 
@@ -33,12 +37,14 @@ class BareJSONCalls:
         prefixes: Markers that may stand before the first object; behind one, any name is believed.
         in_list: True if the objects may stand in a list.
         unwraps_fence: True if a message that is one code fence with calls counts as calls.
+        follows_prose: True if calls of tools of the request may end a text behind a sentence, in its line.
     """
 
     keys: CallKeys = field(default_factory=CallKeys)
     prefixes: tuple[str, ...] = ()
     in_list: bool = False
     unwraps_fence: bool = False
+    follows_prose: bool = False
 
     def scan(self, text: str, region: Span, context: ReadContext) -> Scan:
         """Find the calls in `text[region]`; never raises."""
@@ -71,7 +77,26 @@ class _BareScan:
             span = Span(match.start(group), self._region.stop)
             start = match.start() if has_prefix else span.start
             position = self._take(start, span, has_prefix=has_prefix, is_fenced=False)
+        if not self._calls and self._family.follows_prose and self._names:
+            self._take_last()
         return Scan(tuple(self._calls), tuple(self._markup))
+
+    def _take_last(self) -> None:
+        """Take objects that end the region behind a sentence in their line, unless it talks about how calls look."""
+        for match in islice(_AFTER_SENTENCE.finditer(self._text, self._region.start, self._region.stop), _MOST_TRIED):
+            start = match.start("open")
+            calls, stop = self._read_objects(start)
+            rest = self._text[stop : min(self._region.stop, stop + 40)]
+            is_last = not rest.strip() or _PARTIAL_END.fullmatch(rest) is not None
+            is_offered = all(call.status is CallStatus.COMPLETE and call.name in self._names for call in calls)
+            if not calls or not is_offered or not is_last or _at_end(calls[0]) == calls[0].arguments_span:
+                continue
+            span = Span(start, stop)
+            if self._guard.is_quoted(span) or is_about_notation(self._text, span):
+                return
+            self._calls += [replace(call, problem="text stands before it in its line") for call in calls]
+            self._markup += frame_spans(start, calls, stop)
+            return
 
     def _take_first(self) -> int:
         """Take objects at the very start of the region, which need not be the start of a line."""
@@ -92,7 +117,9 @@ class _BareScan:
         if has_prefix and calls[-1].status is CallStatus.MALFORMED:
             stop = go_on = self._end_of_broken(stop)
             calls[-1] = break_call(self._text, calls[-1], stop, calls[-1].problem or "no valid JSON")
-        elif not (has_prefix or is_fenced):
+        elif is_fenced:
+            calls = [replace(call, problem=call.problem or "a code fence stands around it") for call in calls]
+        elif not has_prefix:
             start, stop = self._brackets_around(start, stop)
         self._guard.skip(stop)
         self._calls += calls

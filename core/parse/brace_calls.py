@@ -8,22 +8,32 @@ Strings stand between two equal delimiters; anything may stand inside them.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, replace
 
 from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import JSON, CallStatus, JSONObject, Place, Span, ToolCallAttempt
 from prompt_debugger.core.parse.arguments import Arguments
 from prompt_debugger.core.parse.header_calls import Header, build_call
+from prompt_debugger.core.parse.json_scan import decode_json
 from prompt_debugger.core.parse.reading import Scan
-from prompt_debugger.core.parse.scan import skip_space
+from prompt_debugger.core.parse.scan import Hit, skip_space
 from prompt_debugger.core.parse.stretch_scan import StretchScan
 from prompt_debugger.core.parse.tools import parameter_schemas
 from prompt_debugger.core.parse.typed_values import schema_types, value_from_text
 
 _MAX_DEPTH = 100
-_HEAD = re.compile(r"\s*(?:call\s*:|:|(?=[\w.\-]+\{))\s*(?P<name>[^\s{(<]*)\s*(?P<open>[{(]?)")
+_MOST_TRIED = 4  # places before a lone closing marker at which a call may have begun
+_HEAD = re.compile(
+    r"\s*(?:(?P<call>call\s*:)|(?P<colon>:)|(?=[\w.\-]{1,256}[{(]))\s*(?P<name>[^\s{(<]*)\s*(?P<open>[{(]?)"
+)
+_NEXT = re.compile(r"[\s,;]*+(?P<call>(?<![\w.])call\s*:\s*[\w.\-]{1,256}\s*[{(])")
+_LOOSE = re.compile(r"(?<![\w.:/\-])call:[\w.\-]{1,256}[{(]")
+_PLAIN_STRING = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)
+_BEHIND_VALUE = re.compile(r"\s*+[,}\])]")
 _NUMBER = re.compile(r"-?\d+\Z|-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")
 _BARE_KEY, _BARE_VALUE = re.compile(r"[^:,{}\[\]()\n]*+"), re.compile(r"[^,}\])\n]*+")
+_ROUND_KEY = re.compile(r"[^:=,{}\[\]()\n]*+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,24 +69,69 @@ class _BraceScan(StretchScan):
     def __init__(self, family: BraceCalls, text: str, region: Span, context: ReadContext) -> None:
         super().__init__(text, region, context)
         self._family = family
+        self._notes: list[str] = []  # what departs from the notation in the call that is read
 
     def run(self) -> Scan:
         position = self._region.start
         while (hit := self._finder.first((self._family.opener, self._family.closer), position)) is not None:
-            span = Span(hit.start, hit.stop)
-            call = self._read_call(span) if hit.marker == self._family.opener else None
-            span = span if call is None else call.char_span
+            is_opener = hit.marker == self._family.opener
+            calls = self._read_calls(hit) if is_opener else self._read_headless(position, hit)
+            span = Span(calls[0].char_span.start, calls[-1].char_span.stop) if calls else Span(hit.start, hit.stop)
             position = max(span.stop, hit.stop)
             if self._guard.is_quoted(span):
                 continue
             self._guard.skip(position)
-            if call is not None:
-                self._calls.append(call)
-            elif hit.marker == self._family.closer:
+            self._calls += calls
+            if not (calls or is_opener):
                 self._markup.append(span)
+        self._take_unmarked()
         return self._found()
 
-    def _read_call(self, opener: Span) -> ToolCallAttempt | None:
+    def _read_calls(self, opener: Hit) -> list[ToolCallAttempt]:
+        """Read the call behind an opening marker, and those that share its pair of markers."""
+        first = self._read_call(Span(opener.start, opener.stop))
+        calls = [] if first is None else [first]
+        while calls and calls[-1].status is CallStatus.COMPLETE:
+            following = _NEXT.match(self._text, calls[-1].char_span.stop, self._region.stop)
+            if following is None or self._is_closed(calls[-1]):
+                break
+            start = following.start("call")
+            further = self._read_call(Span(start, start), "it shares a pair of markers with the call before it")
+            if further is None:
+                break
+            own = None if len(calls) == 1 and calls[0].problem == self._unclosed else calls[-1].problem
+            calls[-1] = replace(calls[-1], problem=own)
+            calls.append(further)
+            self._markup.append(Span(following.start(), start))
+        return calls
+
+    def _is_closed(self, call: ToolCallAttempt) -> bool:
+        return self._text.endswith(self._family.closer, call.char_span.start, call.char_span.stop)
+
+    def _read_headless(self, start: int, closer: Hit) -> list[ToolCallAttempt]:
+        """Read a call whose opening marker is missing: `call:NAME{…}` right before a closing marker."""
+        for match in deque(_LOOSE.finditer(self._text, start, closer.start), maxlen=_MOST_TRIED):
+            call = self._read_call(Span(match.start(), match.start()), self._unopened)
+            if call is not None and call.status is CallStatus.COMPLETE and call.char_span.stop == closer.stop:
+                return [call]
+        return []
+
+    def _take_unmarked(self) -> None:
+        """Take calls without any marker around them, where their strings have the quotes that only calls have."""
+        if self._calls or self._finder.next(self._family.quote, self._region.start) == -1:
+            return
+        position = self._region.start
+        while (match := _LOOSE.search(self._text, position, self._region.stop)) is not None:
+            call = self._read_call(Span(match.start(), match.start()), "the markers around it are missing")
+            position = match.end() if call is None else max(call.char_span.stop, match.end())
+            has_quotes = call is not None and self._family.quote in call.arguments
+            if call is None or not has_quotes or call.status is not CallStatus.COMPLETE:
+                continue
+            if not self._guard.is_quoted(call.char_span, in_sentence=True):
+                self._guard.skip(position)
+                self._calls.append(replace(call, problem="the markers around it are missing"))
+
+    def _read_call(self, opener: Span, problem: str | None = None) -> ToolCallAttempt | None:
         text, stop = self._text, self._region.stop
         if opener.stop >= stop:
             problem = "cut behind its opening marker"
@@ -94,7 +149,20 @@ class _BraceScan(StretchScan):
             is_closed = hit is not None and hit.marker == self._family.closer
             end = hit.stop if hit is not None and is_closed else head.end()
             return build_call(text, opener.start, header, Arguments(Span(end, end), None, status, problem, end))
-        return build_call(text, opener.start, header, self._read_arguments(head.end() - 1, header.name or ""))
+        self._notes = [note for note in (problem, _missing_word(head)) if note]
+        if head.group("open") == "(":
+            self._notes.append("its arguments stand in round brackets")
+        arguments = self._read_arguments(head.end() - 1, header.name or "")
+        notes = "; ".join(dict.fromkeys(self._notes))
+        return build_call(text, opener.start, header, arguments, notes or None)
+
+    @property
+    def _unclosed(self) -> str:
+        return f"its closing marker {self._family.closer!r} is missing"
+
+    @property
+    def _unopened(self) -> str:
+        return f"its opening marker {self._family.opener!r} is missing"
 
     def _read_arguments(self, brace: int, name: str) -> Arguments:
         try:
@@ -103,7 +171,7 @@ class _BraceScan(StretchScan):
             return self._broken_arguments(brace, broken)
         behind = skip_space(self._text, stop, self._region.stop)
         is_closed = self._text.startswith(self._family.closer, behind) and behind < self._region.stop
-        problem = None if is_closed else f"its closing marker {self._family.closer!r} is missing"
+        problem = None if is_closed else self._unclosed
         end = behind + len(self._family.closer) if is_closed else stop
         is_cut = not is_closed and behind >= self._region.stop and self._context.finish_reason == "length"
         status = CallStatus.TRUNCATED if is_cut else CallStatus.COMPLETE
@@ -137,7 +205,7 @@ class _BraceScan(StretchScan):
         members: JSONObject = {}
         position = self._skip(start + 1)
         while self._char(position) != closing:
-            key, position = self._key(position)
+            key, position = self._key(position, ":" if closing == "}" else ":=")
             members[key], position = self._value(self._skip(position + 1), depth)
             position = self._skip(position)
             if self._char(position) == ",":
@@ -146,16 +214,16 @@ class _BraceScan(StretchScan):
                 raise _Broken(position, f"a comma or {closing!r} is missing", is_cut=False)
         return members, position + 1
 
-    def _key(self, position: int) -> tuple[str, int]:
+    def _key(self, position: int, separators: str) -> tuple[str, int]:
         quote = self._family.quote
         if self._text.startswith(quote, position):
             key, position = self._string(position)
             position = self._skip(position)
         else:
             begin = position
-            position = self._bare_end(_BARE_KEY, position)
+            position = self._bare_end(_BARE_KEY if separators == ":" else _ROUND_KEY, position)
             key = self._text[begin:position].strip().strip("\"'")
-        if self._char(position) != ":":
+        if self._char(position) not in separators:
             raise _Broken(position, "a colon is missing", is_cut=False)
         return key, position
 
@@ -169,6 +237,8 @@ class _BraceScan(StretchScan):
             return self._object(position, depth + 1)
         if char == "[":
             return self._array(position, depth + 1)
+        if char in "\"'" and (written := self._plain_string(position)) is not None:
+            return written
         begin = position
         position = self._bare_end(_BARE_VALUE, position)
         return _bare(self._text[begin:position].strip()), position
@@ -194,6 +264,18 @@ class _BraceScan(StretchScan):
             raise _Broken(self._region.stop, "cut inside a string", is_cut=True)
         return self._text[begin:end], end + len(quote)
 
+    def _plain_string(self, position: int) -> tuple[JSON, int] | None:
+        """Read a string between plain quotation marks, which some checkpoints write; `None` if it does not end so."""
+        match = _PLAIN_STRING.match(self._text, position, self._region.stop)
+        if match is None or _BEHIND_VALUE.match(self._text, match.end(), self._region.stop) is None:
+            return None
+        try:
+            value = decode_json(match.group()) if match.group()[0] == '"' else match.group()[1:-1]
+        except (ValueError, RecursionError):
+            value = match.group()[1:-1]
+        self._notes.append("its strings stand between plain quotation marks")
+        return value, match.end()
+
     def _bare_end(self, pattern: re.Pattern[str], start: int) -> int:
         """Return where bare text ends; no marker is part of it."""
         hit = self._finder.first((self._family.opener, self._family.closer), start)
@@ -212,6 +294,15 @@ class _BraceScan(StretchScan):
         if position >= self._region.stop:
             raise _Broken(self._region.stop, "cut inside its arguments", is_cut=True)
         return self._text[position]
+
+
+def _missing_word(head: re.Match[str]) -> str | None:
+    """Say which part of `call:` is missing before a name."""
+    if head.group("call"):
+        return None
+    return (
+        "the word `call` before the colon is missing" if head.group("colon") else "`call:` before its name is missing"
+    )
 
 
 class _Word(str):

@@ -42,6 +42,7 @@ class Channels:
         scan: Reads the calls of a message of calls.
         conventions: End texts of the turn.
         ends_calls: True if the end of a message of calls is the closing marker of its call.
+        headless: Reads the calls of an output without any header; `None` if such an output is all content.
     """
 
     header: re.Pattern[str]
@@ -50,6 +51,7 @@ class Channels:
     scan: CallScanner
     conventions: Conventions
     ends_calls: bool = False
+    headless: CallScanner | None = None
 
     def read(self, name: str, raw: str, context: ReadContext) -> ParsedMessage:
         """Read `raw`; never raises. Segments tile it."""
@@ -67,6 +69,8 @@ class Channels:
             body = self._body_from(finder, 0)
             stretches.append(Stretch(Segment(body, SegmentKind.REASONING)))
             position = body.stop
+        elif kind is None and self.headless is not None and finder.next(self.header, 0) is None:
+            stretches += self._read_calls(raw, Span(0, stop), context, calls, self.headless)
         while position < stop:
             header = finder.next(self.header, position)
             following = stop if header is None else header.start()
@@ -81,7 +85,7 @@ class Channels:
                 stretches.append(Stretch(Segment(body, SegmentKind.REASONING)))
             elif kind == "calls":
                 body = self._with_end(raw, body) if self.ends_calls else body
-                stretches += self._read_calls(raw, body, context, calls)
+                stretches += self._read_calls(raw, body, context, calls, self.scan)
             position = max(body.stop, header.end())
         if stop < end_start:
             stretches.append(Stretch(Segment(Span(stop, end_start), SegmentKind.MARKUP)))
@@ -112,8 +116,10 @@ class Channels:
         end = self.end.match(raw, body.stop)
         return body if end is None else Span(body.start, end.end())
 
-    def _read_calls(self, raw: str, body: Span, context: ReadContext, calls: list[ToolCallAttempt]) -> list[Stretch]:
-        found = scan_for_calls(self.scan, raw, body, context)
+    def _read_calls(
+        self, raw: str, body: Span, context: ReadContext, calls: list[ToolCallAttempt], scan: CallScanner
+    ) -> list[Stretch]:
+        found = scan_for_calls(scan, raw, body, context)
         stretches = [_mark(span) for span in found.markup]
         for call in found.calls:
             stretches += [Stretch(segment, frames_call=True) for segment in segments_of_call(call, len(calls))]

@@ -151,13 +151,16 @@ class _HeaderScan(StretchScan):
     def _read_call(self, opener: Hit) -> ToolCallAttempt | None:
         behind = self._finder.first(self._behind_header, opener.stop)
         header_stop = self._region.stop if behind is None else behind.start
-        if behind is not None and behind.marker in self._family.separators:
-            return self._with_arguments(opener.start, Span(opener.stop, header_stop), behind.stop)
         brace = self._text.find("{", opener.stop, min(header_stop, opener.stop + MAX_HEADER_CHARS))
+        is_first = not self._family.needs_separator and brace != -1  # a separator behind it stands in a string
+        if behind is not None and behind.marker in self._family.separators and not is_first:
+            return self._with_arguments(opener.start, Span(opener.stop, header_stop), behind.stop)
         if brace != -1:
             missing = f"the marker {self._family.separators[0]!r} before the arguments is missing"
-            problem = missing if self._family.needs_separator else None
-            return self._with_arguments(opener.start, Span(opener.stop, brace), brace, problem)
+            if self._family.needs_separator:
+                return self._with_arguments(opener.start, Span(opener.stop, brace), brace, missing)
+            call = self._with_arguments(opener.start, Span(opener.stop, brace), brace)
+            return call and replace(call, deviation=missing if call.status is CallStatus.COMPLETE else None)
         return self._without_arguments(opener, Span(opener.stop, header_stop), behind)
 
     def _read_headless(self, separator: Hit, position: int) -> ToolCallAttempt | None:

@@ -11,18 +11,22 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from prompt_debugger.core.base.protocols import ReadContext
 from prompt_debugger.core.base.types import CallStatus, Place, Span, ToolCallAttempt
 from prompt_debugger.core.parse.call_object import CallKeys, break_call, call_from_object, read_call
 from prompt_debugger.core.parse.json_scan import scan_json
+from prompt_debugger.core.parse.mentions import is_sure
 from prompt_debugger.core.parse.reading import Scan, frame_spans
-from prompt_debugger.core.parse.scan import Hit, skip_space
+from prompt_debugger.core.parse.scan import Hit, skip_space, trim_span
 from prompt_debugger.core.parse.stretch_scan import StretchScan
 
 _LONGEST_TAG = 64
 _OBJECT_LINE = re.compile(r"^[ \t]*+(?P<open>\{)", re.MULTILINE)
 _FENCE = re.compile(r"```(?:json)?\s*+(?=\{)")
+_NEXT_OBJECT = re.compile(r",\s*+(?P<open>\{)\s*+\"")
+_MOST_TRIED = 8  # objects inside a broken one that may be calls of their own
 _STRAY = re.compile(r"[\]})\"'`,;\s]{1,16}")
 _PLACEHOLDER = re.compile(r"\{\s*(?:\"[^\"\n]{0,40}\"\s*:\s*)?[<….]")  # where a name or its value is due
 
@@ -115,7 +119,8 @@ class _JSONScan(StretchScan):
         if not calls and not markup:
             return opener.stop
         is_example = self._family.guards_prose and any(_is_placeholder(self._text, call) for call in calls)
-        if is_example or self._guard.is_quoted(span, in_sentence=self._family.guards_prose):
+        is_meant = bool(calls) and all(is_sure(self._text, call, span, self._names) for call in calls)
+        if is_example or self._guard.is_quoted(span, in_sentence=self._family.guards_prose and not is_meant):
             return stop
         self._guard.skip(stop)
         self._calls += calls
@@ -135,7 +140,14 @@ class _JSONScan(StretchScan):
             call, position = self._read_object(position)
             calls.append(call)
             if call.status is not CallStatus.COMPLETE:
-                break
+                following = None if self._family.one_per_tag else self._next_whole(call.char_span.start, position)
+                if following is None:
+                    break
+                comma = self._text.rindex(",", call.char_span.start, following)
+                stop_of_broken = trim_span(self._text, call.char_span.start, comma).stop
+                calls[-1] = break_call(self._text, call, stop_of_broken, call.problem or "no valid JSON")
+                position = following
+                continue
             position = self._skip_separators(position)
         if not calls and is_list and not self._family.guards_prose and text.startswith("]", position, stop):
             return [], [Span(opener.start, position + 1)], position + 1
@@ -173,6 +185,16 @@ class _JSONScan(StretchScan):
         hit = self._finder.first((*self._family.closers, *self._family.openers, *self._stops), position + 1)
         stop = self._region.stop if hit is None else hit.start
         return break_call(self._text, call, stop, call.problem or "no valid JSON"), stop
+
+    def _next_whole(self, start: int, stop: int) -> int | None:
+        """Return where a further, whole call begins that a broken one would swallow: an object behind a comma."""
+        for match in islice(_NEXT_OBJECT.finditer(self._text, start + 1, stop), _MOST_TRIED):
+            call, _ = read_call(self._text, match.start("open"), stop, self._family.keys)
+            is_known = call.name in self._names if self._names else call.name is not None
+            has_arguments = call.arguments_json is not None and call.arguments
+            if call.status is CallStatus.COMPLETE and is_known and has_arguments:
+                return match.start("open")
+        return None
 
     def _close(
         self, opener: Hit, calls: list[ToolCallAttempt], end: int, *, is_list: bool

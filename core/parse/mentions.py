@@ -18,6 +18,13 @@ from prompt_debugger.core.parse.tools import tool_names
 _LOOK_CHARS = 160  # how far back the sentence is looked at
 _MARKERS = re.compile(r"(?:(?:<[^<>\s]{1,60}>|\[[A-Z_]{2,30}\])[ \t]*)+\Z")
 _IN_SENTENCE = re.compile(r"[\w,;'’)][ \t]+\Z|[(\"'“‘]\Z")
+_ABOUT_NOTATION = re.compile(
+    r"\b(?:writ(?:e|es|ing|ten)|wrote|us(?:e|es|ing)|send|sends|emit|emits|output|outputs|print|say|says|would|could|"
+    r"should|might|means?|forms?|formats?|formatted|notations?|syntax|examples?|e\.g|such as|looks? like|like this|"
+    r"instead|tags?|markup|markers?|tokens?|patterns?|templates?|json|xml|wrap|wraps|put|puts|to call|"
+    r"how to|never|not|don't)\b",
+    re.IGNORECASE,
+)
 _NO_NAME = re.compile(r"\W*|.*[.,;:!?]", re.DOTALL)
 
 
@@ -34,6 +41,22 @@ def without_mentions(
 def is_in_sentence(before: str) -> bool:
     """Say whether what follows a text stands in the middle of its last sentence."""
     return _IN_SENTENCE.search(before[-_LOOK_CHARS:]) is not None
+
+
+def is_about_notation(text: str, span: Span) -> bool:
+    """Say whether the sentence around a stretch talks about how calls are written, rather than making one."""
+    before = text[max(0, span.start - _LOOK_CHARS) : span.start].rpartition("\n")[2]
+    behind = text[span.stop : span.stop + _LOOK_CHARS].partition("\n")[0]
+    return any(_ABOUT_NOTATION.search(part) is not None for part in (before, behind))
+
+
+def is_sure(text: str, call: ToolCallAttempt, span: Span, names: frozenset[str]) -> bool:
+    """Say whether a call is one although prose stands around it in its line.
+
+    It is whole, gives arguments to a tool of the request, and the sentence does not talk about notation.
+    """
+    is_whole = call.status is CallStatus.COMPLETE and bool(call.arguments_json)
+    return is_whole and call.name in names and not is_about_notation(text, span)
 
 
 def _is_mention(raw: str, call: ToolCallAttempt, region: Span, names: frozenset[str]) -> bool:

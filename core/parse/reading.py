@@ -196,10 +196,17 @@ def assemble_message(
         format=name,
         reasoning=_join(raw, segments, SegmentKind.REASONING, joiner) if has_reasoning else None,
         content=_join(raw, segments, SegmentKind.CONTENT, joiner) or None,
-        calls=calls,
+        calls=tuple(_with_deviation(call) for call in calls),
         segments=segments,
         strippable=() if conventions.citation is None else _citations(raw, segments, conventions.citation),
     )
+
+
+def _with_deviation(call: ToolCallAttempt) -> ToolCallAttempt:
+    """Return a call with what departs from its notation: what is odd about a call that is complete all the same."""
+    if call.status is not CallStatus.COMPLETE or call.problem is None or call.deviation is not None:
+        return call
+    return replace(call, deviation=call.problem)
 
 
 def find_end(raw: str, context: ReadContext, conventions: Conventions) -> int:

@@ -19,10 +19,11 @@ from prompt_debugger.core.base.types import CallStatus, Place, Span, ToolCallAtt
 from prompt_debugger.core.parse.arguments import Arguments
 from prompt_debugger.core.parse.header_calls import Header, build_call
 from prompt_debugger.core.parse.json_scan import scan_json
+from prompt_debugger.core.parse.mentions import is_sure
 from prompt_debugger.core.parse.reading import Scan
 from prompt_debugger.core.parse.scan import PatternFinder, QuoteGuard, skip_space, stop_pattern, trim_span
 from prompt_debugger.core.parse.tag_values import TagValue, decode_values
-from prompt_debugger.core.parse.tools import parameter_schemas
+from prompt_debugger.core.parse.tools import parameter_schemas, tool_names
 
 _MAX_CLOSERS = 64  # closing tags inside one value that are looked at
 _HALF_TAG = re.compile(r"<[a-z][^<>|]{0,80}\Z")
@@ -84,6 +85,7 @@ class _TagScan:
         self._context = context
         self._stops = stop_pattern(context.ends)
         self._is_cut = context.finish_reason == "length"
+        self._names = tool_names(context.tools)
         self._calls: list[ToolCallAttempt] = []
         self._markup: list[Span] = []
         self._pending: list[Span] = []
@@ -127,7 +129,8 @@ class _TagScan:
         start = call.char_span.start
         if self._family.wraps_each:
             previous = wrappers or ([self._markup[-1]] if self._markup else [])
-            if previous and self._is_next_to(previous[-1].stop, start) and not self._owns(previous[-1]):
+            opens = bool(previous) and not self._text.startswith("</", previous[-1].start)
+            if opens and self._is_next_to(previous[-1].stop, start) and not self._owns(previous[-1]):
                 start = previous[-1].start
                 (wrappers if wrappers else self._markup).pop()
             closing = self._family.wrapper.match(
@@ -135,7 +138,8 @@ class _TagScan:
             )
             stop = closing.end() if closing is not None and closing.group().startswith("</") else stop
         span = Span(wrappers[0].start if wrappers else start, stop)
-        if self._guard.is_quoted(span, in_sentence=self._family.guards_prose):
+        guards = self._family.guards_prose and not is_sure(self._text, call, span, self._names)
+        if self._guard.is_quoted(span, in_sentence=guards):
             self._pending.clear()
             return max(stop, opener.end())
         self._markup += wrappers
@@ -178,6 +182,11 @@ class _TagScan:
         return self._region.stop < len(self._text) and _HALF_TAG.match(self._text, self._region.stop) is not None
 
     def _read_call(self, opener: re.Match[str]) -> ToolCallAttempt | None:
+        behind = self._text[opener.end() : opener.end() + 2]
+        if self._family.guards_prose and behind[:1] == " " and behind[1:].islower():
+            span = Span(*opener.span())
+            if self._guard.is_quoted(span, in_sentence=True):
+                return None  # a sentence goes on behind the tag alone
         name_span = trim_span(self._text, *opener.span("name"))
         name = self._unescape(self._text[name_span.start : name_span.stop])
         if opener.end() == self._region.stop and not self._text.endswith((">", "]", "\n"), 0, opener.end()):

@@ -69,6 +69,8 @@ class ToolCallAttempt:
         arguments_span: The arguments alone; empty span if none were written.
         token_span: The whole call in output tokens, where ids are known.
         problem: What is wrong with it, in plain words.
+        deviation: How a complete call departs from the notation of its family, which a parser may refuse; `None` if it
+            does not.
     """
 
     name: str | None
@@ -83,6 +85,7 @@ class ToolCallAttempt:
     arguments_span: Span | None = None
     token_span: Span | None = None
     problem: str | None = None
+    deviation: str | None = None
 
 
 @value(frozen=True, slots=True)

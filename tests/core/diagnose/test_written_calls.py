@@ -11,8 +11,8 @@ from prompt_debugger.core.base.types import JSONObject, Request, ToolCallAttempt
 from prompt_debugger.core.diagnose.written_calls import written_calls
 from tests.core.formats.scenarios import Written, written
 
-# What these write is JSON or Python that prose may hold too; functionary has `>>>`, which quotes mail as well.
-BARE = {"functionary", "llama3_json", "pythonic", "xlam"}
+# What these write is JSON, Python or words that prose may hold too; functionary has `>>>`, which quotes mail as well.
+BARE = {"calling_tool", "functionary", "gemma3", "llama3_json", "pythonic", "xlam"}
 CALLING = [one for one in written() if one.scenario.calls and not one.scenario.reasoning]
 FAMILIES = {one.format for one in CALLING}
 

@@ -1,0 +1,117 @@
+r"""Calls as plain text, in the markup of no family: what models fall back to after some rounds of tool use.
+
+    [Calling tool: NAME({ARGUMENTS})]
+    [Calling tool="NAME" KEY="VALUE" KEY="VALUE"]
+
+Models with few bits per weight write so when they lose their own notation. Values of the second form are typed by
+the tool's schema. Text around a call is exact.
+
+Source: tests of Rapid-MLX and vllm-mlx, whose parsers all read both forms, 2026.
+"""
+
+from __future__ import annotations
+
+import re
+
+from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
+from prompt_debugger.core.base.types import CallStatus, Span, ToolCallAttempt
+from prompt_debugger.core.formats._facts import FamilyFacts
+from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
+from prompt_debugger.core.parse.arguments import Arguments, object_from_value
+from prompt_debugger.core.parse.header_calls import Header, build_call
+from prompt_debugger.core.parse.json_scan import decode_json, scan_json
+from prompt_debugger.core.parse.reading import Conventions, Scan
+from prompt_debugger.core.parse.reasoning import ReasoningTags
+from prompt_debugger.core.parse.scan import QuoteGuard
+from prompt_debugger.core.parse.tag_values import TagValue, decode_values
+
+_OPENER = re.compile(
+    r"\[Calling[ \t]tool(?::[ \t]*+(?P<called>[\w.\-]{1,256})[ \t]*+\(|=\"(?P<named>[^\"\n\]]{1,256})\")"
+)
+_PAIR = re.compile(r"\s++(?P<key>[\w.\-]{1,256})=(?P<value>\"(?:[^\"\\]|\\.)*+\"|[^\s\"\]]{1,1000}+)", re.DOTALL)
+_END = re.compile(r"\s*+\]")
+_CALL_END = re.compile(r"\s*+\)\s*+\]?")
+_LINE = re.compile(r"[^\n]*+")
+_PLAIN = "it is written as plain text, in the markup of no family"
+
+
+def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
+    """Read both forms; none where code or a sentence quotes one."""
+    guard = QuoteGuard(raw, region.start, region.stop)
+    calls: list[ToolCallAttempt] = []
+    position = region.start
+    while (opener := _OPENER.search(raw, position, region.stop)) is not None:
+        call = _read_call(raw, opener, region.stop, context)
+        position = max(opener.end(), call.char_span.stop)
+        if not guard.is_quoted(call.char_span, in_sentence=True):
+            guard.skip(position)
+            calls.append(call)
+    return Scan(tuple(calls))
+
+
+def _read_call(raw: str, opener: re.Match[str], stop: int, context: ReadContext) -> ToolCallAttempt:
+    group = "called" if opener.group("named") is None else "named"
+    header = Header(opener.group(group), Span(*opener.span(group)))
+    arguments = _json(raw, opener.end(), stop) if group == "called" else _pairs(raw, opener, stop, context)
+    return build_call(raw, opener.start(), header, arguments, _PLAIN if arguments.problem is None else None)
+
+
+def _json(raw: str, start: int, stop: int) -> Arguments:
+    """Read `{…})]` behind `NAME(`."""
+    end = _CALL_END.match(raw, start, stop)
+    if end is not None:
+        return Arguments(Span(start, start), {}, CallStatus.COMPLETE, None, end.end())
+    line = _LINE.match(raw, start, stop)
+    line_stop = stop if line is None else line.end()
+    if not raw.startswith("{", start, stop):
+        status, problem = CallStatus.MALFORMED, "no JSON object stands in its brackets"
+        is_cut = start >= stop
+        return Arguments(
+            Span(start, line_stop), None, CallStatus.TRUNCATED if is_cut else status, problem, max(start, line_stop)
+        )
+    scan = scan_json(raw, start, stop)
+    if scan.status is not CallStatus.COMPLETE:
+        end_of_broken = scan.span.stop if scan.status is CallStatus.TRUNCATED else max(scan.span.stop, line_stop)
+        return Arguments(Span(start, end_of_broken), None, scan.status, scan.problem, end_of_broken)
+    value, problem = object_from_value(scan.value)
+    end = _CALL_END.match(raw, scan.span.stop, stop)
+    if end is None and scan.span.stop >= stop:
+        return Arguments(scan.span, value, CallStatus.TRUNCATED, "cut before its closing bracket", scan.span.stop)
+    return Arguments(scan.span, value, CallStatus.COMPLETE, problem, scan.span.stop if end is None else end.end())
+
+
+def _pairs(raw: str, opener: re.Match[str], stop: int, context: ReadContext) -> Arguments:
+    """Read `KEY="VALUE" …]` behind the name."""
+    values: list[TagValue] = []
+    position = opener.end()
+    while (pair := _PAIR.match(raw, position, stop)) is not None:
+        position = pair.end()
+        values.append(TagValue(pair.group("key"), _unquoted(pair.group("value")), position, is_closed=True, type=None))
+    span = Span(min(opener.end() + 1, position), position)
+    decoded = decode_values(values, opener.group("named"), context.tools, decodes_untyped=False)
+    end = _END.match(raw, position, stop)
+    if end is not None:
+        return Arguments(span, decoded, CallStatus.COMPLETE, None, end.end())
+    line = _LINE.match(raw, position, stop)
+    if line is None or line.end() >= stop:
+        return Arguments(Span(span.start, stop), None, CallStatus.TRUNCATED, "cut inside its arguments", stop)
+    return Arguments(Span(span.start, line.end()), None, CallStatus.MALFORMED, "its pairs are broken", line.end())
+
+
+def _unquoted(text: str) -> str:
+    if not text.startswith('"'):
+        return text
+    try:
+        value = decode_json(text)
+    except (ValueError, RecursionError):
+        return text[1:-1]
+    return value if isinstance(value, str) else text[1:-1]
+
+
+FORMAT: ModelFormat = TextFormat(
+    name="calling_tool",
+    marks=(Mark("[Calling tool", STRONG, r"\[Calling tool(?::[ \t]*[\w.\-]{1,256}[ \t]*\(|=\"[^\"\n\]]{1,256}\")"),),
+    conventions=Conventions(reasoning=ReasoningTags(after_open=1, before_close=1, after_close=2), before_call=1),
+    scan=scan_calls,
+    facts=FamilyFacts(call_markers=()),
+)
