@@ -73,11 +73,11 @@ def _json(raw: str, start: int, stop: int) -> Arguments:
     if scan.status is not CallStatus.COMPLETE:
         end_of_broken = scan.span.stop if scan.status is CallStatus.TRUNCATED else max(scan.span.stop, line_stop)
         return Arguments(Span(start, end_of_broken), None, scan.status, scan.problem, end_of_broken)
-    value, problem = object_from_value(scan.value)
+    value, odd = object_from_value(scan.value)
     end = _CALL_END.match(raw, scan.span.stop, stop)
     if end is None and scan.span.stop >= stop:
         return Arguments(scan.span, value, CallStatus.TRUNCATED, "cut before its closing bracket", scan.span.stop)
-    return Arguments(scan.span, value, CallStatus.COMPLETE, problem, scan.span.stop if end is None else end.end())
+    return Arguments(scan.span, value, CallStatus.COMPLETE, odd, scan.span.stop if end is None else end.end())
 
 
 def _pairs(raw: str, opener: re.Match[str], stop: int, context: ReadContext) -> Arguments:
