@@ -20,3 +20,6 @@ class Form(StrEnum):
     LOG = "log"
     OBJECT = "printed object"
     COMMAND = "server command"
+    FRAGMENT = "JSON fragment"
+    HTTP = "HTTP transcript"
+    SEVERAL = "several at once"

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from prompt_debugger.core.base.errors import RequestError, shorten
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.base.types import JSON, JSONObject, Request
 from prompt_debugger.core.evidence.answer import Answer
 from prompt_debugger.core.evidence.answers import is_error, read_answer, read_stream, refusal_of
 from prompt_debugger.core.evidence.completions import completions_request, is_completions_body
@@ -32,6 +32,7 @@ from prompt_debugger.core.report import read_bundle
 from prompt_debugger.core.request import body_text, read_request
 
 MAX_CHARS = 8_000_000  # of a HAR, or of a log whose one line is read
+_BODY_OF = "This is a body of "
 _NEEDED = (
     "Paste a request, a response or its stream, the raw output with its tags, an error, or a server's log, whole and "
     "as it came."
@@ -96,7 +97,6 @@ def _value_of(text: str) -> tuple[JSON, tuple[str, ...]]:
 
 def _read_request(text: str, _row: int) -> Evidence:
     value = json_of(text)
-    notes: tuple[str, ...] = ()
     if isinstance(value, dict) and (found := _body_in(value)) is not None:
         text = body_text(found)
         value = found
@@ -104,7 +104,13 @@ def _read_request(text: str, _row: int) -> Evidence:
         return completions_request(value)
     end = answer_after_command(text)
     request = read_request(text if end is None else text[:end])
-    return Evidence(Form.REQUEST, "a request", request=request, notes=notes)
+    return Evidence(Form.REQUEST, _request_words(request), request=request)
+
+
+def _request_words(request: Request) -> str:
+    """Return what a request is, by the notice of a body that was made into a chat completion."""
+    said = next((notice.message for notice in request.notices if notice.message.startswith(_BODY_OF)), "")
+    return f"a request ({said.removeprefix('This is ').partition(';')[0]})" if said else "a request"
 
 
 def _body_in(value: JSONObject) -> JSONObject | None:

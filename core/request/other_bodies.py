@@ -1,4 +1,4 @@
-"""Bodies of OpenAI's Responses and Anthropic's Messages, known by their shape, as chat completion bodies.
+"""Bodies of other APIs (Responses, Messages, Gemini, Ollama), known by their shape, as chat completion bodies.
 
 What a chat completion has no place for is left out and said, one notice for each; nothing goes silently.
 
@@ -8,15 +8,15 @@ https://docs.anthropic.com/en/api/messages, as of 2026-10.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject, Notice
+from prompt_debugger.core.request.body_work import BodyWork, objects_in
+from prompt_debugger.core.request.gemini_body import convert_gemini, is_gemini_body
+from prompt_debugger.core.request.ollama_body import convert_ollama, is_ollama_body
 
-MAX_NOTICES = 50
 OTHER_APIS = {"messages": "Anthropic Messages", "responses": "OpenAI Responses"}
 SAME_BODY = "as a chat completion its body is the same."
 MODEL_LEFT_OUT = (
@@ -42,6 +42,10 @@ def convert_body(value: JSONObject) -> Converted | None:
         return _converted("OpenAI Responses", value, _responses)
     if is_anthropic_body(value):
         return _converted("Anthropic Messages", value, _anthropic)
+    if is_gemini_body(value):
+        return _converted("Gemini's generateContent", value, convert_gemini)
+    if is_ollama_body(value):
+        return _converted("Ollama's own API", value, convert_ollama)
     return None
 
 
@@ -57,42 +61,14 @@ def is_anthropic_body(value: JSONObject) -> bool:
         return False
     if isinstance(value.get("system"), str | list) or "anthropic_version" in value:
         return True
-    if any("input_schema" in tool for tool in _objects(tools)):
+    if any("input_schema" in tool for tool in objects_in(tools)):
         return True
-    parts = (part for message in _objects(messages) for part in _objects(message.get("content")))
+    parts = (part for message in objects_in(messages) for part in objects_in(message.get("content")))
     return any(part.get("type") in ("tool_use", "tool_result") for part in parts)
 
 
-@dataclass(slots=True)
-class _Work:
-    """A body that is being made."""
-
-    body: JSONObject = field(default_factory=dict)
-    messages: list[JSON] = field(default_factory=list)
-    lost: list[Notice] = field(default_factory=list)
-
-    def lose(self, place: str, words: str) -> None:
-        if len(self.lost) < MAX_NOTICES:
-            self.lost.append(Notice(place, words))
-
-    def say(self, role: str, content: JSON) -> None:
-        self.messages.append({"role": role, "content": content})
-
-    def call(self, call_id: JSON, name: JSON, arguments: JSON) -> None:
-        """Add a tool call to the assistant message at the end, which is made if there is none."""
-        text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-        call: JSONObject = {"id": call_id, "type": "function", "function": {"name": name, "arguments": text}}
-        last = self.messages[-1] if self.messages else None
-        if not isinstance(last, dict) or last.get("role") != "assistant":
-            last = {"role": "assistant", "content": None}
-            self.messages.append(last)
-        calls = last.setdefault("tool_calls", [])
-        if isinstance(calls, list):
-            calls.append(call)
-
-
-def _converted(api: str, value: JSONObject, convert: Callable[[JSONObject, _Work], None]) -> Converted:
-    work = _Work()
+def _converted(api: str, value: JSONObject, convert: Callable[[JSONObject, BodyWork], None]) -> Converted:
+    work = BodyWork()
     convert(value, work)
     body: JSONObject = {}
     if "model" in value:
@@ -103,17 +79,13 @@ def _converted(api: str, value: JSONObject, convert: Callable[[JSONObject, _Work
     return Converted(body, (said, *work.lost))
 
 
-def _objects(value: JSON) -> list[JSONObject]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
 # --- OpenAI Responses ----------------------------------------------------------------
 
 _RENAMED = {"max_output_tokens": "max_completion_tokens", "tool_choice": "tool_choice"}
 _SAME = ("temperature", "top_p", "stream", "parallel_tool_calls", "metadata", "user", "seed", "top_logprobs", "stop")
 
 
-def _responses(value: JSONObject, work: _Work) -> None:
+def _responses(value: JSONObject, work: BodyWork) -> None:
     if isinstance(value.get("instructions"), str):
         work.say("system", value["instructions"])
     given = value["input"]
@@ -126,14 +98,14 @@ def _responses(value: JSONObject, work: _Work) -> None:
             _responses_option(name, option, work)
 
 
-def _item(item: JSON, place: str, work: _Work) -> None:
+def _item(item: JSON, place: str, work: BodyWork) -> None:
     if not isinstance(item, dict):
         return work.lose(place, "This item is no object; it was left out.")
     match item.get("type", "message"):
         case "message":
             content = item.get("content")
             if not isinstance(content, str):
-                parts = [_part(part, place, work) for part in _objects(content)]
+                parts = [_part(part, place, work) for part in objects_in(content)]
                 content = _plain_text([part for part in parts if part is not None])
             work.say(str(item.get("role", "user")), content)
         case "function_call":
@@ -147,7 +119,7 @@ def _item(item: JSON, place: str, work: _Work) -> None:
     return None
 
 
-def _part(part: JSONObject, place: str, work: _Work) -> JSON:
+def _part(part: JSONObject, place: str, work: BodyWork) -> JSON:
     match part.get("type"):
         case "input_text" | "output_text" | "text":
             return {"type": "text", "text": part.get("text", "")}
@@ -164,7 +136,7 @@ def _plain_text(parts: list[JSON]) -> JSON:
     return only["text"] if isinstance(only, dict) and only.get("type") == "text" else parts
 
 
-def _responses_option(name: str, option: JSON, work: _Work) -> None:
+def _responses_option(name: str, option: JSON, work: BodyWork) -> None:
     value = as_object(option)
     if name == "tools" and isinstance(option, list):
         tools = [_flat_tool(one, index, work) for index, one in enumerate(option)]
@@ -184,7 +156,7 @@ def _responses_option(name: str, option: JSON, work: _Work) -> None:
         work.lose(name, f"`{name}` has no place in a chat completion.")
 
 
-def _flat_tool(tool: JSON, index: int, work: _Work) -> JSON:
+def _flat_tool(tool: JSON, index: int, work: BodyWork) -> JSON:
     if isinstance(tool, dict) and tool.get("type") == "function" and "function" not in tool:
         return {"type": "function", "function": {name: part for name, part in tool.items() if name != "type"}}
     kind = tool.get("type") if isinstance(tool, dict) else tool
@@ -203,7 +175,7 @@ def _format(form: JSONObject) -> JSON:
 _CHOICES: dict[str, str] = {"auto": "auto", "any": "required", "none": "none"}
 
 
-def _anthropic(value: JSONObject, work: _Work) -> None:
+def _anthropic(value: JSONObject, work: BodyWork) -> None:
     if "system" in value:
         work.say("system", _blocks_text(value["system"], "system", work))
     given = value["messages"]
@@ -215,14 +187,14 @@ def _anthropic(value: JSONObject, work: _Work) -> None:
             _anthropic_option(name, option, work)
 
 
-def _anthropic_message(message: JSONObject, place: str, work: _Work) -> None:
+def _anthropic_message(message: JSONObject, place: str, work: BodyWork) -> None:
     role, content = str(message.get("role", "user")), message.get("content")
     if not isinstance(content, list):
         work.say(role, content)
         return
     texts: list[JSON] = []
     calls: list[JSONObject] = []
-    for index, block in enumerate(_objects(content)):
+    for index, block in enumerate(objects_in(content)):
         where = f"{place}.content[{index}]"
         if "cache_control" in block:
             work.lose(where, "`cache_control` has no place in a chat completion.")
@@ -244,11 +216,11 @@ def _anthropic_message(message: JSONObject, place: str, work: _Work) -> None:
         work.call(block.get("id"), block.get("name"), block.get("input", {}))
 
 
-def _blocks_text(value: JSON, place: str, work: _Work) -> JSON:
+def _blocks_text(value: JSON, place: str, work: BodyWork) -> JSON:
     """Return the text of blocks, joined; what is no text is said."""
     if not isinstance(value, list):
         return value
-    blocks = _objects(value)
+    blocks = objects_in(value)
     if any("cache_control" in block for block in blocks):
         work.lose(place, "`cache_control` has no place in a chat completion.")
     if any(block.get("type") != "text" for block in blocks):
@@ -266,9 +238,9 @@ def _image_url(source: JSON) -> JSON:
             return ""
 
 
-def _anthropic_option(name: str, option: JSON, work: _Work) -> None:
+def _anthropic_option(name: str, option: JSON, work: BodyWork) -> None:
     if name == "tools":
-        work.body["tools"] = [_anthropic_tool(tool, index, work) for index, tool in enumerate(_objects(option))]
+        work.body["tools"] = [_anthropic_tool(tool, index, work) for index, tool in enumerate(objects_in(option))]
     elif name == "tool_choice":
         _anthropic_choice(as_object(option), work)
     elif name == "stop_sequences":
@@ -283,7 +255,7 @@ def _anthropic_option(name: str, option: JSON, work: _Work) -> None:
         work.lose(name, f"`{name}` has no place in a chat completion.")
 
 
-def _anthropic_tool(tool: JSONObject, index: int, work: _Work) -> JSON:
+def _anthropic_tool(tool: JSONObject, index: int, work: BodyWork) -> JSON:
     function: JSONObject = {"name": tool.get("name")}
     if "description" in tool:
         function["description"] = tool["description"]
@@ -295,7 +267,7 @@ def _anthropic_tool(tool: JSONObject, index: int, work: _Work) -> JSON:
     return {"type": "function", "function": function}
 
 
-def _anthropic_choice(option: JSONObject, work: _Work) -> None:
+def _anthropic_choice(option: JSONObject, work: BodyWork) -> None:
     kind = str(option.get("type", "auto"))
     if kind == "tool":
         work.body["tool_choice"] = {"type": "function", "function": {"name": option.get("name")}}

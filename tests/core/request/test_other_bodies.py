@@ -5,6 +5,7 @@ import json
 import pytest
 
 from prompt_debugger.core.request import read_request
+from prompt_debugger.core.request.other_bodies import convert_body
 
 TOOL = {"type": "function", "name": "f", "parameters": {"type": "object", "properties": {}}}
 RESPONSES = {
@@ -120,3 +121,76 @@ def test_odd_items_never_crash(odd):
     request = read_request(json.dumps(body))
 
     assert isinstance(request.body["messages"], list)
+
+
+def test_a_body_of_ollamas_is_read():
+    call = {"function": {"name": "weather", "arguments": {"city": "Oslo"}}}
+    body = {
+        "model": "m",
+        "messages": [
+            {"role": "user", "content": "Weather?"},
+            {"role": "assistant", "content": "", "thinking": "Hm", "tool_calls": [call]},
+            {"role": "tool", "tool_name": "weather", "content": "sunny"},
+        ],
+        "options": {"num_predict": 9, "num_ctx": 4096, "temperature": 0},
+        "format": {"type": "object"},
+    }
+
+    converted = convert_body(body)
+
+    assert converted is not None
+    made = converted.body
+    assert (made["max_tokens"], made["temperature"]) == (9, 0)
+    assert made["response_format"] == {
+        "type": "json_schema",
+        "json_schema": {"name": "answer", "schema": body["format"]},
+    }
+    assert made["messages"][1]["tool_calls"][0]["function"]["arguments"] == '{"city": "Oslo"}'
+    assert made["messages"][1]["tool_calls"][0]["id"] == made["messages"][2]["tool_call_id"] == "call_0"
+    assert any(notice.field == "options.num_ctx" for notice in converted.notices)
+
+
+def test_a_prompt_of_ollamas_generate_is_a_user_message():
+    converted = convert_body({"model": "m", "prompt": "Why?", "system": "Be brief.", "stream": False})
+
+    assert converted is not None
+    assert converted.body["messages"] == [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Why?"},
+    ]
+
+
+@pytest.mark.parametrize("field", [{"options": 3}, {"options": {}, "max_tokens": 5}, {"think": True, "temperature": 1}])
+def test_a_chat_body_with_a_strange_field_stays_one(field):
+    assert convert_body({"model": "m", "messages": [{"role": "user", "content": "hi"}], **field}) is None
+
+
+def test_a_body_of_geminis_is_read():
+    schema = {"type": "OBJECT", "properties": {"city": {"type": "STRING"}, "type": {"type": "STRING"}}}
+    body = {
+        "systemInstruction": {"parts": [{"text": "Be brief."}]},
+        "contents": [
+            {"role": "user", "parts": [{"text": "Weather?"}]},
+            {
+                "role": "model",
+                "parts": [{"functionCall": {"name": "w", "args": {"city": "Oslo"}}, "thoughtSignature": "x"}],
+            },
+            {"role": "user", "parts": [{"functionResponse": {"name": "w", "response": {"sky": "clear"}}}]},
+        ],
+        "tools": [{"functionDeclarations": [{"name": "w", "parameters": schema}]}],
+        "toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["w"]}},
+        "generationConfig": {"maxOutputTokens": 7, "stopSequences": ["x"], "thinkingConfig": {"thinkingBudget": 0}},
+    }
+
+    converted = convert_body(body)
+
+    assert converted is not None
+    made = converted.body
+    assert [message["role"] for message in made["messages"]] == ["system", "user", "assistant", "tool"]
+    assert made["messages"][2]["tool_calls"][0]["id"] == made["messages"][3]["tool_call_id"]
+    assert made["tools"][0]["function"]["parameters"]["properties"]["city"] == {"type": "string"}
+    assert made["tool_choice"] == {"type": "function", "function": {"name": "w"}}
+    assert (made["max_tokens"], made["stop"]) == (7, ["x"])
+    fields = [notice.field for notice in converted.notices]
+    assert "contents[1].parts[0]" in fields
+    assert "generationConfig.thinkingConfig" in fields

@@ -1,0 +1,111 @@
+"""What went over the wire, as `curl -v`, editors' `.http` files and proxies write it down.
+
+    POST /v1/chat/completions HTTP/1.1
+    Content-Type: application/json
+
+    {"model": "m", "messages": […]}
+
+    HTTP/1.1 200 OK
+    Content-Type: application/json
+
+    {"choices": […]}
+
+Of a body in chunks the lengths between them are taken out. Headers are looked at for their kind and kept nowhere.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSONObject, Refusal
+from prompt_debugger.core.evidence.answers import read_answer, refusal_of
+from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.json_of import json_of
+from prompt_debugger.core.evidence.readers.base import Paste, Reader
+from prompt_debugger.core.evidence.recognise import is_request
+from prompt_debugger.core.evidence.several import shared_prefix
+from prompt_debugger.core.evidence.taking import with_answer
+from prompt_debugger.core.request import body_text, read_request
+
+_ASKED = re.compile(r"(?m)^(?:> )?(?:POST|GET|PUT) (?:https?://|/)[^\s]{0,500}(?: HTTP/[\d.]+)?[ \t]*\r?$")
+_ANSWERED = re.compile(r"(?m)^(?:< )?HTTP/[\d.]+ (\d{3})\b[^\n]{0,200}$")
+_HEADER = re.compile(r"(?:[<>*] ?)?[A-Za-z][\w-]{0,60}:[^\n]*\Z")
+_LENGTH = re.compile(r"(?:\A|\r?\n)[0-9A-Fa-f]{1,8}[ \t]*(?:\r?\n|\Z)")
+_NOISE = re.compile(r"(?m)^(?:\* |[{}] \[\d+ bytes)[^\n]*\n?")
+_SEPARATOR = re.compile(r"(?m)^###[^\n]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A request or a response of the transcript; the status is 0 for a request."""
+
+    status: int
+    body: str
+
+
+def _finds(paste: Paste) -> float:
+    if paste.value is not None:
+        return 0.0
+    has_asked, has_answered = _ASKED.search(paste.text), _ANSWERED.search(paste.text)
+    if has_asked is None and (has_answered is None or paste.text[: has_answered.start()].strip()):
+        return 0.0
+    return 0.75 if any(part.body for part in _parts(paste.text)) else 0.0
+
+
+def _read(paste: Paste) -> Evidence:
+    parts = _parts(paste.text)
+    requests = [value for part in parts if not part.status and (value := _request_of(part)) is not None]
+    answers = [part for part in parts if part.status and part.body]
+    if not requests and not answers:
+        raise RequestError("The transcript holds no request with `messages` and no response.", "Copy the bodies, too.")
+    evidence = Evidence(Form.HTTP, "an HTTP transcript")
+    if requests:
+        evidence = replace(evidence, request=read_request(body_text(requests[0])))
+    if answers:
+        evidence = _with_response(evidence, answers[0])
+    said: list[str] = []
+    if len(requests) > 1:
+        said.append(shared_prefix(requests[0], requests[1]))
+    if len(answers) > 1:
+        said.append(f"The transcript holds {len(answers)} responses; the first one was read.")
+    return replace(evidence, notes=(*evidence.notes, *said))
+
+
+def _with_response(evidence: Evidence, part: _Part) -> Evidence:
+    if part.status < 400:
+        return with_answer(evidence, read_answer(part.body))
+    value = json_of(part.body)
+    refusal = refusal_of(value) if isinstance(value, dict) else Refusal(0, part.body[:2_000])
+    words = f"{evidence.words}, answered with {part.status}"
+    return replace(evidence, words=words, error=replace(refusal, status=part.status))
+
+
+def _request_of(part: _Part) -> JSONObject | None:
+    value = json_of(part.body)
+    return value if isinstance(value, dict) and is_request(value) else None
+
+
+def _parts(text: str) -> list[_Part]:
+    """Return the requests and responses with their bodies, in the order of the text."""
+    text = _SEPARATOR.sub("", _NOISE.sub("", text))
+    heads = [(found.start(), 0) for found in _ASKED.finditer(text)]
+    heads = sorted([*heads, *((found.start(), int(found[1])) for found in _ANSWERED.finditer(text))])
+    ends = [*(start for start, _ in heads[1:]), len(text)]
+    return [_Part(status, _body(text[start:end])) for (start, status), end in zip(heads, ends, strict=True)]
+
+
+def _body(part: str) -> str:
+    """Return what stands after the headers; of a body in chunks, without their lengths."""
+    lines = part.split("\n")
+    at, is_chunked = 1, False
+    while at < len(lines) and _HEADER.match(lines[at].rstrip("\r")):
+        is_chunked = is_chunked or "chunked" in lines[at].lower()
+        at += 1
+    body = "\n".join(lines[at:]).strip("\r\n\t <>")
+    return _LENGTH.sub("", body).strip() if is_chunked and _LENGTH.match(body) else body
+
+
+READER = Reader(Form.HTTP, _finds, _read)

@@ -1,0 +1,67 @@
+"""Several JSON values, one after the other: a request and what was answered, or two of a kind.
+
+{"model": "m", "messages": […]}
+
+{"choices": […]}
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.evidence.answers import is_answer, is_error, read_answer
+from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.json_of import json_lines, json_values
+from prompt_debugger.core.evidence.readers.base import Paste, Reader
+from prompt_debugger.core.evidence.recognise import is_request
+from prompt_debugger.core.evidence.several import shared_prefix
+from prompt_debugger.core.evidence.taking import with_answer
+from prompt_debugger.core.request import body_text, read_request
+
+
+def _finds(paste: Paste) -> float:
+    if paste.value is not None or not paste.text.lstrip("\ufeff \t\r\n").startswith(("{", "[")):
+        return 0.0
+    if json_lines(paste.text):
+        return 0.0
+    values = json_values(paste.text)
+    return 0.7 if len(values) > 1 and any(is_request(one) or is_answer(one) for one in values) else 0.0
+
+
+def _read(paste: Paste) -> Evidence:
+    values = json_values(paste.text)
+    requests = [value for value in values if isinstance(value, dict) and is_request(value)]
+    answers = [value for value in values if not is_request(value) and (is_answer(value) or is_error(value))]
+    if not requests and not answers:
+        raise RequestError("None of the JSON values is a request or a response.", "Paste one of them alone.")
+    evidence = _of_request(requests, paste)
+    if answers:
+        form = Form.EXCHANGE if evidence.request is not None else Form.ANSWER
+        evidence = with_answer(replace(evidence, form=form), read_answer(answers[0]))
+    return replace(evidence, notes=(*evidence.notes, *_notes(values, requests, answers)))
+
+
+def _of_request(requests: list[JSONObject], paste: Paste) -> Evidence:
+    if not requests:
+        return Evidence(Form.ANSWER, "a chat response")
+    chosen = requests[min(paste.row, len(requests)) - 1]
+    words = "a request and its response" if len(requests) == 1 else f"a request, one of {len(requests)}"
+    return Evidence(Form.REQUEST, words, request=read_request(body_text(chosen)))
+
+
+def _notes(values: list[JSON], requests: list[JSONObject], answers: list[JSON]) -> list[str]:
+    said: list[str] = []
+    if len(requests) > 1:
+        said.append(shared_prefix(requests[0], requests[1]))
+    if len(answers) > 1:
+        said.append(f"The paste holds {len(answers)} responses; the first one was read.")
+    others = len(values) - len(requests) - len(answers)
+    if others:
+        said.append(f"Left out: {others} of {len(values)} JSON values, which are neither a request nor a response.")
+    return said
+
+
+READER = Reader(Form.SEVERAL, _finds, _read)

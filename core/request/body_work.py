@@ -1,0 +1,67 @@
+"""A chat completion body that is being made of a body of another API."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+from prompt_debugger.core.base.types import JSON, JSONObject, Notice
+
+MAX_NOTICES = 50
+
+
+@dataclass(slots=True)
+class BodyWork:
+    """A body that is being made, and what it has no place for."""
+
+    body: JSONObject = field(default_factory=dict)
+    messages: list[JSON] = field(default_factory=list)
+    lost: list[Notice] = field(default_factory=list)
+
+    def lose(self, place: str, words: str) -> None:
+        """Say what was left out or changed."""
+        if len(self.lost) < MAX_NOTICES:
+            self.lost.append(Notice(place, words))
+
+    def say(self, role: str, content: JSON) -> None:
+        """Add a message."""
+        self.messages.append({"role": role, "content": content})
+
+    def call(self, call_id: JSON, name: JSON, arguments: JSON) -> None:
+        """Add a tool call to the assistant message at the end, which is made if there is none."""
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+        call: JSONObject = {"id": call_id, "type": "function", "function": {"name": name, "arguments": text}}
+        last = self.messages[-1] if self.messages else None
+        if not isinstance(last, dict) or last.get("role") != "assistant":
+            last = {"role": "assistant", "content": None}
+            self.messages.append(last)
+        calls = last.setdefault("tool_calls", [])
+        if isinstance(calls, list):
+            calls.append(call)
+
+
+@dataclass(slots=True)
+class CallIds:
+    """Ids for calls of an API that has none: results belong to the calls before them, by name and in order."""
+
+    count: int = 0
+    waiting: list[tuple[str, str]] = field(default_factory=list)
+
+    def of_call(self, name: JSON, own: JSON = None) -> str:
+        """Return the id of a call."""
+        call_id = own if isinstance(own, str) and own else f"call_{self.count}"
+        self.count += 1
+        self.waiting.append((str(name), call_id))
+        return call_id
+
+    def of_result(self, name: JSON, own: JSON = None) -> str | None:
+        """Return the id of the call that a result answers; `None` if no call waits for one."""
+        if isinstance(own, str) and own:
+            return own
+        at = next((at for at, (waits, _) in enumerate(self.waiting) if name is None or waits == str(name)), None)
+        return None if at is None else self.waiting.pop(at)[1]
+
+
+def objects_in(value: JSON) -> list[JSONObject]:
+    """Return the objects of a list; none of anything else."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -1,0 +1,180 @@
+"""Bodies of Gemini's generateContent as chat completion bodies.
+
+Source: https://ai.google.dev/api/generate-content, as of 2026-10.
+"""
+
+from __future__ import annotations
+
+import json
+
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.request.body_work import BodyWork, CallIds, objects_in
+
+_CONFIG = {
+    "temperature": "temperature",
+    "topP": "top_p",
+    "topK": "top_k",
+    "maxOutputTokens": "max_tokens",
+    "stopSequences": "stop",
+    "seed": "seed",
+    "candidateCount": "n",
+    "presencePenalty": "presence_penalty",
+    "frequencyPenalty": "frequency_penalty",
+}
+_CHOICES = {"AUTO": "auto", "ANY": "required", "NONE": "none"}
+_TYPES = frozenset({"STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL"})
+_MOST_DEPTH = 60
+
+
+def is_gemini_body(value: JSONObject) -> bool:
+    """Say whether a body is for generateContent."""
+    return isinstance(value.get("contents"), str | list | dict) and "messages" not in value
+
+
+def convert_gemini(value: JSONObject, work: BodyWork) -> None:
+    """Make a chat completion body of a body of Gemini's."""
+    system = _get(value, "systemInstruction")
+    if system is not None:
+        work.say("system", _texts(system))
+    given = value["contents"]
+    contents = given if isinstance(given, list) else [given]
+    ids = CallIds()
+    for index, content in enumerate(contents):
+        if isinstance(content, str):
+            work.say("user", content)
+        elif isinstance(content, dict):
+            _content(content, f"contents[{index}]", work, ids)
+    if ids.count:
+        work.lose("contents", "Calls without ids were given `call_0`, `call_1` …, in the order of the calls.")
+    for name, option in value.items():
+        if name not in ("model", "contents", "systemInstruction", "system_instruction"):
+            _field(name, option, work)
+
+
+def _get(value: JSONObject, camel: str) -> JSON:
+    """Return a field by its name in camel case, or else in snake case."""
+    if camel in value:
+        return value[camel]
+    return value.get("".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in camel))
+
+
+def _texts(value: JSON) -> str:
+    if isinstance(value, str):
+        return value
+    parts = objects_in(as_object(value).get("parts"))
+    return "\n".join(str(part["text"]) for part in parts if isinstance(part.get("text"), str))
+
+
+def _content(content: JSONObject, place: str, work: BodyWork, ids: CallIds) -> None:
+    role = "assistant" if content.get("role") == "model" else "user"
+    texts: list[JSON] = []
+    calls: list[JSONObject] = []
+    reasoning: list[str] = []
+    for index, part in enumerate(objects_in(content.get("parts"))):
+        call, result = (as_object(_get(part, name)) for name in ("functionCall", "functionResponse"))
+        if call:
+            calls.append(call)
+        elif result:
+            shown = json.dumps(result.get("response"), ensure_ascii=False)
+            call_id = ids.of_result(result.get("name"), result.get("id"))
+            work.messages.append({"role": "tool", "tool_call_id": call_id, "content": shown})
+        elif isinstance(part.get("text"), str):
+            if part.get("thought") is True:
+                reasoning.append(str(part["text"]))
+            else:
+                texts.append({"type": "text", "text": part["text"]})
+        else:
+            _other_part(part, f"{place}.parts[{index}]", texts, work)
+        if _get(part, "thoughtSignature") is not None:
+            work.lose(f"{place}.parts[{index}]", "`thoughtSignature` has no place in a chat completion.")
+    if texts or (calls and role == "assistant"):
+        only = as_object(texts[0]) if len(texts) == 1 else {}
+        work.say(role, (only["text"] if only.get("type") == "text" else texts) if texts else None)
+        if reasoning and isinstance(work.messages[-1], dict):
+            work.messages[-1]["reasoning"] = "".join(reasoning)
+    for call in calls:
+        work.call(ids.of_call(call.get("name"), call.get("id")), call.get("name"), call.get("args") or {})
+
+
+def _other_part(part: JSONObject, place: str, texts: list[JSON], work: BodyWork) -> None:
+    data = as_object(_get(part, "inlineData"))
+    if data:
+        kind = data.get("mimeType") or data.get("mime_type")
+        url = f"data:{kind};base64,{data.get('data')}"
+        texts.append({"type": "image_url", "image_url": {"url": url}})
+    else:
+        names = ", ".join(f"`{name[:40]}`" for name in list(part)[:4])
+        work.lose(place, f"A part with {names or 'nothing in it'} has no place in a chat completion.")
+
+
+def _field(name: str, option: JSON, work: BodyWork) -> None:
+    match name:
+        case "tools":
+            tools = [declared for tool in objects_in(option) for declared in _declared(tool, work)]
+            work.body["tools"] = tools
+        case "toolConfig" | "tool_config":
+            _tool_config(as_object(_get(as_object(option), "functionCallingConfig")), work)
+        case "generationConfig" | "generation_config" | "config":
+            _config(as_object(option), work)
+        case _ if option not in (None, False, []):
+            work.lose(name, f"`{name[:40]}` has no place in a chat completion.")
+        case _:
+            pass
+
+
+def _declared(tool: JSONObject, work: BodyWork) -> list[JSON]:
+    declarations = objects_in(_get(tool, "functionDeclarations"))
+    if not declarations:
+        names = ", ".join(f"`{name[:40]}`" for name in list(tool)[:4])
+        work.lose("tools", f"A built-in tool, {names}, has no place in a chat completion.")
+    made: list[JSON] = []
+    for declared in declarations:
+        function: JSONObject = {name: declared[name] for name in ("name", "description") if name in declared}
+        schema = _get(declared, "parametersJsonSchema") or declared.get("parameters")
+        if schema is not None:
+            function["parameters"] = _schema(schema)
+        made.append({"type": "function", "function": function})
+    return made
+
+
+def _schema(value: JSON, depth: int = 0) -> JSON:
+    """Return a schema with the types of JSON Schema, which has them in lower case."""
+    if depth > _MOST_DEPTH:
+        return value
+    if isinstance(value, list):
+        return [_schema(item, depth + 1) for item in value]
+    if not isinstance(value, dict):
+        return value
+    made: JSONObject = {name: _schema(item, depth + 1) for name, item in value.items()}
+    if isinstance(value.get("type"), str) and value["type"] in _TYPES:
+        made["type"] = str(value["type"]).lower()
+    return made
+
+
+def _tool_config(config: JSONObject, work: BodyWork) -> None:
+    mode, names = str(config.get("mode", "AUTO")), _get(config, "allowedFunctionNames")
+    work.body["tool_choice"] = _CHOICES.get(mode, mode.lower())
+    if isinstance(names, list) and len(names) == 1 and mode == "ANY":
+        work.body["tool_choice"] = {"type": "function", "function": {"name": names[0]}}
+    elif names:
+        work.lose("toolConfig", "`allowedFunctionNames` with several names has no place in a chat completion.")
+
+
+def _config(config: JSONObject, work: BodyWork) -> None:
+    kinds = ("responseMimeType", "responseSchema", "responseJsonSchema")
+    mime, *schemas = (_get(config, name) for name in kinds)
+    schema = next((one for one in schemas if one is not None), None)
+    if schema is not None:
+        work.body["response_format"] = {
+            "type": "json_schema",
+            "json_schema": {"name": "answer", "schema": _schema(schema)},
+        }
+    elif mime == "application/json":
+        work.body["response_format"] = {"type": "json_object"}
+    for name, value in config.items():
+        camel = next((one for one in _CONFIG if _get({name: value}, one) is not None), None)
+        if camel is not None:
+            work.body[_CONFIG[camel]] = value
+        elif not any(_get({name: value}, kind) is not None for kind in kinds) and value not in (None, False, []):
+            work.lose(f"generationConfig.{name}", f"`{name[:40]}` has no place in a chat completion.")

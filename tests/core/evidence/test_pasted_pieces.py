@@ -1,0 +1,186 @@
+"""Pieces of JSON, several values in one paste, and transcripts of what went over the wire."""
+
+import json
+
+import pytest
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.evidence import Form, read_evidence, show_evidence
+from prompt_debugger.core.evidence.json_fragment import recover
+from tests.attacks.growth import grows_linearly
+
+BODY = {"model": "m", "messages": [{"role": "user", "content": "Weather in Oslo?"}]}
+CALL = {"id": "c", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Oslo"}'}}
+MESSAGE = {"role": "assistant", "content": None, "tool_calls": [CALL]}
+ANSWER = {"choices": [{"message": MESSAGE, "finish_reason": "stop"}]}
+
+
+def names_of(evidence):
+    return [call["function"]["name"] for call in evidence.chat.message["tool_calls"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "notes"),
+    [
+        (f'"tool_calls": [{json.dumps(CALL)}],\n"finish_reason": "stop"', ["begins in the middle"]),
+        (
+            f'...\n"tool_calls": [{json.dumps(CALL)}\n...',
+            ["begins in the middle", "left out", "ends inside"],
+        ),
+        (f'"message": {{"content": null, "tool_calls": [{json.dumps(CALL)}, ...]}}\n}}]', ["something was left out"]),
+        (f'{{"choices": [{{"message": {{"role": "assistant", "tool_calls": [{json.dumps(CALL)}', ["ends inside"]),
+    ],
+)
+def test_a_fragment_of_an_answer_is_read_and_said_to_be_one(text, notes):
+    evidence = read_evidence(text)
+
+    assert evidence.form is Form.FRAGMENT
+    assert names_of(evidence) == ["weather"]
+    for note in notes:
+        assert any(note in said for said in evidence.notes)
+
+
+async def test_of_a_fragment_nothing_absent_is_a_fault():
+    trace = await show_evidence(read_evidence('"delta": {"reasoning": "Here"}\n"delta": {"reasoning": " it is"}'))
+
+    assert trace.chat.message["reasoning"] == "Here it is"
+    assert trace.findings == ()
+
+
+def test_a_request_with_a_slip_keeps_the_place_of_its_error():
+    with pytest.raises(RequestError) as caught:
+        read_evidence('{"model": "m", "messages": [{"role": "user", "content": "hi}]}')
+
+    assert caught.value.line == 1
+
+
+def test_a_cut_text_is_kept_as_far_as_it_came():
+    found = recover('{"choices": [{"message": {"content": "Hel')
+
+    assert found.value == {"choices": [{"message": {"content": "Hel"}}]}
+
+
+@pytest.mark.parametrize("text", ["role: user\ncontent: hi", "A sentence, and more.", "key: value"])
+def test_prose_is_not_a_fragment(text):
+    with pytest.raises(RequestError):
+        read_evidence(text)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", ['"', '"a": ', "{", "]", '"a": {', "... ", '"a", ', "\\", "}]"])
+def test_fragments_are_read_in_linear_time(part):
+    assert grows_linearly(lambda size: recover('"a": ' + part * size), first=1_000, doublings=4)
+
+
+def test_a_request_above_its_answer_is_an_exchange():
+    evidence = read_evidence(f"{json.dumps(BODY, indent=1)}\n\n{json.dumps(ANSWER, indent=1)}")
+
+    assert evidence.form is Form.EXCHANGE
+    assert (evidence.request.body, names_of(evidence)) == (BODY, ["weather"])
+
+
+def test_two_requests_are_compared():
+    longer = {**BODY, "messages": [*BODY["messages"], {"role": "assistant", "content": "Sunny."}]}
+    other = {**BODY, "messages": [{"role": "user", "content": "Weather in Rome?"}]}
+
+    first = read_evidence(f"{json.dumps(BODY, indent=1)}\n{json.dumps(longer, indent=1)}")
+    second = read_evidence(f"{json.dumps(BODY)}\n{json.dumps(other)}")
+
+    assert any("share their first 1 message and differ from `messages[1]` on" in note for note in first.notes)
+    assert any("`messages[0].content`, character 11, on" in note for note in second.notes)
+
+
+def test_of_two_answers_the_first_is_read_and_the_other_named():
+    evidence = read_evidence(f"{json.dumps(ANSWER, indent=1)}\n{json.dumps(ANSWER, indent=1)}")
+
+    assert names_of(evidence) == ["weather"]
+    assert any("2 responses" in note for note in evidence.notes)
+
+
+ASKED = f"POST /v1/chat/completions HTTP/1.1\nHost: h\nAuthorization: Bearer k\n\n{json.dumps(BODY)}\n\n"
+
+
+def test_a_transcript_has_request_and_response():
+    evidence = read_evidence(f"{ASKED}HTTP/1.1 200 OK\nContent-Type: application/json\n\n{json.dumps(ANSWER)}\n")
+
+    assert evidence.form is Form.HTTP
+    assert (evidence.request.body, names_of(evidence)) == (BODY, ["weather"])
+
+
+def test_a_transcript_of_a_refusal_keeps_its_status():
+    evidence = read_evidence(f'{ASKED}HTTP/1.1 422 Unprocessable\n\n{{"error": {{"message": "No tools here."}}}}\n')
+
+    assert (evidence.error.status, evidence.error.message) == (422, "No tools here.")
+
+
+def test_a_body_in_chunks_is_put_together():
+    body = json.dumps(ANSWER)
+    chunked = f"{len(body):x}\r\n{body}\r\n0\r\n"
+
+    evidence = read_evidence(f"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{chunked}")
+
+    assert names_of(evidence) == ["weather"]
+
+
+def test_what_an_unknown_object_holds_is_said():
+    with pytest.raises(RequestError, match="it has `alpha`, `beta`") as caught:
+        read_evidence('{"alpha": 1, "beta": [2]}')
+
+    assert "Paste a request" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ({"message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}, "a choice of a chat response"),
+        ({"choices": {"message": {"role": "assistant", "content": "Hi"}}}, "a chat response"),
+        ({"choices": [{"content": "Hi", "finish_reason": "stop"}]}, "a chat response"),
+        ({"content": "Hi", "tool_calls": []}, "a message without its `role`"),
+        ({"content": "Hi", "finish_reason": "stop"}, "a message without its `role`"),
+        ([{"role": "assistant", "content": ""}, {"content": "H"}, {"content": "i"}], "a streamed response"),
+    ],
+)
+def test_flattened_answers_are_read(value, words):
+    evidence = read_evidence(json.dumps(value))
+
+    assert evidence.words == words
+    assert evidence.chat.message["content"] == "Hi"
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered"),
+    [("request", "response"), ("payload", "result"), ("request_body", "response_body"), ("kwargs", "completion")],
+)
+def test_a_pair_is_known_under_many_names(asked, answered):
+    evidence = read_evidence(json.dumps({asked: BODY, answered: ANSWER}))
+
+    assert evidence.form is Form.EXCHANGE
+    assert (evidence.request.body, names_of(evidence)) == (BODY, ["weather"])
+
+
+def test_a_log_of_input_and_output_is_a_pair():
+    message = ANSWER["choices"][0]["message"]
+
+    evidence = read_evidence(json.dumps({"input": BODY["messages"], "output": message}))
+
+    assert (evidence.form, names_of(evidence)) == (Form.EXCHANGE, ["weather"])
+
+
+def test_a_responses_body_with_tools_stays_a_request():
+    body = {"model": "m", "input": [{"role": "user", "content": "hi"}], "tools": []}
+
+    assert read_evidence(json.dumps(body)).form is Form.REQUEST
+
+
+def test_a_body_of_plain_completions_shows_its_prompt():
+    evidence = read_evidence(json.dumps({"model": "m", "prompt": "<s>[INST] hi [/INST]", "max_tokens": 5}))
+
+    assert evidence.prompt == "<s>[INST] hi [/INST]"
+    assert evidence.words == "a request for plain completions"
+
+
+def test_json_with_comments_is_read():
+    evidence = read_evidence('{"choices": [{"message": {"role": "assistant", "content": "Hi"}, // the first\n}]}')
+
+    assert (evidence.form, evidence.chat.message["content"]) == (Form.ANSWER, "Hi")
+    assert any("comment" in note for note in evidence.notes)
