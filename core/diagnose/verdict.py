@@ -27,7 +27,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from prompt_debugger.core.base.account import count_calls, count_characters
-from prompt_debugger.core.base.comparable import why_incomplete
 from prompt_debugger.core.base.types import (
     Certainty,
     Completeness,
@@ -40,9 +39,10 @@ from prompt_debugger.core.base.types import (
     Verdict,
 )
 from prompt_debugger.core.diagnose.blame import blame_rank
-from prompt_debugger.core.diagnose.words import counted
+from prompt_debugger.core.diagnose.examined import examined, is_nothing_wrong, partly_known
 
 REFUSED = "PD100"
+_NOTHING = "Nothing was checked: no request, no prompt and no output."
 _NOT_SAID = "so whether anything was lost cannot be said."
 
 
@@ -133,23 +133,35 @@ def _what_was_compared(trace: Trace) -> tuple[str, Conclusion]:
     """Say what was counted, or why nothing could be."""
     if trace.chat is not None:
         if trace.raw is None:
-            return f"The raw output is not known, {_NOT_SAID}", Conclusion.UNKNOWN
+            return f"{_examined(trace)}The raw output is not known, {_NOT_SAID}", Conclusion.UNKNOWN
         if trace.parse is None:
             return f"The raw output was not read, {_NOT_SAID}", Conclusion.UNKNOWN
         return _compared(trace.parse)
     if trace.parse is not None:
-        calls = counted(len(trace.parse.parsed.calls), "tool call") if trace.parse.parsed.calls else "no tool call"
+        held = partly_known(trace, trace.parse)
         if trace.raw is not None and trace.raw.completeness is not Completeness.WHOLE:
-            return f"{why_incomplete(trace.raw)}, {_NOT_SAID}", Conclusion.UNKNOWN
-        return f"The raw output holds {calls}; no message to compare with.", Conclusion.UNCHECKED
+            return f"{held}, {_NOT_SAID}", Conclusion.UNKNOWN
+        return held, Conclusion.UNCHECKED
     if trace.raw is not None:
         return (
             "The model answered; the output was not read and no message is there to compare with.",
             Conclusion.UNCHECKED,
         )
-    if trace.prompt is not None or trace.local_prompt is not None:
+    if trace.local_prompt is not None:
         return "Rendered only: the model was not asked.", Conclusion.UNCHECKED
-    return "Nothing was checked: no prompt and no output.", Conclusion.UNCHECKED
+    return _examined(trace, only="Only ") or _NOTHING, Conclusion.UNCHECKED
+
+
+def _examined(trace: Trace, only: str = "") -> str:
+    """Say which parts were examined and found healthy, or with `only`, that there are no others."""
+    parts = examined(trace)
+    if not parts or (not only and not is_nothing_wrong(trace.findings)):
+        return ""
+    were = "were" if " and " in parts else "was"
+    found = "no problem was found" if is_nothing_wrong(trace.findings) else ""
+    if not only:
+        return f"No problem was found in {parts}. "
+    return f"Only {parts} {were} examined" + (f", and {found}." if found else ".")
 
 
 def _compared(parse: Parse) -> tuple[str, Conclusion]:

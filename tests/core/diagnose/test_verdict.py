@@ -6,7 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from prompt_debugger.core.base.types import Completeness, Conclusion, Stage, Trace, Verdict
+from prompt_debugger.core.base.types import (
+    Certainty,
+    Completeness,
+    Conclusion,
+    Finding,
+    Request,
+    Severity,
+    Stage,
+    Trace,
+    Verdict,
+)
 from prompt_debugger.core.diagnose import diagnose_trace, reach_verdict
 from tests.conftest import ROOT
 from tests.core.diagnose.cases import Case, build_trace, load_cases
@@ -85,4 +95,47 @@ def test_a_text_that_may_lack_control_tokens_is_not_said_to_hold_no_call() -> No
 
     verdict = reach_verdict(replace(trace, chat=None, raw=replace(trace.raw, completeness=Completeness.UNKNOWN)))
 
-    assert verdict.sentence == "The raw text may lack control tokens, so whether anything was lost cannot be said."
+    assert verdict.sentence == (
+        "The raw output holds 1 tool call. The raw text may lack control tokens, "
+        "so whether anything was lost cannot be said."
+    )
+
+
+def test_nothing_is_said_to_be_checked_where_there_is_nothing() -> None:
+    verdict = reach_verdict(Trace(Request({}, "")))
+
+    assert verdict.sentence == "Nothing was checked: no request, no prompt and no output."
+
+
+def finding(code: str, stage: Stage, title: str, *, follows: str | None = None) -> Finding:
+    return Finding(code, "a-fault", Severity.ERROR, stage, title, "", certainty=Certainty.OBSERVED, follows=follows)
+
+
+@pytest.mark.parametrize(
+    ("follows", "stage", "sentence"),
+    [
+        ("PD103", Stage.REQUEST, "The stop is foreign. Guilty stage: request."),
+        ("PD203", Stage.COMPLETE, "The call was cut. Guilty stage: complete."),
+        (None, Stage.COMPLETE, "The call was cut. Guilty stage: complete."),
+    ],
+)
+def test_a_request_is_blamed_where_it_explains_what_broke_and_only_there(
+    follows: str | None, stage: Stage, sentence: str
+) -> None:
+    request = finding("PD103", Stage.REQUEST, "The stop is foreign.")
+    cut = finding("PD301", Stage.COMPLETE, "The call was cut.", follows=follows)
+
+    verdict = reach_verdict(Trace(Request({}, ""), findings=(cut, request)))
+
+    assert (verdict.stage, verdict.sentence) == (stage, sentence)
+
+
+@pytest.mark.parametrize(
+    ("count", "words"), [(1, "One is off."), (2, "One is off. (1 more)"), (3, "One is off. (2 more)")]
+)
+def test_of_several_warnings_the_first_is_named_and_the_others_are_counted(count: int, words: str) -> None:
+    warning = replace(finding("PD406", Stage.PARSE, "One is off."), severity=Severity.WARNING)
+
+    verdict = reach_verdict(Trace(Request({}, ""), findings=(warning,) * count))
+
+    assert verdict.sentence.endswith(f"Warning: {words}")
