@@ -47,6 +47,8 @@ INVARIANTS = (
         "The calls of the raw output are the calls of the message, and their names are tools of the request.",
         (
             "PD104",
+            "PD125",
+            "PD126",
             "PD401",
             "PD403",
             "PD404",
@@ -73,6 +75,7 @@ INVARIANTS = (
             "PD101",
             "PD102",
             "PD108",
+            "PD127",
             "PD308",
             "PD320",
             "PD402",
@@ -99,12 +102,12 @@ INVARIANTS = (
     Invariant(
         "End",
         "The last token is an end token, or the limit was reached; finish_reason agrees with both.",
-        ("PD103", "PD107", "PD301", "PD304", "PD305", "PD306", "PD307", "PD310", "PD312", "PD412"),
+        ("PD103", "PD107", "PD122", "PD301", "PD304", "PD305", "PD306", "PD307", "PD310", "PD312", "PD412"),
     ),
     Invariant(
         "Round trip",
         "The prompt of the next turn starts with this prompt and this output.",
-        ("PD106", "PD211", "PD414"),
+        ("PD106", "PD120", "PD121", "PD123", "PD124", "PD128", "PD129", "PD211", "PD414"),
         "The next prompt is not rendered in a run: drift of the prefix is seen only where ids or reasoning show it.",
     ),
 )

@@ -28,6 +28,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.diagnose.removed_fields import SUCCESSORS
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import in_request
 
@@ -37,7 +38,7 @@ _IGNORED = re.compile(r"\b(?:ignores|drops)\b")
 def find(trace: Trace) -> Iterator[Report]:
     """Report every notice of the request that speaks of an unused field."""
     for notice in trace.request.notices:
-        if notice.field and _IGNORED.search(notice.message):
+        if notice.field and notice.field not in SUCCESSORS and _IGNORED.search(notice.message):
             yield Report(
                 title=f"The server ignores `{notice.field}`.",
                 detail=notice.message,

@@ -2,9 +2,10 @@
 
 What it finds:
     A message of role `tool` whose `tool_call_id` is the id of no call made
-    before it; two tool messages with one id; two calls of one assistant
-    message with one id. Calls without a result are left alone: a run may stop
-    there on purpose.
+    before it, also where the history holds no call at all; one without an id
+    where calls have ids; two tool messages with one id; two calls of one
+    assistant message with one id. Calls without a result have a rule of their
+    own.
 
 Why it matters:
     The template prints the result next to the wrong call or refuses the
@@ -44,17 +45,29 @@ def find(trace: Trace) -> Iterator[Report]:
                 yield _report(f"messages[{index}].tool_calls", call_id, "is the id of several calls of one message")
         open_ids.update(set(ids))
         known += ids
-        result_id = as_text(message.get("tool_call_id"))
-        if message.get("role") != "tool" or result_id is None:
+        if message.get("role") != "tool":
             continue
-        if not known:
-            continue
+        result_id = as_text(message.get("tool_call_id")) or ""
         field = f"messages[{index}].tool_call_id"
+        if not result_id:
+            if known:
+                yield _without_id(index, known)
+            continue
         if result_id not in known:
-            yield _report(field, result_id, f"is the id of no call before it (known: {', '.join(known[-4:])})")
+            shown = f"known: {', '.join(known[-4:])}" if known else "the history holds no call with an id"
+            yield _report(field, result_id, f"is the id of no call before it ({shown})")
         elif open_ids[result_id] == 0:
             yield _report(field, result_id, "was answered before")
         open_ids[result_id] = max(0, open_ids[result_id] - 1)
+
+
+def _without_id(index: int, known: list[str]) -> Report:
+    return Report(
+        title=f"The tool result messages[{index}] does not say which call it answers.",
+        detail=f"It has no `tool_call_id`; the calls before it have ids: {', '.join(known[-4:])}.",
+        evidence=(in_request(f"messages[{index}]"),),
+        fix="Give the tool message the id of its call as `tool_call_id`.",
+    )
 
 
 def _report(field: str, call_id: str, what: str) -> Report:

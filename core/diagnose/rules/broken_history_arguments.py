@@ -1,0 +1,75 @@
+"""The arguments of a tool call in the history are not a JSON object.
+
+What it finds:
+    A tool call of an earlier assistant message whose arguments are an empty
+    text, JSON in a string, or a text that is not JSON: cut, printed as Python,
+    several objects, and so on.
+
+Why it matters:
+    Servers decode the arguments before the template sees them. vLLM answers 400
+    or puts `{}` in their place, gateways fail while they convert the call; and
+    the model is shown a broken call to imitate.
+
+Bad:
+    `{"name": "goto", "arguments": ""}`
+
+Good:
+    `{"name": "goto", "arguments": "{}"}`
+
+Source:
+    tracker: BerriAI/litellm#11550, vllm-project/vllm#54964.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import JSON, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.broken_arguments import break_of
+from prompt_debugger.core.diagnose.fields import decode_json, history_calls
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import in_request
+
+_MOST = 6
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report the broken calls in one report."""
+    broken = [(call, words) for call in history_calls(trace.request) if (words := _problem(call.arguments)) is not None]
+    if not broken:
+        return
+    call, words = broken[0]
+    more = f" {len(broken) - 1} more such calls." if len(broken) > 1 else ""
+    field = f"{call.field}.function.arguments"
+    yield Report(
+        title=f"The arguments of the earlier call to `{call.name}` are not a JSON object.",
+        detail=f"`{field}` is {str(call.arguments)[:120]!r}: {words}. Servers decode arguments of the "
+        f"history before the template prints them.{more}",
+        evidence=tuple(in_request(f"{one.field}.function.arguments", str(one.arguments)) for one, _ in broken[:_MOST]),
+        fix="Send `{}` as text for a call without arguments."
+        if not str(call.arguments or "").strip()
+        else "Send the arguments as the text of one JSON object, or leave the call and its result out of the history.",
+    )
+
+
+def _problem(arguments: JSON) -> str | None:
+    if not isinstance(arguments, str):
+        return None
+    if not arguments.strip():
+        return "it is empty"
+    fault = break_of(arguments)
+    if fault is not None:
+        return fault.words
+    return "it is JSON inside a string" if isinstance(decode_json(arguments), str) else None
+
+
+RULE: Rule = TraceRule(
+    code="PD123",
+    name="broken-history-arguments",
+    severity=Severity.WARNING,
+    stage=Stage.REQUEST,
+    find=find,
+    threads=("BerriAI/litellm#11550", "vllm-project/vllm#54964"),
+    asks_request_alone=True,
+)

@@ -1,0 +1,66 @@
+"""Two turns of the same role stand in a row.
+
+What it finds:
+    Neighbouring messages that are both the user's, or both the assistant's
+    without tool calls, with their places.
+
+Why it matters:
+    Templates of Mistral, Gemma and Llama 2 raise *roles must alternate* on such
+    a request; others print it as it is. Which messages break the order is not
+    said by the error.
+
+Bad:
+    `[{"role": "user", …}, {"role": "user", …}]`
+
+Good:
+    One user message with both texts.
+
+Source:
+    tracker: mistralai/mistral-vibe#1006, vllm-project/vllm#6862.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.diagnose.fields import as_text, numbered_messages
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import in_request
+
+_MOST = 6
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report all pairs of one role in one report."""
+    turns = [(index, as_text(message.get("role")), message) for index, message in numbered_messages(trace.request)]
+    pairs = [
+        (first[0], second[0], second[1])
+        for first, second in pairwise(turns)
+        if first[1] == second[1] and first[1] in ("user", "assistant") and not first[2].get("tool_calls")
+    ]
+    if not pairs:
+        return
+    first, second, role = pairs[0]
+    more = f" and {len(pairs) - 1} more such pairs" if len(pairs) > 1 else ""
+    yield Report(
+        title=f"messages[{first}] and messages[{second}] are both of the role `{role}`{more}.",
+        detail="Templates that demand that user and assistant alternate (Mistral, Gemma, Llama 2) refuse such a "
+        f"request; others take it. In a row: {', '.join(f'{a} and {b} ({who})' for a, b, who in pairs[:_MOST])}"
+        + (", …." if len(pairs) > _MOST else "."),
+        evidence=tuple(in_request(f"messages[{b}].role", who) for _, b, who in pairs[:_MOST]),
+        fix=f"Where the server refuses it, join messages[{first}] and messages[{second}] into one message.",
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD120",
+    name="consecutive-turns",
+    severity=Severity.NOTE,
+    stage=Stage.REQUEST,
+    find=find,
+    threads=("mistralai/mistral-vibe#1006", "vllm-project/vllm#6862"),
+    asks_request_alone=True,
+)

@@ -1,0 +1,72 @@
+"""An assistant message of the history says nothing.
+
+What it finds:
+    A message of the role `assistant` that is not the last one and holds neither
+    text nor reasoning nor tool calls.
+
+Why it matters:
+    The prompt shows the model an empty turn of its own, which teaches it to end
+    at once; some servers refuse the message. It is usually the trace of an
+    answer that was lost: a call that stayed in reasoning, or a failed turn.
+
+Bad:
+    `{"role": "assistant", "content": null}`
+
+Good:
+    The message left out, or with its tool calls.
+
+Source:
+    derived: a turn without anything tells the model nothing but to stop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import JSON, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.fields import numbered_messages
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import in_request
+from prompt_debugger.core.diagnose.words import counted
+
+_HOLDS = ("tool_calls", "function_call", "reasoning", "reasoning_content", "refusal", "audio", "thinking")
+_MOST = 6
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report all empty turns in one report."""
+    messages = list(numbered_messages(trace.request))
+    empty = [
+        index
+        for index, message in messages[:-1]
+        if message.get("role") == "assistant"
+        and not any(message.get(key) for key in _HOLDS)
+        and _is_blank(message.get("content"))
+    ]
+    if not empty:
+        return
+    places = ", ".join(f"messages[{index}]" for index in empty[:_MOST]) + (", …" if len(empty) > _MOST else "")
+    yield Report(
+        title=f"{counted(len(empty), 'assistant message')} of the history {'is' if len(empty) == 1 else 'are'} empty: "
+        f"{places}.",
+        detail="They hold no text, no reasoning and no tool call: the model is shown turns in which it said nothing.",
+        evidence=tuple(in_request(f"messages[{index}]") for index in empty[:_MOST]),
+        fix="Leave them out, or put back what the answer held: its tool calls, or the text that was lost.",
+    )
+
+
+def _is_blank(content: JSON) -> bool:
+    if isinstance(content, list):
+        return all(not part or (isinstance(part, dict) and part.get("text") == "") for part in content)
+    return content is None or (isinstance(content, str) and not content.strip())
+
+
+RULE: Rule = TraceRule(
+    code="PD122",
+    name="empty-assistant-turn",
+    severity=Severity.WARNING,
+    stage=Stage.REQUEST,
+    find=find,
+    asks_request_alone=True,
+)

@@ -1,0 +1,58 @@
+"""`tool_choice` is `none`: no call was to be returned.
+
+What it finds:
+    `tool_choice: "none"` in a request with tools.
+
+Why it matters:
+    It explains why nothing is called, and why markup of a call that the model
+    writes all the same stays in content: the server runs no tool parser then.
+    No setting of a parser changes that.
+
+Bad:
+    `"tool_choice": "none"` where calls are wanted
+
+Good:
+    `"tool_choice": "auto"`, or the field left out
+
+Source:
+    publisher: `tool_choice` of chat completions; tracker: vllm-project/vllm#20544,
+    sgl-project/sglang#35736.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.diagnose.fields import request_tools
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import in_request
+from prompt_debugger.core.diagnose.words import counted
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report the field where there are tools that it forbids."""
+    names = [tool.name for tool in request_tools(trace.request)]
+    if trace.request.body.get("tool_choice") != "none" or not names:
+        return
+    yield Report(
+        title="`tool_choice` is `none`: the request allows no tool call.",
+        detail=f"{counted(len(names), 'tool')} stand in the request, and none may be called. Whether the prompt still "
+        "lists them depends on the server; a call that the model writes stays in content.",
+        evidence=(in_request("tool_choice", "none"),),
+        fix='Send `tool_choice: "auto"`, or leave the field out, where calls are wanted. Where markup of a call stands '
+        "in content, start vLLM with `--exclude-tools-when-tool-choice-none`, or send no tools.",
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD126",
+    name="no-call-allowed",
+    severity=Severity.NOTE,
+    stage=Stage.REQUEST,
+    find=find,
+    threads=("vllm-project/vllm#20544", "sgl-project/sglang#35736"),
+    asks_request_alone=True,
+    explains=("PD401", "PD405", "PD406", "PD426", "PD407"),
+)

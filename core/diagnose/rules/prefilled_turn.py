@@ -1,0 +1,70 @@
+"""The request ends with an assistant message, and does not say whether it is to be continued.
+
+What it finds:
+    A last message of the role `assistant`, without `continue_final_message`; or
+    both `continue_final_message` and `add_generation_prompt` set to true, which
+    exclude each other.
+
+Why it matters:
+    By default the template closes that message and opens another turn: the
+    model starts anew and does not go on with the text that it was given. With
+    both set, vLLM and transformers refuse the request.
+
+Bad:
+    `{"messages": [… {"role": "assistant", "content": "{"}]}`
+
+Good:
+    The same with `"continue_final_message": true, "add_generation_prompt": false`
+
+Source:
+    publisher: transformers' and vLLM's documentation of `continue_final_message`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.diagnose.fields import as_text
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import in_request
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Look at the last message and at the two fields."""
+    body = trace.request.body
+    goes_on, opens = body.get("continue_final_message"), body.get("add_generation_prompt")
+    if goes_on is True and opens is True:
+        yield Report(
+            title="`continue_final_message` and `add_generation_prompt` are both true, and exclude each other.",
+            detail="The one continues the last message, the other opens a new turn after it; vLLM and transformers "
+            "refuse a request with both.",
+            evidence=(in_request("continue_final_message", "true"), in_request("add_generation_prompt", "true")),
+            fix="Set `add_generation_prompt` to false to have the last message continued.",
+            severity=Severity.WARNING,
+        )
+    last = trace.request.messages[-1] if trace.request.messages else {}
+    if last.get("role") != "assistant" or last.get("tool_calls") or goes_on is True or opens is False:
+        return
+    if not (as_text(last.get("content")) or "").strip():
+        return
+    index = len(trace.request.messages) - 1
+    yield Report(
+        title="The request ends with an assistant message, and the model is asked for another turn after it.",
+        detail=f"messages[{index}] is closed by the template and a new assistant turn is opened: the text is not "
+        "continued. If the messages are a finished conversation, this is nothing to worry about.",
+        evidence=(in_request(f"messages[{index}].role", "assistant"),),
+        fix="To have it continued, send `continue_final_message: true` with `add_generation_prompt: false`; otherwise "
+        "end with a user message or a tool result.",
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD124",
+    name="prefilled-turn",
+    severity=Severity.NOTE,
+    stage=Stage.REQUEST,
+    find=find,
+    asks_request_alone=True,
+)

@@ -1,0 +1,67 @@
+"""A tool call of the history has no result, and the conversation goes on.
+
+What it finds:
+    A call of an assistant message after which a user's or the assistant's turn
+    comes before any tool message with its id. Calls of the last assistant
+    message are left alone: their results may still come.
+
+Why it matters:
+    Anthropic, OpenAI and several templates refuse such a history (*tool_use ids
+    were found without tool_result blocks*); elsewhere the model sees a call
+    that nobody answered and makes it again, or makes its result up.
+
+Bad:
+    A call with the id `a`, then a user message.
+
+Good:
+    A call with the id `a`, a tool message with `"tool_call_id": "a"`, then the user.
+
+Source:
+    publisher: Anthropic's and OpenAI's checks of the messages; derived for other servers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.diagnose.fields import as_text, calls_of_message, numbered_messages
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import in_request
+
+_MOST = 6
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Walk the messages once and report all calls without a result."""
+    waiting: dict[str, str] = {}
+    missing: list[tuple[str, str]] = []
+    for index, message in numbered_messages(trace.request):
+        role = message.get("role")
+        if role in ("tool", "function"):
+            waiting.pop(as_text(message.get("tool_call_id")) or "", None)
+        elif role in ("user", "assistant"):
+            missing += waiting.items()
+            waiting = {call.id: call.field for call in calls_of_message(message, f"messages[{index}]") if call.id}
+    if not missing:
+        return
+    call_id, field = missing[0]
+    more = f" {len(missing) - 1} more such calls." if len(missing) > 1 else ""
+    yield Report(
+        title=f"The tool call `{call_id}` has no result, and the conversation goes on.",
+        detail=f"{field} is followed by another turn before a tool message with `tool_call_id` `{call_id}`.{more}",
+        evidence=tuple(in_request(f"{place}.id", one) for one, place in missing[:_MOST]),
+        fix="Put a tool message with this id right after the call, with an error text if the tool did not run; or "
+        "leave the call out.",
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD129",
+    name="unanswered-call",
+    severity=Severity.WARNING,
+    stage=Stage.REQUEST,
+    find=find,
+    asks_request_alone=True,
+)
