@@ -135,3 +135,26 @@ def test_address_and_model_are_taken_from_a_pasted_call_and_a_model_from_the_ser
 
         expect(page.locator("#pd-target").get_by_label("Model", exact=True)).to_have_value("kimi")
         assert fields(bare) == (url, "kimi")
+
+
+def test_run_says_where_it_goes_and_a_pasted_call_makes_its_server_the_target(bare: DebuggerPage) -> None:
+    page = bare.page
+    run, endpoint = page.locator("#pd-run"), page.get_by_label("Endpoint", exact=True)
+    body = '{"model": "qwen", "messages": [{"role": "user", "content": "Hi"}]}'
+    with serving({"/v1/models": answer(200, {"object": "list", "data": []}), "*": answer(503)}) as url:
+        bare.paste(f"curl {url}/chat/completions -d '{body}'")
+        expect(run).to_have_text(f"Run on {url.removeprefix('http://').removesuffix('/v1')}")
+
+        bare.run()
+
+        assert url.removeprefix("http://").removesuffix("/v1") in page.inner_text("#pd-header")
+        page.locator("#pd-target button").first.click()
+        expect(endpoint).to_have_value(url)
+
+        page.locator("#pd-run-on input").click()
+        page.get_by_role("option", name="The lab").click()
+        expect(endpoint).to_have_value("")
+        expect(run).not_to_contain_text("127.0.0.1")
+        bare.paste(f"curl {url}/chat/completions -d '{body}' ")
+        expect(page.locator("#pd-notices")).to_contain_text("It names the server")
+        expect(endpoint).to_have_value("")

@@ -36,7 +36,9 @@ def _named_server(url: str, model: JSON, *, is_public: bool) -> JSONObject:
         return _item(f"It names the server {url}: this public page sends nothing there.", "", None, None)
     server: JSONObject = {"url": url, "model": model if isinstance(model, str) else ""}
     return {
-        **_item(f"It names the server {url}: put that under Target to run against it.", "", None, None),
+        **_item(
+            f"It names the server {url}: Run goes there, unless Target or *Run on* says something else.", "", None, None
+        ),
         "server": server,
     }
 

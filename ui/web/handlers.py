@@ -40,7 +40,7 @@ from prompt_debugger.ui.present.intake import intake_payload
 from prompt_debugger.ui.present.network import network_payload, waiting_words
 from prompt_debugger.ui.web.failures import as_visitors_see, log_fault
 from prompt_debugger.ui.web.gate import RunGate, Turn
-from prompt_debugger.ui.web.intake import Reading, check_anything, read_anything
+from prompt_debugger.ui.web.intake import Checked, Reading, check_anything, read_anything
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.limits import LimitError, Limits, bounded_request, check_length
 from prompt_debugger.ui.web.pace import TICK_S
@@ -49,8 +49,10 @@ from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.stops import Stops, until_asked
 from prompt_debugger.ui.web.targets import (
     NoServerError,
+    RunOn,
     TargetFields,
     choose_target,
+    fields_for_run,
     request_for,
     target_without_server,
     trusting_template,
@@ -69,10 +71,11 @@ _run_numbers = itertools.count(1)
 
 
 class Pasted(NamedTuple):
-    """What stands in the editor, and what it is to be taken for."""
+    """What stands in the editor, what it is to be taken for, and where a request goes."""
 
     text: str
     reading: Reading
+    run_on: RunOn = RunOn.AUTO
 
 
 class Update(NamedTuple):
@@ -148,16 +151,16 @@ class Handlers:
         target = self.settings.target
         return target.base_url is None and target.lab.is_lab_model and not self.labs.enabled
 
-    def check_request(self, text: str, reading: Reading = ANYTHING) -> str | None:
-        """Return the lines under the editor for a text as it stands; if it is too long for that, say so."""
+    def check_request(self, text: str, reading: Reading = ANYTHING) -> Checked:
+        """Return what is said under the editor of a text as it stands; if it is too long for that, say so."""
         if not text.strip():
-            return None
+            return Checked(None)
         if len(text) > min(MAX_LIVE_CHARS, self.limits.request_chars or MAX_LIVE_CHARS):
-            return too_long_payload(len(text))
+            return Checked(too_long_payload(len(text)))
         try:
             return sandbox_of().call(check_anything, text, reading, is_public=self.settings.public)
         except SandboxError as error:
-            return notices_payload(RequestError(error.message, error.hint))
+            return Checked(notices_payload(RequestError(error.message, error.hint)))
 
     def describe_lab(self) -> tuple[str, bool]:
         """Return the line about the lab, and whether it is worth asking again."""
@@ -173,7 +176,13 @@ class Handlers:
         return error_payload(DebuggerError("the run did not start", "The message at the edge of the page says why."))
 
     async def run(
-        self, text: str, fields: TargetFields, session: str = "", key: str = "", reading: Reading = ANYTHING
+        self,
+        text: str,
+        fields: TargetFields,
+        session: str = "",
+        key: str = "",
+        reading: Reading = ANYTHING,
+        run_on: RunOn = RunOn.AUTO,
     ) -> AsyncGenerator[Update, None]:
         """Run what stands in the editor; yield what changes, and the trace at the end.
 
@@ -185,11 +194,12 @@ class Handlers:
             session: Which open page asks.
             key: For the endpoint among the fields; it goes into no trace.
             reading: What the text is to be taken for.
+            run_on: Where it goes.
         """
         view = RunView(run=next(_run_numbers))
         with self.stops.follow(session) as sign:
             async with aclosing(
-                until_asked(self._whole_run(view, Pasted(text, reading), fields, session, key), sign)
+                until_asked(self._whole_run(view, Pasted(text, reading, run_on), fields, session, key), sign)
             ) as updates:
                 async for update in updates:
                     yield update
@@ -243,6 +253,7 @@ class Handlers:
             return
         request = intake.request
         try:
+            fields = fields_for_run(self.settings, fields, request, pasted.run_on)
             target = choose_target(self.settings, self.labs, fields, key)
         except NoServerError as error:
             yield await self._without_server(view, request, fields, error)

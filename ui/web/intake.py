@@ -36,7 +36,19 @@ class Reading(NamedTuple):
         return next((form for form in Form if form.value == self.name), None)
 
 
-for _traveller in (Form, Evidence, Reading):
+class Checked(NamedTuple):
+    """What is said about a pasted text.
+
+    Attributes:
+        payload: The lines under the editor; `None` for an empty text.
+        server: The server that a pasted call names, up to and including `/v1`.
+    """
+
+    payload: str | None
+    server: str | None = None
+
+
+for _traveller in (Form, Evidence, Reading, Checked):
     admit(_traveller)
 
 
@@ -66,12 +78,12 @@ def _without_keys(intake: Evidence, request: Request) -> Evidence:
 
 
 @job("reading what was pasted", Sandbox(cpu_s=3.0, memory_mb=1024))
-def check_anything(text: str, reading: Reading, *, is_public: bool) -> str:
-    """Return the payload of the lines under the editor, whatever stands in it."""
+def check_anything(text: str, reading: Reading, *, is_public: bool) -> Checked:
+    """Return the lines under the editor, whatever stands in it, and the server that a pasted call names."""
     try:
         intake = read_evidence(text, reading.form, reading.row)
     except RequestError as error:
-        return notices_payload(error)
+        return Checked(notices_payload(error))
     if intake.request is not None and not intake.is_evidence and not intake.rows:
-        return notices_payload(intake.request, is_public=is_public)
-    return intake_payload(intake)
+        return Checked(notices_payload(intake.request, is_public=is_public), intake.request.base_url)
+    return Checked(intake_payload(intake))

@@ -44,7 +44,7 @@ from prompt_debugger.ui.web.panels.verification import build_verification, wire_
 from prompt_debugger.ui.web.parse_tools import ParseTools
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.sharing import Sharing
-from prompt_debugger.ui.web.targets import TargetFields, with_server
+from prompt_debugger.ui.web.targets import RunOn, TargetFields, is_aimable, run_label, with_server
 from prompt_debugger.ui.web.template_lab import TemplateLab
 from prompt_debugger.ui.web.verification import Verifications
 
@@ -62,7 +62,8 @@ def place_panels(settings: PageSettings, labs: PageLabs) -> None:
     install_row = build_install_row(labs)
     with gr.Row(elem_id="pd-main"):
         with gr.Column(elem_id="pd-left", scale=0, min_width=260):
-            panel = build_request_panel(settings, examples, first.payloads["notices"])
+            label = run_label(settings, labs, settings.target.base_url or "", RunOn.AUTO)
+            panel = build_request_panel(settings, examples, first.payloads["notices"], label)
         with gr.Column(elem_id="pd-right", scale=1, min_width=280):
             results = build_results(first.payloads, settings)
             views.update(results.views)
@@ -137,14 +138,31 @@ def _wire_cases(page: Page) -> None:
         lambda: gr.Button(interactive=True), None, panel.run, api_name="case_refused", queue=False, **quiet()
     )
 
-    def check_request(text: str, name: str, row: float | None) -> str | None:
-        return page.handlers.check_request(text, Reading(name, int(row or 1)))
+    def label_of(endpoint: str, run_on: str) -> gr.Button:
+        return gr.Button(run_label(page.handlers.settings, page.handlers.labs, endpoint, RunOn(run_on)))
 
-    inputs = [panel.editor, panel.read_as, panel.row]
+    def check_request(text: str, name: str, row: float | None, endpoint: str, run_on: str) -> Changes:
+        checked = page.handlers.check_request(text, Reading(name, int(row or 1)))
+        is_free = not page.handlers.settings.public and RunOn(run_on) is RunOn.AUTO and not endpoint.strip()
+        if not is_aimable(checked.server) or not is_free:
+            return {panel.notices: checked.payload}
+        # The server of a pasted call becomes the target where everybody sees it; what was under Target is not its.
+        return {panel.notices: checked.payload, panel.endpoint: checked.server, panel.model: "", panel.tokenizer: ""}
+
+    def choose(run_on: str, endpoint: str) -> Changes:
+        kept = "" if RunOn(run_on) is RunOn.LAB else endpoint
+        return {panel.endpoint: kept, panel.run: label_of(kept, run_on)}
+
+    panel.endpoint.change(label_of, [panel.endpoint, panel.run_on], panel.run, api_name="name_target", **quiet())
+    panel.run_on.input(
+        choose, [panel.run_on, panel.endpoint], [panel.endpoint, panel.run], api_name="run_on", **quiet()
+    )
+    inputs = [panel.editor, panel.read_as, panel.row, panel.endpoint, panel.run_on]
+    outputs = [panel.notices, panel.endpoint, panel.model, panel.tokenizer]
     live = {"trigger_mode": "always_last", **quiet()}
-    panel.editor.input(check_request, inputs, panel.notices, api_name="check_request", **live)
-    panel.read_as.input(check_request, inputs, panel.notices, api_name="check_reading", **live)
-    panel.row.input(check_request, inputs, panel.notices, api_name="check_row", **live)
+    panel.editor.input(check_request, inputs, outputs, api_name="check_request", **live)
+    panel.read_as.input(check_request, inputs, outputs, api_name="check_reading", **live)
+    panel.row.input(check_request, inputs, outputs, api_name="check_row", **live)
 
 
 def _wire_run(page: Page) -> Dependency:
@@ -170,9 +188,9 @@ def _wire_run(page: Page) -> Dependency:
 
     async def run(visitor: gr.Request, text: str, *more: Any) -> AsyncGenerator[Changes, None]:  # noqa: ANN401  # fields, and the state
         session = visitor.session_hash or ""
-        *fields, key, name, row, servers = more
+        *fields, key, name, row, run_on, servers = more
         reading = Reading(name, int(row or 1))
-        updating = page.handlers.run(text, TargetFields(*fields), session, str(key or ""), reading)
+        updating = page.handlers.run(text, TargetFields(*fields), session, str(key or ""), reading, RunOn(run_on))
         async with aclosing(updating) as updates:
             async for update in updates:
                 kept: Changes = {}
@@ -183,7 +201,7 @@ def _wire_run(page: Page) -> Dependency:
                 yield {**kept, **page.changes(update.payloads)}
 
     buttons = [panel.run, panel.stop]
-    inputs = [panel.editor, *panel.target_fields, panel.key, panel.read_as, panel.row, page.servers]
+    inputs = [panel.editor, *panel.target_fields, panel.key, panel.read_as, panel.row, panel.run_on, page.servers]
     outputs = [page.trace, page.servers, *page.views.values()]
     started = panel.run.click(begin, None, [*buttons, page.trace], api_name="begin", queue=False, **quiet())
     as_pressed = "(...values) => PromptDebugger.withTextToRun(...values)"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from copy import copy
 from dataclasses import replace
+from enum import StrEnum
+from ipaddress import ip_address
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from prompt_debugger.core.base.errors import BackendError, DebuggerError, RequestError, shorten
 from prompt_debugger.core.base.keys import variable
@@ -17,12 +21,24 @@ from prompt_debugger.ui.web.settings import PageSettings
 
 TOOL_PARSERS = ("kimi_k2", "hermes", "qwen3_coder", "llama3_json", "mistral", "deepseek_v3", "none")
 _NO_KEY = 401
+_BARE = re.compile(r"(?:[\w-]+(?:\.[\w-]+)*|\[[0-9a-fA-F:]+\]):\d{1,5}(?:/|$)")  # a host with its port
+MAX_LABEL_CHARS = 40  # of a host on the Run button
 MAX_SERVERS = 8  # that a page remembers to have run against
 REASONING_PARSERS = ("none", "deepseek_r1", "qwen3", "kimi_k2")
 
 
 class NoServerError(DebuggerError):
     """There is nothing to run a request against."""
+
+
+class RunOn(StrEnum):
+    """Where a request goes when Run is pressed.
+
+    `AUTO` is the endpoint under Target, else the server that the pasted call names, else the lab.
+    """
+
+    AUTO = "auto"
+    LAB = "lab"
 
 
 class TargetFields(NamedTuple):
@@ -47,14 +63,14 @@ def choose_target(settings: PageSettings, labs: PageLabs, fields: TargetFields, 
     """
     base = settings.target
     tools, reasoning = _named(fields.tool_parser), _named(fields.reasoning_parser)
-    endpoint = fields.endpoint.strip()
+    endpoint = with_scheme(fields.endpoint.strip())
     if settings.public:
         return _public_target(settings, labs, endpoint, tools, reasoning)
     if not endpoint:
         return _lab_target(base, labs, tools, reasoning)
     if not endpoint.startswith(("http://", "https://")):
         raise RequestError(
-            f"the endpoint is {endpoint!r}, expected an address such as `http://localhost:8000/v1`", field="endpoint"
+            f"The endpoint is {endpoint!r}. Expected an address such as `http://localhost:8000/v1`.", field="endpoint"
         )
     is_own = endpoint.rstrip("/") == (base.base_url or "").rstrip("/")
     target = replace(
@@ -64,6 +80,43 @@ def choose_target(settings: PageSettings, labs: PageLabs, fields: TargetFields, 
         extra_headers=base.extra_headers if is_own else (),
     )
     return replace(target, model=fields.model.strip() or None, tokenizer=fields.tokenizer.strip() or None)
+
+
+def fields_for_run(settings: PageSettings, fields: TargetFields, request: Request, run_on: RunOn) -> TargetFields:
+    """Return the fields that a run goes by: a pasted call is answered by the server it names, unless the lab is chosen.
+
+    Model and tokenizer under Target belong to another server. A public page sends nothing to a pasted address.
+    """
+    if run_on is RunOn.LAB:
+        return fields._replace(endpoint="")
+    if settings.public or fields.endpoint.strip() or not is_aimable(request.base_url):
+        return fields
+    return fields._replace(endpoint=request.base_url or "", model="", tokenizer="")
+
+
+def is_aimable(url: str | None) -> bool:
+    """Say whether a server that a paste names may become the target by itself; where clouds keep their keys never."""
+    if url is None:
+        return False
+    host = urlsplit(url).hostname or ""
+    try:
+        return not ip_address(host).is_link_local
+    except ValueError:
+        return not host.startswith("metadata")
+
+
+def with_scheme(endpoint: str) -> str:
+    """Return an address as it was meant: `localhost:8000` and `127.0.0.1:8000/v1` are servers that speak HTTP."""
+    return f"http://{endpoint}" if _BARE.match(endpoint) else endpoint
+
+
+def run_label(settings: PageSettings, labs: PageLabs, endpoint: str, run_on: RunOn) -> str:
+    """Return what the Run button says: where the request goes."""
+    address = "" if run_on is RunOn.LAB else endpoint.strip() or settings.target.base_url or ""
+    host = re.sub(r"^https?://|/(?:v1/?)?$", "", address)[:MAX_LABEL_CHARS]
+    if host:
+        return f"Run on {host}"
+    return "Run on lab" if labs.enabled else "Run"
 
 
 def read_key(text: str, host: str) -> str | None:

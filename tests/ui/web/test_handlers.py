@@ -35,7 +35,7 @@ def test_every_worked_case_loads_with_its_story_and_no_complaint(handlers, name)
     case = handlers.load_case(name)
 
     assert unpack_payload(case.payloads["verdict"])[0]["detail"].endswith(handlers.examples[name].story)
-    assert unpack_payload(handlers.check_request(case.text))[0]["state"] == "ok"
+    assert unpack_payload(handlers.check_request(case.text).payload)[0]["state"] == "ok"
     assert set(case.payloads) >= set(VIEWS)
 
 
@@ -125,13 +125,13 @@ async def test_a_run_that_hangs_still_ticks(handlers):
 
 
 def test_a_long_text_is_not_read_at_every_key(handlers):
-    told = unpack_payload(handlers.check_request('{"messages": [' + " " * 2_000_000))[0]
+    told = unpack_payload(handlers.check_request('{"messages": [' + " " * 2_000_000).payload)[0]
 
     assert told == {"state": "ok", "summary": "2,000,014 characters: read when you press Run", "items": []}
 
 
 def test_a_text_of_some_hundred_thousand_characters_is_read_while_typing(handlers):
-    told = unpack_payload(handlers.check_request('{"messages": [' + " " * 300_000))[0]
+    told = unpack_payload(handlers.check_request('{"messages": [' + " " * 300_000).payload)[0]
 
     assert told["state"] == "error"
     assert told["items"][0]["line"] == 1
@@ -151,10 +151,12 @@ def test_a_target_is_described_before_it_answers():
     assert "http://x.example/v1" in str(unpack_payload(case.payloads["header"])[0])
 
 
-@pytest.mark.parametrize(("public", "said"), [(True, "this public page sends nothing there"), (False, "under Target")])
+@pytest.mark.parametrize(
+    ("public", "said"), [(True, "this public page sends nothing there"), (False, "Run goes there")]
+)
 def test_the_server_of_a_pasted_command_is_named_but_never_called(public, said):
     handlers = Handlers(PageSettings(lab=False, public=public), PageLabs(LabPool(), enabled=False))
     body = '{"messages": [{"role": "user", "content": "x"}]}'
     payload = handlers.check_request(f"curl http://169.254.169.254/v1/chat/completions -d '{body}'")
 
-    assert said in str(unpack_payload(payload)[0]["items"])
+    assert said in str(unpack_payload(payload.payload)[0]["items"])

@@ -60,7 +60,7 @@ async def test_what_was_pasted_can_be_taken_for_something_else(handlers):
 async def test_a_row_of_a_log_is_chosen_by_its_number(handlers):
     lines = f"{json.dumps(BODY)}\n{json.dumps(ANSWER)}"
 
-    said = told(handlers.check_request(lines, Reading(row=2)))
+    said = told(handlers.check_request(lines, Reading(row=2)).payload)
     _, trace = await run(handlers, lines, Reading(row=2))
 
     assert (said["rows"], "line 2 of 2" in said["summary"]) == (2, True)
@@ -68,7 +68,7 @@ async def test_a_row_of_a_log_is_chosen_by_its_number(handlers):
 
 
 def test_a_request_is_said_as_before(handlers):
-    said = told(handlers.check_request(json.dumps(BODY)))
+    said = told(handlers.check_request(json.dumps(BODY)).payload)
 
     assert (said["state"], said["summary"]) == ("ok", "1 message")
 
@@ -78,4 +78,4 @@ async def test_what_is_nothing_is_refused_at_its_place(handlers):
 
     assert trace is None
     assert told(payloads["verdict"])["state"] == "error"
-    assert told(handlers.check_request("just some words", Reading("chat response")))["state"] == "error"
+    assert told(handlers.check_request("just some words", Reading("chat response")).payload)["state"] == "error"

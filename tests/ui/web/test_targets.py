@@ -8,9 +8,12 @@ from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import (
     NoServerError,
+    RunOn,
     TargetFields,
     choose_target,
+    fields_for_run,
     request_for,
+    run_label,
     target_of_server,
     with_key_field,
 )
@@ -35,6 +38,61 @@ def test_an_empty_endpoint_means_the_lab_with_the_chosen_parsers(labs):
     target = choose(labs, tool_parser="hermes", reasoning_parser="deepseek_r1")
 
     assert (target.base_url, target.lab.tool_parser, target.lab.reasoning_parser) == (None, "hermes", "deepseek_r1")
+
+
+def pasted(base_url):
+    return Request({"messages": []}, "", "curl", base_url)
+
+
+def test_a_pasted_call_is_answered_by_the_server_it_names_and_not_by_the_lab(labs):
+    empty = TargetFields("", "m", "t", "kimi_k2", "none")
+    named = fields_for_run(PageSettings(), empty, pasted("http://127.0.0.1:8123/v1"), RunOn.AUTO)
+
+    target = choose_target(PageSettings(), labs, named)
+
+    assert (target.base_url, target.model, target.tokenizer) == ("http://127.0.0.1:8123/v1", None, None)
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "run_on", "public", "url", "expected"),
+    [
+        (OWN, RunOn.AUTO, False, "http://a.example/v1", OWN),
+        (OWN, RunOn.LAB, False, "http://a.example/v1", ""),
+        ("", RunOn.LAB, False, "http://a.example/v1", ""),
+        ("", RunOn.AUTO, True, "http://a.example/v1", ""),
+        ("", RunOn.AUTO, False, None, ""),
+        ("", RunOn.AUTO, False, "http://169.254.169.254/v1", ""),
+        ("", RunOn.AUTO, False, "http://metadata.google.internal/v1", ""),
+    ],
+)
+def test_what_was_chosen_is_stronger_than_what_a_paste_names(endpoint, run_on, public, url, expected):
+    fields = TargetFields(endpoint, "", "", "none", "none")
+
+    assert fields_for_run(PageSettings(public=public), fields, pasted(url), run_on).endpoint == expected
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "run_on", "said"),
+    [
+        ("", RunOn.AUTO, "Run on lab"),
+        ("http://localhost:8000/v1/", RunOn.AUTO, "Run on localhost:8000"),
+        ("https://api.example.com/v1", RunOn.AUTO, "Run on api.example.com"),
+        ("https://api.example.com/v1", RunOn.LAB, "Run on lab"),
+    ],
+)
+def test_run_says_where_the_request_goes(labs, endpoint, run_on, said):
+    assert run_label(PageSettings(), labs, endpoint, run_on) == said
+
+
+@pytest.mark.parametrize("endpoint", ["localhost:8000", "127.0.0.1:8000/v1", "[::1]:8000", "my-host.example:80/v1"])
+def test_an_address_needs_no_scheme(labs, endpoint):
+    assert choose(labs, endpoint=endpoint).base_url == f"http://{endpoint}"
+
+
+@pytest.mark.parametrize("endpoint", ["just words", "ftp://a.example:21/v1", "file:///etc/passwd", "a.example"])
+def test_what_is_not_an_address_of_a_server_is_refused(labs, endpoint):
+    with pytest.raises(RequestError):
+        choose(labs, endpoint=endpoint)
 
 
 def test_none_means_no_parser(labs):
@@ -205,7 +263,7 @@ def test_a_lab_that_runs_here_is_known_by_its_address(labs):
     assert target_of_server(PUBLIC, labs, Server(Running.base_url, is_lab=True)).guard is None
 
 
-@pytest.mark.parametrize("endpoint", ["localhost:8000", "file:///etc/passwd", "javascript:alert(1)"])
+@pytest.mark.parametrize("endpoint", ["file:///etc/passwd", "javascript:alert(1)"])
 def test_what_is_no_web_address_is_refused(labs, endpoint):
     with pytest.raises(RequestError):
         choose(labs, endpoint=endpoint)

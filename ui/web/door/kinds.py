@@ -120,7 +120,10 @@ _NAMES: Mapping[Kind, tuple[str, ...]] = {
         "copy_cure", "apply_cure", "open_verification", "open_row", "open_trial", "make_plugin",
         "open_turn", "turn_request", "save_loop", "ask_margin",
     ),
-    Kind.EDIT: ("check_request", "check_reading", "check_row", "load_case", "open_template", "forget_counts"),
+    Kind.EDIT: (
+        "check_request", "check_reading", "check_row", "name_target", "run_on", "load_case", "open_template",
+        "forget_counts",
+    ),
 }  # fmt: skip
 KNOWN_EVENTS = {name: kind for kind, names in _NAMES.items() for name in names}
 

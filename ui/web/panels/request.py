@@ -11,7 +11,7 @@ from prompt_debugger.core.pipeline import Example
 from prompt_debugger.ui.web.intake import FIND_OUT, READINGS
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.share_view import build_asking_view
-from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS
+from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS, RunOn
 from prompt_debugger.ui.web.views import build_view
 
 
@@ -32,6 +32,7 @@ class RequestPanel(NamedTuple):
     row: gr.Number
     run: gr.Button
     stop: gr.Button
+    run_on: gr.Dropdown
     endpoint: gr.Textbox
     model: gr.Textbox
     tokenizer: gr.Textbox
@@ -47,8 +48,10 @@ class RequestPanel(NamedTuple):
         return [self.endpoint, self.model, self.tokenizer, self.tool_parser, self.reasoning_parser]
 
 
-def build_request_panel(settings: PageSettings, examples: Sequence[Example], notices: str | None) -> RequestPanel:
-    """Place the request column; the first worked case is loaded."""
+def build_request_panel(
+    settings: PageSettings, examples: Sequence[Example], notices: str | None, label: str
+) -> RequestPanel:
+    """Place the request column; the first worked case is loaded, and Run says where it goes."""
     first = examples[0]
     case = gr.Dropdown(
         [(example.title, example.name) for example in examples],
@@ -73,15 +76,25 @@ def build_request_panel(settings: PageSettings, examples: Sequence[Example], not
         row = gr.Number(1, label="Number", minimum=1, maximum=1_000_000, precision=0, elem_id="pd-row")
         build_view("format", "format")
     with gr.Row(elem_id="pd-buttons"):
-        run = gr.Button("Run  Ctrl+↵", variant="primary", elem_id="pd-run", min_width=80)
+        run = gr.Button(label, variant="primary", elem_id="pd-run", min_width=80)
         stop = gr.Button("Stop", elem_id="pd-stop", interactive=False, min_width=60)
+        run_on = gr.Dropdown(
+            [("Automatic", RunOn.AUTO.value), ("The lab", RunOn.LAB.value)],
+            value=RunOn.AUTO.value,
+            label="Run on",
+            info="Automatic: the server under Target, else the one that the paste names, else the lab",
+            elem_id="pd-run-on",
+            filterable=False,
+            min_width=90,
+            visible=not settings.public,
+        )
     # Gradio fills the fields of a closed one a moment after they appear, over what was typed by then: the page's script
     # closes it before it is shown.
     with gr.Accordion("Target: the lab, or your server" if not settings.public else "Target", elem_id="pd-target"):
         servers = None if settings.public else build_asking_view("servers")
         target = _build_target(settings, first)
         look = build_look(shown=not settings.public)
-    return RequestPanel(case, editor, notices_view, read_as, row, run, stop, *target, look, servers)
+    return RequestPanel(case, editor, notices_view, read_as, row, run, stop, run_on, *target, look, servers)
 
 
 def _build_target(
