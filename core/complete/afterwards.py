@@ -73,7 +73,7 @@ async def gather_afterwards(
         turn: Gives a place for each question to the server that makes it generate.
         decoding: Remembers whether the tokenizer decodes as the server does.
     """
-    gathering = _Afterwards(client, server, body, tokenizer, local_prompt, None, None)
+    gathering = _Afterwards(client, server, body, tokenizer, local_prompt)
     gathering.turn, gathering.decoding = turn, decoding
     return await gathering.judge(chat)
 
@@ -88,7 +88,7 @@ class _Afterwards(Gathering):
 
     async def judge(self, chat: ChatResult) -> Gathered:
         self.told_ids, self.told_text = chat.prompt_token_ids, chat.prompt_text
-        own = await self._same_run(chat, None, Sampling(), None)
+        own = (await self._own_run(chat)).completion
         sampling = Sampling(problem="the answer tells its own run")
         if own is None or own.completeness is not Completeness.WHOLE:
             sampling = await self._sample_again()

@@ -185,14 +185,16 @@ def _first_choice(answer: JSONObject) -> tuple[JSONObject, str | None]:
 
 def _logprob_of(entry: JSONObject) -> TokenLogprob | None:
     token, logprob = text_of(entry.get("token")), number_of(entry.get("logprob"))
-    if token is None or logprob is None or math.isnan(logprob):
+    token_id = integer_of(entry.get("id"))
+    if (token is None and token_id is None) or logprob is None or math.isnan(logprob):
         return None
+    token = token or ""  # mlx-lm lists ids alone where no alternatives are asked for
     top = [
         (text_of(item.get("token")), number_of(item.get("logprob"))) for item in objects_of(entry.get("top_logprobs"))
     ]
     known = [(text, value) for text, value in top if text is not None and value is not None and not math.isnan(value)]
     found = _TOKEN_ID.fullmatch(token)
-    token_id = int(found[1]) if found is not None else integer_of(entry.get("id"))
+    token_id = int(found[1]) if found is not None else token_id
     piece = None if found is not None else _piece_of(entry.get("bytes"))  # of `token_id:5` they spell just that
     return TokenLogprob(token, token_id, logprob, tuple(sorted(known, key=lambda pair: -pair[1])), piece)
 

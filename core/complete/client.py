@@ -22,7 +22,7 @@ from prompt_debugger.core.complete.backends.probe import probe_server
 from prompt_debugger.core.complete.backends.vllm import RenderAnswer
 from prompt_debugger.core.complete.chat_stream import OnDelta, OnPromptIds
 from prompt_debugger.core.complete.engines import UNKNOWN, Engine, OutputToParse, OwnParsers, engine_of
-from prompt_debugger.core.complete.own_fields import REFUSED, chat_fields, fields_to_drop
+from prompt_debugger.core.complete.own_fields import REFUSED, chat_fields, fields_to_drop, stream_fields
 from prompt_debugger.core.complete.raw_completion import OnText
 from prompt_debugger.core.complete.sampling import plain_body, raw_body
 
@@ -103,7 +103,8 @@ class ServerClient:
 
     def body_as_sent(self, body: JSONObject) -> JSONObject:
         """Return a chat request as it goes out: as given, plus what makes the server tell the ids of the run."""
-        return {**body, **self._not_refused(chat_fields(self._engine, body))}
+        fields = stream_fields if body.get("stream") is True else chat_fields
+        return {**body, **self._not_refused(fields(self._engine, body))}
 
     async def chat(self, body: JSONObject) -> ChatResult:
         """Run a chat completion, not streamed; an odd answer is data, with its `error` set."""
@@ -126,7 +127,7 @@ class ServerClient:
         # vLLM gives these to whole answers only, refuses them on a stream, and they change nothing in it.
         body = {key: value for key, value in body.items() if key != "prompt_logprobs"}
         usage: JSONObject = {"stream_options": {**as_object(body.get("stream_options")), "include_usage": True}}
-        own = {**self._engine.own_fields.stream, **usage}
+        own = {**stream_fields(self._engine, body), **usage}
         try:
             return await self._with_own_fields(body, own, ask)
         except BackendError as error:
@@ -161,7 +162,11 @@ class ServerClient:
         except BackendError as error:
             if self._engine.own_fields.are_known or error.status not in REFUSED:
                 raise
-        return await request_completion(self._connection, plain_body(body), on_text)
+            said = f"{error.message} {error.body}"
+        plain = plain_body(body)
+        if "logprobs" in said:  # mlx-lm takes a yes or no where others take a number
+            plain.pop("logprobs", None)
+        return await request_completion(self._connection, plain, on_text)
 
     async def detokenize(self, token_ids: Sequence[int]) -> str:
         """Return the server's own text for ids, special tokens kept."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from prompt_debugger.core.base.comparable import draws_at_random, may_constrain
@@ -12,7 +12,7 @@ from prompt_debugger.core.base.types import Basis, ChatResult, Completeness, Com
 from prompt_debugger.core.complete.backends.vllm import RenderAnswer
 from prompt_debugger.core.complete.completeness import decoded_from_ids
 from prompt_debugger.core.complete.engines import engine_of
-from prompt_debugger.core.complete.logprob_text import piece_of
+from prompt_debugger.core.complete.logprob_text import pieces_of
 from prompt_debugger.core.complete.run_facts import RunFacts
 from prompt_debugger.core.complete.shapes import integer_of
 
@@ -20,6 +20,8 @@ REFUSED = frozenset({400, 422})
 # Keys and payment, a wrong address, time and load: no fault of this request.
 _ABOUT_US = frozenset({401, 402, 403, 405, 407, 408, 425, 429, 502, 503, 504})
 _PROBLEM_CHARS = 300
+_NOT_ASKED = "not-asked"
+_CONTRADICTS = "What the server tells of the chat's run contradicts itself"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +32,10 @@ class Gathered:
         sent: The chat body that went out, without `stream`.
         evidence: What the raw output rests on; `None` if there is none.
         why: Why it rests on that, one sentence.
-        chat: The whole answer; `None` if the request was refused. If the server failed, its `error` says how.
-        chat_stream: The streamed answer; likewise.
+        chat: The answer as it was asked for, whole or streamed; `None` if the request was refused. If the server
+            failed, its `error` says how.
+        chat_stream: The streamed answer; likewise. The same one where a stream was asked for.
+        chat_whole: The answer that is not streamed, where a stream was asked for and this one besides.
         raw: Raw output.
         raw_again: Raw completion on the same prompt, where `raw` is of the chat's own run.
         prompt_token_ids: The ids that the server used, as far as it tells.
@@ -49,6 +53,7 @@ class Gathered:
     why: str = ""
     chat: ChatResult | None = None
     chat_stream: ChatResult | None = None
+    chat_whole: ChatResult | None = None
     raw: Completion | None = None
     raw_again: Completion | None = None
     prompt_token_ids: tuple[int, ...] | None = None
@@ -70,12 +75,14 @@ class Sampling:
         prompt_token_ids: The ids it ran on, if they are the server's.
         origin: Where its prompt came from, in words.
         problem: Why it could not be had, or not as wished; a clause.
+        is_unasked: Whether the person wants no further request.
     """
 
     completion: Completion | None = None
     prompt_token_ids: tuple[int, ...] | None = None
     origin: str = ""
     problem: str | None = None
+    is_unasked: bool = False
 
 
 def refusal_of(error: BackendError) -> Refusal | None:
@@ -102,6 +109,16 @@ def failed_chat(error: BackendError) -> ChatResult:
     return ChatResult(message={}, finish_reason=None, body=error.body, error=error.message, unread=error.unread)
 
 
+def not_asked() -> BackendError:
+    """Return what stands for an answer that nobody asked for."""
+    return BackendError("It was not asked.", kind=_NOT_ASKED)
+
+
+def is_not_asked(result: ChatResult | BackendError) -> bool:
+    """Say whether something stands for an answer that nobody asked for."""
+    return isinstance(result, BackendError) and result.kind == _NOT_ASKED
+
+
 def is_declined(error: BackendError) -> bool:
     """Say whether the server would not serve this request at all, rather than failed at it."""
     return error.status is not None and 300 <= error.status < 500
@@ -110,7 +127,7 @@ def is_declined(error: BackendError) -> bool:
 def refused_chat(gathered: Gathered, refusal: Refusal) -> Gathered:
     """Return what came besides a chat that the server refused both whole and streamed."""
     notes = tuple(note for note in gathered.notes if "answer has a fault" not in note)
-    return replace(gathered, chat=None, chat_stream=None, refusal=refusal, notes=notes)
+    return replace(gathered, chat=None, chat_stream=None, chat_whole=None, refusal=refusal, notes=notes)
 
 
 def is_broken(result: ChatResult | BackendError) -> bool:
@@ -137,13 +154,16 @@ def complete_ids(chat: ChatResult, sent: JSONObject) -> tuple[int, ...] | None:
     return None if _missing_ids(chat, sent) else chat.token_ids
 
 
-def place_on_ladder(gathered: Gathered, same_run: Completion | None, sampling: Sampling) -> Gathered:
+def place_on_ladder(
+    gathered: Gathered, same_run: Completion | None, sampling: Sampling, *, contradicts_itself: bool = False
+) -> Gathered:
     """Decide what counts as raw output, and say why.
 
     Args:
         gathered: Has `chat` and `sent`.
         same_run: Output of the chat's own run, if its ids are known and could be decoded.
         sampling: The second sampling.
+        contradicts_itself: Whether the answer told something of its own run that is not used for that.
     """
     second = sampling.completion
     # What lacks control tokens is worth less than a second run that has them.
@@ -153,7 +173,9 @@ def place_on_ladder(gathered: Gathered, same_run: Completion | None, sampling: S
         if same_run.token_ids is None:
             why = "The chat answer carries the log-probabilities of its own run; the raw output is their tokens' text."
         return replace(gathered, evidence=Basis.SAME_RUN, why=why, raw=same_run, raw_again=second)
-    reason = _why_no_ids(gathered)
+    reason = _CONTRADICTS if contradicts_itself else _why_no_ids(gathered)
+    if second is None and sampling.is_unasked:
+        return replace(gathered, evidence=None, why=f"{reason}, and nothing else was asked.")
     if second is None:
         why = f"{reason}, and a raw completion could not be had: {sampling.problem or 'there was no prompt for it'}."
         return replace(gathered, evidence=None, why=why)
@@ -226,7 +248,7 @@ def notes_of(gathered: Gathered, sampling: Sampling, rendered: RenderAnswer | No
     body, chat, notes = gathered.sent, gathered.chat, []
     if gathered.evidence is not Basis.SAME_RUN:
         notes.append(gathered.why)
-    elif sampling.completion is None:
+    elif sampling.completion is None and not sampling.is_unasked:
         problem = sampling.problem or "no prompt is known"
         problem = problem if len(problem) <= _PROBLEM_CHARS else problem[:_PROBLEM_CHARS] + "…"
         notes.append(f"Raw completion beside the chat could not be had: {problem.rstrip('.')}.")
@@ -240,10 +262,15 @@ def notes_of(gathered: Gathered, sampling: Sampling, rendered: RenderAnswer | No
         notes.append("The server may put a grammar on tool calls that it does not show; raw completion ran without.")
     if chat is not None and rendered is not None and chat.prompt_token_ids not in (None, rendered.token_ids):
         notes.append("The server's render gives other prompt ids than the chat used; the chat's count.")
-    for name, result in (("chat", chat), ("streamed chat", gathered.chat_stream)):
+    return (*notes, *_faults(gathered))
+
+
+def _faults(gathered: Gathered) -> Iterator[str]:
+    """Yield what is wrong with the answers; one that is both the chat and its stream is told of once."""
+    stream = None if gathered.chat_stream is gathered.chat else gathered.chat_stream
+    for name, result in (("chat", gathered.chat), ("streamed chat", stream)):
         if result is not None and result.error is not None:
-            notes.append(f"The {name} answer has a fault: {result.error.rstrip('.')}.")
-    return tuple(notes)
+            yield f"The {name} answer has a fault: {result.error.rstrip('.')}."
 
 
 def with_logprob_pieces(gathered: Gathered) -> Gathered:
@@ -253,8 +280,7 @@ def with_logprob_pieces(gathered: Gathered) -> Gathered:
         return gathered
     if ids is None or len(ids) != len(raw.logprobs):
         return gathered
-    pieces = tuple(piece_of(token) for token in raw.logprobs)
-    return replace(gathered, raw=replace(raw, token_ids=ids), raw_pieces=pieces)
+    return replace(gathered, raw=replace(raw, token_ids=ids), raw_pieces=pieces_of(raw.logprobs))
 
 
 def notes_of_refused(refused: Mapping[str, str]) -> tuple[str, ...]:

@@ -6,8 +6,12 @@ there are fewer than the server counted, and they are no raw output. Some give a
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Sequence
+
 from prompt_debugger.core.base.types import Basis, ChatResult, Completeness, Completion, TokenLogprob
 
+_BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _END_REASONS = frozenset({"stop", "tool_calls", "function_call"})
 
 
@@ -25,9 +29,11 @@ def completion_of_logprobs(chat: ChatResult, finish_reason: str | None, constrai
     tokens = _all_tokens(chat)
     if tokens is None:
         return None
+    if not any(pieces_of(tokens)):
+        return None  # ids alone, and nothing here to decode them
     completeness, reason = _judge(tokens)
     return Completion(
-        text=b"".join(piece_of(token) for token in tokens).decode("utf-8", "replace"),
+        text=text_of_tokens(tokens),
         token_ids=None,
         finish_reason=finish_reason,
         stop_reason=chat.stop_reason,
@@ -42,9 +48,48 @@ def completion_of_logprobs(chat: ChatResult, finish_reason: str | None, constrai
     )
 
 
-def piece_of(token: TokenLogprob) -> bytes:
-    """Return the bytes of a token: as the server gave them, else those of its text."""
-    return token.piece if token.piece is not None else token.text.encode("utf-8", "replace")
+def pieces_of(tokens: Sequence[TokenLogprob]) -> tuple[bytes, ...]:
+    """Return the bytes of each token: as the server gave them, else those of its text.
+
+    Some servers give the entry of the vocabulary in place of a text; there a space is spelled `Ġ` or `▁`.
+    """
+    texts = [token.text for token in tokens if token.piece is None]
+    read = _as_entry_of(texts)
+    return tuple(read(token.text) if token.piece is None else token.piece for token in tokens)
+
+
+def text_of_tokens(tokens: Sequence[TokenLogprob]) -> str:
+    """Return the text of tokens, one after the other."""
+    return b"".join(pieces_of(tokens)).decode("utf-8", "replace")
+
+
+def _as_entry_of(texts: Sequence[str]) -> Callable[[str], bytes]:
+    """Return how texts are read: as they are, unless a mark for spaces is among them and no space is."""
+    if any(" " in text or "\n" in text for text in texts):
+        return _plain
+    if any("Ġ" in text for text in texts):
+        return _of_byte_level
+    return _of_sentence_piece if any(text.startswith("▁") for text in texts) else _plain
+
+
+def _plain(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+def _of_sentence_piece(text: str) -> bytes:
+    return bytes([int(found[1], 16)]) if (found := _BYTE.fullmatch(text)) else _plain(text.replace("▁", " "))
+
+
+def _of_byte_level(text: str) -> bytes:
+    numbers = [_BYTE_OF.get(char) for char in text]
+    return bytes(number for number in numbers if number is not None) if None not in numbers else _plain(text)
+
+
+def _byte_alphabet() -> dict[str, int]:
+    """Return the byte that each character of a byte-level vocabulary stands for; those without ink follow after 255."""
+    inked = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+    others = [number for number in range(0x100) if number not in inked]
+    return {chr(number): number for number in inked} | {chr(0x100 + place): one for place, one in enumerate(others)}
 
 
 def _all_tokens(chat: ChatResult) -> tuple[TokenLogprob, ...] | None:
@@ -59,9 +104,12 @@ def _all_tokens(chat: ChatResult) -> tuple[TokenLogprob, ...] | None:
 
 
 def _judge(tokens: tuple[TokenLogprob, ...]) -> tuple[Completeness, str]:
-    empty = [index for index, token in enumerate(tokens) if not piece_of(token)]
+    empty = [index for index, piece in enumerate(pieces_of(tokens)) if not piece]
     if any(index < len(tokens) - 1 for index in empty):
         what = f"The log-probabilities list {len(tokens)} tokens, {len(empty)} of them without a text"
         return Completeness.STRIPPED, f"{what}: the server does not show its control tokens."
     reason = f"The log-probabilities give the text of each of the {len(tokens)} tokens that the server counted."
     return Completeness.WHOLE, reason
+
+
+_BYTE_OF = _byte_alphabet()

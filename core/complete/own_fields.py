@@ -24,6 +24,15 @@ def chat_fields(engine: Engine, body: JSONObject) -> JSONObject:
     return {key: value for key, value in engine.own_fields.chat.items() if key != _LOGPROBS or key not in body}
 
 
+def stream_fields(engine: Engine, body: JSONObject) -> JSONObject:
+    """Return what is added to a streamed chat request, besides asking for `usage`.
+
+    Where a stream is what was asked for, it is what is judged: then it is asked to tell as much as a whole answer.
+    """
+    more = chat_fields(engine, body) if body.get("stream") is True and not engine.own_fields.are_known else {}
+    return {**engine.own_fields.stream, **more}
+
+
 def fields_to_drop(error: BackendError, added: Iterable[str], *, may_be_unnamed: bool) -> tuple[str, ...]:
     """Return the fields of ours for whose sake a server may have refused a request.
 

@@ -93,6 +93,15 @@ def offline_method(trace: Trace) -> str | None:
     return method if isinstance(method, str) and "engine" in trace.sent else None
 
 
+def is_asked_stream(trace: Trace) -> bool:
+    """Say whether the streamed answer is what was asked for, and not a repetition of ours beside the answer.
+
+    What was pasted, without a server, was somebody's own answer in either form.
+    """
+    is_alone = trace.chat is None or bool(trace.chat.deltas)  # the answer was put together from the stream
+    return trace.request.body.get("stream") is True or is_alone or trace.server is None
+
+
 def is_whole(trace: Trace) -> bool:
     """Tell whether the raw text, if there is one, is all that the model wrote."""
     return trace.raw is None or trace.raw.completeness is Completeness.WHOLE

@@ -181,6 +181,7 @@ class _Run:
             local_prompt=self.trace.local_prompt,
             on_raw_text=self.on_raw_text,
             on_chat_text=self.on_chat_text,
+            asks_once=self.target.asks_once,
         )
         if gathered.refusal is not None:
             await self.raise_death(gathered.refusal)
@@ -194,6 +195,7 @@ class _Run:
             raw_again=gathered.raw_again,
             chat=gathered.chat,
             chat_stream=gathered.chat_stream,
+            chat_whole=gathered.chat_whole,
             prompt=prompt,
             prompt_difference=difference,
             refusal=gathered.refusal,

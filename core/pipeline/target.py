@@ -29,6 +29,8 @@ class Target:
             tokenizer is loaded, either.
         extra_headers: Names and values of headers to send to `base_url` with every request; never shown.
         ca_file: Certificates in PEM form to trust besides the public ones.
+        asks_once: Whether a run asks the model for the request itself and nothing besides: no stream or whole answer
+            to compare with, no raw completion.
         run_s: Seconds that a run may take once its server is there; what has come by then is kept.
     """
 
@@ -43,6 +45,7 @@ class Target:
     guard: NetworkGuard | None = None
     extra_headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     ca_file: str | Path | None = None
+    asks_once: bool = False
     run_s: float = RUN_S
 
 

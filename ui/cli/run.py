@@ -104,6 +104,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_experiment_arguments(parser)
     add_tool_loop_arguments(parser)
     add_target_arguments(parser)
+    parser.add_argument(
+        "--ask",
+        choices=("more", "once"),
+        default="more",
+        help="once: ask the model for the request itself and nothing besides, no stream to compare with and no raw "
+        "completion (default: more)",
+    )
     add_run_time(parser)
     add_output_arguments(parser)
     parser.set_defaults(run=_run)
@@ -177,6 +184,7 @@ def target_from_options(options: argparse.Namespace, base_url: str | None = None
         lab=spec,
         extra_headers=tuple(headers.items()),
         ca_file=options.ca_file,
+        asks_once=getattr(options, "ask", "more") == "once",
         run_s=getattr(options, "run_time", RUN_S),
     )
 

@@ -102,7 +102,10 @@ def _unchecked(trace: Trace) -> Iterator[str]:
         yield "The prompt the server used: it does not show it."
     elif trace.local_prompt is None:
         yield "The server's prompt against a local render: no template or tokenizer was at hand."
-    if trace.chat_stream is None:
+    if trace.request.body.get("stream") is True and trace.chat is not None:
+        if trace.chat_whole is None:
+            yield "The answer without `stream`: none was asked for to compare with."
+    elif trace.chat_stream is None:
         yield "Streaming: no streamed chat was made."
     elif trace.parse is not None and trace.parse.stream_ledger is None:
         yield "The streamed message against the raw output: its token ids are not those of the other run, or unknown."

@@ -121,6 +121,7 @@ def _without_pieces(trace: Trace) -> Trace:
         raw_again=_completion_without(trace.raw_again),
         chat=_chat_without(trace.chat),
         chat_stream=_chat_without(trace.chat_stream),
+        chat_whole=_chat_without(trace.chat_whole),
     )
 
 

@@ -17,7 +17,7 @@ Path = tuple[str | int, ...]
 
 def joined_texts(trace: Trace) -> Iterator[str]:
     """Yield every text that events, lines and logprobs of a run hold in pieces."""
-    for chat in (trace.chat, trace.chat_stream):
+    for chat in (trace.chat, trace.chat_stream, trace.chat_whole):
         if chat is not None:
             yield from _joined(delta.delta for delta in chat.deltas)
     for answer in answers_of(trace):
@@ -34,7 +34,7 @@ def logprob_fields(answer: ChatResult | Completion) -> tuple[str, ...]:
 
 def answers_of(trace: Trace) -> tuple[ChatResult | Completion, ...]:
     """Return everything that a server answered in a run."""
-    found = (trace.raw, trace.raw_again, trace.chat, trace.chat_stream)
+    found = (trace.raw, trace.raw_again, trace.chat, trace.chat_stream, trace.chat_whole)
     return tuple(answer for answer in found if answer is not None)
 
 

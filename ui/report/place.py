@@ -35,5 +35,6 @@ def run_for_link(trace: Trace) -> Trace:
         raw_again=None,
         chat=chat,
         chat_stream=None,
+        chat_whole=None,
         parse=parse,
     )

@@ -66,8 +66,9 @@ class Trace:
         refusal: The server would not take the request; there is no answer, at most raw output.
         raw: Raw output.
         raw_again: Output of raw completion on the same prompt ids, run beside the chat.
-        chat: The chat answer.
-        chat_stream: The streamed chat answer.
+        chat: The chat answer as the request asked for it, whole or streamed.
+        chat_stream: The streamed chat answer; the same one where the request asks for a stream.
+        chat_whole: The answer that is not streamed, where the request asks for a stream and this was asked besides.
         parse: Census, ledger, other parsers.
         findings: Worst first.
         verdict: The run in one sentence.
@@ -90,6 +91,7 @@ class Trace:
     raw_again: Completion | None = None
     chat: ChatResult | None = None
     chat_stream: ChatResult | None = None
+    chat_whole: ChatResult | None = None
     parse: Parse | None = None
     findings: tuple[Finding, ...] = ()
     verdict: Verdict | None = None

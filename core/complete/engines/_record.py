@@ -196,6 +196,8 @@ class Engine:
         own_parsers: Parsers that it runs on a given output; `None` if it offers none.
         tells_ids: Whether such servers can give the ids of a run.
         control_tokens: What becomes of them in its text.
+        takes_several: Whether it answers several requests at once; one that is not known to is asked one at a time, as
+            some end an answer when the next request comes.
         no_raw_run: Why its raw completion is no run of the given prompt, a clause; "" if it is one.
         when_it_renders: When such a server tells the prompt of a request, a clause behind "has one"; "" if never.
         takes_template: Whether a request may bring its own `chat_template`.
@@ -226,6 +228,7 @@ class Engine:
     own_parsers: OwnParsers | None = None
     tells_ids: bool = False
     control_tokens: ControlTokens = ControlTokens.NOT_KNOWN
+    takes_several: bool = False
     no_raw_run: str = ""
     when_it_renders: str = ""
     takes_template: bool = False

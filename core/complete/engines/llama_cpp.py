@@ -88,6 +88,7 @@ def _test(case: ParserCase) -> str:
 ENGINE = Engine(
     kind="llama.cpp",
     title="llama.cpp",
+    takes_several=True,
     marks=Marks(
         owners=("llamacpp",),
         server_header="llama.cpp",

@@ -23,6 +23,7 @@ def _is_ollama(answers: Sequence[JSONObject]) -> bool:
 ENGINE = Engine(
     kind="ollama",
     title="Ollama",
+    takes_several=True,
     marks=Marks(owners=("library",), paths=("/api/version", "/api/tags"), is_it=_is_ollama, order=40),
     no_raw_run=(
         "Ollama's `/v1/completions` puts its prompt through the chat template once more, so it is no run of this prompt"

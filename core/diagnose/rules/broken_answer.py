@@ -5,9 +5,9 @@ What it finds:
     answer, streamed or whole, or in place of an answer; and an answer without a
     choice or without a message; and one JSON document where a stream was asked
     for. An answer that we stopped reading, as it was too long or took too long,
-    says so. A note where the request does not ask to stream and only our streamed
-    repetition failed. A warning where a pasted stream just has no end: whoever
-    copied it may have left it out.
+    says so. Silent where the request does not ask to stream and only our streamed
+    repetition failed: the run's notes have it. A warning where a pasted stream just
+    has no end: whoever copied it may have left it out.
 
 Why it matters:
     What was received is a beginning, and must not be judged as an answer.
@@ -32,15 +32,16 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, ChatResult, FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import decode_json
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight
+from prompt_debugger.core.diagnose.sight import Sight, is_asked_stream
 
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report the error of the whole answer, else that of the stream."""
     if trace.refusal is not None and trace.chat is None:
         return  # a stream that holds nothing but an error: that has a rule of its own
+    stream = trace.chat_stream if is_asked_stream(trace) else None
     is_one = trace.chat is not None and bool(trace.chat.deltas)  # the message was put together from the stream
-    for result, name in ((None if is_one else trace.chat, "answer"), (trace.chat_stream, "streamed answer")):
+    for result, name in ((None if is_one else trace.chat, "answer"), (stream, "streamed answer")):
         if result is not None and result.error:
             yield _without_end(result) if _may_be_an_excerpt(trace, result) else _report(trace, result, name)
             return
@@ -67,7 +68,9 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
     has_begun = any(value for key, value in result.message.items() if key != "role") or bool(result.token_ids)
     is_alone = trace.chat is None or bool(trace.chat.deltas)
     is_ours = result is trace.chat_stream and not is_alone and trace.request.body.get("stream") is not True
-    is_whole = result is trace.chat_stream and _what_is_absent(result) == ""
+    is_stream = result is trace.chat_stream or trace.request.body.get("stream") is True
+    name = "streamed answer" if is_stream else name
+    is_whole = is_stream and _what_is_absent(result) == ""
     if is_whole:
         title = "The server answers a request to stream with one JSON document."
         fix = "Leave `stream` out, or look for a proxy that gathers what the server streams."

@@ -3,9 +3,10 @@
 What it finds:
     `tool_calls` without a call; calls with `stop` (but for a tool that the
     request names, where `stop` is the protocol's word); no finish_reason, or an
-    empty one, on a complete answer; two different ones in one stream; and an
-    output that stopped at the token limit under another word than `length`
-    (where no call was cut: that has its own rule).
+    empty one, on a complete answer (but of a stream that we alone asked for);
+    two different ones in one stream; and an output that stopped at the token
+    limit under another word than `length` (where no call was cut: that has its
+    own rule).
 
 Why it matters:
     Agent loops branch on this word. With `stop` beside a call the call is never
@@ -29,7 +30,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import CallStatus, Certainty, ChatResult, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import body_of, calls_of_message
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, comparison, in_message, max_tokens_of, why_cut
+from prompt_debugger.core.diagnose.sight import Sight, comparison, in_message, is_asked_stream, max_tokens_of, why_cut
 from prompt_debugger.core.diagnose.words import counted
 
 
@@ -39,6 +40,8 @@ def find(trace: Trace) -> Iterator[Report]:
         if result is None or result.error:
             continue
         name = "stream" if result is trace.chat_stream or result.deltas else "answer"
+        if result.finish_reason is None and result is trace.chat_stream and not is_asked_stream(trace):
+            continue  # a server may end it when our next request comes
         problem, reason = _problem(trace, result), result.finish_reason
         if problem is not None:
             yield Report(

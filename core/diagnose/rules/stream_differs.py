@@ -49,7 +49,7 @@ class _Difference(NamedTuple):
 
 def find(trace: Trace) -> Iterator[Report]:
     """Compare the two answers field by field."""
-    chat, stream = trace.chat, trace.chat_stream
+    chat, stream = trace.chat_whole or trace.chat, trace.chat_stream
     if chat is None or stream is None or chat.error or stream.error:
         return
     if not chat.token_ids or chat.token_ids != stream.token_ids:

@@ -271,8 +271,9 @@ class RunDocument:
         refusal: The server would not take the request.
         raw: Raw output.
         raw_again: Output of raw completion on the same prompt ids, run beside the chat.
-        chat: The chat answer.
-        chat_stream: The streamed chat answer.
+        chat: The chat answer as the request asked for it, whole or streamed.
+        chat_stream: The streamed chat answer; the same one where the request asks for a stream.
+        chat_whole: The answer that is not streamed, where the request asks for a stream and this was asked besides.
         parse: What the raw output holds, and what became of it.
         findings: What is wrong, worst first.
         verdict: The run in one sentence.
@@ -303,6 +304,7 @@ class RunDocument:
     raw_again: Completion | None
     chat: ChatResult | None
     chat_stream: ChatResult | None
+    chat_whole: ChatResult | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
     parse: ParseDocument | None
     findings: tuple[Finding, ...]
     verdict: Verdict | None

@@ -234,7 +234,8 @@ class Cost(NamedTuple):
 
 def cost_of(first: Trace, runs: int) -> Cost:
     """Return what a number of runs of a request will take."""
-    requests = sum(one is not None for one in (first.chat, first.raw_again, first.chat_stream)) or 1
+    besides = first.chat_whole if first.request.body.get("stream") is True else first.chat_stream
+    requests = sum(one is not None for one in (first.chat, first.raw_again, besides)) or 1
     prompt = next((one for one in (first.prompt, first.local_prompt) if one is not None and one.tokens), None)
     read = 0 if prompt is None else len(prompt.tokens or ())
     written = len(first.raw.token_ids or ()) if first.raw is not None else 0

@@ -23,7 +23,7 @@ async def reread(first: Trace, client: str) -> Trace:
         return first
     chat = replace(first.chat, message=mended_message(client, first.chat.message))
     special = frozenset() if first.vocabulary is None else frozenset(first.vocabulary.special.values())
-    trace = replace(first, chat=chat, chat_stream=None, parse=None, findings=(), verdict=None)
+    trace = replace(first, chat=chat, chat_stream=None, chat_whole=None, parse=None, findings=(), verdict=None)
     steps = sandbox_of().stream(read_run, trace, special)
     async with aclosing(checked_steps(steps, lambda: trace)) as checked:
         async for step in checked:

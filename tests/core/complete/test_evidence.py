@@ -566,8 +566,8 @@ async def test_a_stream_that_only_we_wanted_is_refused_without_guilt() -> None:
 
     assert ours.chat_stream is None
     assert any("streaming is off" in note and "tried beside" in note for note in ours.notes)
-    assert theirs.chat_stream is not None
-    assert theirs.chat_stream.error is not None
+    assert (theirs.chat, theirs.chat_stream) == (None, None)
+    assert theirs.refusal == Refusal(400, "streaming is off")
 
 
 async def test_the_run_itself_without_its_markers_gives_way_to_a_second_run_that_has_them() -> None:
@@ -600,7 +600,8 @@ async def test_cancelling_ends_every_generation() -> None:
     )
     behaviours = {"*": hang(), "/v1/chat/completions#stream": open_stream}
     async with faulty_server(behaviours) as server, ServerClient(server.base_url) as client:
-        task = asyncio.create_task(gather(client, SERVER, {"model": "m", "messages": []}))
+        vllm = replace(SERVER, kind="vllm")  # which is asked for everything at once
+        task = asyncio.create_task(gather(client, vllm, {"model": "m", "messages": []}))
         while len(server.received) < 3:
             await asyncio.sleep(0)
 
