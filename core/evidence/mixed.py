@@ -31,6 +31,10 @@ _OTHER_LEAD = re.compile(
 )
 _NOT_LEAD = re.compile(r"\b(?:actual|but|wrong|not|does(?:n't| not)|got)\b", re.IGNORECASE)
 _OUTPUT_LEAD = re.compile(r"\b(?:raw|model|generated)\b.{0,40}\b(?:output|text|completion|response)\b", re.IGNORECASE)
+_LEAD = re.compile(
+    r"(?m)^([^\n]{0,80}(?:\bmessage\.content|\b(?:raw|model) (?:output|completion))\b[^\n:]{0,20}):[ \t]*\n(?=\s*\S)",
+    re.IGNORECASE,
+)
 _CONTENT_LEAD = re.compile(r"\bcontent\b", re.IGNORECASE)
 
 
@@ -97,10 +101,10 @@ def _is_certain(whole: Evidence, text: str, blocks: Sequence[Block]) -> bool:
             return is_code and not kinds & {BlockKind.FENCED, BlockKind.PYTHON, BlockKind.COMMAND}
         case Form.OUTPUT:
             return recognise(text.lstrip()[:2_000]) is Form.OUTPUT and _begins_with_marker(text)
-        case Form.ERROR | Form.LOG | Form.OBJECT | Form.COMMAND:
-            return not kinds - {BlockKind.PROSE}
-        case _:
+        case Form.STREAM | Form.HAR | Form.LINES | Form.RUN | Form.EXCHANGE:
             return True
+        case _:
+            return Paste(text).value is not None or not kinds - {BlockKind.PROSE}
 
 
 def _begins_with_marker(text: str) -> bool:
@@ -169,25 +173,31 @@ def _of_block(block: Block, read: Read) -> Evidence | None:
     evidence, _ = _try(text, 1, read)
     if evidence is not None:
         return evidence
-    return _by_lead(block, text) if block.kind is BlockKind.FENCED else None
+    return _by_lead(block.lead, text) if block.kind is BlockKind.FENCED else None
 
 
 def _of_prose(text: str) -> Evidence | None:
     paste = Paste(text)
     found = find_reader(paste)
     if found is None or found[1] < LEAST_SCORE:
-        return None
+        return _after_lead(text)
     try:
         return found[0].read(paste)
     except RequestError:
         return None
 
 
-def _by_lead(block: Block, text: str) -> Evidence | None:
+def _after_lead(text: str) -> Evidence | None:
+    """Return the text below a line that says what it is: `Response choices[0].message.content:`."""
+    found = _LEAD.search(text)
+    return None if found is None else _by_lead(found[1], text[found.end() :].strip("\n"))
+
+
+def _by_lead(lead: str, text: str) -> Evidence | None:
     """Return what the line above a block says that it is: the content of a message, or a raw output."""
-    if _CONTENT_LEAD.search(block.lead):
+    if _CONTENT_LEAD.search(lead):
         chat = ChatResult({"role": "assistant", "content": text}, None)
         return Evidence(Form.ANSWER, "the content of a message", chat=chat)
-    if _OUTPUT_LEAD.search(block.lead):
+    if _OUTPUT_LEAD.search(lead):
         return Evidence(Form.OUTPUT, f"a raw output of {len(text):,} characters", raw=text)
     return None

@@ -156,7 +156,8 @@ def _by_fields(value: JSONObject) -> Callable[[JSONObject], JSON] | None:
         return _completion
     if "additional_kwargs" in value or "response_metadata" in value:
         return _langchain
-    if value.get("role") == "assistant" and ("tool_calls" in value or "content" in value):
+    is_message = value.get("role") == "assistant" and ("tool_calls" in value or "content" in value)
+    if is_message or (isinstance(value.get("tool_calls"), list) and "role" not in value and "messages" not in value):
         return _anthropic if isinstance(value.get("content"), list) and value.get("type") == "message" else _message
     return None
 
@@ -190,12 +191,12 @@ def _one_choice(value: JSONObject) -> JSON:
 def _message(value: JSONObject) -> JSON:
     """Return a message; of one that is cut only whole calls and whole texts, and `None` if there are none."""
     calls = value.get("tool_calls")
-    whole = [call for call in calls if not _is_cut(call)] if isinstance(calls, list) else []
+    whole = [call for call in calls if _is_whole_call(call)] if isinstance(calls, list) else []
     rest = {name: item for name, item in value.items() if name != "tool_calls"}
     message = _without_nulls(rest)
     message.setdefault("role", "assistant")
     if isinstance(calls, list):
-        message["tool_calls"] = [_without_nulls(as_object(call)) for call in whole]
+        message["tool_calls"] = [{"type": "function", **_without_nulls(as_object(call))} for call in whole]
     elif calls is not None:
         message["tool_calls"] = plain(calls)
     is_empty = not whole and not message.get("content")
@@ -293,6 +294,12 @@ def _camel(value: JSON) -> JSON:
 
 def _is_cut(value: JSON) -> bool:
     return not isinstance(value, dict) or CUT in value
+
+
+def _is_whole_call(call: JSON) -> bool:
+    """Say whether a call can be read: it is whole, or cut only after its function."""
+    function = as_object(as_object(call).get("function"))
+    return not _is_cut(call) or (CUT not in function and "name" in function and "arguments" in function)
 
 
 def _without_nulls(value: JSONObject) -> JSONObject:

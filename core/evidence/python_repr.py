@@ -34,7 +34,7 @@ _ANGLE = re.compile(r"<(?P<what>[^<>\n]{1,200})>")
 _MEMBER = re.compile(r"[\w.]+: (?P<value>'[^'\n]{0,100}'|-?\d{1,18})\Z")
 _ELLIPSIS = re.compile(r"\.\.\.|…")
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|\n|.)", re.DOTALL)
-_SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\n": ""}
+_SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\n": "", "/": "/"}
 _CLOSERS = {"[": "]", "(": ")", "{": "}"}
 _WORDS: dict[str, JSON] = {"None": None, "True": True, "False": False, "null": None, "true": True, "false": False}
 

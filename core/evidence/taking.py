@@ -34,6 +34,14 @@ def with_answer(evidence: Evidence, answer: Answer) -> Evidence:
     )
 
 
+def without_end(evidence: Evidence) -> Evidence:
+    """Return evidence of deltas alone: they have no word on how the answer ended, so none is missing."""
+    if evidence.chat is None:
+        return evidence
+    chat = replace(evidence.chat, body="")  # without a body nobody expects a word on how it ended
+    return replace(evidence, chat=chat, stream=chat)
+
+
 def is_cut(evidence: Evidence) -> bool:
     """Say whether the paste ends inside the answer: then nothing shows what the rest of it holds."""
     return CUT_NOTE in evidence.notes

@@ -30,7 +30,7 @@ from prompt_debugger.core.evidence.printed_objects import (
 )
 from prompt_debugger.core.evidence.python_repr import Printed, read_fields, read_printed
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
-from prompt_debugger.core.evidence.taking import CUT_NOTE, with_answer
+from prompt_debugger.core.evidence.taking import CUT_NOTE, with_answer, without_end
 
 MOST_OBJECTS = 20_000
 _MOST_READ = 4  # times the text
@@ -79,10 +79,7 @@ def _read(paste: Paste) -> Evidence:
 def _stream(values: list[JSONObject]) -> Evidence:
     words = f"{len(values):,} printed events of a stream"
     evidence = with_answer(Evidence(Form.OBJECT, words), read_stream(stream_text(values)))
-    if evidence.chat is None or not has_no_end(values):
-        return evidence
-    chat = replace(evidence.chat, body="")  # without a body nobody expects a word on how it ended
-    return replace(evidence, chat=chat, stream=chat)
+    return without_end(evidence) if has_no_end(values) else evidence
 
 
 def _printed(text: str) -> list[JSONObject]:

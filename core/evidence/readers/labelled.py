@@ -1,0 +1,91 @@
+"""Fields that somebody's script printed with labels, or that a report lists: one part of an answer a line.
+
+    finish_reason: stop                      # content:           "apple<eos>"
+    streamed tool call name: predict_x       tool call arguments = {"a": 1}
+
+The last label of a kind counts: scripts print pieces first and the whole at the end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, Usage
+from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.json_of import json_of
+from prompt_debugger.core.evidence.readers.base import Paste, Reader
+
+_LINE = re.compile(
+    r"(?m)^[ \t]*(?:(?:#|//|\*|-|>)[ \t]*)?+(?P<label>[A-Za-z][\w .\[\]`'\"()]{1,70}?)[ \t]*[:=][ \t]*"
+    r"(?P<value>[^\n]*)$"
+)
+_ARROW = re.compile(r"[ \t]{2,}<[-=]+.*$")
+_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("finish_reason", re.compile(r"finish[_ ]reason[`'\"\]]*$")),
+    ("completion_tokens", re.compile(r"completion[_ ]tokens[`'\"\]]*$")),
+    ("prompt_tokens", re.compile(r"prompt[_ ]tokens[`'\"\]]*$")),
+    ("id", re.compile(r"tool[_ ]calls?[_ ]id$")),
+    ("name", re.compile(r"(?:tool[_ ]calls?|function|tool)[_ ]?name$")),
+    ("arguments", re.compile(r"(?:tool[_ ]calls?|function|tool|called)\b.{0,20}\barguments\b.{0,20}$")),
+    ("reasoning_content", re.compile(r"\breasoning(?:[_ ]content)?[`'\"\]]*$")),
+    ("content", re.compile(r"(?:^|[ .\[`'\"])content[`'\"\]]*$")),
+)
+_CODE = re.compile(r"(?m)^[ \t]*(?:import |from [\w.]+ import |def |- name:|apiVersion)|\.create\(")
+
+
+def _finds(paste: Paste) -> float:
+    if paste.value is not None or _CODE.search(paste.text[:20_000]):
+        return 0.0
+    fields = _fields(paste.text)
+    if "name" in fields and "arguments" in fields:
+        return 0.95  # surer than deltas without contents that a script prints beside them
+    return 0.65 if "content" in fields and {"finish_reason", "completion_tokens"} & {*fields} else 0.0
+
+
+def _fields(text: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for line in _LINE.finditer(text):
+        label = line["label"].strip().lower()
+        kind = next((kind for kind, pattern in _KINDS if pattern.search(label)), None)
+        if kind is not None:
+            found[kind] = _ARROW.sub("", line["value"]).strip()
+    return found
+
+
+def _read(paste: Paste) -> Evidence:
+    fields = _fields(paste.text)
+    if not {"content", "arguments"} & {*fields}:
+        raise RequestError("No label names a part of an answer.", "Paste the answer as JSON.")
+    message: JSONObject = {"role": "assistant", "content": _text(fields["content"]) if "content" in fields else None}
+    if "reasoning_content" in fields:
+        message["reasoning_content"] = _text(fields["reasoning_content"])
+    if "name" in fields and "arguments" in fields:
+        function: JSONObject = {"name": _text(fields["name"]), "arguments": fields["arguments"]}
+        message["tool_calls"] = [{"id": fields.get("id"), "type": "function", "function": function}]
+    reason = _text(fields["finish_reason"]) if "finish_reason" in fields else None
+    chat = ChatResult(message, reason, usage=_usage(fields))
+    named = ", ".join(f"`{name}`" for name in fields)
+    note = f"The answer was put together from labels in the text: {named}."
+    return Evidence(Form.ANSWER, "fields of a chat response", chat=chat, finish_reason=reason, notes=(note,))
+
+
+def _text(value: str) -> str:
+    """Return what a line shows as the value: without the quotes of JSON or Python around it."""
+    read: JSON = json_of(value) if value.startswith('"') else None
+    if isinstance(read, str):
+        return read
+    return value[1:-1] if len(value) > 1 and value[0] in "'\"`" and value[-1] == value[0] else value
+
+
+def _usage(fields: Mapping[str, str]) -> Usage | None:
+    counts = [
+        int(found[0]) if (found := re.match(r"\d{1,9}", fields.get(name, ""))) else None
+        for name in ("prompt_tokens", "completion_tokens")
+    ]
+    return Usage(counts[0], counts[1], None) if any(count is not None for count in counts) else None
+
+
+READER = Reader(Form.ANSWER, _finds, _read)

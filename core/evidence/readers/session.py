@@ -1,0 +1,200 @@
+"""Sessions of agents and exports of conversations: the last exchange, or the one asked for, counted from the end.
+
+    Claude Code   {"type": "assistant", "message": {"role": "assistant", "content": [{"type": "tool_use", …}]}, …}
+    Codex         {"type": "response_item", "payload": {"type": "function_call", …}}
+    OpenCode      {"info": {…}, "messages": [{"info": {"role": …}, "parts": […]}]}
+    ShareGPT      {"conversations": [{"from": "human", "value": …}, {"from": "gpt", "value": …}]}
+
+Sources: session files that people have posted, 2026. Agents do not keep the tools that they offered.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject, Request
+from prompt_debugger.core.evidence.answers import read_answer
+from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.json_of import json_lines, json_of
+from prompt_debugger.core.evidence.readers.base import Paste, Reader
+from prompt_debugger.core.evidence.taking import with_answer
+from prompt_debugger.core.request import body_text, read_request
+
+_LOOKED_AT = 40  # lines: sessions begin with summaries, snapshots, settings
+_ROLES: Mapping[str, str] = {
+    "human": "user", "user": "user", "gpt": "assistant", "assistant": "assistant", "model": "assistant",
+    "chatgpt": "assistant", "system": "system", "tool": "tool", "observation": "tool", "function_response": "tool",
+    "function_call": "assistant",
+}  # fmt: skip
+_NO_TOOLS = "The session does not hold the tools that were offered, so calls are not checked against them."
+
+
+class _Exchange(NamedTuple):
+    body: JSONObject | None
+    answer: JSON
+    raw: str | None = None
+
+
+def _finds(paste: Paste) -> float:
+    if isinstance(paste.value, dict):
+        return 0.9 if _is_export(paste.value) else 0.0
+    kinds = [_kind(line) for line in _lines(paste.text)[:_LOOKED_AT]]
+    return 0.9 if any(kinds) else 0.0
+
+
+def _lines(text: str) -> list[str]:
+    """Return lines that are JSON objects; the first or last may be cut."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines if json_lines(text) or (len(lines) > 1 and lines[1].startswith('{"')) else []
+
+
+def _kind(line: str) -> str:
+    if not ('"response_item"' in line or '"message"' in line):
+        return ""
+    value = as_object(json_of(line))
+    if value.get("type") == "response_item" and isinstance(value.get("payload"), dict):
+        return "Codex"
+    is_turn = value.get("type") in ("user", "assistant") and isinstance(value.get("message"), dict)
+    return "Claude Code" if is_turn and ("uuid" in value or "sessionId" in value or "session_id" in value) else ""
+
+
+def _is_export(value: JSONObject) -> bool:
+    turns, messages = value.get("conversations"), value.get("messages")
+    if isinstance(turns, list) and turns:
+        return all("from" in as_object(turn) and "value" in as_object(turn) for turn in turns[:3])
+    return isinstance(messages, list) and bool(messages) and all("parts" in as_object(one) for one in messages[:3])
+
+
+def _read(paste: Paste) -> Evidence:
+    name, exchanges = _exchanges(paste)
+    if not exchanges:
+        raise RequestError("The session holds no answer of a model.", "Paste the lines around the answer.")
+    if paste.row > len(exchanges):
+        raise RequestError(f"There is no number {paste.row}: it holds {len(exchanges):,}.", "Choose a smaller number.")
+    found = exchanges[-paste.row]
+    words = f"a session of {name}, exchange {paste.row} of {len(exchanges):,} from the end"
+    evidence = Evidence(Form.LINES, words, row=paste.row, rows=len(exchanges))
+    has_tools = found.body is not None and bool(found.body.get("tools"))
+    request = None if found.body is None or not has_tools else _request(found.body)
+    if found.answer is not None:
+        evidence = with_answer(evidence, read_answer(found.answer))
+    notes = evidence.notes if has_tools else (*evidence.notes, _NO_TOOLS)
+    return replace(evidence, request=request, raw=found.raw if found.raw is not None else evidence.raw, notes=notes)
+
+
+def _request(body: JSONObject) -> Request | None:
+    try:
+        return read_request(body_text(body))
+    except RequestError:
+        return None
+
+
+def _exchanges(paste: Paste) -> tuple[str, list[_Exchange]]:
+    if isinstance(paste.value, dict):
+        if "conversations" in paste.value:
+            return "a ShareGPT export", _of_sharegpt(paste.value)
+        return "OpenCode", _of_opencode(paste.value)
+    values = [as_object(json_of(line)) for line in _lines(paste.text)]
+    if any(value.get("type") == "response_item" for value in values):
+        return "Codex", _of_codex(
+            [as_object(one.get("payload")) for one in values if one.get("type") == "response_item"]
+        )
+    return "Claude Code", _of_claude(values)
+
+
+def _of_claude(values: Sequence[JSONObject]) -> list[_Exchange]:
+    """Return the assistant's messages; lines of one message id are blocks of one answer."""
+    answers: list[JSONObject] = []
+    last_id: JSON = None
+    for value in values:
+        message = as_object(value.get("message"))
+        if value.get("type") != "assistant" or value.get("isSidechain") is True:
+            last_id = None if value.get("type") == "user" else last_id
+            continue
+        content = message.get("content")
+        blocks: list[JSON] = content if isinstance(content, list) else [{"type": "text", "text": content}]
+        if answers and last_id is not None and message.get("id") == last_id:
+            before = answers[-1]["content"]
+            answers[-1] = {**message, "content": [*(before if isinstance(before, list) else []), *blocks]}
+        else:
+            answers.append({**message, "content": blocks})
+        last_id = message.get("id")
+    return [_Exchange(None, {**answer, "type": "message", "role": "assistant"}) for answer in answers]
+
+
+def _of_codex(items: Sequence[JSONObject]) -> list[_Exchange]:
+    exchanges: list[_Exchange] = []
+    output: list[JSON] = []
+    for item in items:
+        if item.get("type") in ("function_call", "reasoning", "custom_tool_call") or item.get("role") == "assistant":
+            output.append(item)
+        elif output:
+            exchanges.append(_Exchange(None, {"object": "response", "output": output}))
+            output = []
+    if output:
+        exchanges.append(_Exchange(None, {"object": "response", "output": output}))
+    return [one for one in exchanges if _says_something(as_object(one.answer).get("output"))]
+
+
+def _says_something(output: JSON) -> bool:
+    items = output if isinstance(output, list) else []
+    return any(as_object(item).get("type") in ("function_call", "message") for item in items)
+
+
+def _of_opencode(value: JSONObject) -> list[_Exchange]:
+    messages = value.get("messages")
+    exchanges: list[_Exchange] = []
+    for message in messages if isinstance(messages, list) else []:
+        info, parts = as_object(as_object(message).get("info")), as_object(message).get("parts")
+        if info.get("role", as_object(message).get("role")) != "assistant" or not isinstance(parts, list):
+            continue
+        exchanges.append(_Exchange(None, _message_of_parts([as_object(part) for part in parts])))
+    return exchanges
+
+
+def _message_of_parts(parts: Sequence[JSONObject]) -> JSONObject:
+    texts = [str(part.get("text", "")) for part in parts if part.get("type") == "text"]
+    thoughts = [str(part.get("text", "")) for part in parts if part.get("type") == "reasoning"]
+    calls: list[JSON] = [
+        {
+            "id": part.get("callID"),
+            "type": "function",
+            "function": {
+                "name": part.get("tool"),
+                "arguments": json.dumps(as_object(part.get("state")).get("input"), ensure_ascii=False),
+            },
+        }
+        for part in parts
+        if part.get("type") == "tool"
+    ]
+    message: JSONObject = {"role": "assistant", "content": "".join(texts) or None}
+    if thoughts:
+        message["reasoning_content"] = "\n".join(thoughts)
+    return {**message, "tool_calls": calls} if calls else message
+
+
+def _of_sharegpt(value: JSONObject) -> list[_Exchange]:
+    """Return what the model wrote in each turn: training data hold raw outputs, not what a server made of them."""
+    turns = [as_object(turn) for turn in value["conversations"]] if isinstance(value["conversations"], list) else []
+    tools = value.get("tools")
+    tools = json_of(tools) if isinstance(tools, str) else tools
+    exchanges: list[_Exchange] = []
+    messages: list[JSON] = []
+    for turn in turns:
+        role, text = _ROLES.get(str(turn.get("from")), "user"), turn.get("value")
+        if not isinstance(text, str):
+            continue
+        if role == "assistant":
+            body: JSONObject = {"messages": [*messages], **({"tools": tools} if isinstance(tools, list) else {})}
+            exchanges.append(_Exchange(body, None, text))
+        messages.append({"role": role, "content": text})
+    return exchanges
+
+
+READER = Reader(Form.LINES, _finds, _read)

@@ -1,0 +1,302 @@
+"""Spans of OpenTelemetry that recorded a call of a model: OTLP JSON, a printed span, or a bag of attributes.
+
+    gen_ai.input.messages, gen_ai.output.messages, gen_ai.tool.definitions      the conventions of 2025 and later
+    gen_ai.user.message, gen_ai.choice                                          events of the conventions before
+    gen_ai.prompt.0.content, gen_ai.completion.0.tool_calls.0.name              OpenLLMetry
+    llm.input_messages.0.message.content, llm.output_messages.0.message…        OpenInference
+
+Source: OpenTelemetry's semantic conventions for generative AI, 1.28 to 1.38.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject, Request
+from prompt_debugger.core.evidence.answers import read_answer
+from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.json_of import json_lines, json_of
+from prompt_debugger.core.evidence.readers.base import Paste, Reader
+from prompt_debugger.core.evidence.taking import with_answer
+from prompt_debugger.core.request import body_text, read_request
+
+MOST_SPANS = 5_000
+MOST_INDEX = 5_000
+_SIGNS = ('"gen_ai.', '"llm.input_messages', '"llm.output_messages', '"gen_ai"')
+_ROLE_OF_EVENT: Mapping[str, str] = {
+    "gen_ai.system.message": "system",
+    "gen_ai.user.message": "user",
+    "gen_ai.assistant.message": "assistant",
+    "gen_ai.tool.message": "tool",
+}
+_OPTIONS = ("temperature", "top_p", "max_tokens", "seed", "frequency_penalty", "presence_penalty")
+
+
+def _finds(paste: Paste) -> float:
+    text = paste.text
+    if not any(sign in text for sign in _SIGNS):
+        return 0.0
+    return 0.95 if next(_calls(_values(paste)), None) is not None else 0.0
+
+
+def _values(paste: Paste) -> list[JSON]:
+    if isinstance(paste.value, list):
+        return paste.value
+    return [paste.value] if paste.value is not None else [json_of(line) for line in json_lines(paste.text)]
+
+
+def _read(paste: Paste) -> Evidence:
+    spans = list(_calls(_values(paste)))
+    if paste.row > len(spans):
+        raise RequestError(f"There is no number {paste.row}: it holds {len(spans):,}.", "Choose a smaller number.")
+    attributes, events = spans[paste.row - 1]
+    messages, answer = _messages(attributes, events), _answer(attributes, events)
+    words = "a span of a model's call" + (f", {paste.row} of {len(spans):,}" if len(spans) > 1 else "")
+    evidence = Evidence(
+        Form.EXCHANGE, words, row=paste.row if len(spans) > 1 else 0, rows=len(spans) * (len(spans) > 1)
+    )
+    if answer is not None:
+        evidence = with_answer(evidence, read_answer(answer))
+    tools = _tools(attributes)
+    if messages and (tools or not _has_calls(answer)):
+        evidence = replace(evidence, request=_request(attributes, messages, tools))
+    if evidence.request is None and answer is None:
+        raise RequestError("The span holds neither messages nor an answer.", "Record the contents of messages, too.")
+    return evidence
+
+
+def _has_calls(answer: JSONObject | None) -> bool:
+    return "tool_calls" in json.dumps(answer)
+
+
+def _request(attributes: JSONObject, messages: list[JSON], tools: list[JSON]) -> Request | None:
+    body: JSONObject = {
+        "model": attributes.get("gen_ai.request.model", attributes.get("llm.model_name")),
+        "messages": messages,
+    }
+    if tools:
+        body["tools"] = tools
+    options = {name: attributes.get(f"gen_ai.request.{name}") for name in _OPTIONS}
+    body |= {name: value for name, value in options.items() if isinstance(value, int | float)}
+    try:
+        return read_request(body_text({name: value for name, value in body.items() if value is not None}))
+    except RequestError:
+        return None
+
+
+def _calls(values: Sequence[JSON]) -> Iterator[tuple[JSONObject, list[JSONObject]]]:
+    """Yield attributes and events of the spans that hold messages."""
+    for attributes, events in _spans(values):
+        if _messages(attributes, events) or _answer(attributes, events) is not None:
+            yield attributes, events
+
+
+def _spans(values: Sequence[JSON]) -> Iterator[tuple[JSONObject, list[JSONObject]]]:
+    stack = [value for value in reversed(values[:MOST_SPANS]) if isinstance(value, dict)]
+    count = 0
+    while stack and count < MOST_SPANS:
+        value = stack.pop()
+        count += 1
+        for name in ("resourceSpans", "resource_spans", "scopeSpans", "scope_spans", "spans", "batches", "logRecords"):
+            inner = value.get(name)
+            stack.extend(item for item in reversed(inner if isinstance(inner, list) else []) if isinstance(item, dict))
+        if "attributes" in value:
+            events = value.get("events")
+            yield _bag(value["attributes"]), [as_object(one) for one in events] if isinstance(events, list) else []
+        elif any(name.startswith(("gen_ai.", "llm.")) for name in value):
+            yield value, []
+
+
+def _bag(attributes: JSON) -> JSONObject:
+    """Return attributes by name, be they an object or OTLP's list of keys and values."""
+    if isinstance(attributes, dict):
+        return _flat(attributes)
+    found: JSONObject = {}
+    for item in attributes if isinstance(attributes, list) else []:
+        entry = as_object(item)
+        if isinstance(entry.get("key"), str):
+            found[str(entry["key"])] = _value(entry.get("value"))
+    return found
+
+
+def _flat(attributes: JSONObject) -> JSONObject:
+    """Return attributes with dots in their names where an exporter nested them: `{"gen_ai": {"input": …}}`."""
+    nested = attributes.get("gen_ai")
+    if not isinstance(nested, dict):
+        return attributes
+    found = dict(attributes)
+    stack: list[tuple[str, JSON]] = [("gen_ai", nested)]
+    while stack:
+        name, value = stack.pop()
+        if isinstance(value, dict) and name.count(".") < 4:
+            stack.extend((f"{name}.{key}", item) for key, item in value.items())
+        else:
+            found[name] = value
+    return found
+
+
+def _value(value: JSON) -> JSON:
+    holder = as_object(value)
+    for name in ("stringValue", "boolValue", "doubleValue", "string_value"):
+        if name in holder:
+            return holder[name]
+    if "intValue" in holder:
+        return int(str(holder["intValue"])) if str(holder["intValue"]).lstrip("-").isdecimal() else None
+    items = as_object(holder.get("arrayValue")).get("values")
+    if isinstance(items, list):
+        return [_value(item) for item in items]
+    pairs = as_object(holder.get("kvlistValue")).get("values")
+    if isinstance(pairs, list):
+        return {str(as_object(pair).get("key")): _value(as_object(pair).get("value")) for pair in pairs}
+    return None if holder else value
+
+
+def _messages(attributes: JSONObject, events: Sequence[JSONObject]) -> list[JSON]:
+    system = _decoded(attributes.get("gen_ai.system_instructions"))
+    told = _decoded(attributes.get("gen_ai.input.messages"))
+    if isinstance(told, list) and told:
+        head: list[JSON] = (
+            [{"role": "system", "content": _joined(system)}] if isinstance(system, list) and system else []
+        )
+        return [*head, *(message for one in told for message in _of_parts(as_object(one)))]
+    found = [
+        {"role": role, **_content_of(event)}
+        for event in events
+        if (role := _ROLE_OF_EVENT.get(str(event.get("name", event.get("event_name"))))) is not None
+    ]
+    if found:
+        return [*found]
+    rows = _indexed(attributes, "gen_ai.prompt.") or _indexed(attributes, "llm.input_messages.")
+    return [_row_message(row) for row in rows if row.get("role") or row.get("message.role")]
+
+
+def _answer(attributes: JSONObject, events: Sequence[JSONObject]) -> JSONObject | None:
+    told = _decoded(attributes.get("gen_ai.output.messages"))
+    reasons = _decoded(attributes.get("gen_ai.response.finish_reasons"))
+    reason = reasons[0] if isinstance(reasons, list) and reasons else None
+    if isinstance(told, list) and told:
+        first = as_object(told[0])
+        message = next(iter(_of_parts(first)), None)
+        return None if message is None else _choice(message, first.get("finish_reason", reason), attributes)
+    for event in events:
+        if str(event.get("name", event.get("event_name"))) == "gen_ai.choice":
+            held = _content_of(event)
+            message = as_object(_decoded(held.get("message"))) or {"content": held.get("content")}
+            return _choice({"role": "assistant", **message}, held.get("finish_reason", reason), attributes)
+    rows = _indexed(attributes, "gen_ai.completion.") or _indexed(attributes, "llm.output_messages.")
+    return _choice(_row_message(rows[0]), rows[0].get("finish_reason", reason), attributes) if rows else None
+
+
+def _choice(message: JSONObject, reason: JSON, attributes: JSONObject) -> JSONObject:
+    usage = {
+        "prompt_tokens": attributes.get("gen_ai.usage.input_tokens", attributes.get("gen_ai.usage.prompt_tokens")),
+        "completion_tokens": attributes.get(
+            "gen_ai.usage.output_tokens", attributes.get("gen_ai.usage.completion_tokens")
+        ),
+    }
+    word = {"tool_call": "tool_calls"}.get(str(reason), reason)
+    return {"choices": [{"index": 0, "message": message, "finish_reason": word}], "usage": usage}
+
+
+def _of_parts(message: JSONObject) -> list[JSONObject]:
+    """Return what a message of parts is: one of chat completions, and one for each result of a tool."""
+    parts = message.get("parts")
+    if not isinstance(parts, list):
+        return (
+            [{"role": message.get("role", "user"), "content": message.get("content")}] if "content" in message else []
+        )
+    kinds = [(as_object(part).get("type"), as_object(part)) for part in parts]
+    results = [part for kind, part in kinds if kind == "tool_call_response"]
+    if results:
+        return [
+            {"role": "tool", "tool_call_id": one.get("id"), "content": _text_of(one.get("response", one.get("result")))}
+            for one in results
+        ]
+    found: JSONObject = {"role": message.get("role", "assistant")}
+    texts = [str(part.get("content", "")) for kind, part in kinds if kind == "text"]
+    thoughts = [str(part.get("content", "")) for kind, part in kinds if kind in ("reasoning", "thinking")]
+    calls: list[JSON] = [_call(part) for kind, part in kinds if kind == "tool_call"]
+    found["content"] = "".join(texts) if texts else None
+    if thoughts:
+        found["reasoning_content"] = "\n".join(thoughts)
+    return [{**found, "tool_calls": calls} if calls else found]
+
+
+def _call(part: JSONObject) -> JSONObject:
+    function = {"name": part.get("name"), "arguments": _text_of(part.get("arguments"))}
+    return {"id": part.get("id"), "type": "function", "function": function}
+
+
+def _content_of(event: JSONObject) -> JSONObject:
+    """Return what an event holds: its body, or its attributes, or the JSON text in one of them."""
+    body = event.get("body")
+    held = as_object(body) or _bag(event.get("attributes"))
+    inner = as_object(
+        _decoded(held.get("gen_ai.event.content", held.get("gen_ai.prompt", held.get("gen_ai.completion"))))
+    )
+    held = inner or held
+    calls = _decoded(held.get("tool_calls"))
+    return {**held, "tool_calls": calls} if calls is not None else held
+
+
+def _indexed(attributes: JSONObject, prefix: str) -> list[JSONObject]:
+    """Return rows of attributes named `prefix` N `.` rest, in order."""
+    rows: dict[int, JSONObject] = {}
+    for name, value in attributes.items():
+        if name.startswith(prefix):
+            number, _, rest = name[len(prefix) :].partition(".")
+            if number.isdecimal() and len(number) < 5 and rest:
+                rows.setdefault(int(number), {})[rest] = value
+    return [rows[number] for number in sorted(rows)]
+
+
+def _row_message(row: JSONObject) -> JSONObject:
+    row = {name.removeprefix("message."): value for name, value in row.items()}
+    message: JSONObject = {"role": row.get("role", "assistant"), "content": row.get("content")}
+    calls: list[JSON] = []
+    for call in _indexed(row, "tool_calls."):
+        held = {name.removeprefix("tool_call.").removeprefix("function."): value for name, value in call.items()}
+        calls.append(_call(held))
+    if calls:
+        message["tool_calls"] = calls
+    if row.get("tool_call_id"):
+        message["tool_call_id"] = row["tool_call_id"]
+    return message
+
+
+def _tools(attributes: JSONObject) -> list[JSON]:
+    told = _decoded(attributes.get("gen_ai.tool.definitions"))
+    found: list[JSON] = []
+    for tool in told if isinstance(told, list) else _indexed(attributes, "llm.request.functions."):
+        held = as_object(tool)
+        function = as_object(held.get("function")) or {
+            name: _decoded(held.get(name)) if name == "parameters" else held.get(name)
+            for name in ("name", "description", "parameters")
+            if held.get(name) is not None
+        }
+        if function.get("name"):
+            found.append({"type": "function", "function": function})
+    return found
+
+
+def _decoded(value: JSON) -> JSON:
+    if not isinstance(value, str):
+        return value
+    read = json_of(value)
+    return value if read is None else read
+
+
+def _joined(parts: JSON) -> str:
+    return "".join(str(as_object(part).get("content", "")) for part in (parts if isinstance(parts, list) else []))
+
+
+def _text_of(value: JSON) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+READER = Reader(Form.EXCHANGE, _finds, _read)

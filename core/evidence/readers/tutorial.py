@@ -1,0 +1,126 @@
+"""What the tutorials' scripts print: a prompt with its continuation, apart or in one text.
+
+    Prompt: 'Hello, my name is', Generated text: ' Joel'        vLLM's offline examples
+    Prompt:    'Hello'                                          later ones
+    Output:    ' Joel'
+    [{'generated_text': '<|im_start|>user Hi<|im_end|> …'}]         transformers' pipelines
+    <|im_start|>user Hi<|im_end|><|im_start|>assistant Hello        a decoded sequence
+
+A prompt never counts as output: where a text goes on after the last opening of the model's turn, that is the output.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON
+from prompt_debugger.core.evidence.answers import read_answer
+from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.python_repr import plain, read_printed
+from prompt_debugger.core.evidence.readers.base import Paste, Reader
+from prompt_debugger.core.evidence.taking import with_answer
+
+_PAIR = re.compile(r"(?m)^[ \t]*Prompt:\s{0,4}(?=['\"])")
+_GENERATED = re.compile(r"\s*+,?\s*+(?:Generated[ _]text|Output|Generated|Completion|Response):\s{0,4}(?=['\"])")
+_PIPELINE = re.compile(r"\[?\s*+\{\s*+['\"]generated_text['\"]\s*+:")
+_OPENS = re.compile(
+    r"\s*+(?:<s>|<bos>|<\|begin_of_text\|>|<｜begin▁of▁sentence｜>|\[gMASK\]<sop>|<\|startoftext\|>)*+\s*+"
+    r"(?:<\|im_start\|>(?:system|user|developer)\b|<\|start_header_id\|>(?:system|user)\b|\[INST\]|\[SYSTEM_PROMPT\]|"
+    r"\[AVAILABLE_TOOLS\]|<start_of_turn>user\b|<\|turn>(?:system|user)\b|<\|(?:system|user)\|>|<｜User｜>|"
+    r"<\|start\|>(?:system|developer|user)\b|<\|im_(?:system|user)\|>|<\|header_start\|>(?:system|user)\b|"
+    r"<\|start_of_role\|>(?:system|user)\b|<\|tool_declare\|>)"
+)
+_TURN = re.compile(
+    r"<\|im_start\|>assistant\n?|<\|start_header_id\|>assistant<\|end_header_id\|>\n{0,2}|\[/INST\]|"
+    r"<start_of_turn>model\n?|<\|turn>model\n?|<\|assistant\|>\n?|<｜Assistant｜>|<\|start\|>assistant|"
+    r"<\|im_assistant\|>assistant<\|im_middle\|>|<\|header_start\|>assistant<\|header_end\|>\n{0,2}|"
+    r"<\|start_of_role\|>assistant<\|end_of_role\|>"
+)
+
+
+def split_prompt(text: str) -> tuple[str, str] | None:
+    """Return prompt and output of a text that begins with a conversation; `None` if it does not.
+
+    The output begins after the last opening of the model's turn, so that a history within the prompt belongs to it.
+    """
+    if _OPENS.match(text) is None:
+        return None
+    last = None
+    for found in _TURN.finditer(text):
+        last = found
+    return (text, "") if last is None else (text[: last.end()], text[last.end() :])
+
+
+def _finds(paste: Paste) -> float:
+    text = paste.text
+    if _pair(text) is not None:
+        return 0.8
+    if _PIPELINE.match(text.lstrip("\ufeff")):
+        return 0.95
+    return 0.75 if split_prompt(text.lstrip("\ufeff")) is not None else 0.0
+
+
+def _pair(text: str, row: int = 1) -> tuple[str, str] | None:
+    """Return prompt and continuation that a script printed; of several pairs the one of that number."""
+    at = 0
+    for found in _PAIR.finditer(text):
+        if found.start() < at:
+            continue
+        prompt = read_printed(text, found.end())
+        after = None if prompt is None or prompt.is_cut else _GENERATED.match(text, prompt.stop)
+        if prompt is None or after is None:
+            return None
+        output = read_printed(text, after.end())
+        if output is None or output.is_cut or not isinstance(prompt.value, str) or not isinstance(output.value, str):
+            return None
+        at = output.stop
+        row -= 1
+        if row == 0:
+            return prompt.value, output.value
+    return None
+
+
+def _read(paste: Paste) -> Evidence:
+    text = paste.text.lstrip("\ufeff")
+    pair = _pair(text, paste.row)
+    if pair is not None:
+        return Evidence(Form.OUTPUT, "a printed prompt and its continuation", prompt=pair[0], raw=pair[1])
+    if _PIPELINE.match(text):
+        read = read_printed(text)
+        return _pipeline(None if read is None or read.is_cut else plain(read.value))
+    parts = split_prompt(text)
+    if parts is None:
+        raise RequestError("The text is not a conversation with a model's turn.", "Read it as a raw output.")
+    return _of_parts(Evidence(Form.OUTPUT, "a prompt"), *parts)
+
+
+def _of_parts(evidence: Evidence, prompt: str, output: str) -> Evidence:
+    if not output:
+        note = "The text ends where the model's turn begins: it is a prompt, and holds no output."
+        return replace(evidence, prompt=prompt, notes=(*evidence.notes, note))
+    words = f"a prompt and a raw output of {len(output):,} characters"
+    note = "The text begins with the prompt; what follows the last opening of the model's turn is the output."
+    return replace(evidence, words=words, prompt=prompt, raw=output, notes=(*evidence.notes, note))
+
+
+def _pipeline(value: JSON) -> Evidence:
+    first = value[0] if isinstance(value, list) and value else value
+    text = as_object(first).get("generated_text")
+    if isinstance(text, list) and text:
+        return with_answer(Evidence(Form.OBJECT, "what a pipeline generated"), read_answer(text[-1]))
+    if not isinstance(text, str):
+        raise RequestError("The pipeline's text is cut.", "Paste all of what was printed.")
+    parts = split_prompt(text)
+    if parts is not None:
+        return _of_parts(Evidence(Form.OBJECT, "what a pipeline generated"), *parts)
+    note = (
+        "A pipeline prints the prompt before the output unless `return_full_text=False`; where one ends is not known."
+    )
+    return Evidence(Form.OBJECT, "what a pipeline generated", raw=text, notes=(note,))
+
+
+READER = Reader(Form.OUTPUT, _finds, _read)
