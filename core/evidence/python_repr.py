@@ -236,6 +236,7 @@ class _Scanner:
             if after is None or not _STRING_START.match(self._text, after.end()):
                 return "".join(parts)
             self.at = after.end()
+        self.at = len(self._text)  # the string is never closed
         return self._cut()
 
 

@@ -1,0 +1,71 @@
+"""JSON of an answer that ends before its end: what is whole in it is read, and nothing that stood open.
+
+    {"choices": [{"message": {"role": "assistant", "tool_calls": [{"id": "c1", …
+    "tool_calls": [{"id": "0", "function": {"name": "f", "argum…
+
+Half a text looks like half an answer, and `tool_calls` beside no call like a fault: who copied it cut it, not a server.
+"""
+
+from __future__ import annotations
+
+import re
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.core.evidence.answers import read_answer
+from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.printed_objects import answer_of, has_cut_answer
+from prompt_debugger.core.evidence.python_repr import read_printed
+from prompt_debugger.core.evidence.readers.base import Paste, Reader
+from prompt_debugger.core.evidence.taking import CUT_NOTE, with_answer
+
+_LEFT_OUT = re.compile(r"(?:[\s,]|\.\.\.|…)*+")
+_FIELD = re.compile(r"\"(?:choices|message|tool_calls)\"\s*+:")
+_ANSWER = re.compile(r"\"(?:choices|message|tool_calls)\"\s*+:|\"role\"\s*+:\s*+\"assistant\"")
+_REQUEST = re.compile(r"\"(?:messages|input|contents)\"\s*+:")
+_CLOSED = "Brackets that the pasted text leaves open were closed."
+_BEGINS = "The JSON begins in the middle; what stood before is not known."
+
+
+def _finds(paste: Paste) -> float:
+    return 0.0 if paste.value is not None or _value(paste.text) is None else 0.7
+
+
+def _value(text: str) -> JSONObject | None:
+    """Return an answer that is open where the text ends; `None` of anything else, as of JSON with a slip in it."""
+    inner, is_begun_inside = _inner(text)
+    if inner is None or _REQUEST.search(inner[:4_000]) or not _ANSWER.search(inner[:20_000]):
+        return None
+    read = read_printed("{" + inner if is_begun_inside else inner)
+    if read is None or not read.is_cut or read.stop < len(inner.rstrip()) - 1 or not isinstance(read.value, dict):
+        return None
+    return read.value
+
+
+def _inner(text: str) -> tuple[str | None, bool]:
+    start = text.lstrip("\ufeff \t\r\n")
+    if start.startswith("{"):
+        return start, False
+    found = _LEFT_OUT.match(start)
+    start = start if found is None else start[found.end() :]
+    return (start, True) if _FIELD.match(start) else (None, False)
+
+
+def _read(paste: Paste) -> Evidence:
+    value = _value(paste.text)
+    answer = None if value is None else answer_of(value)
+    if answer is None:
+        raise RequestError("The JSON ends before anything of an answer that can be read.", "Paste all of it.")
+    notes = [_CLOSED]
+    if not paste.text.lstrip("\ufeff \t\r\n").startswith("{"):
+        notes.append(_BEGINS)
+    if "..." in paste.text or "…" in paste.text:
+        notes.append("Where `...` stands something was left out; what it was is not known.")
+    if has_cut_answer(value):
+        notes.append(CUT_NOTE)
+    evidence = Evidence(Form.FRAGMENT, "a fragment of an answer", notes=tuple(notes))
+    return with_answer(evidence, read_answer(answer))
+
+
+READER = Reader(Form.FRAGMENT, _finds, _read)
