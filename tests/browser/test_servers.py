@@ -152,7 +152,7 @@ def test_run_says_where_it_goes_and_a_pasted_call_makes_its_server_the_target(ba
         expect(endpoint).to_have_value(url)
 
         page.locator("#pd-run-on input").click()
-        page.get_by_role("option", name="The lab").click()
+        page.get_by_role("option", name="on the lab").click()
         expect(endpoint).to_have_value("")
         expect(run).not_to_contain_text("127.0.0.1")
         bare.paste(f"curl {url}/chat/completions -d '{body}' ")

@@ -37,7 +37,7 @@ def _named_server(url: str, model: JSON, *, is_public: bool) -> JSONObject:
     server: JSONObject = {"url": url, "model": model if isinstance(model, str) else ""}
     return {
         **_item(
-            f"It names the server {url}: Run goes there, unless Target or *Run on* says something else.", "", None, None
+            f"It names the server {url}: Run goes there.", "", None, None
         ),
         "server": server,
     }

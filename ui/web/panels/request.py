@@ -77,17 +77,20 @@ def build_request_panel(
         build_view("format", "format")
     with gr.Row(elem_id="pd-buttons"):
         run = gr.Button(label, variant="primary", elem_id="pd-run", min_width=80)
-        stop = gr.Button("Stop", elem_id="pd-stop", interactive=False, min_width=60)
+        # As aimed: the server under Target, else the one that a pasted call names, else the lab.
         run_on = gr.Dropdown(
-            [("Automatic", RunOn.AUTO.value), ("The lab", RunOn.LAB.value)],
+            [("as aimed", RunOn.AUTO.value), ("on the lab", RunOn.LAB.value)],
             value=RunOn.AUTO.value,
             label="Run on",
-            info="Automatic: the server under Target, else the one that the paste names, else the lab",
+            show_label=False,
+            container=False,
             elem_id="pd-run-on",
             filterable=False,
-            min_width=90,
+            min_width=110,
+            scale=0,
             visible=not settings.public,
         )
+        stop = gr.Button("Stop", elem_id="pd-stop", interactive=False, min_width=60)
     # Gradio fills the fields of a closed one a moment after they appear, over what was typed by then: the page's script
     # closes it before it is shown.
     with gr.Accordion("Target: the lab, or your server" if not settings.public else "Target", elem_id="pd-target"):
