@@ -69,7 +69,7 @@ async function restore(fields = FIELDS) {
   return { text: editor, notices, worked, target };
 }
 
-// Pastes while a part of the editor is selected; returns what *Worked case* is to name.
+// Pastes while a part of the editor is selected; returns what *Example* is to name.
 function paste(text, from, to) {
   selected = { from, to };
   heard.paste({ target: new Node() });

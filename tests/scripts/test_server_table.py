@@ -34,8 +34,8 @@ def test_no_recorded_statement_is_false(name: str) -> None:
         if "in its words" in run["said"]:
             continue
         lost = expected - run["returned"]
-        assert (run["said"] in ("nothing lost", "cannot be said", "no fault found")) == (
-            lost == 0 or run["said"] == "cannot be said"
+        assert (run["said"] in ("nothing lost", "unknown", "no fault found")) == (
+            lost == 0 or run["said"] == "unknown"
         ) or "deepseek_r1" in name, (scenario, run)
     assert "nothing lost" not in row["cut"]["said"]
 

@@ -42,7 +42,7 @@ def summary_to_terminal(summary: JSONObject) -> str:
 def percent(rate: JSON) -> str:
     """Return a share with its interval and denominator."""
     if not isinstance(rate, dict) or rate["value"] is None:
-        return "cannot be said (0 of 0)"
+        return "unknown (0 of 0)"
     value, low, high, n = (rate[name] for name in ("value", "low", "high", "n"))
     shown = f"{_percent(value)}"
     return f"{shown} of {n}" if low is None else f"{shown} ({_percent(low)} to {_percent(high)}) of {n}"

@@ -220,7 +220,7 @@ def _engines(check: Check) -> JSONObject:
 def _by_hand(parser: str, cell: Cell) -> str:
     """Return what to do with the cell on the page."""
     if cell.streamed is False:
-        return f"Parse has the raw output then; Split fuzz with `{_short(parser)}` shows where the stream parts."
+        return f"Parse has the raw output then; Streaming test with `{_short(parser)}` shows where the stream parts."
     return "Parse has the raw output then, coloured by where each character went; every other tool there works on it."
 
 

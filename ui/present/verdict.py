@@ -24,7 +24,7 @@ _BADGES = {
     Conclusion.FAULT: "FAULT FOUND",
     Conclusion.NOTHING_LOST: "NOTHING LOST",
     Conclusion.NO_FAULT: "NO FAULT FOUND",
-    Conclusion.UNKNOWN: "? CANNOT BE SAID",
+    Conclusion.UNKNOWN: "? UNKNOWN",
     Conclusion.UNCHECKED: "? NOT CHECKED",
 }
 

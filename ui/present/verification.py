@@ -245,14 +245,14 @@ def _paired(paired: JSONObject) -> JSONObject:
 
 def _change(rate: JSONObject) -> str:
     if rate["value"] is None:
-        return "cannot be said"
+        return "unknown"
     ends = f" ({_signed(rate['low'])} to {_signed(rate['high'])})" if rate["low"] is not None else ""
     return f"{_signed(rate['value'])}{ends}"
 
 
 def _value(rate: JSON) -> str:
     value = as_object(rate).get("value")
-    return "cannot be said" if value is None else _percent(value)
+    return "unknown" if value is None else _percent(value)
 
 
 def _percent(value: JSON) -> str:

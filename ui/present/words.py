@@ -35,7 +35,7 @@ OUTCOME_WORDS = {
     CallOutcome.DRAFT: "\u25cb draft inside reasoning, not returned",
     CallOutcome.CUT: "\u2026 cut: the output ends inside it",
     CallOutcome.INVENTED: "\u2715 invented",
-    CallOutcome.UNKNOWN: "? cannot be said",
+    CallOutcome.UNKNOWN: "? unknown",
 }
 
 SEVERITY_MARKS = {Severity.ERROR: "\u2715", Severity.WARNING: "!", Severity.NOTE: "i"}

@@ -216,7 +216,7 @@ def _ends(rate: JSONObject) -> tuple[float, float, float]:
 
 def _interval(rate: JSONObject, *, signed: bool = False) -> str:
     if rate["value"] is None:
-        return "cannot be said"
+        return "unknown"
     form = "{:+.1%}" if signed else "{:.1%}"
     value = form.format(float(str(rate["value"])))
     if rate["low"] is None:

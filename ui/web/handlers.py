@@ -166,9 +166,9 @@ class Handlers:
         """Return the line about the lab, and whether it is worth asking again."""
         line = self.labs.describe(self.settings.target.lab)
         if line.state == "absent" and self.settings.public:
-            line = line._replace(sentence="No lab on this page: worked cases open as recorded runs")
+            line = line._replace(sentence="No lab on this page: examples open as recorded runs")
         if line.state == "failed" and self.settings.public:
-            line = line._replace(sentence="The lab of this page is not there: worked cases open as recorded runs")
+            line = line._replace(sentence="The lab of this page is not there: examples open as recorded runs")
         return lab_payload(*line), line.state in ("installing", "starting")
 
     def not_started(self) -> str:

@@ -80,7 +80,7 @@ class PageLabs:
             return LabLine("installing", f"{progress_words(progress)}; recorded runs until then", progress.fraction)
         if self.installs.failure is not None:
             return LabLine("failed", f"The lab was not installed: {self.installs.failure.message}")
-        return LabLine("absent", "No lab here: worked cases open as recorded runs")
+        return LabLine("absent", "No lab here: examples open as recorded runs")
 
     def _use(self, target: Target) -> None:
         """Take an environment into use that was just installed."""

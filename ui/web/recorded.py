@@ -1,4 +1,4 @@
-"""What the page does where there is no lab (yet): worked cases open as they once ran, other requests are rendered."""
+"""What the page does where there is no lab (yet): examples open as they once ran, other requests are rendered."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ import { plural } from "../lib/payload.js";
 /** @type {((parser: string, answer: string) => void) | null} */
 export let takeCell = null; // as long as its view is there
 /** @type {Record<string, string>} */
-const VERDICTS = { works: "WORKS", "works-with-limits": "WITH LIMITS", "nothing-works": "NOTHING WORKS", unknown: "CANNOT BE SAID" };
+const VERDICTS = { works: "WORKS", "works-with-limits": "WITH LIMITS", "nothing-works": "NOTHING WORKS", unknown: "UNKNOWN" };
 const KINDS = [["all", "All"], ["tool", "Tool parsers"], ["reasoning", "Reasoning parsers"], ["pair", "Pairs"]];
 /** @type {Record<string, [sign: string, words: string]>} */
 const STATES = { pass: ["\u2713", "comes back"], limit: ["~", "only in small deltas"], fail: ["\u2715", "does not come back"], unasked: ["\u2013", "not asked"] };

@@ -152,7 +152,7 @@ function barPlot(title, sides) {
     const note = (text) => picture.append(write(place.noteX, top + place.noteY, text, "muted", 11.5, place.anchor));
     if (i === 0) picture.append(write(0, top + place.noteY, short(label, place.from ? 40 : 18), "text"));
     picture.append(svg("rect", { x: place.from, y, width: place.bar, height: 15, rx: 2, fill: color("line"), opacity: 0.45 }));
-    if (!bar || bar.value === null) return note(bar ? "cannot be said" : "none");
+    if (!bar || bar.value === null) return note(bar ? "unknown" : "none");
     picture.append(svg("rect", { x: place.from, y, width: Math.max(0, place.bar * bar.value).toFixed(1), height: 15, rx: 2, fill: color(COLORS[i]) }));
     picture.append(whisker(place.from + place.bar * bar.low, place.from + place.bar * bar.high, y));
     note(percent(bar.value) + " (" + percent(bar.low) + " to " + percent(bar.high) + ") " + bar.note);

@@ -194,10 +194,12 @@ builders.stages = (root) => {
 };
 
 // Panels beside the stages: experiments on the request and on finished runs. A report has none of them.
+// Those up to `Compare` work on the run that is shown.
+const OTHERS = "check";
 const TOOLS = [
-  ["what-if", "What-if", "Try every render switch, token counts and turns on this request"],
+  ["what-if", "What if", "Try every render switch, token counts and turns on this request"],
   ["template", "Template", "Edit the chat template and render the request again"],
-  ["mend", "Mend", "Prove a cause by experiments, shrink the request, hand over a plugin or a test"],
+  ["mend", "Fix", "Prove a cause by experiments, shrink the request, make a plugin or a failing test"],
   ["compare", "Compare", "Two runs side by side"],
   ["check", "Check", "Which parsers read this model's template, and with which flags?"],
   ["verify", "Verify", "What `verify` found: rates, causes, rows, and two beside each other"],
@@ -210,9 +212,18 @@ function toolTabs() {
     const tab = tabOf(opens, "pd-tool");
     tab.textContent = title;
     tab.title = hint;
+    if (!box.childElementCount) box.append(groupName("This run:"));
+    if (opens === OTHERS) box.append(groupName("Models and servers:"));
     box.append(tab);
   });
   return box;
+}
+
+/** @param {string} name */
+function groupName(name) {
+  const word = make("span", "pd-tools-group", name);
+  word.setAttribute("aria-hidden", "true"); // each tab's title says it
+  return word;
 }
 
 /**

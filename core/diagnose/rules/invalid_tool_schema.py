@@ -48,7 +48,7 @@ def find(trace: Trace) -> Iterator[Report]:
                     f"{place}: {fault.message}" for place, fault in zip(places[:3], faults[:3], strict=True)
                 ),
                 evidence=tuple(in_request(place) for place in places),
-                fix=f"Mend {places[0]}.",
+                fix=f"Correct {places[0]}.",
             )
 
 

@@ -19,4 +19,4 @@ def test_nothing_is_foretold_before_anything_is_done():
 
 def test_a_rate_has_its_interval_and_denominator():
     assert percent({"value": 0.5, "low": 0.25, "high": 0.75, "n": 8}) == "50.0% (25.0% to 75.0%) of 8"
-    assert percent({"value": None, "low": None, "high": None, "n": 0}) == "cannot be said (0 of 0)"
+    assert percent({"value": None, "low": None, "high": None, "n": 0}) == "unknown (0 of 0)"

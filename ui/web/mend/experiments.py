@@ -1,4 +1,4 @@
-"""The experiments of the Mend panel: what can be tried on the last run, and the table of what came of it."""
+"""The experiments of the Fix panel: what can be tried on the last run, and the table of what came of it."""
 
 from __future__ import annotations
 

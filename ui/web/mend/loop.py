@@ -1,4 +1,4 @@
-"""The tool loop of the Mend panel: the calls of a run are answered, and the model goes on, turn by turn."""
+"""The tool loop of the Fix panel: the calls of a run are answered, and the model goes on, turn by turn."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _TABS: list[JSON] = [
     ["trials", "Experiments", "Change one thing of this request at a time and run it again: what helps?"],
     ["loop", "Tool loop", "Answer the calls of this run and go on, with the account of every token between the turns"],
     ["shrink", "Shrink", "The smallest request that still fails in the same way"],
-    ["handover", "Hand over", "A parser plugin for your server, a failing test for its maintainers"],
+    ["handover", "Bug report", "A parser plugin for your server, a failing test for its maintainers"],
 ]
 
 
@@ -48,7 +48,7 @@ class MendPanel(NamedTuple):
 def build_mend() -> MendPanel:
     """Place the panel: one task at a time is shown, all stay mounted."""
     with gr.Column(elem_id="pd-panel-mend", elem_classes=["pd-panel"]):
-        build_view("tabs", "mend_tabs", pack_payload({"label": "Mend", "prefix": "pd-mend-", "tabs": _TABS}))
+        build_view("tabs", "mend_tabs", pack_payload({"label": "Fix", "prefix": "pd-mend-", "tabs": _TABS}))
         with _place("trials"):
             variants = build_view("variants", "variants")
             trials = build_form("trials", "Run these")

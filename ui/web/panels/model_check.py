@@ -44,7 +44,7 @@ def build_check(settings: PageSettings) -> CheckPanel:
             templates = [("the model's own", ""), ("as edited under Template", "edited")]
             template = build_choice("Template", "pd-check-template", templates, width=150, shown=shown)
             depths = [("usual", ""), ("thorough", "thorough")]
-            depth = build_choice("Answers and chunkings", "pd-check-depth", depths, width=110, shown=shown)
+            depth = build_choice("Test depth", "pd-check-depth", depths, width=110, shown=shown)
             start = gr.Button("Check the model", variant="primary", elem_id="pd-start-model-check", size="sm", scale=0)
             stop = gr.Button("Stop", interactive=False, elem_id="pd-stop-model-check", size="sm", scale=0, min_width=60)
         view = build_asking_view("model_check")

@@ -22,9 +22,9 @@ TOOL_LIMIT = 2  # questions at once; all of them share the helpers
 RELEASES = "0.11.0, 0.17.0, 0.26.0, 0.32.0"
 _TABS: list[JSON] = [
     ["matrix", "Other parsers", "Which parser would have parsed this?"],
-    ["splits", "Split fuzz", "Does the parser give the same message however the stream is cut?"],
+    ["splits", "Streaming test", "Does the parser give the same message however the stream is cut?"],
     ["releases", "Releases", "In which vLLM release did a call begin to vanish?"],
-    ["constrained", "First illegal token", "Would constrained decoding have let this output through?"],
+    ["constrained", "First token the grammar forbids", "Would constrained decoding have let this output through?"],
 ]
 _LEVELS = [
     ("as the request asks", "request"),

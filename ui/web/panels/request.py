@@ -56,7 +56,7 @@ def build_request_panel(
     case = gr.Dropdown(
         [(example.title, example.name) for example in examples],
         value=first.name,
-        label="Worked case",
+        label="Example",
         elem_id="pd-case",
         filterable=False,
     )
