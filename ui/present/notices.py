@@ -36,9 +36,7 @@ def _named_server(url: str, model: JSON, *, is_public: bool) -> JSONObject:
         return _item(f"It names the server {url}: this public page sends nothing there.", "", None, None)
     server: JSONObject = {"url": url, "model": model if isinstance(model, str) else ""}
     return {
-        **_item(
-            f"It names the server {url}: Run goes there.", "", None, None
-        ),
+        **_item(f"It names the server {url}: Run goes there.", "", None, None),
         "server": server,
     }
 
