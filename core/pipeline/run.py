@@ -171,7 +171,13 @@ class _Run:
         self.update("Rendered", replace(self.trace, local_prompt=local, generation_prompt=generation_prompt))
 
     async def complete(self, client: ServerClient, server: Server, renderer: Renderer, body: JSONObject) -> None:
-        """Stage B: raw and chat side by side, then the server's own prompt."""
+        """Stage B: raw and chat side by side, then the server's own prompt.
+
+        Raises:
+            RequestError: The lab would be held up by what constrains the answer.
+        """
+        if self.lab is not None and self.labs is not None:
+            await in_thread(self.labs.guard.check, body, self.lab.spec)
         self.update("Asking the model")
         gathered = await gather(
             client,

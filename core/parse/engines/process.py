@@ -26,6 +26,10 @@ class HelperSpentError(EngineError):
     """A helper may not read the files of a question, since it was locked for those of another."""
 
 
+class HelperFailedError(EngineError):
+    """A helper ended, was too slow or answered with nonsense: the question was too much for it."""
+
+
 class HelperProcess:
     """One running helper; asked by one thread at a time, killed from any.
 
@@ -177,4 +181,4 @@ class HelperProcess:
 
     def _failure(self, what: str) -> EngineError:
         self.kill()
-        return EngineError(f"The parser helper {what}.", "It is started anew for the next request.")
+        return HelperFailedError(f"The parser helper {what}.", "It is started anew for the next request.")

@@ -12,7 +12,12 @@ from prompt_debugger.core.tools.grammar.enforcement import (
     enforcement_named,
     enforcement_of_request,
 )
-from prompt_debugger.core.tools.grammar.engine import GrammarEngine, GrammarLimits
+from prompt_debugger.core.tools.grammar.engine import (
+    GrammarEngine,
+    GrammarLimits,
+    GrammarMissingError,
+    GrammarTooMuchError,
+)
 from prompt_debugger.core.tools.grammar.families import FAMILIES, GrammarFamily, find_family
 from prompt_debugger.core.tools.grammar.first_illegal import first_illegal_token
 from prompt_debugger.core.tools.grammar.output import Exhibit
@@ -35,7 +40,9 @@ __all__ = [
     "GrammarEngine",
     "GrammarFamily",
     "GrammarLimits",
+    "GrammarMissingError",
     "GrammarStatus",
+    "GrammarTooMuchError",
     "GrammarVerdict",
     "Intervention",
     "SchemaRule",

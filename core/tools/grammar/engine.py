@@ -14,9 +14,9 @@ from typing import Self
 
 from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.interpreter import python_with
-from prompt_debugger.core.base.types import JSONObject
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.parse.engines.pool import HelperPool
-from prompt_debugger.core.parse.engines.process import HelperProcess
+from prompt_debugger.core.parse.engines.process import HelperFailedError, HelperProcess
 
 _WORKER = Path(__file__).parent / "worker"
 _KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
@@ -44,6 +44,14 @@ class GrammarLimits:
     memory_growth_bytes: int = 1 << 30
     answer_bytes: int = 16 << 20
     interventions: int = 5
+
+
+class GrammarMissingError(EngineError):
+    """There is no XGrammar."""
+
+
+class GrammarTooMuchError(EngineError):
+    """A constraint is more than may be compiled."""
 
 
 class GrammarEngine:
@@ -85,6 +93,32 @@ class GrammarEngine:
         def ask(helper: HelperProcess, hello: JSONObject) -> JSONObject:
             _version_of(hello)
             return self._ask(helper, question)
+
+        return self._pool.call(ask)
+
+    def cost_of_compiling(self, kind: str, value: JSON, cpu_s: float) -> float:
+        """Return what processor time a constraint takes to compile, in seconds; what XGrammar refuses costs that, too.
+
+        Args:
+            kind: `schema`, `regex`, `grammar`, `choice` or `tag`.
+            value: The constraint.
+            cpu_s: How much it may take.
+
+        Raises:
+            GrammarTooMuchError: It takes more, or more memory than a helper has.
+            GrammarMissingError: There is no XGrammar.
+            EngineError: The helper cannot be asked.
+        """
+
+        def ask(helper: HelperProcess, hello: JSONObject) -> float:
+            _version_of(hello)
+            question: JSONObject = {"ask": "compile", "kind": kind, "value": value, "cpu_s": cpu_s}
+            question["memory_mb"] = self.limits.memory_growth_bytes >> 20
+            try:
+                helper.exchange(question, self.limits.question_s)
+            except (RecursionError, HelperFailedError) as error:
+                raise GrammarTooMuchError(str(error)) from None
+            return helper.used_s
 
         return self._pool.call(ask)
 
@@ -131,7 +165,7 @@ def _version_of(hello: JSONObject) -> str:
 
 def _cannot_start(hello: JSONObject) -> EngineError:
     if hello.get("missing") == "xgrammar":
-        return EngineError(
+        return GrammarMissingError(
             "XGrammar is not installed, so the first illegal token cannot be found; all else works.",
             "It comes with vLLM: `prompt-debugger lab --install`, or in a checkout `make setup`.",
         )

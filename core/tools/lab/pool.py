@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 from prompt_debugger.core.base.errors import LabError
+from prompt_debugger.core.tools.lab.guard import LabGuard
 from prompt_debugger.core.tools.lab.progress import LabProgress, LabState
 from prompt_debugger.core.tools.lab.server import Lab
 from prompt_debugger.core.tools.lab.spec import LabSpec
@@ -54,18 +55,21 @@ class _Entry:
 class LabPool:
     """The labs of this program, usable from any number of event loops and threads."""
 
-    def __init__(self, max_running: int = 2) -> None:
+    def __init__(self, max_running: int = 2, guard: LabGuard | None = None) -> None:
         """Make an empty pool.
 
         Args:
             max_running: How many labs may run at once; the least recently used idle one makes room.
+            guard: Judges what a lab is asked; whoever asks one has to ask it first.
         """
+        self.guard = guard or LabGuard()
         self._max_running = max_running
         self._entries: dict[LabSpec, _Entry] = {}
         self._room_waiters: list[Future[None]] = []
         self._uses = itertools.count(1)
         self._lock = threading.RLock()  # reentrant: a signal handler may call `stop_all` anywhere
         atexit.register(self.stop_all)
+        atexit.register(self.guard.close)
 
     @property
     def labs(self) -> tuple[Lab, ...]:

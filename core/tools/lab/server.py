@@ -9,7 +9,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from prompt_debugger.core.base.egress import door
@@ -22,10 +22,12 @@ from prompt_debugger.core.tools.lab.launch import HOST, HUB_TOKENS, build_comman
 from prompt_debugger.core.tools.lab.process import SupervisedProcess
 from prompt_debugger.core.tools.lab.progress import BootMeter, LabProgress, LabState
 from prompt_debugger.core.tools.lab.spec import LabSpec, check_spec
+from prompt_debugger.core.tools.lab.watch import LOOK_S, Judge, Look, cpu_of, tokens_of
 
 _LOG_LINES = 500
 _BOOT_TIMEOUT_S = 900.0
 _POLL_S = 0.2
+_MOST_BYTES = 4 << 20  # of what it says of itself
 
 
 class Lab:
@@ -109,6 +111,7 @@ class Lab:
             raise
         self._is_ready = True
         self._report(report, LabProgress(LabState.READY, "The lab is ready", 1.0, self._elapsed_s()))
+        threading.Thread(target=self._watch, name="lab-watch", daemon=True).start()
 
     def request_stop(self) -> None:
         """Tell it to stop, without waiting."""
@@ -143,6 +146,29 @@ class Lab:
             cause = explain_failure(tuple(self._log), self._process.exit_status, self.spec, self.port)
             self.error = LabError(cause.message, "It is started anew with the next run.", log_tail=cause.log_tail)
         return self.error
+
+    def _watch(self) -> None:
+        """Look at it now and then until it ends; end it if it hangs, so that the next run finds another."""
+        judge = Judge(self._look(), is_small=self.spec.is_lab_model)
+        while not self.wait(LOOK_S) and self.is_alive:
+            if wrong := judge.verdict(self._look()):
+                with self._start_lock:
+                    self.error = self.error or LabError(
+                        f"The lab hung: {wrong}. It was ended.",
+                        "It is started anew with the next run.",
+                        log_tail=self.log_tail(),
+                    )
+                    self._has_died = True
+                self.request_stop()
+                return
+
+    def _look(self) -> Look:
+        is_answering, tokens = False, None
+        with suppress(OSError, http.client.HTTPException):
+            is_answering = self._ask("/health")[0] == http.client.OK
+            status, metrics = self._ask("/metrics")
+            tokens = tokens_of(metrics) if status == http.client.OK else None
+        return Look(time.monotonic(), is_answering, cpu_of(self.pid), tokens)
 
     def _start(self) -> None:
         with self._start_lock:
@@ -191,10 +217,14 @@ class Lab:
             return False
 
     def _health_status(self) -> int:
+        return self._ask("/health")[0]
+
+    def _ask(self, path: str) -> tuple[int, str]:
         connection = http.client.HTTPConnection(HOST, self.port, timeout=2.0)
         with closing(connection), door("lab", HOST, port=self.port):
-            connection.request("GET", "/health")
-            return connection.getresponse().status
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            return answer.status, answer.read(_MOST_BYTES).decode("utf-8", "replace")
 
     def _end_process(self) -> None:
         if self._process is not None:

@@ -64,7 +64,38 @@ class XGrammar:
         decoded: JSONObject = json.loads(tag.model_dump_json())
         return decoded
 
+    def compile_constraint(self, kind: str, value: JSON) -> Matcher:
+        """Return a matcher at the start of what a request constrains its answer by, compiled as a server does.
+
+        Args:
+            kind: `schema`, `regex`, `grammar` (of EBNF or Lark), `choice` or `tag`.
+            value: The constraint.
+        """
+        if kind == "schema":
+            text = value if isinstance(value, str) else json.dumps(value)
+            compiled = self._compiler.compile_json_schema(text, _YES, None, None, _YES, None, _NO)
+        elif kind == "regex":
+            compiled = self._compiler.compile_regex(str(value))
+        elif kind == "tag":
+            compiled = self._compiler.compile_structural_tag(json.dumps(value))
+        elif kind == "choice":
+            words = " | ".join(map(_as_ebnf, value if isinstance(value, list) else [value]))
+            compiled = self._compiler.compile_grammar_from_strings(f"root ::= {words}", "root")
+        elif "::=" in str(value):
+            compiled = self._compiler.compile_grammar_from_strings(str(value), "root")
+        else:
+            compiled = self._compiler.compile_lark(str(value), [], [])
+        return self._started(compiled)
+
     def compile(self, tag: JSON) -> Matcher:
         """Return a matcher at the start of a structural tag."""
-        matcher: Matcher = self._matcher(self._compiler.compile_structural_tag(json.dumps(tag)), None, _NO, -1, None)
+        return self._started(self._compiler.compile_structural_tag(json.dumps(tag)))
+
+    def _started(self, compiled: object) -> Matcher:
+        matcher: Matcher = self._matcher(compiled, None, _NO, -1, None)
         return matcher
+
+
+def _as_ebnf(word: JSON) -> str:
+    """Return a word as XGrammar writes a literal: JSON's way, but for what JSON leaves as it is."""
+    return json.dumps(str(word), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -15,6 +15,7 @@ from typing import BinaryIO
 
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.sandbox.lock import Memory, allow_cpu, lock_in
+from prompt_debugger.core.tools.grammar.worker.compiling import compile_constraint
 from prompt_debugger.core.tools.grammar.worker.explore import walk
 from prompt_debugger.core.tools.grammar.worker.native import XGrammar
 
@@ -67,6 +68,8 @@ def plain_error(error: BaseException) -> str:
 def _answer(library: XGrammar, question: JSONObject) -> JSONObject:
     if question.get("ask") == "tag":
         return {"tag": library.model_tag(str(question["name"]), question["tools"], question["tool_choice"])}
+    if question.get("ask") == "compile":
+        return compile_constraint(library, str(question["kind"]), question["value"])
     if question.get("ask") == "opinions":
         from prompt_debugger.core.tools.grammar.worker.opinions import opinions
 
@@ -83,6 +86,9 @@ def _rehearse(library: XGrammar) -> None:
 
     schema: JSONObject = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^a$"}}}
     opinions(schema, '{"a": "a"}')
+    constraints: dict[str, JSON] = {"schema": schema, "regex": "a+", "grammar": 'root ::= "a"', "choice": ["a"]}
+    for kind, value in constraints.items():
+        compile_constraint(library, kind, value)
     tools: list[JSON] = [{"type": "function", "function": {"name": "f", "parameters": schema}}]
     with suppress(Exception):  # a release may call its formats otherwise: what it reads late it will be refused
         walk(library.compile(library.model_tag("llama", tools, "auto")), b"a", explore=True)

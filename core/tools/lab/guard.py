@@ -1,0 +1,155 @@
+"""What a lab is not asked: a constraint that would keep it busy for all others.
+
+vLLM compiles schemas, patterns and grammars of a request in the process that serves everybody, and follows them in the
+one that generates for everybody; neither can be ended for one request. So each constraint is first compiled and
+followed here, in a helper that can be (`core.tools.grammar`). A server of somebody's own is asked anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSON, JSONObject
+from prompt_debugger.core.parse.tools import function_of
+from prompt_debugger.core.tools.grammar import (
+    GrammarEngine,
+    GrammarMissingError,
+    GrammarTooMuchError,
+    enforcement_of_request,
+)
+from prompt_debugger.core.tools.lab.spec import LabSpec
+
+CPU_S = 2.0  # of all constraints of a request together
+_KINDS = {"json": "schema", "regex": "regex", "choice": "choice", "grammar": "grammar", "structural_tag": "tag"}
+
+
+class Constraint(NamedTuple):
+    """A part of a request that becomes a grammar.
+
+    Attributes:
+        field: Its path.
+        kind: `schema`, `regex`, `choice`, `grammar` or `tag`.
+        value: What stands there.
+    """
+
+    field: str
+    kind: str
+    value: JSON
+
+
+class LabGuard:
+    """Judges requests to the labs of this program; from any thread.
+
+    Args:
+        engine: XGrammar; it starts with the first constraint.
+        cpu_s: Processor time that the constraints of a request may take together.
+    """
+
+    def __init__(self, engine: GrammarEngine | None = None, cpu_s: float = CPU_S) -> None:
+        self._engine = engine or GrammarEngine()
+        self._cpu_s = cpu_s
+
+    def check(self, body: JSONObject, spec: LabSpec) -> None:
+        """Refuse a request whose constraints would hold up the lab; waits for a helper if there are any.
+
+        Args:
+            body: As it would be sent.
+            spec: Of the lab.
+
+        Raises:
+            RequestError: A constraint takes too much processor time or memory.
+            EngineError: No helper can be had.
+        """
+        left_s = self._cpu_s
+        for constraint in constraints_of(body, are_all_strict=_is_strict(spec)):
+            try:
+                left_s -= self._engine.cost_of_compiling(constraint.kind, constraint.value, max(left_s, 0.05))
+            except GrammarMissingError:  # then the lab's vLLM has none either
+                return
+            except GrammarTooMuchError:
+                raise RequestError(
+                    f"The lab is not asked: the grammar of `{constraint.field}` takes more than {self._cpu_s:g} s of "
+                    "processor time or too much memory.",
+                    "vLLM would be busy with it and answer nobody meanwhile. Make large or nested repetitions, long "
+                    "patterns and deep nesting smaller; a server of your own can be asked as it is.",
+                    field=constraint.field,
+                ) from None
+
+    def close(self) -> None:
+        """End the helpers."""
+        self._engine.close()
+
+
+def constraints_of(body: JSONObject, *, are_all_strict: bool = False) -> tuple[Constraint, ...]:
+    """Return all of a request that vLLM makes a grammar of.
+
+    Args:
+        body: The request.
+        are_all_strict: Whether the server holds every tool to its schema.
+    """
+    return (
+        *_of_response_format(body.get("response_format")),
+        *_of_structured_outputs(body),
+        *_of_tools(body, are_all_strict=are_all_strict),
+    )
+
+
+def _of_response_format(wanted: JSON) -> Iterator[Constraint]:
+    if not isinstance(wanted, dict):
+        return
+    declared = wanted.get("json_schema")
+    if isinstance(declared, dict):
+        name = "schema" if "schema" in declared else "json_schema"
+        if declared.get(name) is not None:
+            yield Constraint(f"response_format.json_schema.{name}", "schema", declared[name])
+    if wanted.get("type") == "structural_tag":
+        yield from _of_tag("response_format", wanted)
+
+
+def _of_structured_outputs(body: JSONObject) -> Iterator[Constraint]:
+    """Yield what vLLM's own fields ask for, also under the names of earlier releases."""
+    wanted = body.get("structured_outputs")
+    given = {f"structured_outputs.{name}": value for name, value in wanted.items()} if isinstance(wanted, dict) else {}
+    given |= {name: value for name, value in body.items() if name.startswith("guided_")}
+    for field, value in given.items():
+        kind = _KINDS.get(field.removeprefix("structured_outputs.").removeprefix("guided_"))
+        if kind == "tag":
+            yield from _of_tag(field, value)
+        elif kind is not None and value is not None:
+            yield Constraint(field, kind, value)
+
+
+def _of_tag(field: str, tag: JSON) -> Iterator[Constraint]:
+    """Yield a structural tag, or the schemas of one in its first form."""
+    structures = tag.get("structures") if isinstance(tag, dict) else None
+    if not isinstance(structures, list):
+        yield Constraint(field, "tag", tag)
+        return
+    for index, structure in enumerate(structures):
+        if isinstance(structure, dict):
+            yield Constraint(f"{field}.structures[{index}].schema", "schema", structure.get("schema", True))
+
+
+def _of_tools(body: JSONObject, *, are_all_strict: bool) -> Iterator[Constraint]:
+    """Yield the parameters of tools that a call must follow; of which of them is the server's affair."""
+    tools = body.get("tools")
+    enforced = enforcement_of_request(body)
+    if not isinstance(tools, list) or enforced.choice == "none":
+        return
+    for index, tool in enumerate(tools):
+        function = function_of(tool) if isinstance(tool, dict) else {}
+        is_strict = are_all_strict or function.get("strict") is True
+        is_asked = enforced.choice == "required" or (
+            enforced.choice == "forced" and function.get("name") == enforced.forced_tool
+        )
+        if (is_strict or is_asked) and function.get("parameters") is not None:
+            yield Constraint(f"tools[{index}].function.parameters", "schema", function["parameters"])
+
+
+def _is_strict(spec: LabSpec) -> bool:
+    """Say whether a lab was started so that every tool is held to its schema."""
+    words = [word for argument in spec.extra_args for word in argument.split("=", 1)]
+    return ("--tool-strict-level", "parameter") in pairwise(words)

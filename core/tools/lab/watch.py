@@ -1,0 +1,97 @@
+"""When a lab that runs is of no more use: it does not answer, or works and works and nothing comes of it.
+
+A judge that is told what was seen of a lab and when; no I/O but reading processor time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+LOOK_S = 4.0  # between two looks
+_SILENT_S = 12.0  # without an answer although it works
+_MUTE_S = 60.0  # without an answer, whatever it does
+_CPU_OF_SILENCE = 0.5  # of one processor: so busy is a server that hangs, unless the machine is
+_FRUITLESS_S = 30.0  # of processor time without a token; the miniature model takes thousandths of a second for one
+_FRUITLESS_OF_OTHERS_S = 300.0  # a large model on a small machine reads a long prompt for minutes
+_TICKS = 100.0  # of processor time in a second, as Linux tells it
+_TOKENS = re.compile(r"^vllm:(?:generation|prompt)_tokens_total(?:\{[^}\n]*\})? ([0-9.e+]+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What was seen of a lab.
+
+    Attributes:
+        at_s: When.
+        is_answering: Whether it answered the question after its health.
+        cpu_s: Processor time of all its processes so far; `None` where the system does not tell.
+        tokens: How many it has read and written so far; `None` if it does not tell.
+    """
+
+    at_s: float
+    is_answering: bool
+    cpu_s: float | None
+    tokens: float | None
+
+
+class Judge:
+    """Tells from one look after the other whether a lab hangs.
+
+    Args:
+        first: The first look, at a lab that is ready.
+        is_small: Whether its model is the miniature one.
+    """
+
+    def __init__(self, first: Look, *, is_small: bool) -> None:
+        self._answered = first
+        self._fruitful = first
+        self._fruitless_s = _FRUITLESS_S if is_small else _FRUITLESS_OF_OTHERS_S
+
+    def verdict(self, look: Look) -> str:
+        """Return what is wrong, "" if nothing is."""
+        if look.is_answering:
+            self._answered = look
+        if look.tokens is not None and look.tokens != self._fruitful.tokens:
+            self._fruitful = look
+        silent_s = look.at_s - self._answered.at_s
+        used_s = _used(self._answered, look)
+        if silent_s >= _MUTE_S or (silent_s >= _SILENT_S and used_s >= silent_s * _CPU_OF_SILENCE):
+            return f"it answered nothing for {silent_s:.0f} s"
+        if self._fruitful.tokens is not None and _used(self._fruitful, look) >= self._fruitless_s:
+            return f"it used {_used(self._fruitful, look):.0f} s of processor time without a single token"
+        return ""
+
+
+def tokens_of(metrics: str) -> float | None:
+    """Return how many tokens a server has read and written, by its metrics; `None` if they do not tell."""
+    counts = [float(match[1]) for match in _TOKENS.finditer(metrics)]
+    return sum(counts) if counts else None
+
+
+def cpu_of(pid: int | None, proc: Path = Path("/proc")) -> float | None:
+    """Return the processor time of a process and all below it; `None` where the system does not tell.
+
+    Args:
+        pid: Of the topmost.
+        proc: Where the system tells of processes.
+    """
+    found = [] if pid is None else [*_ticks_below(pid, proc)]
+    return sum(found) / _TICKS if found else None
+
+
+def _used(before: Look, after: Look) -> float:
+    return 0.0 if before.cpu_s is None or after.cpu_s is None else after.cpu_s - before.cpu_s
+
+
+def _ticks_below(pid: int, proc: Path) -> Iterator[int]:
+    with suppress(OSError, ValueError, IndexError):
+        words = (proc / str(pid) / "stat").read_text().rpartition(")")[2].split()
+        yield int(words[11]) + int(words[12])
+    for file in (proc / str(pid) / "task").glob("*/children"):
+        with suppress(OSError, ValueError):
+            for child in file.read_text().split():
+                yield from _ticks_below(int(child), proc)

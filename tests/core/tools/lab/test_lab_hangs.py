@@ -1,0 +1,71 @@
+"""One visitor's constraint and a real lab: it is refused, or the lab is replaced; the next run is answered."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import threading
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSONObject, Request, Trace
+from prompt_debugger.core.pipeline import Target, run_request
+from prompt_debugger.core.tools.lab import Lab, LabPool, LabSpec
+from tests.core.tools.lab.heavy import HARMLESS, HEAVY, body_with
+from tests.patience import PATIENCE_S
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
+
+
+def run(extra: JSONObject, labs: LabPool) -> Trace:
+    body = body_with(extra)
+    return asyncio.run(run_request(Request(body, json.dumps(body)), Target(), labs))
+
+
+@pytest.mark.parametrize("kind", HEAVY)
+def test_a_constraint_that_would_hold_up_the_lab_holds_up_nobody(labs: LabPool, kind: str) -> None:
+    field, extra = HEAVY[kind]
+
+    with pytest.raises(RequestError, match="The lab is not asked") as raised:
+        run(extra, labs)
+
+    assert raised.value.field == field
+    assert run({}, labs).verdict is not None
+
+
+@pytest.mark.parametrize("kind", ["schema", "regex", "choice"])
+def test_a_constraint_that_people_use_is_answered(labs: LabPool, kind: str) -> None:
+    trace = run(HARMLESS[kind], labs)
+
+    assert trace.refusal is None
+    assert trace.chat is not None
+
+
+@pytest.fixture
+def own_labs() -> Iterator[LabPool]:
+    pool = LabPool()
+    yield pool
+    pool.stop_all()
+
+
+def test_a_lab_that_hangs_is_ended_and_the_next_run_finds_another(own_labs: LabPool) -> None:
+    """Whatever the guard let through: the request goes to the lab's address directly."""
+    lab = asyncio.run(own_labs.get(LabSpec()))
+    threading.Thread(target=ask_directly, args=(lab, HEAVY["response_format"][1]), daemon=True).start()
+
+    assert lab.wait(PATIENCE_S)
+
+    failure = lab.failure()
+    assert failure is not None
+    assert failure.message.startswith("The lab hung: it ")
+    assert run({}, own_labs).verdict is not None
+    assert own_labs.peek(LabSpec()) is not lab
+
+
+def ask_directly(lab: Lab, extra: JSONObject) -> None:
+    with contextlib.suppress(httpx.HTTPError):
+        httpx.post(f"{lab.base_url}/chat/completions", json=body_with(extra) | {"model": lab.model}, timeout=PATIENCE_S)
