@@ -81,13 +81,15 @@ def diagnose_trace(
     Returns:
         Findings, worst first; `follows` names an earlier fault that may explain one.
     """
+    shown, sights = trace, sights_of(trace)
     if not is_whole(trace):  # what is missing in it would look like a fault of the model or of the server
         trace = replace(trace, raw=None, raw_again=None, parse=None)
+        sights = sights_of(trace)
     findings: list[Finding] = []
-    for rule in _asked(ruleset, sights_of(trace)):
+    for rule in _asked(ruleset, sights):
         known = of_request.get(rule.code)
         if known is None:
-            _ask(rule, trace, findings)
+            _ask(rule, shown if getattr(rule, "reads_stripped", False) else trace, findings)
         else:
             findings += known
     if not findings:

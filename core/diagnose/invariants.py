@@ -66,7 +66,7 @@ INVARIANTS = (
     Invariant(
         "Residue",
         "No marker is left in content, reasoning, names or arguments.",
-        ("PD406", "PD409", "PD413", "PD418", "PD452"),
+        ("PD406", "PD409", "PD413", "PD418", "PD452", "PD456", "PD457", "PD458", "PD459"),
     ),
     Invariant(
         "Arguments",
@@ -102,7 +102,22 @@ INVARIANTS = (
     Invariant(
         "End",
         "The last token is an end token, or the limit was reached; finish_reason agrees with both.",
-        ("PD103", "PD107", "PD122", "PD301", "PD304", "PD305", "PD306", "PD307", "PD310", "PD312", "PD412"),
+        (
+            "PD103",
+            "PD107",
+            "PD122",
+            "PD301",
+            "PD304",
+            "PD305",
+            "PD306",
+            "PD307",
+            "PD310",
+            "PD312",
+            "PD321",
+            "PD322",
+            "PD323",
+            "PD412",
+        ),
     ),
     Invariant(
         "Round trip",

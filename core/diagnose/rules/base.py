@@ -49,6 +49,7 @@ class TraceRule:
         borrows_fix: Whether the fix of the finding that it follows from is the better one.
         asks_request_alone: Whether it looks at the request as pasted and at nothing else, so that its
             findings hold for every output of that request.
+        reads_stripped: Whether it also looks at a raw text that may lack control tokens, which is kept from the others.
     """
 
     code: str
@@ -61,6 +62,7 @@ class TraceRule:
     explains: tuple[str, ...] = ()
     borrows_fix: bool = False
     asks_request_alone: bool = False
+    reads_stripped: bool = False
 
     def check(self, trace: Trace) -> Iterator[Finding]:
         """Report what is wrong, in the order in which it was found."""

@@ -43,6 +43,8 @@ def find(trace: Trace) -> Iterator[Report]:
     is_one = trace.chat is not None and bool(trace.chat.deltas)  # the message was put together from the stream
     for result, name in ((None if is_one else trace.chat, "answer"), (stream, "streamed answer")):
         if result is not None and result.error:
+            if trace.server is None and any(delta.finish_reason == "" for delta in result.deltas):
+                return  # it has an end, whose word is empty: that has a rule of its own
             yield _without_end(result) if _may_be_an_excerpt(trace, result) else _report(trace, result, name)
             return
 
@@ -55,7 +57,7 @@ def _may_be_an_excerpt(trace: Trace, result: ChatResult) -> bool:
 def _without_end(result: ChatResult) -> Report:
     return Report(
         title="The pasted stream has no end: the connection broke, or it was not copied whole.",
-        detail=f"{(result.error or '').capitalize()}.",
+        detail=f"{(result.error or '')[:1].upper()}{(result.error or '')[1:]}.",
         evidence=(FindingEvidence("server", quote=result.body[-120:] or None),),
         fix="Copy the stream to its last event; if there is none, read the server's log at that time.",
         severity=Severity.WARNING,

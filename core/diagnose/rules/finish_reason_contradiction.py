@@ -28,7 +28,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import CallStatus, Certainty, ChatResult, Severity, Stage, Trace
-from prompt_debugger.core.diagnose.fields import body_of, calls_of_message
+from prompt_debugger.core.diagnose.fields import body_of, calls_of_message, content_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, comparison, in_message, is_asked_stream, max_tokens_of, why_cut
 from prompt_debugger.core.diagnose.words import counted
@@ -49,7 +49,7 @@ def find(trace: Trace) -> Iterator[Report]:
                 if not reason
                 else f"finish_reason `{reason}` of the {name} contradicts the message: {problem}.",
                 detail=f"finish_reason is {'absent' if reason is None else f'`{reason}`'}, and the message holds "
-                f"{counted(len(calls_of_message(result.message)), 'tool call')}.",
+                f"{counted(len(calls_of_message(result.message)), 'tool call')}.{_ended_at_once(result)}",
                 evidence=(in_message("finish_reason", reason), in_message("tool_calls")),
                 fix="Branch on `message.tool_calls` and on the last token, not on finish_reason.",
                 # TGI, Gemini and others say `stop` after whole calls, some say nothing: no part is lost by it.
@@ -88,6 +88,15 @@ def _problem(trace: Trace, result: ChatResult) -> str | None:
     if not result.finish_reason and (result.body or result.token_ids):
         return "a complete answer has one"
     return None
+
+
+def _ended_at_once(result: ChatResult) -> str:
+    """Say so where the first token ended the turn: no parser lost anything."""
+    written = None if result.usage is None else result.usage.completion_tokens
+    if written is None or written > 1 or calls_of_message(result.message) or content_of(result.message):
+        return ""
+    at = "" if result.stop_reason is None else f" at the stop token {result.stop_reason}"
+    return f" The server counted {counted(written, 'token')} of output: the model ended its turn at once{at}."
 
 
 def _hidden_limit(trace: Trace) -> Iterator[Report]:

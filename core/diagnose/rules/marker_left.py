@@ -31,6 +31,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Fate, FindingEvidence, SegmentKind, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import body_of, content_of, returned_calls, texts_inside
+from prompt_debugger.core.diagnose.leftovers import ends_at_tail, repeated_token
 from prompt_debugger.core.diagnose.markers import find_markers, find_used_markers
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -133,7 +134,14 @@ def _from_message(trace: Trace) -> Iterator[Report]:
     if not content or trace.parse is not None or any(True for _ in written_calls(trace, content)):
         return  # a whole call has a rule of its own
     asked = "\n".join(texts_inside(trace.request.body))
-    spans = [span for span in find_used_markers(content) if content[span.start : span.stop] not in asked]
+    ends = [end.span for end in ends_at_tail(content)]  # they have rules of their own, and so have loops of one token
+    if repeated_token(content) is not None:
+        return
+    spans = [
+        span
+        for span in find_used_markers(content)
+        if content[span.start : span.stop] not in asked and not any(a <= span.start < b for a, b in ends)
+    ]
     if spans:
         marker = content[spans[0].start : spans[0].stop]
         yield Report(

@@ -1,0 +1,69 @@
+"""A limit cut the answer.
+
+What it finds:
+    finish_reason `length`, or as many tokens as the request allows, of an
+    answer that is text, with the limit as far as the counts show it. A warning
+    where the answer is all that is known, else a note. Calls, promised JSON and
+    reasoning that were cut have rules of their own.
+
+Why it matters:
+    The text is a beginning. Whatever looks wrong at its end follows from that.
+
+Bad:
+    A text that stops in the middle of a sentence, finish_reason `length`.
+
+Good:
+    finish_reason `stop`
+
+Source:
+    publisher: `finish_reason` of chat completions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.diagnose.fields import body_of, content_of, reasoning_of, returned_calls
+from prompt_debugger.core.diagnose.output_limit import output_limit
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import Sight, in_message, why_cut
+from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report a cut text."""
+    chat = trace.chat
+    if chat is None or chat.error or returned_calls(trace) or (reason := why_cut(trace)) is None:
+        return
+    if as_object(body_of(trace).get("response_format")) or (trace.parse is not None and trace.parse.parsed.calls):
+        return
+    content, reasoning = content_of(chat.message) or "", reasoning_of(chat.message)
+    in_thought = not content.strip() and reasoning is not None and bool(reasoning.text.strip())
+    if trace.raw is not None and (in_thought or not content.strip()):
+        return
+    limit = output_limit(trace)
+    text = reasoning.text if in_thought and reasoning is not None else content
+    field = reasoning.field if in_thought and reasoning is not None else "content"
+    steps = [limit.step]
+    if in_thought:
+        steps.append(think_less(thinking_switch(trace), " where the question needs no thinking"))
+    yield Report(
+        title=f"The answer was cut by {limit.name}" + (", before the reasoning ended." if in_thought else "."),
+        detail=f"{reason[:1].upper()}{reason[1:]}. {field} ends with {text[-60:]!r}.",
+        evidence=(in_message("finish_reason", chat.finish_reason), in_message(field, text[-60:])),
+        fix=steps,
+        severity=Severity.NOTE if trace.raw is not None else None,
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD322",
+    name="answer-cut",
+    severity=Severity.WARNING,
+    stage=Stage.COMPLETE,
+    find=find,
+    needs=Sight.ANSWER,
+)

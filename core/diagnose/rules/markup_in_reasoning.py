@@ -1,0 +1,74 @@
+"""Markup stands in the reasoning of the answer.
+
+What it finds:
+    Where no raw output is known: in the reasoning field, the tag that closes
+    reasoning, or a marker of calls or turns that no sentence mentions and the
+    request does not hold. A complete call there has a rule of its own.
+
+Why it matters:
+    The reasoning parser missed where reasoning ends: what follows the marker is
+    the answer, or a call that nobody executes.
+
+Bad:
+    `"reasoning": "They ask for the weather.</think>15 °C."`, content null
+
+Good:
+    `"reasoning": "They ask for the weather.", "content": "15 °C."`
+
+Source:
+    tracker: vllm-project/vllm#31581.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Certainty, Severity, Span, Stage, Trace
+from prompt_debugger.core.diagnose.fields import body_of, reasoning_of, texts_inside
+from prompt_debugger.core.diagnose.leftovers import ends_at_tail, repeated_token
+from prompt_debugger.core.diagnose.markers import find_used_markers
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import Sight, in_message
+from prompt_debugger.core.diagnose.written_calls import written_calls
+from prompt_debugger.core.formats import TABLES
+
+_CLOSERS = tuple(
+    pair.closer.strip() for pair in TABLES.reasoning_pairs if pair.closer.strip().startswith(("<", "[", "◁"))
+)
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report the first marker of reasoning."""
+    reasoning = None if trace.chat is None or trace.parse is not None else reasoning_of(trace.chat.message)
+    if reasoning is None or repeated_token(reasoning.text) is not None:
+        return
+    text = reasoning.text
+    asked = "\n".join(texts_inside(body_of(trace)))
+    ends = [end.span for end in ends_at_tail(text)]
+    at, closer = min(((text.find(one), one) for one in _CLOSERS if one in text), default=(-1, ""))
+    used = (span for span in find_used_markers(text) if not any(a <= span.start < b for a, b in ends))
+    span = Span(at, at + len(closer)) if at >= 0 and text[at - 1 : at] not in ("`", "'", '"') else next(used, None)
+    if span is None or text[slice(*span)] in asked or any(True for _ in written_calls(trace, text)):
+        return
+    marker = text[slice(*span)]
+    yield Report(
+        title=f"The marker `{marker}` stands in {reasoning.field}.",
+        detail=f"At character {span.start} of {len(text)}, followed by {text[span.stop : span.stop + 60]!r}: the "
+        "reasoning parser read on over it.",
+        evidence=(in_message(reasoning.field, marker, span),),
+        fix="Check the server's reasoning parser: it must be that of the model's family, and know whether the prompt "
+        "opens the block. What follows the marker is the answer.",
+        certainty=Certainty.INFERRED,
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD458",
+    name="markup-in-reasoning",
+    severity=Severity.WARNING,
+    stage=Stage.PARSE,
+    find=find,
+    needs=Sight.ANSWER,
+    threads=("vllm-project/vllm#31581",),
+)

@@ -1,0 +1,95 @@
+"""The answer holds reasoning and nothing else, although the model ended its turn.
+
+What it finds:
+    Where no raw output is known: content null or empty, no tool call, text in
+    reasoning, and a finish_reason that says that the model ended by itself. An
+    error where the request switches thinking off.
+
+Why it matters:
+    The user sees nothing. Either the template rendered thinking as off and the
+    reasoning parser, which starts inside a block, took the whole answer; or the
+    model closed its turn before it closed its thoughts.
+
+Bad:
+    `{"reasoning": "Hello! How can I help you today?", "content": null}`
+
+Good:
+    `{"content": "Hello! How can I help you today?"}`
+
+Source:
+    tracker: vllm-project/recipes#425, vllm-project/vllm#53284, ollama/ollama#12831.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.endings import is_normal_end
+from prompt_debugger.core.diagnose.fields import body_of, content_of, decode_json, reasoning_of, returned_calls
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import Sight, in_message
+from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
+from prompt_debugger.core.diagnose.written_calls import written_calls
+from prompt_debugger.core.formats import TABLES
+
+_SWITCHES = frozenset(switch.name for switch in TABLES.switches)
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report a message whose only text is reasoning."""
+    chat = trace.chat
+    if chat is None or chat.error or trace.parse is not None or returned_calls(trace):
+        return
+    reasoning = reasoning_of(chat.message)
+    if reasoning is None or not reasoning.text.strip() or (content_of(chat.message) or "").strip():
+        return
+    if chat.message.get("function_call") or chat.message.get("refusal"):
+        return
+    if not is_normal_end(chat.finish_reason) or any(True for _ in written_calls(trace, reasoning.text)):
+        return
+    off = _switched_off(trace)
+    is_json = isinstance(decode_json(reasoning.text), dict | list)
+    shape = " It is JSON, as an answer would be." if is_json else ""
+    parser = None if trace.server is None else trace.server.reasoning_parser
+    ran = "" if parser is None else f" The reasoning parser is `{parser}`."
+    switch = thinking_switch(trace)
+    yield Report(
+        title=f"The whole answer stands in `{reasoning.field}`, and content is empty.",
+        detail=f"`{reasoning.field}` holds {len(reasoning.text)} characters, finish_reason is `{chat.finish_reason}`."
+        + (f" The request sets `{off}` to false: the model did not think." if off else "")
+        + f"{shape}{ran} Whether the prompt left a reasoning block open is not known.",
+        evidence=(in_message(reasoning.field, reasoning.text), in_message("content")),
+        fix=(
+            *(() if off else (think_less(switch, ", so that template and reasoning parser agree"),)),
+            Step(
+                "Use a reasoning parser that does not start inside a block, or none: a parser that does takes an "
+                "answer without tags for reasoning."
+            ),
+            Step(f"Until then, read the answer from `{reasoning.field}`."),
+        ),
+        certainty=Certainty.INFERRED,
+        severity=Severity.ERROR if off or is_json else None,
+    )
+
+
+def _switched_off(trace: Trace) -> str | None:
+    """Return the switch of the request that turns thinking off."""
+    kwargs = as_object(body_of(trace).get("chat_template_kwargs"))
+    named = next((name for name, value in kwargs.items() if name in _SWITCHES and value is False), None)
+    return named or ("think" if body_of(trace).get("think") is False else None)
+
+
+RULE: Rule = TraceRule(
+    code="PD459",
+    name="nothing-but-reasoning",
+    severity=Severity.WARNING,
+    stage=Stage.PARSE,
+    find=find,
+    needs=Sight.ANSWER,
+    threads=("vllm-project/recipes#425", "vllm-project/vllm#53284", "ollama/ollama#12831"),
+    explains=("PD505",),
+)

@@ -1,0 +1,74 @@
+"""A token that ends turns is written again and again.
+
+What it finds:
+    Five or more of one and the same end or header token in a row, in content,
+    in reasoning or in the raw output, with the families that write it. A
+    warning where nothing else of the answer shows that it ran into a limit.
+
+Why it matters:
+    The token ends the turn for the model and not for the server: its id is not
+    among the stop tokens, so the model writes it until the limit, and the text
+    leaks into the answer.
+
+Bad:
+    content `<|tool_response><|tool_response>…`, finish_reason `length`
+
+Good:
+    The token's id in `eos_token_id` of `generation_config.json`.
+
+Source:
+    tracker: FlashML-org/FreeToken#201, vllm-project/vllm#4180.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import FindingEvidence, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.fields import content_of, reasoning_of
+from prompt_debugger.core.diagnose.leftovers import Leftover, repeated_token
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import in_message, in_raw, why_cut
+from prompt_debugger.core.diagnose.words import listed
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Look into the fields of the answer, else into the raw output."""
+    if trace.chat is not None:
+        content, reasoning = content_of(trace.chat.message) or "", reasoning_of(trace.chat.message)
+        for field, text in (("content", content), *([reasoning] if reasoning is not None else [])):
+            found = repeated_token(text)
+            if found is not None:
+                yield _report(trace, found, in_message(field, text[slice(*found.span)], found.span), field)
+                return
+    if trace.raw is not None:
+        found = repeated_token(trace.raw.text)
+        if found is not None:
+            yield _report(trace, found, in_raw(trace, found.span), "the raw output")
+
+
+def _report(trace: Trace, found: Leftover, evidence: FindingEvidence, where: str) -> Report:
+    of = f" of {listed(found.families)}" if found.families else ""
+    reason = why_cut(trace)
+    return Report(
+        title=f"`{found.text}` is written {found.times} times in a row: the server does not stop at it.",
+        detail=f"It stands in {where} from character {found.span.start} on. It is a token{of} that ends or opens "
+        "turns, so a server that knows it as a stop token shows it once at most."
+        + (f" Cut: {reason}." if reason else ""),
+        evidence=(evidence,),
+        fix=f"Add the id of `{found.text}` to `eos_token_id` in the model's `generation_config.json` (of a GGUF, to "
+        "its end-of-generation tokens), or send it in `stop_token_ids`. A higher limit makes the run longer.",
+        severity=None if reason is not None else Severity.WARNING,
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD321",
+    name="stop-token-repeated",
+    severity=Severity.ERROR,
+    stage=Stage.COMPLETE,
+    find=find,
+    threads=("FlashML-org/FreeToken#201", "vllm-project/vllm#4180"),
+    explains=("PD301", "PD302", "PD307", "PD322", "PD406", "PD456"),
+)

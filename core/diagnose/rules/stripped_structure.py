@@ -1,0 +1,77 @@
+"""The text reads like an output whose control tokens were taken out before it was split.
+
+What it finds:
+    In content, or in a raw output that may lack control tokens: the channel
+    names of harmony run together (`analysis…assistantfinal…`), a first line
+    `thought` or `thinking` that is left of a reasoning header, and the markers
+    `[TOOL_REQUEST]` of LM Studio.
+
+Why it matters:
+    Reasoning is shown as the answer, or a call as prose. The model wrote its
+    structure; the server removed the tokens and then found nothing to split at.
+
+Bad:
+    `"content": "analysisTwo and two.assistantfinalfour"`
+
+Good:
+    `"reasoning": "Two and two.", "content": "four"`
+
+Source:
+    tracker: Augustas11/macprovider#743, openvinotoolkit/model_server#4495.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Certainty, FindingEvidence, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.fields import content_of
+from prompt_debugger.core.diagnose.leftovers import Stripped, stripped_structure
+from prompt_debugger.core.diagnose.output_limit import output_limit
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import comparison, in_message, in_raw, why_cut
+
+_FIX = (
+    "Have the server split the output before it takes special tokens out: for gpt-oss, vLLM's `--reasoning-parser "
+    "openai_gptoss --tool-call-parser openai`, for other models the parsers of their family; or send "
+    "`skip_special_tokens: false` and split in the client."
+)
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Look into content, else into a raw output alone."""
+    if trace.chat is not None:
+        content = content_of(trace.chat.message) or ""
+        found = stripped_structure(content)
+        if found is not None and comparison(trace) is None:
+            yield _report(trace, found, in_message("content", content[slice(*found.span)], found.span), "Content")
+    elif trace.raw is not None:
+        found = stripped_structure(trace.raw.text)
+        if found is not None:
+            yield _report(trace, found, in_raw(trace, found.span), "The text")
+
+
+def _report(trace: Trace, found: Stripped, evidence: FindingEvidence, where: str) -> Report:
+    reason = why_cut(trace)
+    cut = "" if reason is None else f" The output was cut inside it: {reason}."
+    return Report(
+        title=f"{where} reads like an output of {found.family} whose control tokens were taken out.",
+        detail=f"`{found.shown}` stands at character {found.span.start}: {found.meaning}.{cut}",
+        evidence=(evidence,),
+        fix=_FIX if reason is None else f"{output_limit(trace).step.text} {_FIX}",
+        certainty=Certainty.INFERRED,
+        severity=None if found.shown.startswith("assistant") else Severity.WARNING,
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD457",
+    name="stripped-structure",
+    severity=Severity.ERROR,
+    stage=Stage.PARSE,
+    find=find,
+    threads=("Augustas11/macprovider#743", "openvinotoolkit/model_server#4495"),
+    explains=("PD322",),
+    reads_stripped=True,
+)

@@ -1,0 +1,98 @@
+"""finish_reason is empty, or a word that the protocol does not know.
+
+What it finds:
+    A finish_reason that is an empty text, or `error`, `abort` or another word
+    that neither OpenAI's protocol nor a known server gives a finished answer.
+    Words of content filters, and of calls that were thrown away, have rules of
+    their own.
+
+Why it matters:
+    Clients branch on the word. With an unknown one they treat a failed answer
+    as finished, or wait for more.
+
+Bad:
+    `"finish_reason": ""`
+
+Good:
+    `"finish_reason": "stop"`
+
+Source:
+    publisher: `finish_reason` of chat completions; vLLM 0.32, `FinishReason`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.diagnose.endings import is_filter_word, is_malformed_call
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import Sight, in_message
+
+_KNOWN = frozenset(
+    [
+        "stop",
+        "length",
+        "tool_calls",
+        "function_call",
+        "content_filter",
+        "eos",
+        "eos_token",
+        "end_turn",
+        "stop_sequence",
+        "tool_use",
+        "max_tokens",
+        "pause_turn",
+        "refusal",
+        "completed",
+        "incomplete",
+        "complete",
+        "finished",
+    ]
+)
+_FAILED = {
+    "error": "the engine failed while it answered",
+    "abort": "the server gave the request up: the client closed the connection, or the server was stopped",
+    "aborted": "the server gave the request up: the client closed the connection, or the server was stopped",
+    "cancelled": "the request was cancelled",
+    "repetition": "the server saw that the output repeats itself, and ended it",
+    "unload": "the model was unloaded while it answered",
+}
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report the word of the answer, else that of the stream."""
+    chat = trace.chat
+    if chat is None:
+        return
+    words = [chat.finish_reason, *(delta.finish_reason for delta in chat.deltas)]
+    word = next((word for word in words if word is not None), None)
+    if word is None or is_filter_word(word) or is_malformed_call(word) or word.lower() in _KNOWN:
+        return
+    meaning = _FAILED.get(word.lower())
+    yield Report(
+        title="finish_reason is an empty text."
+        if not word
+        else f"finish_reason is `{word[:60]}`"
+        + (f": {meaning}." if meaning else ", which the protocol does not know."),
+        detail="By the protocol it is `stop`, `length`, `tool_calls` or `content_filter`"
+        + ("; an empty text says nothing of how the answer ended." if not word else "."),
+        evidence=(in_message("finish_reason", word),),
+        fix="Read the server's log at that time; the answer may not be whole."
+        if meaning
+        else "Do not take the answer for whole before its text shows it. Ask whoever runs the server, or the proxy "
+        "before it, what the word means.",
+        severity=Severity.ERROR if word.lower() in ("error",) else None,
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD323",
+    name="unknown-finish-reason",
+    severity=Severity.WARNING,
+    stage=Stage.COMPLETE,
+    find=find,
+    needs=Sight.ANSWER,
+    explains=("PD412",),
+)
