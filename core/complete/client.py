@@ -22,7 +22,7 @@ from prompt_debugger.core.complete.backends.probe import probe_server
 from prompt_debugger.core.complete.backends.vllm import RenderAnswer
 from prompt_debugger.core.complete.chat_stream import OnDelta, OnPromptIds
 from prompt_debugger.core.complete.engines import UNKNOWN, Engine, OutputToParse, OwnParsers, engine_of
-from prompt_debugger.core.complete.own_fields import REFUSED, chat_fields, fields_to_drop, stream_fields
+from prompt_debugger.core.complete.own_fields import REFUSED, chat_fields, fields_to_drop
 from prompt_debugger.core.complete.raw_completion import OnText
 from prompt_debugger.core.complete.sampling import plain_body, raw_body
 
@@ -103,8 +103,8 @@ class ServerClient:
 
     def body_as_sent(self, body: JSONObject) -> JSONObject:
         """Return a chat request as it goes out: as given, plus what makes the server tell the ids of the run."""
-        fields = stream_fields if body.get("stream") is True else chat_fields
-        return {**body, **self._not_refused(fields(self._engine, body))}
+        fields = self._engine.own_fields.stream if body.get("stream") is True else chat_fields(self._engine, body)
+        return {**body, **self._not_refused(fields)}
 
     async def chat(self, body: JSONObject) -> ChatResult:
         """Run a chat completion, not streamed; an odd answer is data, with its `error` set."""
@@ -127,7 +127,7 @@ class ServerClient:
         # vLLM gives these to whole answers only, refuses them on a stream, and they change nothing in it.
         body = {key: value for key, value in body.items() if key != "prompt_logprobs"}
         usage: JSONObject = {"stream_options": {**as_object(body.get("stream_options")), "include_usage": True}}
-        own = {**stream_fields(self._engine, body), **usage}
+        own = {**self._engine.own_fields.stream, **usage}
         try:
             return await self._with_own_fields(body, own, ask)
         except BackendError as error:

@@ -176,6 +176,8 @@ class Gathering(SecondRun):
             sampling = await self._sampled_whole(whole, sampling, rendered, "`stream`")
         elif own.doubts and self._may_ask_for_fewer(sampling):
             sampling = await self._asked_for_fewer(sampling, rendered)
+        if own.completion is None:
+            sampling = await self._recounted(sampling, judged if whole is None else whole)
         told = [one for one in (judged, streamed, whole) if one is not None]
         told_text = next((one.prompt_text for one in told if one.prompt_text), None)
         ids = next((one.prompt_token_ids for one in told if one.prompt_token_ids), None)

@@ -3,7 +3,8 @@
 Which fields a server is known to take stands in its record; any other gets vLLM's, and `logprobs` for the text of each
 token.
 
-A stream gets fewer: llama.cpp puts its ids into whole answers, and refuses `logprobs` with tools in a stream. A
+A stream gets fewer: llama.cpp puts its ids into whole answers, and refuses `logprobs` with tools in a stream;
+llama-cpp-python 0.3.36 repeats and loses pieces of a stream that has them. What was asked for must stay as it is. A
 field of ours that a server refuses is a note about evidence; the request without it is what counts.
 """
 
@@ -16,21 +17,13 @@ from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete.engines import ENGINES, Engine
 
 REFUSED = frozenset({400, 422})
-_LOGPROBS = "logprobs"
+_LOGPROBS = ("logprobs", "top_logprobs")
 
 
 def chat_fields(engine: Engine, body: JSONObject) -> JSONObject:
-    """Return what is added to a chat request that is not streamed."""
-    return {key: value for key, value in engine.own_fields.chat.items() if key != _LOGPROBS or key not in body}
-
-
-def stream_fields(engine: Engine, body: JSONObject) -> JSONObject:
-    """Return what is added to a streamed chat request, besides asking for `usage`.
-
-    Where a stream is what was asked for, it is what is judged: then it is asked to tell as much as a whole answer.
-    """
-    more = chat_fields(engine, body) if body.get("stream") is True and not engine.own_fields.are_known else {}
-    return {**engine.own_fields.stream, **more}
+    """Return what is added to a chat request that is not streamed; of log-probabilities, what it does not settle."""
+    settled = _LOGPROBS if body.get("logprobs") is False else [name for name in _LOGPROBS if name in body]
+    return {key: value for key, value in engine.own_fields.chat.items() if key not in settled}
 
 
 def fields_to_drop(error: BackendError, added: Iterable[str], *, may_be_unnamed: bool) -> tuple[str, ...]:
@@ -55,5 +48,5 @@ def fields_to_drop(error: BackendError, added: Iterable[str], *, may_be_unnamed:
 
 
 def _groups() -> Iterator[frozenset[str]]:
-    """Yield the fields that belong to one software; `logprobs` is of the OpenAI endpoints."""
-    return (frozenset(engine.own_fields.chat) - {_LOGPROBS} for engine in ENGINES.values())
+    """Yield the fields that belong to one software; those of log-probabilities are of the OpenAI endpoints."""
+    return (frozenset(engine.own_fields.chat) - set(_LOGPROBS) for engine in ENGINES.values())

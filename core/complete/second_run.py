@@ -7,6 +7,7 @@ from collections.abc import Awaitable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypeVar
 
+from prompt_debugger.core.base.comparable import draws_at_random
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Tokenizer
@@ -41,6 +42,7 @@ class SecondRun:
     told_text: str | None = None
     told_template: TemplateAnswer | None = None
     other_decoding: str | None = None
+    sampled_text: str | None = None
     before_sampling: tuple[Asking, ...] = ()
     has_news: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -139,8 +141,22 @@ class SecondRun:
         completion = await settled(self.client.complete(text, self._sampling_fields(None, None), self.on_raw_text))
         if isinstance(completion, BackendError):
             return Sampling(problem=completion.message)
+        self.sampled_text = text
         completion = await in_thread(self._judged, replace(completion, evidence=Basis.TEXT_ONLY), None, text)
         return Sampling(completion, None, origin)
+
+    async def _recounted(self, sampling: Sampling, chat: ChatResult) -> Sampling:
+        """Return a second sampling whose text the chat shows, too, judged by the chat's count where it has none."""
+        completion, counted = sampling.completion, chat.usage
+        if completion is None or completion.usage is not None or counted is None or completion.token_ids is not None:
+            return sampling
+        if completion.text.strip() != (text_of(chat.message.get("content")) or "").strip() or draws_at_random(
+            self.body
+        ):
+            return sampling
+        completion = replace(completion, usage=counted)
+        judged = await in_thread(self._judged, completion, sampling.prompt_token_ids, self.sampled_text)
+        return replace(sampling, completion=judged)
 
     def _judged(self, completion: Completion, told_ids: tuple[int, ...] | None, text: str | None = None) -> Completion:
         """Return a completion with what is known of its completeness; tokenizes, so not on the event loop."""
