@@ -25,12 +25,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prompt_debugger.core.base.account import tally_parsers
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Fate, Segment, SegmentKind, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step, parse_it_yourself
 from prompt_debugger.core.diagnose.fields import body_of, content_of, returned_calls
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
+from prompt_debugger.core.diagnose.readers import advisable_parsers, trials_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import (
     Sight,
@@ -91,18 +91,19 @@ def _fix(trace: Trace) -> tuple[Step, ...]:
     """Return what to try where no finding names the cause: a parser that reads this output, by trial or by table."""
     assert trace.parse is not None
     name, own = trace.parse.parsed.format, None if trace.server is None else trace.server.tool_parser
-    tried = [parser.removeprefix("vllm:") for parser in tally_parsers(trace.parse.parsers).reading]
     meant = TABLES.tool_parsers.get(name, ())
-    others = [parser for parser in (*tried, *meant) if parser.partition("+")[0] != own]
+    calls = [call for _, call in body_calls(trace)]
     if (method := offline_method(trace)) is not None:
         return (Step(parse_it_yourself(method, meant)),)
-    steps = []
-    if has_own_names(trace.server):
+    steps, others = [], advisable_parsers(trace, calls)
+    is_tried = bool(trials_of(trace, calls).reading)
+    if has_own_names(trace.server) and not is_tried:
         steps += [] if is_made_for(trace.server, name) is not False else [Step(FAMILYS_PARSER)]
-    elif others and (own is None or own not in meant or tried):
-        proof = "read this very output, run offline" if others[0] in tried else f"is the parser of the format `{name}`"
-        flags = f"--enable-auto-tool-choice --tool-call-parser {others[0].partition('+')[0]}"
-        steps.append(Step(f"Start the server with `{flags}`, which {proof}."))
+    elif others and (own is None or own not in meant or is_tried):
+        proof = "read this very output, run offline" if is_tried else f"is the parser of the format `{name}`"
+        unless = "" if own is not None or is_tried else ", unless it runs that one already"
+        flags = f"--enable-auto-tool-choice --tool-call-parser {others[0]}"
+        steps.append(Step(f"Start the server with `{flags}`, which {proof}{unless}."))
     who = f"the authors of the parser `{own}`" if own is not None else "the parser's authors"
     return (*steps, Step(f"Read the call from the raw output, and report it with the saved run to {who}."))
 

@@ -5,7 +5,9 @@ What it finds:
     the server's parser is known and is none of those that read this format; or
     an offline run shows that another parser reads the calls and the server's
     does not; or, where the parser is unknown, the markup of the calls stands
-    unread in the message's content.
+    unread in the message's content. Silent where parsers were tried and none reads
+    them, and where the parser is unknown and the calls depart from the notation:
+    the right parser may run and refuse them (vLLM 0.27.1 leaves them in content).
 
 Why it matters:
     Every call of every request is lost, and some parsers delete the text as
@@ -31,7 +33,6 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import (
     Certainty,
     FindingEvidence,
-    ParserOutcome,
     Severity,
     Stage,
     ToolCallAttempt,
@@ -39,10 +40,11 @@ from prompt_debugger.core.base.types import (
 )
 from prompt_debugger.core.diagnose.advice import parse_it_yourself
 from prompt_debugger.core.diagnose.fields import content_of, returned_calls
-from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
+from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, is_made_for
+from prompt_debugger.core.diagnose.readers import advisable_parsers, trials_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, comparison, dropped_calls, in_message, in_raw, offline_method
-from prompt_debugger.core.formats import TABLES
+from prompt_debugger.core.formats import FORMATS, TABLES
 
 MIN_SCORE = 0.5
 
@@ -67,9 +69,7 @@ def find(trace: Trace) -> Iterator[Report]:
     cause = _cause(trace, name, calls)
     if cause is None:
         return
-    readers = _readers(trace, calls) or list(TABLES.tool_parsers.get(name, ()))
-    if has_own_names(trace.server):
-        readers = []  # they are vLLM's
+    readers = advisable_parsers(trace, calls)
     if (method := offline_method(trace)) is not None:
         yield Report(
             title=f"`LLM.{method}` left the `{name}` calls in its text, as it runs no parser.",
@@ -84,27 +84,40 @@ def find(trace: Trace) -> Iterator[Report]:
         detail=cause.detail
         + (f" Parsers that read it: {', '.join(f'`{reader}`' for reader in readers)}." if readers else ""),
         evidence=(*(in_raw(trace, call.char_span) for call in calls), *_residue(trace)),
-        fix=f"Start the server with `--enable-auto-tool-choice --tool-call-parser {readers[0]}`."
-        if readers
-        else FAMILYS_PARSER,
+        fix=_fix(trace, readers),
         certainty=Certainty.INFERRED if certainty is Certainty.INFERRED else cause.certainty,
     )
+
+
+def _fix(trace: Trace, readers: tuple[str, ...]) -> str:
+    """Say what to start the server with; a parser that may be running already is never advised as it stands."""
+    if not readers:
+        return FAMILYS_PARSER
+    flags = f"`--enable-auto-tool-choice --tool-call-parser {readers[0]}`"
+    if trace.server is not None and trace.server.tool_parser is None and "tool_parser" in trace.server.features:
+        which = f"where it is not `{readers[0]}`"
+        return f"The server runs a tool parser and does not say which: {which}, start with {flags}."
+    return f"Start the server with {flags}."
 
 
 def _cause(trace: Trace, name: str, calls: list[ToolCallAttempt]) -> _Cause | None:
     """Say what shows the mismatch; `None` if nothing does."""
     parser = None if trace.server is None else trace.server.tool_parser
     known = TABLES.tool_parsers.get(name, ())
+    trials = trials_of(trace, calls)
+    if trials.asked and not trials.reading:
+        return None  # what no parser reads is no matter of which one runs
     if parser is not None:
-        readers = _readers(trace, calls)
         is_own = is_made_for(trace.server, name)
-        if is_own is None or is_own or parser in readers or not (known or readers):
+        if is_own is None or is_own or parser in trials.reading or not (known or trials.reading):
             return None
         return _Cause(
             f"The parser `{parser}` does not read the format `{name}` that the model writes.",
             f"The server runs `{parser}`; the raw output is `{name}`.",
             Certainty.OBSERVED,
         )
+    if not trials.reading and any(_departs(name, call) for call in calls):
+        return None  # a parser of this family that runs may refuse these very calls
     content = "" if trace.chat is None else content_of(trace.chat.message) or ""
     if _stand_in_order(content, [_written(trace, call) for call in calls]):
         return _Cause(
@@ -115,25 +128,12 @@ def _cause(trace: Trace, name: str, calls: list[ToolCallAttempt]) -> _Cause | No
     return None
 
 
-def _readers(trace: Trace, calls: list[ToolCallAttempt]) -> list[str]:
-    """Return the parsers that, run offline, returned exactly these calls by name."""
-    if trace.parse is None:
-        return []
-    names = sorted(call.name or "" for call in calls)
-    return [
-        parser.removeprefix("vllm:")
-        for parser, outcome in trace.parse.parsers.items()
-        if outcome.error is None and sorted(_names(outcome)) == names
-    ]
-
-
-def _names(outcome: ParserOutcome) -> list[str]:
-    found = []
-    for call in outcome.tool_calls:
-        function = call.get("function")
-        name = function.get("name") if isinstance(function, dict) else None
-        found.append(name if isinstance(name, str) else "")
-    return found
+def _departs(name: str, call: ToolCallAttempt) -> bool:
+    """Say whether a call is not as its family writes it, so that its own parser may refuse it."""
+    family = FORMATS.get(name)
+    problem_of = None if family is None else family.facts.id_problem
+    header = call.id if call.id is not None else (call.name or "")
+    return bool(call.deviation) or (problem_of is not None and problem_of(header) is not None)
 
 
 def _stand_in_order(content: str, written: list[str]) -> bool:

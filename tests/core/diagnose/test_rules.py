@@ -41,6 +41,8 @@ def test_a_rule_fires_on_the_fault_it_is_for(rule_case: RuleCase) -> None:
     said = f"{first.title} {first.detail} {first.fix}"
     for text in expected.get("says", ()):
         assert text in said
+    for text in expected.get("never_says", ()):
+        assert text not in said
     assert first.severity.value == expected.get("severity", first.severity.value)
     assert first.certainty.value == expected.get("certainty", first.certainty.value)
     assert first.stage.value == expected.get("stage", first.stage.value)
