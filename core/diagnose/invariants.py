@@ -92,6 +92,9 @@ INVARIANTS = (
             "PD502",
             "PD505",
             "PD506",
+            "PD511",
+            "PD512",
+            "PD513",
         ),
     ),
     Invariant(

@@ -9,17 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject, ToolCallAttempt, Trace
 from prompt_debugger.core.diagnose.fields import (
     CallField,
     as_text,
-    body_of,
-    content_of,
     decode_json,
     request_tools,
     returned_calls,
 )
+from prompt_debugger.core.diagnose.promised import promised_json, promised_text
 from prompt_debugger.core.diagnose.schemas import walk_schema
 from prompt_debugger.core.diagnose.sight import written_as
 
@@ -60,11 +58,9 @@ def schema_uses(trace: Trace) -> Iterator[SchemaUse]:
             yield SchemaUse(
                 f"{tool.field}.parameters", f"the arguments of the call to `{name}`", tool.parameters, values
             )
-    wanted = as_object(body_of(trace).get("response_format"))
-    schema = as_object(wanted.get("json_schema")).get("schema")
-    if isinstance(schema, dict) and trace.chat is not None and not calls:
-        content = decode_json(content_of(trace.chat.message) or "")
-        yield SchemaUse("response_format.json_schema.schema", "the answer", schema, (content,))
+    promise = promised_json(trace)
+    if promise is not None and isinstance(promise.schema, dict) and trace.chat is not None and not calls:
+        yield SchemaUse(promise.schema_field, "the answer", promise.schema, (decode_json(promised_text(trace)),))
 
 
 def _arguments(call: CallField, written: ToolCallAttempt | None) -> Iterator[JSON]:

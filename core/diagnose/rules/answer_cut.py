@@ -52,7 +52,7 @@ def find(trace: Trace) -> Iterator[Report]:
         steps.append(think_less(thinking_switch(trace), " where the question needs no thinking"))
     yield Report(
         title=f"The answer was cut by {limit.name}" + (", before the reasoning ended." if in_thought else "."),
-        detail=f"{reason[:1].upper()}{reason[1:]}. {field} ends with {text[-60:]!r}.",
+        detail=f"`{field}` ends with {text[-60:]!r}, and {reason}.",
         evidence=(in_message("finish_reason", chat.finish_reason), in_message(field, text[-60:])),
         fix=steps,
         severity=Severity.NOTE if trace.raw is not None else None,

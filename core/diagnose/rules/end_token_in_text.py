@@ -46,7 +46,7 @@ def find(trace: Trace) -> Iterator[Report]:
         of = f", a token of {listed(last.families)}" if last.families else ""
         yield Report(
             title=f"The text of {field} ends with the end token `{last.text}`.",
-            detail=f"{field} ends with {text[-40:]!r}{of}: the server put the token that ended the turn into the text.",
+            detail=f"`{field}` ends with {text[-40:]!r}{of}: the server put what ended the turn into the text.",
             evidence=(in_message(field, text[slice(*last.span)], last.span),),
             fix="Take it off in the client. The server should leave its stop token out of the text: look whether "
             "`skip_special_tokens` is on there, and whether the tokenizer marks this token as special.",
@@ -62,5 +62,5 @@ RULE: Rule = TraceRule(
     find=find,
     needs=Sight.ANSWER,
     threads=("jundot/omlx#1087",),
-    explains=("PD505",),
+    explains=("PD505", "PD511"),
 )

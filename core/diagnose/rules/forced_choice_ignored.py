@@ -24,10 +24,18 @@ from collections.abc import Iterator
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Severity, Stage, Trace
-from prompt_debugger.core.diagnose.advice import Step, strict_tools
 from prompt_debugger.core.diagnose.fields import as_text, body_of, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_message, in_request, why_cut
+
+_NAMED = (
+    'Offer that one tool alone with `tool_choice: "required"`, or with `auto` and words that ask for it: not every '
+    "server reads a named choice. `strict: true` holds the arguments to the schema and does not make the model call."
+)
+_REQUIRED = (
+    "Check that the server can force a call with its tool parser and this model; otherwise ask without forcing a tool "
+    "and say in the prompt that one must be called."
+)
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -46,10 +54,7 @@ def find(trace: Trace) -> Iterator[Report]:
         title=f"The request demands {wanted}, and the answer holds {'another one' if names else 'none'}.",
         detail=f"`tool_choice` is {choice!r}; returned: {', '.join(str(name) for name in names) or 'no call'}.",
         evidence=(in_request("tool_choice", str(named or choice)), in_message("tool_calls")),
-        fix=(
-            *strict_tools(trace),
-            Step("Check that the server can constrain the output of its tool parser; else ask without forcing a tool."),
-        ),
+        fix=_NAMED if named else _REQUIRED,
     )
 
 

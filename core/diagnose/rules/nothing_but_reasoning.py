@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
+from prompt_debugger.core.base.types import Certainty, ChatResult, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.endings import is_normal_end
 from prompt_debugger.core.diagnose.fields import body_of, content_of, decode_json, reasoning_of, returned_calls
@@ -64,16 +64,29 @@ def find(trace: Trace) -> Iterator[Report]:
         + f"{shape}{ran} Whether the prompt left a reasoning block open is not known.",
         evidence=(in_message(reasoning.field, reasoning.text), in_message("content")),
         fix=(
-            *(() if off else (think_less(switch, ", so that template and reasoning parser agree"),)),
+            *(
+                ()
+                if off or _is_ollama(chat)
+                else (think_less(switch, ", so that template and reasoning parser agree"),)
+            ),
             Step(
                 "Use a reasoning parser that does not start inside a block, or none: a parser that does takes an "
                 "answer without tags for reasoning."
+            ),
+            *(
+                (Step("Send `think: false`: the answer is Ollama's, which has this switch."),)
+                if _is_ollama(chat)
+                else ()
             ),
             Step(f"Until then, read the answer from `{reasoning.field}`."),
         ),
         certainty=Certainty.INFERRED,
         severity=Severity.ERROR if off or is_json else None,
     )
+
+
+def _is_ollama(chat: ChatResult) -> bool:
+    return '"done_reason"' in chat.body and '"eval_count"' in chat.body
 
 
 def _switched_off(trace: Trace) -> str | None:
@@ -91,5 +104,4 @@ RULE: Rule = TraceRule(
     find=find,
     needs=Sight.ANSWER,
     threads=("vllm-project/recipes#425", "vllm-project/vllm#53284", "ollama/ollama#12831"),
-    explains=("PD505",),
 )

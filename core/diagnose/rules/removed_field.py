@@ -60,5 +60,5 @@ RULE: Rule = TraceRule(
     severity=Severity.WARNING,
     stage=Stage.REQUEST,
     find=find,
-    explains=("PD505",),
+    explains=("PD505", "PD511"),
 )

@@ -1,0 +1,103 @@
+"""What a request promises of the answer's text (JSON, JSON of a schema, a choice), and how the promise was broken."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from typing import NamedTuple
+
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, Trace
+from prompt_debugger.core.diagnose.broken_arguments import stops_early
+from prompt_debugger.core.diagnose.fields import as_list, as_text, body_of, content_of, reasoning_of, returned_calls
+from prompt_debugger.core.diagnose.leftovers import ends_at_tail
+from prompt_debugger.core.diagnose.schemas import violations
+from prompt_debugger.core.diagnose.sight import opens_with_thought, why_cut
+from prompt_debugger.core.formats import TABLES
+
+
+class Promise(NamedTuple):
+    """JSON that a request promises: the field that says so, its kind, and the schema, `None` for any JSON."""
+
+    field: str
+    kind: str
+    schema_field: str
+    schema: JSON
+
+
+class Breach(StrEnum):
+    """How an answer without a call breaks a promise of JSON."""
+
+    CUT = "cut"
+    REASONING = "reasoning"
+    UNCLOSED = "unclosed"
+    IGNORED = "ignored"
+    SCHEMA = "schema"
+
+
+def promised_json(trace: Trace) -> Promise | None:
+    """Return the JSON that the request promises; `None` if it promises none."""
+    body = body_of(trace)
+    wanted = as_object(body.get("response_format"))
+    kind = as_text(wanted.get("type"))
+    if kind in ("json_object", "json_schema"):
+        schema = as_object(wanted.get("json_schema")).get("schema")
+        return Promise("response_format", kind, "response_format.json_schema.schema", schema)
+    outputs = as_object(body.get("structured_outputs"))
+    schema = outputs.get("json")
+    if isinstance(schema, str):
+        try:
+            schema = json.loads(schema)
+        except (ValueError, RecursionError):
+            schema = None
+    if outputs.get("json") or outputs.get("json_object") is True:
+        return Promise("structured_outputs", "json", "structured_outputs.json", schema)
+    return None
+
+
+def promised_choices(trace: Trace) -> tuple[str, ...]:
+    """Return the texts of which the answer is to be one."""
+    choices = as_list(as_object(body_of(trace).get("structured_outputs")).get("choice"))
+    return tuple(choice for choice in choices if isinstance(choice, str))
+
+
+def promised_text(trace: Trace) -> str:
+    """Return the content without the end tokens that a server left at its end."""
+    content = "" if trace.chat is None else content_of(trace.chat.message) or ""
+    ends = ends_at_tail(content)
+    return content[: ends[0].span.start] if ends else content
+
+
+def breach_of(trace: Trace, promise: Promise) -> tuple[Breach, str] | None:
+    """Return how the answer breaks a promise of JSON, and in which words; `None` if it keeps it, or if it calls."""
+    if trace.chat is None or trace.chat.error or returned_calls(trace):
+        return None
+    text = promised_text(trace)
+    problem = _problem(text, promise.schema)
+    cut = why_cut(trace)
+    if problem is None or (cut is not None and _problem(text, None) is None):
+        return None
+    if cut is not None:
+        return Breach.CUT, cut
+    reasoning = reasoning_of(trace.chat.message)
+    if not text.strip() and reasoning is not None and reasoning.text.strip():
+        is_json = reasoning.text.strip()[:1] in ("{", "[")
+        return Breach.REASONING, f"content is empty, and {'the JSON is' if is_json else 'all text is'} in reasoning"
+    thought = opens_with_thought(text) or next((pair for pair in TABLES.reasoning_pairs if pair.closer in text), None)
+    if thought is not None:
+        return Breach.REASONING, f"content holds reasoning (`{thought.closer.strip()}`) beside or in place of the JSON"
+    if text.strip()[:1] in ("{", "[") and stops_early(text):
+        return Breach.UNCLOSED, problem
+    return (Breach.IGNORED if problem == _NO_JSON else Breach.SCHEMA), problem
+
+
+_NO_JSON = "it is not JSON"
+
+
+def _problem(content: str, schema: JSON) -> str | None:
+    try:
+        value: JSON = json.loads(content)
+    except (ValueError, RecursionError):
+        return _NO_JSON
+    broken = violations(value, schema)
+    return f"{broken[0].path}: {broken[0].message[:120]}" if broken else None

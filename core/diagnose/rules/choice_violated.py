@@ -1,0 +1,65 @@
+"""The answer is not one of the choices that the request gives.
+
+What it finds:
+    With `structured_outputs.choice`, an answer whose content is another text
+    than every choice. End tokens that a server left at its end do not count,
+    they have a rule of their own. Silent for an answer that was cut or calls.
+
+Why it matters:
+    The caller compares the text with the choices and finds none. A constrained
+    output cannot be another text: the constraint was not applied.
+
+Bad:
+    `"choice": ["yes", "no"]`, content `Yes, of course.`
+
+Good:
+    content `yes`
+
+Source:
+    tracker: jundot/omlx#1087; publisher: vLLM 0.32, `StructuredOutputsParams.choice`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.diagnose.fields import content_of, returned_calls
+from prompt_debugger.core.diagnose.promised import promised_choices, promised_text
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import Sight, in_message, in_request, why_cut
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Compare the content with the choices."""
+    choices = promised_choices(trace)
+    chat = trace.chat
+    if not choices or chat is None or chat.error or returned_calls(trace) or why_cut(trace) is not None:
+        return
+    text = promised_text(trace)
+    if text in choices:
+        return
+    content = content_of(chat.message) or ""
+    near = next((choice for choice in choices if choice.casefold() == text.strip().casefold()), None)
+    shown = ", ".join(repr(choice) for choice in choices[:8]) + (", …" if len(choices) > 8 else "")
+    yield Report(
+        title="The answer is not one of the choices that `structured_outputs` gives.",
+        detail=f"Content is {content[:80]!r}; the choices are {shown}."
+        + (f" It differs from {near!r} in case or white space alone." if near is not None else ""),
+        evidence=(in_message("content", content), in_request("structured_outputs.choice", shown)),
+        fix="Check that this server and its release read `structured_outputs.choice`: one that does not know the field "
+        "ignores it. With a reasoning model, start the server with its reasoning parser, so that the constraint waits "
+        "for the answer.",
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD511",
+    name="choice-violated",
+    severity=Severity.ERROR,
+    stage=Stage.CONTRACT,
+    find=find,
+    needs=Sight.ANSWER,
+    threads=("jundot/omlx#1087",),
+)
