@@ -11,6 +11,8 @@ import textwrap
 from itertools import pairwise
 from typing import NamedTuple
 
+from prompt_debugger.core.evidence.wrapped import unwrapped
+
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b\n]*+(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _QUOTE = re.compile(r"[ \t]{0,3}>(?: |$)")
 _NUMBER = re.compile(r"[ \t]*+(\d{1,7})(?:[ \t]*+[|:│→][ \t]?|\t| {1,2})")
@@ -23,6 +25,7 @@ _PREFIXES = (_CONTAINER, _POD, _JOURNAL, _STAMP, _RANK)
 _CURLY = str.maketrans({"\u201c": '"', "\u201d": '"', "\u201e": '"', "\u2018": "'", "\u2019": "'", "\u201a": "'"})
 _INVISIBLE = re.compile("[\ufeff\u200b\u2060]")
 _LEAST_SHARE = 0.9  # of the lines; a prefix may be missing where a terminal wrapped one
+_CODE_START = re.compile(r"[{\[<]|data:|[A-Za-z]\w{1,40}\(")
 
 
 class Cleaned(NamedTuple):
@@ -57,6 +60,10 @@ def clean(text: str) -> Cleaned:
         if changed is not None:
             text = changed
             notes.append(f"{words} were turned back.")
+    joined = unwrapped(text)
+    if joined is not None:
+        text = joined
+        notes.append("Line breaks that wrapping put into it were taken out.")
     return Cleaned(text, tuple(notes))
 
 
@@ -80,7 +87,9 @@ def _unnumbered(text: str) -> str | None:
     found = [_NUMBER.match(line) or _bare_number(line) for line in lines]
     numbers = [int(match[1]) for match in found if match is not None]
     filled = sum(1 for line in lines if line.strip())
-    if len(numbers) < 2 or len(numbers) < filled:
+    if not numbers or len(numbers) < filled:
+        return None
+    if len(numbers) == 1 and not _CODE_START.match(lines[0][found[0].end() :] if found[0] is not None else ""):
         return None
     if any(after != before + 1 for before, after in pairwise(numbers)):
         return None

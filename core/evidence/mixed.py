@@ -19,7 +19,7 @@ from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers import Paste, find_reader
 from prompt_debugger.core.evidence.recognise import recognise
 from prompt_debugger.core.evidence.split import Block, BlockKind, split, without_comments
-from prompt_debugger.core.evidence.taking import is_cut
+from prompt_debugger.core.evidence.taking import is_cut, with_its_beginning
 
 Read = Callable[[str, int], Evidence]
 
@@ -31,11 +31,13 @@ _OTHER_LEAD = re.compile(
 )
 _NOT_LEAD = re.compile(r"\b(?:actual|but|wrong|not|does(?:n't| not)|got)\b", re.IGNORECASE)
 _OUTPUT_LEAD = re.compile(r"\b(?:raw|model|generated)\b.{0,40}\b(?:output|text|completion|response)\b", re.IGNORECASE)
+_CONTENT_LEAD = re.compile(r"\bcontent\b", re.IGNORECASE)
 _LEAD = re.compile(
     r"(?m)^([^\n]{0,80}(?:\bmessage\.content|\b(?:raw|model) (?:output|completion))\b[^\n:]{0,20}):[ \t]*\n(?=\s*\S)",
     re.IGNORECASE,
 )
-_CONTENT_LEAD = re.compile(r"\bcontent\b", re.IGNORECASE)
+_HOLDER = re.compile(r'"(?:raw|message|choices|response|request|prompt|content|role)"\s*+:\s*+["{\[n]')
+_WHOLE = "Paste all of it: something at the beginning or the end may be missing."
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +75,35 @@ def read_mixed(text: str, row: int, read: Read) -> Evidence:
     if whole is not None and (merged is None or not _says_more(merged, whole)):
         return _noted(whole, cleaned.notes)
     if merged is None:
-        raise failure or RequestError("Nothing in the text is known.", "Paste a request, an answer, a log or an error.")
+        raise _with_hint(failure)
     return _noted(merged, cleaned.notes)
 
 
 def _try(text: str, row: int, read: Read) -> tuple[Evidence | None, RequestError | None]:
     try:
-        return read(text, row), None
+        evidence = read(text, row)
     except RequestError as error:
         return None, error
+    if evidence.form is Form.OUTPUT and _is_broken_json(text):
+        return None, RequestError(
+            "The text holds an output within JSON that is not whole.", "Paste the JSON whole, or the output without it."
+        )
+    return with_its_beginning(evidence), None
+
+
+def _is_broken_json(text: str) -> bool:
+    """Say whether an output stands in a JSON text that is cut or broken: its quotes are escaped, as nothing else is."""
+    start, end = text.strip()[:1], text.strip()[-1:]
+    is_within = '\\"' in text and start != "<" and (start in '{"' or end in '}]"')
+    return is_within and _HOLDER.search(text) is not None and Paste(text).value is None
+
+
+def _with_hint(error: RequestError | None) -> RequestError:
+    if error is None:
+        return RequestError("Nothing in the text is known.", "Paste a request, an answer, a log or an error.")
+    if error.hint:
+        return error
+    return RequestError(str(error), _WHOLE, line=error.line, column=error.column, field=error.field)
 
 
 def _noted(evidence: Evidence, notes: Sequence[str]) -> Evidence:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.evidence.answer import Answer
 from prompt_debugger.core.evidence.evidence import Evidence
 from prompt_debugger.core.evidence.forms import Form
@@ -35,11 +37,35 @@ def with_answer(evidence: Evidence, answer: Answer) -> Evidence:
 
 
 def without_end(evidence: Evidence) -> Evidence:
-    """Return evidence of deltas alone: they have no word on how the answer ended, so none is missing."""
+    """Return evidence of deltas alone, or of a cut answer: without a word on how it ended, of which none is missing."""
     if evidence.chat is None:
         return evidence
     chat = replace(evidence.chat, body="")  # without a body nobody expects a word on how it ended
-    return replace(evidence, chat=chat, stream=chat)
+    return replace(evidence, chat=chat, stream=None if evidence.stream is None else chat)
+
+
+def with_its_beginning(evidence: Evidence) -> Evidence:
+    """Return evidence of a stream without the calls whose beginning, with their names, was not copied.
+
+    Raises:
+        RequestError: Nothing is left of it.
+    """
+    stream = evidence.stream
+    first = None if stream is None or not stream.deltas else stream.deltas[0].delta
+    calls = None if stream is None else stream.message.get("tool_calls")
+    if stream is None or first is None or "role" in first or not isinstance(calls, list):
+        return evidence
+    known = [call for call in calls if as_object(as_object(call).get("function")).get("name")]
+    if len(known) == len(calls):
+        return evidence
+    message = {name: value for name, value in stream.message.items() if name != "tool_calls"}
+    if known:
+        message["tool_calls"] = known
+    if not any(value for name, value in message.items() if name != "role"):
+        raise RequestError("The stream begins in the middle of a call.", "Copy it from its first event.")
+    chat = replace(stream, message=message, finish_reason=None, deltas=(), body="")
+    note = "The stream was copied without its beginning; calls whose name is not in it were left out."
+    return replace(evidence, chat=chat, stream=chat, finish_reason=None, notes=(*evidence.notes, note))
 
 
 def is_cut(evidence: Evidence) -> bool:

@@ -30,7 +30,7 @@ from prompt_debugger.core.evidence.printed_objects import (
 )
 from prompt_debugger.core.evidence.python_repr import Printed, read_fields, read_printed
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
-from prompt_debugger.core.evidence.taking import CUT_NOTE, with_answer, without_end
+from prompt_debugger.core.evidence.taking import CUT_NOTE, is_cut, with_answer, without_end
 
 MOST_OBJECTS = 20_000
 _MOST_READ = 4  # times the text
@@ -73,7 +73,8 @@ def _read(paste: Paste) -> Evidence:
     notes = (CUT_NOTE,) if has_cut_answer(value) else ()
     if len(read) > 1:
         notes = (*notes, f"Only the first of {len(read):,} printed answers was read.")
-    return with_answer(Evidence(Form.OBJECT, words, notes=notes), read_answer(answer))
+    evidence = with_answer(Evidence(Form.OBJECT, words, notes=notes), read_answer(answer))
+    return without_end(evidence) if is_cut(evidence) else evidence
 
 
 def _stream(values: list[JSONObject]) -> Evidence:

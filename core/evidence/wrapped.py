@@ -1,0 +1,64 @@
+"""Texts that a terminal or a mail program wrapped → as they were: without breaks within JSON or a printed object.
+
+A break is taken out only where what is left is whole: JSON that is valid, or an object that is printed to its end.
+"""
+
+from __future__ import annotations
+
+import re
+
+from prompt_debugger.core.evidence.json_of import json_of
+from prompt_debugger.core.evidence.python_repr import read_printed
+
+_LEAST_WIDTH = 40
+_MOST_WIDTH = 1_000
+_STARTS = re.compile(r"\s*+(?:[{\[]|[A-Za-z_][\w.]{0,80}\()")
+_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_NEWLINE = re.compile("\n")
+_ANSWER = re.compile(r'"(?:choices|tool_calls|raw)"')
+
+
+def unwrapped(text: str) -> str | None:
+    """Return a text without the breaks that a fixed width put into it; `None` if it shows none."""
+    if "\n" not in text.strip() or _STARTS.match(text) is None or json_of(text) is not None:
+        return None
+    joined = _of_one_width(text.strip("\n"))
+    if joined is not None and _is_whole(joined):
+        return joined
+    if text.lstrip().startswith(("{", "[")) and _ANSWER.search(text) and '"messages"' not in text:
+        joined = _with_whole_strings(text)
+        return joined if joined != text and json_of(joined) is not None else None
+    return None
+
+
+def _with_whole_strings(text: str) -> str:
+    """Return JSON without breaks in its strings: of lines that are all full none stood there, of others a blank."""
+    width = max(map(len, text.split("\n")))
+    kept: list[str] = []
+    at = 0
+    is_hard = True
+    places: list[int] = []
+    for found in _STRING.finditer(text):
+        for place in _NEWLINE.finditer(text, found.start(), found.end()):
+            places.append(place.start())
+            is_hard = is_hard and place.start() - text.rfind("\n", 0, place.start()) - 1 == width
+    for line_end in places:
+        kept.append(text[at:line_end])
+        at = line_end + 1
+    kept.append(text[at:])
+    return ("" if is_hard else " ").join(kept)
+
+
+def _of_one_width(text: str) -> str | None:
+    lines = text.split("\n")
+    width = len(lines[0])
+    if not _LEAST_WIDTH <= width <= _MOST_WIDTH or len(lines[-1]) > width:
+        return None
+    return "".join(lines) if all(len(line) == width for line in lines[:-1]) else None
+
+
+def _is_whole(text: str) -> bool:
+    if text.startswith(("{", "[")) and json_of(text) is not None:
+        return True
+    read = read_printed(text)
+    return read is not None and not read.is_cut and read.stop >= len(text.rstrip())
