@@ -82,5 +82,5 @@ FORMAT: ModelFormat = TextFormat(
         before_call=1,
     ),
     scan=scan_calls,
-    facts=FamilyFacts(call_markers=()),
+    facts=FamilyFacts(has_wordy_markers=True, call_markers=()),
 )

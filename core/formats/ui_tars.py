@@ -1,13 +1,14 @@
 r"""UI-TARS: a thought, then actions on a screen as Python calls.
 
-    Thought: REASONING\n
+    Thought: CONTENT\n
     Action: click(start_box='<|box_start|>(100,200)<|box_end|>')\n
     \n
     type(content='TEXT\n')
 
-Also `point='<point>100 200</point>'`. The name is the action's, its arguments are as written; servers that hand the
-action to one tool called `computer` do that by themselves. Only the actions that its prompt names, and tools of the
-request, are calls: other agents write `Action:` as well. Line breaks around `Action:` are framing.
+No tags part the thought from the answer, so it is content. Points are also written `point='<point>100 200</point>'`.
+The name is the action's, its arguments are as written; servers that hand the action to one tool called `computer` do
+that by themselves. Only the actions that its prompt names, and tools of the request, are calls: other agents write
+`Action:` as well. Line breaks around `Action:` are framing.
 
 Source: the prompts and the action parser of UI-TARS and UI-TARS-1.5, 2025.
 """
@@ -15,10 +16,9 @@ Source: the prompts and the action parser of UI-TARS and UI-TARS-1.5, 2025.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
-from prompt_debugger.core.base.types import ParsedMessage, Segment, SegmentKind, Span
+from prompt_debugger.core.base.types import Span
 from prompt_debugger.core.formats._facts import FamilyFacts
 from prompt_debugger.core.formats._family import FAIR, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.python_calls import PythonCalls
@@ -33,7 +33,6 @@ _ACTIONS = frozenset(
 )  # fmt: skip
 _NAMES = "|".join(sorted(_ACTIONS))
 _CALLS = PythonCalls(openers=("Action:",))
-_THOUGHT = re.compile(r"\s*+(?:Thought|Reflection):[ \t]*+")
 
 
 def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
@@ -54,32 +53,7 @@ def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
     return Scan(tuple(calls), tuple(markup))
 
 
-class _UITars(TextFormat):
-    def read(self, raw: str, context: ReadContext) -> ParsedMessage:
-        """Read `raw`; never raises on any text. Segments tile `raw`."""
-        parsed = super().read(raw, context)
-        thought = _THOUGHT.match(raw)
-        first = parsed.segments[0] if parsed.segments else None
-        if thought is None or not parsed.calls or first is None or first.kind is not SegmentKind.CONTENT:
-            return parsed
-        start = min(thought.end(), first.char_span.stop)
-        stop = start + len(raw[start : first.char_span.stop].rstrip("\n"))
-        pieces = (
-            Segment(Span(0, start), SegmentKind.MARKUP),
-            Segment(Span(start, stop), SegmentKind.REASONING),
-            Segment(Span(stop, first.char_span.stop), SegmentKind.MARKUP),
-        )
-        rest = parsed.segments[1:]
-        content = "".join(raw[slice(*one.char_span)] for one in rest if one.kind is SegmentKind.CONTENT)
-        return replace(
-            parsed,
-            reasoning=raw[start:stop],
-            content=content or None,
-            segments=(*(piece for piece in pieces if piece.char_span.start < piece.char_span.stop), *rest),
-        )
-
-
-FORMAT: ModelFormat = _UITars(
+FORMAT: ModelFormat = TextFormat(
     name="ui_tars",
     marks=(
         Mark("Action:", STRONG, rf"(?m)^[ \t]*Action:\s*(?:{_NAMES})\((?:\)|[a-z_]{{1,40}}=)"),
