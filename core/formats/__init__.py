@@ -18,6 +18,7 @@ from prompt_debugger.core.formats._blend import Blend
 from prompt_debugger.core.formats._detect import Detector
 from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ParserNames, ThinkingSwitch
 from prompt_debugger.core.formats._family import STRONG, TextFormat
+from prompt_debugger.core.formats._kimi_header import OFF_ID
 from prompt_debugger.core.formats._tables import (
     PARSERS_OF_ANY_FORMAT,
     FamilyTables,
@@ -31,6 +32,7 @@ from prompt_debugger.core.parse.reading import COMMON_ENDS
 __all__ = [
     "CONTROL_TOKEN",
     "FORMATS",
+    "OFF_ID",
     "PARSERS_OF_ANY_FORMAT",
     "TABLES",
     "FamilyFacts",

@@ -8,6 +8,7 @@ from prompt_debugger.core.base.types import Span
 from prompt_debugger.core.parse.header_calls import MAX_HEADER_CHARS, Header
 from prompt_debugger.core.parse.scan import trim_span
 
+OFF_ID = "its id is not `functions.NAME:N`"
 _PREFIX = "functions."
 _INDEX = re.compile(r":\d+\Z")
 # An id that holds no tool name: `call_ab12cd`, `chatcmpl-tool-…`, `call00003`, `3`.

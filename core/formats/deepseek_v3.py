@@ -16,6 +16,8 @@ Source: the chat templates of DeepSeek-V3-0324 and DeepSeek-R1-0528, as of 2025-
 
 from __future__ import annotations
 
+import re
+
 from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.base.types import Span
 from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ParserNames
@@ -23,6 +25,7 @@ from prompt_debugger.core.formats._family import FAIR, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.header_calls import Header, HeaderCalls, plain_header
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
+from prompt_debugger.core.parse.sections import in_sections
 
 SECTION_OPEN, SECTION_CLOSE = "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"
 CALL_OPEN, CALL_CLOSE, SEPARATOR = "<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", "<｜tool▁sep｜>"
@@ -53,13 +56,18 @@ FORMAT: ModelFormat = TextFormat(
         ends=frozenset({"<｜end▁of▁sentence｜>"}),
         markers=MARKERS,
     ),
-    scan=HeaderCalls(
-        opener=CALL_OPEN,
-        separators=("```json", "```"),
-        closers=("```" + CALL_CLOSE, "```\n" + CALL_CLOSE, CALL_CLOSE),
-        wrappers=(SECTION_OPEN, SECTION_CLOSE),
-        read_header=_read_header,
-    ).scan,
+    scan=in_sections(
+        HeaderCalls(
+            opener=CALL_OPEN,
+            separators=("```json", "```"),
+            closers=("```" + CALL_CLOSE, "```\n" + CALL_CLOSE, CALL_CLOSE),
+            wrappers=(SECTION_OPEN, SECTION_CLOSE),
+            read_header=_read_header,
+        ).scan,
+        re.compile(re.escape(SECTION_OPEN)),
+        re.compile(re.escape(SECTION_CLOSE)),
+        f"`{SECTION_OPEN}`",
+    ),
     facts=FamilyFacts(
         tool_parsers=("deepseek_v3",),
         reasoning_parsers=("deepseek_r1",),

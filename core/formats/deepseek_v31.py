@@ -11,6 +11,8 @@ Source: the chat template and the tokenizer notes of DeepSeek-V3.1, 2025-08.
 
 from __future__ import annotations
 
+import re
+
 from prompt_debugger.core.base.protocols import ModelFormat
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
@@ -25,6 +27,7 @@ from prompt_debugger.core.formats.deepseek_v3 import (
 from prompt_debugger.core.parse.header_calls import HeaderCalls
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
+from prompt_debugger.core.parse.sections import in_sections
 
 FORMAT: ModelFormat = TextFormat(
     name="deepseek_v31",
@@ -41,12 +44,17 @@ FORMAT: ModelFormat = TextFormat(
         ends=frozenset({"<｜end▁of▁sentence｜>"}),
         markers=MARKERS,
     ),
-    scan=HeaderCalls(
-        opener=CALL_OPEN,
-        separators=(SEPARATOR,),
-        closers=(CALL_CLOSE,),
-        wrappers=(SECTION_OPEN, SECTION_CLOSE),
-    ).scan,
+    scan=in_sections(
+        HeaderCalls(
+            opener=CALL_OPEN,
+            separators=(SEPARATOR,),
+            closers=(CALL_CLOSE,),
+            wrappers=(SECTION_OPEN, SECTION_CLOSE),
+        ).scan,
+        re.compile(re.escape(SECTION_OPEN)),
+        re.compile(re.escape(SECTION_CLOSE)),
+        f"`{SECTION_OPEN}`",
+    ),
     facts=FamilyFacts(
         tool_parsers=("deepseek_v31",),
         reasoning_parsers=("deepseek_v3",),

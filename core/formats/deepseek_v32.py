@@ -31,6 +31,7 @@ from prompt_debugger.core.formats._facts import (
 from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
+from prompt_debugger.core.parse.sections import in_sections
 from prompt_debugger.core.parse.tag_calls import TagCalls
 
 _BARS = r"[｜|‖]{1,2}"
@@ -61,18 +62,23 @@ FORMAT: ModelFormat = TextFormat(
         ends=frozenset({"<｜end▁of▁sentence｜>"}),
         before_call=2,
     ),
-    scan=TagCalls(
-        exact_tags=True,
-        opener=re.compile(rf"<{_DSML}invoke name=\"?(?P<name>[^\">\n]{{0,256}})\"?\s*(?:/?>|\Z)"),
-        closer=re.compile(rf"</{_DSML}invoke>"),
-        parameter=re.compile(
-            rf"<{_DSML}parameter name=\"(?P<key>[^\"\n]{{0,256}})\"(?:\s+string=\"(?P<string>true|false)\")?\s*>"
-        ),
-        parameter_closer=re.compile(rf"</{_DSML}parameter>"),
-        wrapper=re.compile(rf"</?{_DSML}{_SECTION}>"),
-        cut_wrapper=re.compile(rf"<{_DSML}{_SECTION}>"),
-        guards_prose=True,
-    ).scan,
+    scan=in_sections(
+        TagCalls(
+            exact_tags=True,
+            opener=re.compile(rf"<{_DSML}invoke name=\"?(?P<name>[^\">\n]{{0,256}})\"?\s*(?:/?>|\Z)"),
+            closer=re.compile(rf"</{_DSML}invoke>"),
+            parameter=re.compile(
+                rf"<{_DSML}parameter name=\"(?P<key>[^\"\n]{{0,256}})\"(?:\s+string=\"(?P<string>true|false)\")?\s*>"
+            ),
+            parameter_closer=re.compile(rf"</{_DSML}parameter>"),
+            wrapper=re.compile(rf"</?{_DSML}{_SECTION}>"),
+            cut_wrapper=re.compile(rf"<{_DSML}{_SECTION}>"),
+            guards_prose=True,
+        ).scan,
+        re.compile(rf"<{_DSML}{_SECTION}>"),
+        re.compile(rf"</{_DSML}{_SECTION}>"),
+        "`<｜DSML｜function_calls>` (V4: `<｜DSML｜tool_calls>`)",
+    ),
     facts=FamilyFacts(
         tool_parsers=("deepseek_v32", "deepseek_v4", "deepseek_v41"),
         reasoning_parsers=("deepseek_v3", "deepseek_v4", "deepseek_v41"),

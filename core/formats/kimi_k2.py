@@ -21,13 +21,18 @@ sgl-project/sglang#21377, #25362.
 
 from __future__ import annotations
 
-from prompt_debugger.core.base.protocols import ModelFormat
+import re
+from dataclasses import replace
+
+from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
+from prompt_debugger.core.base.types import CallStatus, Span, ToolCallAttempt
 from prompt_debugger.core.formats._facts import ENABLE_THINKING, THINKING, FamilyFacts, Grammar, ParserNames
 from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
-from prompt_debugger.core.formats._kimi_header import id_problem, read_header
+from prompt_debugger.core.formats._kimi_header import OFF_ID, id_problem, read_header
 from prompt_debugger.core.parse.header_calls import HeaderCalls
-from prompt_debugger.core.parse.reading import Conventions
+from prompt_debugger.core.parse.reading import Conventions, Scan
 from prompt_debugger.core.parse.reasoning import ReasoningTags
+from prompt_debugger.core.parse.sections import in_sections
 
 _SECTION_OPENERS = ("<|tool_calls_section_begin|>", "<|tool_call_section_begin|>")
 _SECTION_CLOSERS = ("<|tool_calls_section_end|>", "<|tool_call_section_end|>")
@@ -41,6 +46,29 @@ _CALLS = HeaderCalls(
     read_header=read_header,
     reads_headless=True,
 )
+_IN_SECTION = in_sections(
+    _CALLS.scan,
+    re.compile("|".join(map(re.escape, _SECTION_OPENERS))),
+    re.compile("|".join(map(re.escape, _SECTION_CLOSERS))),
+    f"`{_SECTION_OPENERS[0]}`",
+)
+
+
+def scan_calls(raw: str, region: Span, context: ReadContext) -> Scan:
+    """Read the calls, and say which have no section around them and which ids are of another form."""
+    found = _IN_SECTION(raw, region, context)
+    if all(call.id is None or id_problem(call.id) is None for call in found.calls):
+        return found
+    return replace(found, calls=tuple(_with_id(call) for call in found.calls))
+
+
+def _with_id(call: ToolCallAttempt) -> ToolCallAttempt:
+    is_odd = call.id is not None and id_problem(call.id) is not None
+    if call.status is not CallStatus.COMPLETE or not is_odd:
+        return call
+    said = call.deviation or call.problem
+    return replace(call, deviation="; ".join(filter(None, (said, OFF_ID))))
+
 
 FORMAT: ModelFormat = TextFormat(
     name="kimi_k2",
@@ -64,7 +92,7 @@ FORMAT: ModelFormat = TextFormat(
         ends=frozenset({"[EOS]", "<|im_end|>"}),
         markers=frozenset({*_SECTION_OPENERS, *_SECTION_CLOSERS, _CALL_OPEN, _ARGUMENTS, _CALL_CLOSE}),
     ),
-    scan=_CALLS.scan,
+    scan=scan_calls,
     facts=FamilyFacts(
         tool_parsers=("kimi_k2",),
         reasoning_parsers=("kimi_k2",),

@@ -35,6 +35,7 @@ from prompt_debugger.core.formats._facts import FamilyFacts, Grammar, ParserName
 from prompt_debugger.core.formats._family import FAIR, STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
+from prompt_debugger.core.parse.sections import in_sections
 from prompt_debugger.core.parse.tag_calls import TagCalls
 
 INVOCATIONS = TagCalls(
@@ -86,7 +87,12 @@ FORMAT: ModelFormat = TextFormat(
         markers=frozenset({"<minimax:tool_call>", "</minimax:tool_call>"}),
         before_call=1,
     ),
-    scan=INVOCATIONS.scan,
+    scan=in_sections(
+        INVOCATIONS.scan,
+        re.compile(r"<minimax:tool_call>"),
+        re.compile(r"</minimax:tool_call>"),
+        "`<minimax:tool_call>`",
+    ),
     facts=FamilyFacts(
         tool_parsers=("minimax_m2",),
         reasoning_parsers=("minimax_m2", "minimax_m2_append_think"),

@@ -26,6 +26,7 @@ from prompt_debugger.core.formats._facts import ENABLE_THINKING, FamilyFacts, Gr
 from prompt_debugger.core.formats._family import STRONG, Mark, TextFormat
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
+from prompt_debugger.core.parse.sections import in_sections
 from prompt_debugger.core.parse.tag_calls import TagCalls
 
 FUNCTIONS = TagCalls(
@@ -38,6 +39,7 @@ FUNCTIONS = TagCalls(
     wraps_each=True,
     guards_prose=True,
 )
+_CALLS = replace(FUNCTIONS, trims_breaks=1)
 
 CALL_MARKERS = ("<tool_call>", "</tool_call>", "<function=", "</function>", "<parameter=", "</parameter>")
 
@@ -57,7 +59,7 @@ FORMAT: ModelFormat = TextFormat(
         markers=frozenset({"<tool_call>", "</tool_call>"}),
         before_call=2,
     ),
-    scan=replace(FUNCTIONS, trims_breaks=1).scan,
+    scan=in_sections(_CALLS.scan, re.compile(r"<tool_call>"), re.compile(r"</tool_call>"), "`<tool_call>`"),
     facts=FamilyFacts(
         tool_parsers=("qwen3_coder", "qwen3_xml", "step3p5", "seed_oss", "mimo"),
         reasoning_parsers=("qwen3", "step3p5", "nemotron_v3", "minicpmv"),

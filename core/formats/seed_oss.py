@@ -24,6 +24,7 @@ from prompt_debugger.core.formats._family import Mark, TextFormat
 from prompt_debugger.core.formats.qwen3_coder import FUNCTIONS
 from prompt_debugger.core.parse.reading import Conventions
 from prompt_debugger.core.parse.reasoning import ReasoningTags
+from prompt_debugger.core.parse.sections import in_sections
 
 FORMAT: ModelFormat = TextFormat(
     name="seed_oss",
@@ -42,13 +43,18 @@ FORMAT: ModelFormat = TextFormat(
         markers=frozenset({"<seed:tool_call>", "</seed:tool_call>"}),
         before_call=1,
     ),
-    scan=replace(
-        FUNCTIONS,
-        wrapper=re.compile(r"</?seed:tool_call>"),
-        cut_wrapper=re.compile(r"<seed:tool_call>"),
-        trims_breaks=1,
-        trims_pairs=True,
-        guards_prose=False,
-    ).scan,
+    scan=in_sections(
+        replace(
+            FUNCTIONS,
+            wrapper=re.compile(r"</?seed:tool_call>"),
+            cut_wrapper=re.compile(r"<seed:tool_call>"),
+            trims_breaks=1,
+            trims_pairs=True,
+            guards_prose=False,
+        ).scan,
+        re.compile(r"<seed:tool_call>"),
+        re.compile(r"</seed:tool_call>"),
+        "`<seed:tool_call>`",
+    ),
     facts=FamilyFacts(tool_parsers=("seed_oss",), reasoning_parsers=("seed_oss",), switches=(ENABLE_THINKING,)),
 )

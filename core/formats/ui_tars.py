@@ -15,8 +15,6 @@ Source: the prompts and the action parser of UI-TARS and UI-TARS-1.5, 2025.
 
 from __future__ import annotations
 
-import re
-
 from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
 from prompt_debugger.core.base.types import Span
 from prompt_debugger.core.formats._facts import FamilyFacts

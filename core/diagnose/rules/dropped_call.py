@@ -99,6 +99,11 @@ def _fix(trace: Trace) -> tuple[Step, ...]:
     is_tried = bool(trials_of(trace, calls).reading)
     if has_own_names(trace.server) and not is_tried:
         steps += [] if is_made_for(trace.server, name) is not False else [Step(FAMILYS_PARSER)]
+    elif own is None and not is_tried and _all_depart(trace):
+        asked = listed([f"vllm:{parser}" for parser in meant], 3) if meant else "a parser of this model's family"
+        steps.append(
+            Step(f"Try {asked} on this output before you change the server: the call departs from its notation.")
+        )
     elif others and (own is None or own not in meant or is_tried):
         proof = "read this very output, run offline" if is_tried else f"is the parser of the format `{name}`"
         unless = "" if own is not None or is_tried else ", unless it runs that one already"
@@ -106,6 +111,11 @@ def _fix(trace: Trace) -> tuple[Step, ...]:
         steps.append(Step(f"Start the server with `{flags}`, which {proof}{unless}."))
     who = f"the authors of the parser `{own}`" if own is not None else "the parser's authors"
     return (*steps, Step(f"Read the call from the raw output, and report it with the saved run to {who}."))
+
+
+def _all_depart(trace: Trace) -> bool:
+    """Say whether every call that was not returned departs from its notation, so that its own parser may refuse it."""
+    return all(call.deviation is not None for _, call in dropped_calls(trace))
 
 
 def _whereabouts(trace: Trace, spans: list[Span]) -> str:

@@ -1,0 +1,174 @@
+"""A complete call departs from the notation of its family.
+
+What it finds:
+    A complete call outside reasoning that was read although something of its
+    notation is missing or different: a word, a marker, the section around it,
+    the quotation marks. Or, where the server's parser or a parser that was
+    tried is for another version of the model: a block under the other version's
+    name. A warning where the call was not returned or a parser of its family
+    gives another one, else a note. That a parser refuses it for this reason is
+    an inference.
+
+Why it matters:
+    This program reads such a call, and its arguments are certain. Parsers match
+    patterns: one that expects `call:` behind the marker drops the call, mostly
+    without a word, and the next release may read it. The cause lies in the
+    model, its quantization, or the template that taught it the notation.
+
+Bad:
+    `<|tool_call>:get_weather{city:<|"|>Paris<|"|>}<tool_call|>`
+
+Good:
+    `<|tool_call>call:get_weather{city:<|"|>Paris<|"|>}<tool_call|>`
+
+Source:
+    tracker: vllm-project/vllm#53431, sgl-project/sglang#40236, ollama/ollama#17742.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import (
+    CallOutcome,
+    CallStatus,
+    Certainty,
+    JSONObject,
+    Place,
+    Severity,
+    Stage,
+    ToolCallAttempt,
+    Trace,
+)
+from prompt_debugger.core.diagnose.own_names import is_made_for
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import Sight, dropped_calls, in_raw
+from prompt_debugger.core.diagnose.words import listed
+from prompt_debugger.core.formats import FORMATS, OFF_ID, TABLES
+from prompt_debugger.core.parse import match_calls, message_calls
+
+_MOST = 8  # deviations that are reported one by one
+_READ = (CallOutcome.KEPT, CallOutcome.ALTERED)
+
+
+class _Tried(NamedTuple):
+    """Parsers that ran on this output: those that do not give the call, and those that do."""
+
+    refusing: tuple[str, ...]
+    reading: tuple[str, ...]
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report each deviation once, with all calls that have it."""
+    if trace.parse is None or is_made_for(trace.server, trace.parse.parsed.format) is False:
+        return  # a parser of another family says all there is to say
+    by_deviation: dict[str, list[int]] = {}
+    for index, call in enumerate(trace.parse.parsed.calls):
+        if call.status is CallStatus.COMPLETE and call.place is Place.BODY:
+            for part in _deviations(trace, call):
+                by_deviation.setdefault(part, []).append(index)
+    dropped = {index for index, _ in dropped_calls(trace)}
+    if dropped and not dropped & {index for indices in by_deviation.values() for index in indices}:
+        return  # what was lost departs from nothing
+    for deviation, indices in list(by_deviation.items())[:_MOST]:
+        yield _report(trace, deviation, indices)
+
+
+def _deviations(trace: Trace, call: ToolCallAttempt) -> Iterator[str]:
+    """Yield what departs from the notation; ids have a rule of their own."""
+    yield from (part for part in (call.deviation or "").split("; ") if part and part != OFF_ID)
+    assert trace.parse is not None
+    grammars = FORMATS[trace.parse.parsed.format].facts.grammars if trace.parse.parsed.format in FORMATS else ()
+    signs = {grammar.parser: grammar.sign for grammar in grammars if grammar.sign not in ("", r"(?!)")}
+    written = next((parser for parser, sign in signs.items() if re.search(sign, trace.parse.raw)), None)
+    own = None if trace.server is None else trace.server.tool_parser
+    asked = {own, *(name.removeprefix("vllm:").partition("+")[0] for name in trace.parse.parsers)}
+    usual = next((grammar.parser for grammar in grammars if not grammar.sign), None)
+    for parser in sorted(one for one in asked & {usual, *signs} if one is not None):
+        other = written or usual
+        if other is not None and parser != other and len(signs) > 0 and _has_section(trace):
+            yield f"its block has the name that `{other}` reads, not the one that `{parser}` begins at"
+
+
+def _has_section(trace: Trace) -> bool:
+    """Say whether any block is there whose name can be the wrong one."""
+    assert trace.parse is not None
+    return not any("before it is missing" in (call.deviation or "") for call in trace.parse.parsed.calls)
+
+
+def _report(trace: Trace, deviation: str, indices: Sequence[int]) -> Report:
+    assert trace.parse is not None
+    family = trace.parse.parsed.format
+    calls = [trace.parse.parsed.calls[index] for index in indices]
+    names = listed(list(dict.fromkeys(call.name or "" for call in calls)))
+    tried = _tried(trace, indices)
+    dropped = {index for index, _ in dropped_calls(trace)} & set(indices)
+    one = len(calls) == 1
+    title = f"The call to {names} departs" if one else f"{len(calls)} calls ({names}) depart"
+    which = "it" if one else f"{len(dropped)} of them"
+    told = f" The server did not return {which}, probably for this reason." if dropped else ""
+    return Report(
+        title=f"{title} from the notation of `{family}`: {deviation}.",
+        detail=f"{'It is' if one else 'They are'} complete all the same.{told} {_about(tried, one=one)}",
+        evidence=tuple(in_raw(trace, call.char_span) for call in calls),
+        fix=_fix(tried, family),
+        certainty=Certainty.INFERRED if dropped or tried.refusing else Certainty.OBSERVED,
+        severity=Severity.WARNING if dropped or tried.refusing else None,
+    )
+
+
+def _tried(trace: Trace, indices: Sequence[int]) -> _Tried:
+    """Say which parsers of the family, or the server's, gave the calls and which did not."""
+    assert trace.parse is not None
+    family = {*TABLES.tool_parsers.get(trace.parse.parsed.format, ())}
+    own = None if trace.server is None else trace.server.tool_parser
+    refusing, reading = [], []
+    for name, outcome in trace.parse.parsers.items():
+        plain = name.partition(":")[2].partition("+")[0] or name
+        if outcome.error is not None or (plain not in family and plain != own and len(trace.parse.parsers) > _MOST):
+            continue
+        given = message_calls({"tool_calls": list[JSONObject](outcome.tool_calls)})
+        matches = match_calls(trace.parse.parsed.calls, given)
+        found = {match.raw_index for match in matches if match.outcome in _READ}
+        (reading if set(indices) <= found else refusing).append(name)
+    return _Tried(tuple(refusing), tuple(reading))
+
+
+def _about(tried: _Tried, *, one: bool) -> str:
+    what = "it" if one else "them"
+    if not (tried.refusing or tried.reading):
+        return f"Which parsers refuse {what} for this reason was not tried."
+    parts = []
+    if tried.refusing:
+        parts.append(f"{listed(tried.refusing)} did not give {what} on this very output, probably for this reason.")
+    if tried.reading:
+        parts.append(f"{listed(tried.reading)} gave {what}{'' if tried.refusing else ' on this very output'}.")
+    return " ".join(parts)
+
+
+def _fix(tried: _Tried, family: str) -> str:
+    if tried.refusing and tried.reading:
+        reader = listed(tried.reading, 1)
+        return f"Use a parser that reads such calls, as {reader} does, and report the call to the authors of the other."
+    parsers = [] if tried.refusing or tried.reading else list(TABLES.tool_parsers.get(family, ()))
+    asked = listed([f"vllm:{name}" for name in parsers], 3)
+    ask = f"Try this very output with {asked} (`parse --parser NAME`). " if parsers else ""
+    return (
+        f"{ask}Compare the chat template with the model's own: it teaches the notation. Where the model departs from "
+        "it by itself, report the raw output to the authors of the model and of the parser."
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD435",
+    name="call-off-notation",
+    severity=Severity.NOTE,
+    stage=Stage.PARSE,
+    find=find,
+    needs=Sight.RAW,
+    threads=("vllm-project/vllm#53431", "sgl-project/sglang#40236", "ollama/ollama#17742"),
+    explains=("PD401", "PD405"),
+)
