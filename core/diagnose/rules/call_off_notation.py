@@ -33,10 +33,10 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import (
+    JSON,
     CallOutcome,
     CallStatus,
     Certainty,
-    JSONObject,
     Place,
     Severity,
     Stage,
@@ -125,12 +125,13 @@ def _tried(trace: Trace, indices: Sequence[int]) -> _Tried:
     assert trace.parse is not None
     family = {*TABLES.tool_parsers.get(trace.parse.parsed.format, ())}
     own = None if trace.server is None else trace.server.tool_parser
-    refusing, reading = [], []
+    refusing: list[str] = []
+    reading: list[str] = []
     for name, outcome in trace.parse.parsers.items():
         plain = name.partition(":")[2].partition("+")[0] or name
         if outcome.error is not None or (plain not in family and plain != own and len(trace.parse.parsers) > _MOST):
             continue
-        given = message_calls({"tool_calls": list[JSONObject](outcome.tool_calls)})
+        given = message_calls({"tool_calls": list[JSON](outcome.tool_calls)})
         matches = match_calls(trace.parse.parsed.calls, given)
         found = {match.raw_index for match in matches if match.outcome in _READ}
         (reading if set(indices) <= found else refusing).append(name)
