@@ -34,7 +34,6 @@ from typing import NamedTuple
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import (
     JSON,
-    CallOutcome,
     CallStatus,
     Certainty,
     Place,
@@ -43,15 +42,14 @@ from prompt_debugger.core.base.types import (
     ToolCallAttempt,
     Trace,
 )
+from prompt_debugger.core.diagnose.fields import CallField, calls_of_message, decode_json
 from prompt_debugger.core.diagnose.own_names import is_made_for
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, dropped_calls, in_raw
 from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.formats import FORMATS, OFF_ID, TABLES
-from prompt_debugger.core.parse import match_calls, message_calls
 
 _MOST = 8  # deviations that are reported one by one
-_READ = (CallOutcome.KEPT, CallOutcome.ALTERED)
 
 
 class _Tried(NamedTuple):
@@ -131,11 +129,17 @@ def _tried(trace: Trace, indices: Sequence[int]) -> _Tried:
         plain = name.partition(":")[2].partition("+")[0] or name
         if outcome.error is not None or (plain not in family and plain != own and len(trace.parse.parsers) > _MOST):
             continue
-        given = message_calls({"tool_calls": list[JSON](outcome.tool_calls)})
-        matches = match_calls(trace.parse.parsed.calls, given)
-        found = {match.raw_index for match in matches if match.outcome in _READ}
-        (reading if set(indices) <= found else refusing).append(name)
+        given = calls_of_message({"tool_calls": list[JSON](outcome.tool_calls)})
+        is_given = all(_gives(given, trace.parse.parsed.calls[index]) for index in indices)
+        (reading if is_given else refusing).append(name)
     return _Tried(tuple(refusing), tuple(reading))
+
+
+def _gives(given: Sequence[CallField], call: ToolCallAttempt) -> bool:
+    """Say whether a call is among those that a parser gave, by its name and the values of its arguments."""
+    same = (one for one in given if one.name == call.name)
+    values = (decode_json(one.arguments) if isinstance(one.arguments, str) else one.arguments for one in same)
+    return any(value == call.arguments_json for value in values)
 
 
 def _about(tried: _Tried, *, one: bool) -> str:
