@@ -63,7 +63,7 @@ def find(trace: Trace) -> Iterator[Report]:
 
 
 RULE: Rule = TraceRule(
-    code="PD512",
+    code="PD324",
     name="unclosed-document",
     severity=Severity.ERROR,
     stage=Stage.COMPLETE,
