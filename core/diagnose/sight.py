@@ -75,6 +75,17 @@ def prompt_of(trace: Trace) -> Prompt | None:
     return trace.prompt if trace.prompt is not None else trace.local_prompt
 
 
+def prompt_end(trace: Trace) -> str | None:
+    """Return the end of the prompt, as far as any of it is known; `None` if nothing is."""
+    prompt = prompt_of(trace)
+    return prompt.text if prompt is not None else trace.prompt_tail or None
+
+
+def asked_server(trace: Trace) -> bool:
+    """Say whether a server was asked; of one that only flags or a log show, there is no address."""
+    return trace.server is not None and bool(trace.server.base_url)
+
+
 def comparison(trace: Trace) -> Certainty | None:
     """Say how surely raw output and chat message belong to one generation; decided in `core.base.comparable`.
 
@@ -280,10 +291,10 @@ def ends_with_stop(trace: Trace) -> bool:
 
 def open_think_tail(trace: Trace) -> ReasoningPair | None:
     """Return what opens, and would close, the reasoning that the prompt leaves open; `None` if none, or unseen."""
-    prompt = prompt_of(trace)
-    if prompt is None:
+    end = prompt_end(trace)
+    if end is None:
         return None
-    tail = prompt.text.rstrip()
+    tail = end.rstrip()
     if body_of(trace).get("continue_final_message") is True:
         last = trace.request.messages[-1] if trace.request.messages else {}
         written = as_text(last.get("content")) or ""

@@ -40,6 +40,7 @@ from prompt_debugger.core.base.types import (
 )
 from prompt_debugger.core.diagnose.blame import blame_rank
 from prompt_debugger.core.diagnose.examined import examined, is_nothing_wrong, partly_known
+from prompt_debugger.core.diagnose.sight import asked_server
 
 REFUSED = "PD100"
 _NOTHING = "Nothing was checked: no request, no prompt and no output."
@@ -124,7 +125,7 @@ def _sentence_without_guilt(trace: Trace, compared: str) -> str:
     if warnings:
         more = f" ({len(warnings) - 1} more)" if len(warnings) > 1 else ""
         parts.append(f"Warning: {_inside_sentence(warnings[0].title)}{more}")
-    if trace.chat is not None and trace.server is not None and trace.prompt is None:
+    if trace.chat is not None and asked_server(trace) and trace.prompt is None:
         parts.append("Not checked: the prompt, which the server does not show.")
     return " ".join([*parts, *trace.notes])
 

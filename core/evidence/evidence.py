@@ -45,7 +45,8 @@ class Evidence:
         form: What the text was taken for.
         words: The same for a person: `a chat response, 1 tool call`.
         request: The request.
-        prompt: The prompt, or its end.
+        prompt: The prompt.
+        prompt_tail: Its end, where no more of it is known.
         raw: The raw output.
         token_ids: Ids of the raw output.
         finish_reason: The server's word on the output.
@@ -64,6 +65,7 @@ class Evidence:
     words: str
     request: Request | None = None
     prompt: str | None = None
+    prompt_tail: str = ""
     raw: str | None = None
     token_ids: tuple[int, ...] | None = None
     finish_reason: str | None = None
@@ -97,7 +99,7 @@ def parts_of(trace: Trace) -> tuple[Part, ...]:
     )
     shown = (
         (Part.REQUEST, bool(trace.request.body)),
-        (Part.PROMPT, trace.prompt is not None or trace.local_prompt is not None),
+        (Part.PROMPT, trace.prompt is not None or trace.local_prompt is not None or bool(trace.prompt_tail)),
         (Part.RAW, trace.raw is not None),
         (Part.IDS, has_ids),
         (Part.MESSAGE, trace.chat is not None),
@@ -127,6 +129,7 @@ def trace_of(evidence: Evidence) -> Trace:
         raw=None if evidence.raw is None else _completion(evidence, evidence.raw),
         chat=_chat_of(evidence),
         chat_stream=evidence.stream,
+        prompt_tail=evidence.prompt_tail if evidence.prompt is None else "",
     )
 
 

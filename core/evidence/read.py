@@ -131,13 +131,14 @@ def _read_output(text: str, _row: int) -> Evidence:
     message, reason = value.get("message"), value.get("finish_reason")
     tools = value.get("tools")
     answer = read_answer(message) if isinstance(message, dict) else Answer()
-    prompt = value.get("prompt", value.get("prompt_tail"))
+    prompt, tail = value.get("prompt"), value.get("prompt_tail")
     request = request_in(value)
     return Evidence(
         Form.OUTPUT,
         _output_words(str(value["raw"])),
         request=read_request(body_text(request)) if isinstance(request, dict) else None,
         prompt=prompt if isinstance(prompt, str) and prompt else None,
+        prompt_tail=tail if isinstance(tail, str) else "",
         raw=str(value["raw"]),
         finish_reason=reason if isinstance(reason, str) else None,
         chat=answer.chat,

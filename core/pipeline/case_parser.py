@@ -24,6 +24,7 @@ from prompt_debugger.core.base.types import (
     TokenTable,
     Trace,
 )
+from prompt_debugger.core.complete import ENGINES, families_of_parser
 from prompt_debugger.core.diagnose import diagnose_request, diagnose_trace
 from prompt_debugger.core.diagnose.schema_uses import schema_uses
 from prompt_debugger.core.diagnose.schemas import may_take_long
@@ -40,6 +41,7 @@ from prompt_debugger.core.pipeline.server_parsers import (
     text_without_end,
 )
 from prompt_debugger.core.pipeline.target import Target, client_of
+from prompt_debugger.core.request.other_bodies import convert_body
 from prompt_debugger.core.tools.experiments import ReleaseTable, bisect_releases
 
 EVERY_PARSER = "vllm:*"
@@ -98,8 +100,9 @@ class CaseParser:
         """Read the raw output of a case.
 
         Args:
-            case: `raw`, and optionally `token_ids`, `tokenizer`, `tools`, `format`, `prompt_tail`,
-                `finish_reason`, `message`, `parsers`, as the outside contract names them.
+            case: `raw`, and optionally `token_ids`, `tokenizer`, `request`, `tools`, `format`, `prompt_tail`,
+                `finish_reason`, `message`, `parsers`, as the outside contract names them. What it says is believed:
+                the parser that made the message, or that is asked first, counts as the server's.
 
         Returns:
             Census, ledger and parsers' outcomes; the findings; what could not be checked. The ledger is against
@@ -133,6 +136,7 @@ class CaseParser:
             parse = replace(parse, ledger=ledger, parsers=with_accounts(parse, outcomes))
         request, known = self._request_of(case)
         trace = _trace(case, request, parse, token_ids, message, tokenizer)
+        trace = replace(trace, server=_server_of(case, given=take_field(case, "message", dict, None) is not None))
         if self._is_locked or not any(may_take_long(use.schema) for use in schema_uses(trace)):
             return ParsedCase(parse, diagnose_trace(trace, of_request=known))
         found = asyncio.run(check(trace))
@@ -141,10 +145,11 @@ class CaseParser:
     def _request_of(self, case: JSONObject) -> tuple[Request, Mapping[str, tuple[Finding, ...]]]:
         """Return the request of a case and what is to be said of it alone: the lines of a file share their tools."""
         tools: list[JSON] = [*_tools(case)]
-        key = _exact_key(tools)
+        body = _body_of(case)
+        key = _exact_key([body, tools])
         if key is None or key != self._tools_key:
             self._tools_key = key
-            self._request = Request(body={"tools": tools} if tools else {}, text="")
+            self._request = Request(body={**body, "tools": tools} if tools else body, text="")
             self._of_request = diagnose_request(self._request)
         return self._request, self._of_request
 
@@ -213,10 +218,39 @@ def _raw(case: JSONObject) -> str:
     return raw
 
 
+def _body_of(case: JSONObject) -> JSONObject:
+    """Return the request of a case as a chat completion body; an empty one if it has none."""
+    body = take_field(case, "request", dict, None) or {}
+    converted = convert_body(body)
+    return body if converted is None else converted.body
+
+
+def _server_of(case: JSONObject, *, given: bool) -> Server | None:
+    """Return what the parsers of a case show of the server; with a message that was given, one parser alone does."""
+    names = [name for name in _parser_names(case) if not name.endswith(":*")]
+    if not names or (given and len(names) > 1):
+        return None
+    kind, _, pair = names[0].partition(":")
+    kind, _, version = kind.partition("@")
+    tool, _, reasoning = pair.partition("+")
+    if kind not in ENGINES or not pair:
+        return None
+    tool_parser = None if tool in ("", "-") else tool
+    return Server(
+        "",
+        kind,
+        version or None,
+        tool_parser=tool_parser,
+        reasoning_parser=reasoning or None,
+        parser_families=families_of_parser(kind, tool_parser),
+    )
+
+
 def _output(case: JSONObject, raw: str, token_ids: tuple[int, ...] | None, source: str | None) -> RawOutput:
     return RawOutput(
         raw,
-        tools=_tools(case) if "tools" in case else None,
+        request=_body_of(case) or None,
+        tools=_tools(case) if "tools" in case or "request" in case else None,
         token_ids=token_ids,
         prompt_text=take_field(case, "prompt_tail", str, None),
         tokenizer=None if source is None else tokenizer_source(source),
@@ -270,7 +304,11 @@ def _context(case: JSONObject, tokenizer: Tokenizer | None) -> ReadContext:
 
 
 def _tools(case: JSONObject) -> tuple[JSONObject, ...]:
-    return tuple(tool for tool in take_field(case, "tools", list, None) or [] if isinstance(tool, dict))
+    """Return the tools of a case, else those of its request."""
+    tools = take_field(case, "tools", list, None)
+    if tools is None and "request" in case:
+        tools = take_field(_body_of(case), "tools", list, None)
+    return tuple(tool for tool in tools or [] if isinstance(tool, dict))
 
 
 def _trace(
@@ -281,7 +319,7 @@ def _trace(
     message: JSONObject | None,
     tokenizer: Tokenizer | None,
 ) -> Trace:
-    """Return what rules may see of a case: no server, and only as much of the prompt as was given."""
+    """Return what rules may see of a case: only as much of the prompt as was given."""
     finish_reason = take_field(case, "finish_reason", str, None)
     return Trace(
         request=request,
@@ -289,4 +327,5 @@ def _trace(
         raw=Completion(parse.raw, token_ids, finish_reason),
         chat=None if message is None else ChatResult(message, finish_reason),
         parse=parse,
+        prompt_tail=take_field(case, "prompt_tail", str, None) or "",
     )

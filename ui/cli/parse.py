@@ -13,6 +13,7 @@ from prompt_debugger.core.base.types import Finding, JSONObject, Parse, VllmOutc
 from prompt_debugger.core.complete import ENGINES
 from prompt_debugger.core.pipeline import CaseParser, Target, judge_constrained
 from prompt_debugger.core.report import parse_to_json, parse_to_line, parse_to_terminal
+from prompt_debugger.core.request import read_request
 from prompt_debugger.core.tools.experiments import ReleaseTable, releases_to_json, splits_to_json
 from prompt_debugger.core.tools.grammar import GrammarEngine
 from prompt_debugger.ui.cli.case_lines import Answer, Answered, NeedsMoreError, answered
@@ -50,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--format", default="auto", help="format to read with (default: the best score)")
     parser.add_argument("--tools", metavar="FILE", help="JSON file with the request's tools")
+    parser.add_argument("--request", metavar="FILE", help="file with the request: its tools, tool_choice, max_tokens …")
     parser.add_argument("--message", metavar="FILE", help="JSON file with the assistant message that a server returned")
     parser.add_argument("--prompt-tail", default="", help="end of the prompt; tells whether reasoning was already open")
     parser.add_argument("--finish-reason", help="the server's word, such as stop or length")
@@ -210,6 +212,8 @@ def _defaults(options: argparse.Namespace) -> JSONObject:
         defaults["finish_reason"] = options.finish_reason
     if options.tools:
         defaults["tools"] = read_json_file(options.tools, "--tools")
+    if options.request:
+        defaults["request"] = read_request(read_input(options.request)).body
     if options.message:
         defaults["message"] = read_json_file(options.message, "--message")
     if options.parser:

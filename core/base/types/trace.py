@@ -58,6 +58,7 @@ class Trace:
         server: The server under test.
         evidence: What the run rests on.
         prompt: The prompt that the server used, as far as it is known.
+        prompt_tail: The end of the prompt, where no more of it is known; "" if not even that is.
         local_prompt: Our render of the request as pasted.
         prompt_difference: Where the two part.
         generation_prompt: Text that opens the assistant turn by the template; "" if it has none.
@@ -97,3 +98,4 @@ class Trace:
     verdict: Verdict | None = None
     title: str = ""
     started: str = ""
+    prompt_tail: str = ""

@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Certainty, Fate, Prompt, Segment, SegmentKind, Severity, Span, Stage, Trace
+from prompt_debugger.core.base.types import Certainty, Fate, Segment, SegmentKind, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import Reasoning, content_of, reasoning_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -42,6 +42,7 @@ from prompt_debugger.core.diagnose.sight import (
     in_prompt,
     in_raw,
     open_think_tail,
+    prompt_end,
     prompt_of,
     why_cut,
 )
@@ -61,7 +62,7 @@ def find(trace: Trace) -> Iterator[Report]:
     if reasoning is None:
         yield from _partly(trace, certainty)
         return
-    prompt = prompt_of(trace)
+    prompt, end = prompt_of(trace), prompt_end(trace)
     switch = thinking_switch(trace)
     parser = None if trace.server is None else trace.server.reasoning_parser
     evidence = [in_message(reasoning.field, reasoning.text), in_raw(trace, Span(0, len(trace.parse.raw)))]
@@ -69,17 +70,17 @@ def find(trace: Trace) -> Iterator[Report]:
         evidence.append(in_prompt(prompt, Span(max(0, len(prompt.text) - 60), len(prompt.text))))
     yield Report(
         title="The answer was taken for reasoning: content is null."
-        if prompt is not None
+        if end is not None
         else "The answer may have been taken for reasoning: content is null.",
         detail=f"All {len(reasoning.text)} characters of the output are in `{reasoning.field}`. The raw output holds "
-        f"no reasoning marker, and {_tail(prompt)}"
+        f"no reasoning marker, and {_tail(end)}"
         + (f". The reasoning parser is `{parser}`, which starts in reasoning {_unless(parser)}." if parser else "."),
         evidence=tuple(evidence),
         fix=_steps(
             trace,
             think_less(switch, f", or start the server with `--default-chat-template-kwargs '{{{switch.written}}}'`"),
         ),
-        certainty=certainty if trace.prompt is not None else Certainty.INFERRED,
+        certainty=certainty if _is_prompt_known(trace) else Certainty.INFERRED,
         severity=_severity(trace),
     )
 
@@ -94,17 +95,22 @@ def _steps(trace: Trace, tell_it: Step) -> tuple[Step, ...]:
     return (_OTHER_PARSER,) if parser in TABLES.deaf_parsers else (tell_it, _OTHER_PARSER)
 
 
-def _tail(prompt: Prompt | None) -> str:
-    if prompt is None:
+def _tail(end: str | None) -> str:
+    if end is None:
         return "the prompt, which would show whether a reasoning block was open, is not known"
-    return f"the prompt ends with {prompt.text[-40:]!r}: no reasoning was open"
+    return f"the prompt ends with {end[-40:]!r}: no reasoning was open"
 
 
 def _severity(trace: Trace) -> Severity | None:
     """Say how bad it is by what is known of the prompt: without it, all of the output may be reasoning."""
-    if trace.prompt is not None:
+    if _is_prompt_known(trace):
         return None
     return Severity.NOTE if trace.local_prompt is None else Severity.WARNING
+
+
+def _is_prompt_known(trace: Trace) -> bool:
+    """Say whether the prompt that the model read is known, or its end, which is what counts here."""
+    return trace.prompt is not None or bool(trace.prompt_tail)
 
 
 def _partly(trace: Trace, certainty: Certainty) -> Iterator[Report]:
@@ -112,7 +118,7 @@ def _partly(trace: Trace, certainty: Certainty) -> Iterator[Report]:
     assert trace.parse is not None
     assert trace.chat is not None
     reasoning = reasoning_of(trace.chat.message)
-    if reasoning is None or (prompt_of(trace) is None and why_cut(trace) is not None):
+    if reasoning is None or (prompt_end(trace) is None and why_cut(trace) is not None):
         return
     moved = [
         span
@@ -124,16 +130,16 @@ def _partly(trace: Trace, certainty: Certainty) -> Iterator[Report]:
     if not moved:
         return
     count = sum(stop - start for start, stop in moved)
-    prompt = prompt_of(trace)
+    end = prompt_end(trace)
     verb = "stand" if count > 1 else "stands"
     yield Report(
-        title=f"{counted(count, 'character')} of the answer {verb if prompt else 'may stand'} in reasoning.",
+        title=f"{counted(count, 'character')} of the answer {verb if end else 'may stand'} in reasoning.",
         detail=f"`{reasoning.field}` holds text from outside every reasoning block, from character {moved[0].start}: "
         f"{trace.parse.raw[moved[0].start : moved[0].stop][:80]!r}. "
-        + ("The prompt is not known." if prompt is None else f"The prompt ends with {prompt.text[-40:]!r}."),
+        + ("The prompt is not known." if end is None else f"The prompt ends with {end[-40:]!r}."),
         evidence=(*(in_raw(trace, span) for span in moved), in_message(reasoning.field, reasoning.text)),
         fix=_steps(trace, think_less(thinking_switch(trace), " where the model does not think")),
-        certainty=certainty if trace.prompt is not None else Certainty.INFERRED,
+        certainty=certainty if _is_prompt_known(trace) else Certainty.INFERRED,
         severity=_severity(trace),
     )
 
@@ -146,7 +152,7 @@ def _swallowed(trace: Trace) -> Reasoning | None:
     raw = trace.parse.raw
     if reasoning is None or not reasoning.text.strip() or _holds_marker(raw):
         return None
-    if prompt_of(trace) is None and why_cut(trace) is not None:
+    if prompt_end(trace) is None and why_cut(trace) is not None:
         return None
     segments = trace.parse.parsed.segments
     if not any(s.kind is SegmentKind.CONTENT and raw[s.char_span.start : s.char_span.stop].strip() for s in segments):

@@ -32,7 +32,7 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, ChatResult, FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import decode_json
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, is_asked_stream
+from prompt_debugger.core.diagnose.sight import Sight, asked_server, is_asked_stream
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -43,14 +43,14 @@ def find(trace: Trace) -> Iterator[Report]:
     is_one = trace.chat is not None and bool(trace.chat.deltas)  # the message was put together from the stream
     for result, name in ((None if is_one else trace.chat, "answer"), (stream, "streamed answer")):
         if result is not None and result.error:
-            if trace.server is None and any(delta.finish_reason == "" for delta in result.deltas):
+            if not asked_server(trace) and any(delta.finish_reason == "" for delta in result.deltas):
                 return  # it has an end, whose word is empty: that has a rule of its own
             yield _without_end(result) if _may_be_an_excerpt(trace, result) else _report(trace, result, name)
             return
 
 
 def _may_be_an_excerpt(trace: Trace, result: ChatResult) -> bool:
-    is_pasted = trace.server is None and bool(result.deltas)
+    is_pasted = not asked_server(trace) and bool(result.deltas)
     return is_pasted and (result.error or "").startswith("the stream ended without a finish reason")
 
 

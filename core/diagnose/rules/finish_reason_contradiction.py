@@ -30,7 +30,15 @@ from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import CallStatus, Certainty, ChatResult, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import body_of, calls_of_message, content_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, comparison, in_message, is_asked_stream, max_tokens_of, why_cut
+from prompt_debugger.core.diagnose.sight import (
+    Sight,
+    asked_server,
+    comparison,
+    in_message,
+    is_asked_stream,
+    max_tokens_of,
+    why_cut,
+)
 from prompt_debugger.core.diagnose.words import counted
 
 
@@ -82,7 +90,7 @@ def _problem(trace: Trace, result: ChatResult) -> str | None:
     if result.finish_reason == "tool_calls" and not calls:
         return "it holds no tool call"
     # Of a message without the answer around it, `stop` may be the word of the raw completion, which knows no calls.
-    is_of_answer = trace.server is not None or bool(result.body or result.deltas)
+    is_of_answer = asked_server(trace) or bool(result.body or result.deltas)
     if result.finish_reason == "stop" and calls and not names_a_tool and is_of_answer:
         return "it holds tool calls"
     if not result.finish_reason and (result.body or result.token_ids):

@@ -36,7 +36,7 @@ from prompt_debugger.core.diagnose.sight import (
     in_raw,
     open_think_tail,
     opens_with_thought,
-    prompt_of,
+    prompt_end,
 )
 from prompt_debugger.core.formats import TABLES
 
@@ -90,7 +90,7 @@ def _from_message(trace: Trace) -> Iterator[Report]:
 
 def _unopened_closer(trace: Trace, content: str) -> str | None:
     """Return a closing tag that content never opened, unless it is quoted or the prompt shows no open block."""
-    if prompt_of(trace) is not None and open_think_tail(trace) is None:
+    if prompt_end(trace) is not None and open_think_tail(trace) is None:
         return None
     for opener, closer in TABLES.reasoning_pairs:
         at = content.find(closer)

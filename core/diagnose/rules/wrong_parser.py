@@ -105,11 +105,12 @@ def _cause(trace: Trace, name: str, calls: list[ToolCallAttempt]) -> _Cause | No
     parser = None if trace.server is None else trace.server.tool_parser
     known = TABLES.tool_parsers.get(name, ())
     trials = trials_of(trace, calls)
-    if trials.asked and not trials.reading:
+    has_no_own = not known and parser is not None and is_made_for(trace.server, name) is False
+    if trials.asked and not trials.reading and not has_no_own:
         return None  # what no parser reads is no matter of which one runs
     if parser is not None:
         is_own = is_made_for(trace.server, name)
-        if is_own is None or is_own or parser in trials.reading or not (known or trials.reading):
+        if is_own is None or is_own or parser in trials.reading or not (known or trials.asked):
             return None
         return _Cause(
             f"The parser `{parser}` does not read the format `{name}` that the model writes.",

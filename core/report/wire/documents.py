@@ -277,6 +277,7 @@ class RunDocument:
         parse: What the raw output holds, and what became of it.
         findings: What is wrong, worst first.
         verdict: The run in one sentence.
+        prompt_tail: The end of the prompt, where no more of it is known.
         title: A name that a person gave to the run, where there is one.
         started: When it began, ISO 8601 in UTC, where that is known.
         request_text: What was pasted; in bundles.
@@ -310,6 +311,7 @@ class RunDocument:
     verdict: Verdict | None
     title: str = dataclasses.field(default="", metadata=LEFT_OUT_IF_EMPTY)
     started: str = dataclasses.field(default="", metadata=LEFT_OUT_IF_EMPTY)
+    prompt_tail: str = dataclasses.field(default="", metadata=LEFT_OUT_IF_EMPTY)
     request_text: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
     request_source: Literal["json", "curl", "python"] | None = dataclasses.field(
         default=None, metadata=LEFT_OUT_IF_NONE
