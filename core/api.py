@@ -1,6 +1,6 @@
-"""The program as a library: `render` a request, `parse` a raw output, `run` both against a server.
+"""The program as a library: `render` a request, `parse` a raw output, `run` both, `diagnose` what is there already.
 
-    from prompt_debugger import parse, render, run
+    from prompt_debugger import diagnose, parse, render, run
 
 Each has a twin for `async` code (`render_async`, …). What is worked on may come from
 strangers: a template, an answer of a server and a schema that could take for ever are
@@ -17,10 +17,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import ParamSpec, TypeVar, cast
+from typing import ParamSpec, Protocol, TypeVar, cast, runtime_checkable
 
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.types import Finding, JSONObject, Parse, Prompt, Request, Trace
+from prompt_debugger.core.evidence import gather_evidence, show_evidence
 from prompt_debugger.core.pipeline import CaseParser, Progress, Target, render_case, run_request
 from prompt_debugger.core.report import parse_to_json, prompt_to_json, trace_to_json
 from prompt_debugger.core.request import read_request
@@ -203,6 +204,39 @@ async def run_async(
         await asyncio.to_thread(pool.stop_all)
 
 
+@runtime_checkable
+class Dumps(Protocol):
+    """An object of a client's library that can write itself as JSON: a `ChatCompletion` of `openai`, for one."""
+
+    def model_dump_json(self) -> str:
+        """Return it as JSON text."""
+        ...
+
+
+async def diagnose_async(
+    evidence: str | Mapping[str, object] | Sequence[object] | Dumps,
+    request: str | Mapping[str, object] | Request | None = None,
+    prompt: str | None = None,
+) -> Trace:
+    """Say what evidence shows: an answer, a stream, a raw output, an error, a log, as the command `inspect` does.
+
+    Args:
+        evidence: As text, as a JSON value, or as an object of a client's library that has `model_dump_json`.
+        request: What was asked, where the evidence does not hold it; rules see more with it.
+        prompt: The prompt that the model read, where it is known.
+
+    Returns:
+        The trace as far as the evidence goes, with findings and verdict. No server is asked.
+
+    Raises:
+        RequestError: It is nothing that is known.
+        SandboxError: Reading it takes too much.
+    """
+    asked = None if request is None else _request(request)
+    return await show_evidence(gather_evidence([_text_of(evidence)], request=asked, prompt=prompt))
+
+
+diagnose = _waiting(diagnose_async)
 render_async = _beside(render)
 parse_async = _beside(parse)
 run = _waiting(run_async)
@@ -220,6 +254,24 @@ def to_json(result: Rendered | Parsed | Trace) -> JSONObject:
 def _object(value: Mapping[str, object]) -> JSONObject:
     """Take what a caller calls a JSON object for one; what is none is refused where it is used."""
     return cast(JSONObject, dict(value))
+
+
+def _text_of(evidence: str | Mapping[str, object] | Sequence[object] | Dumps) -> str:
+    if isinstance(evidence, str):
+        return evidence
+    if isinstance(evidence, Dumps):
+        return evidence.model_dump_json()
+    try:
+        return json.dumps(evidence, ensure_ascii=False, default=_dumped)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RequestError(f"The evidence cannot be written as JSON: {error}.", "Give its text.") from None
+
+
+def _dumped(value: object) -> object:
+    """Return what JSON can hold of an object of a client's library."""
+    if isinstance(value, Dumps):
+        return json.loads(value.model_dump_json())
+    raise TypeError(f"{type(value).__name__} is not JSON")
 
 
 def _request(request: str | Mapping[str, object] | Request) -> Request:

@@ -1,6 +1,6 @@
 """See what a chat request becomes: prompt, completion, message, and where it got lost.
 
-    from prompt_debugger import parse, render, run
+    from prompt_debugger import diagnose, parse, render, run
 
 `docs/python.md` shows how. What is imported here is loaded when it is first used: the
 program's helper processes import this package, too, and should start at once.
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from prompt_debugger.core.api import (
         Parsed,
         Rendered,
+        diagnose,
+        diagnose_async,
         parse,
         parse_async,
         render,
@@ -47,6 +49,8 @@ __all__ = [
     "Target",
     "Trace",
     "Verdict",
+    "diagnose",
+    "diagnose_async",
     "parse",
     "parse_async",
     "render",

@@ -78,6 +78,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "answers.json").write_text('{"*": "done"}', encoding="utf-8")
     (tmp_path / "my.jinja").write_text(_TEMPLATE, encoding="utf-8")
     answer = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "No."}, "finish_reason": "stop"}]}
+    (tmp_path / "answer.json").write_text(json.dumps(answer), encoding="utf-8")
+    (tmp_path / "prompt.txt").write_text("<|im_start|>user", encoding="utf-8")
+    chunk = {"choices": [{"index": 0, "delta": {"content": "No."}, "finish_reason": "stop"}]}
+    (tmp_path / "stream.txt").write_text(f"data: {json.dumps(chunk)}\n\ndata: [DONE]\n\n", encoding="utf-8")
     line = json.dumps({"schema_version": 1, "id": 1, "captured": {}, "request": case["request"], "response": answer})
     (tmp_path / "captures").mkdir()
     (tmp_path / "captures" / "0001-chat-completions.json").write_text(line + "\n", encoding="utf-8")

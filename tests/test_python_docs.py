@@ -25,7 +25,7 @@ def _run(needs: tuple[str, ...], endpoint: str = "") -> dict[str, Any]:
 
 def test_the_page_has_examples_of_every_function() -> None:
     assert {need for need, _ in BLOCKS} == {"", "a server", "the lab"}
-    for name in ("render", "parse", "run", "run_async", "to_json"):
+    for name in ("render", "parse", "run", "run_async", "diagnose", "to_json"):
         assert any(re.search(rf"import .*\b{name}\b", code) for _, code in BLOCKS), name
 
 

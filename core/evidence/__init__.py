@@ -8,7 +8,19 @@ stages that these allow, by the same rules as a live run; no server is asked.
 
 from prompt_debugger.core.evidence.evidence import Evidence, Part, merge, parts_of, trace_of
 from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.gather import gather_evidence
 from prompt_debugger.core.evidence.read import read_evidence
 from prompt_debugger.core.evidence.show import read_trace, show_evidence
 
-__all__ = ["Evidence", "Form", "Part", "merge", "parts_of", "read_evidence", "read_trace", "show_evidence", "trace_of"]
+__all__ = [
+    "Evidence",
+    "Form",
+    "Part",
+    "gather_evidence",
+    "merge",
+    "parts_of",
+    "read_evidence",
+    "read_trace",
+    "show_evidence",
+    "trace_of",
+]

@@ -7,7 +7,7 @@ import asyncio
 
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete import title_of
-from prompt_debugger.core.evidence import Form, parts_of, read_evidence, show_evidence
+from prompt_debugger.core.evidence import Form, gather_evidence, parts_of, show_evidence
 from prompt_debugger.core.report import trace_to_json, trace_to_terminal
 from prompt_debugger.ui.cli.output import add_output_arguments, exit_status, log, print_json, print_text, read_input
 from prompt_debugger.ui.cli.sharing import write_trace
@@ -15,7 +15,14 @@ from prompt_debugger.ui.cli.sharing import write_trace
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("evidence", metavar="FILE", help="file with what was copied, or - for standard input")
+    parser.add_argument(
+        "evidence",
+        metavar="FILE",
+        nargs="+",
+        help="file with what was copied, or - for standard input; several are pieces of one run",
+    )
+    parser.add_argument("--request", metavar="FILE", help="file with the request, where FILE is what was answered")
+    parser.add_argument("--prompt", metavar="FILE", help="file with the prompt that the model read")
     parser.add_argument(
         "--as",
         dest="form",
@@ -32,7 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     wanted = None if options.form is None else Form(options.form.replace("-", " "))
-    evidence = read_evidence(read_input(options.evidence), wanted, options.row)
+    texts = [read_input(name) for name in options.evidence]
+    request, prompt = (None if name is None else read_input(name) for name in (options.request, options.prompt))
+    evidence = gather_evidence(texts, wanted, options.row, request=request, prompt=prompt)
     log(f"Read as {evidence.words}")
     trace = asyncio.run(show_evidence(evidence))
     if options.report:

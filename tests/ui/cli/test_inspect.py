@@ -40,3 +40,26 @@ def test_a_request_alone_is_examined(tmp_path, capsys):
 
     assert (shown["taken_for"], shown["holds"]) == ("request", ["request"])
     assert [finding["code"] for finding in shown["findings"]] == ["PD101"]
+
+
+def test_several_files_are_pieces_of_one_run(tmp_path, capsys):
+    request, answer, prompt = (tmp_path / name for name in ("request.json", "answer.json", "prompt.txt"))
+    request.write_text(json.dumps(BODY))
+    answer.write_text(json.dumps({"choices": [{"message": {"content": "Hi"}, "finish_reason": "stop"}]}))
+    prompt.write_text("<|im_start|>user\nhi")
+
+    assert main(["inspect", str(answer), "--request", str(request), "--prompt", str(prompt), "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert main(["inspect", str(request), str(answer), "--json"]) == 0
+    second = json.loads(capsys.readouterr().out)
+
+    assert first["holds"] == ["request", "prompt", "message"]
+    assert (second["taken_for"], second["holds"]) == ("request and response", ["request", "message"])
+
+
+def test_what_is_not_understood_is_refused_with_what_it_has(tmp_path, capsys):
+    file = tmp_path / "odd.json"
+    file.write_text('{"alpha": 1}')
+
+    assert main(["inspect", str(file), "--json"]) == 2
+    assert "`alpha`" in json.loads(capsys.readouterr().out)["error"]["message"]
