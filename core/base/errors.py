@@ -7,6 +7,7 @@
     ├── LabError        the lab server did not start or died     (lab)
     ├── EngineError     a parser helper process failed           (helper)
     ├── SandboxError       work on somebody's text hit a limit      (text)
+    ├── MachineError    disk, memory, descriptors, port          (machine)
     └── PluginError     a format, rule or writer of ours is bad  (us)
 
 Model output and pasted data are data: they become attempts and findings, and
@@ -170,6 +171,22 @@ class SandboxError(DebuggerError):
     def facts(self) -> JSONObject:
         """Return the limit."""
         return {"limit": self.limit}
+
+
+class MachineError(DebuggerError):
+    """The machine lacks what the program needs; `core.base.machine` has the words for it.
+
+    Attributes:
+        kind: Which fault: `disk-full`, `disk`, `read-only`, `descriptors`, `memory`, `processes`, `port`.
+    """
+
+    def __init__(self, message: str, hint: str = "", *, kind: str = "disk") -> None:
+        super().__init__(message, hint)
+        self.kind = kind
+
+    def facts(self) -> JSONObject:
+        """Return the kind."""
+        return {"kind": self.kind}
 
 
 class PluginError(DebuggerError):

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol, TypeAlias
 
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
+from prompt_debugger.core.base.files import MAX_LINE_BYTES
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.report.wire import write_line
 
@@ -56,7 +57,7 @@ def read_chunks(source: ByteSource) -> Iterator[Chunk]:
     while data := source.read(_READ_BYTES):
         head, newline, rest = data.rpartition(b"\n")
         if not newline:
-            begun.append(rest)  # a long line; joined once, at its end
+            begun = _begun(begun, rest)  # a long line; joined once, at its end
             continue
         lines = b"".join([*begun, head]).split(b"\n")
         begun = [rest] if rest else []
@@ -65,6 +66,13 @@ def read_chunks(source: ByteSource) -> Iterator[Chunk]:
         number += len(lines)
     if begun:
         yield Chunk(number, (b"".join(begun),))
+
+
+def _begun(begun: list[bytes], further: bytes) -> list[bytes]:
+    """Return the pieces of a line that goes on; of one that nobody could read no more than shows that."""
+    if len(begun) * _READ_BYTES <= 2 * MAX_LINE_BYTES or sum(map(len, begun)) <= MAX_LINE_BYTES:
+        begun.append(further)
+    return begun
 
 
 def answer_chunk(chunk: Chunk, answer: Answer) -> Answered:
@@ -114,6 +122,9 @@ def refuse_line(line: bytes, number: int, error: DebuggerError) -> Answered:
 
 
 def _read_case(line: bytes, number: int) -> JSONObject:
+    if len(line) > MAX_LINE_BYTES:
+        most = f"{MAX_LINE_BYTES >> 20} MB"
+        raise RequestError(f"Line {number} is longer than {most}, the most that is read.", line=number)
     try:
         # `json` finds out the encoding of bytes anew each time; so begins nothing but UTF-8.
         case = json.loads(line.decode("utf-8", "surrogatepass") if line.startswith(b'{"') else line)

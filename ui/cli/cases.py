@@ -10,7 +10,8 @@ from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 
-from prompt_debugger.core.base.errors import EngineError, RequestError
+from prompt_debugger.core.base.errors import EngineError
+from prompt_debugger.core.base.files import refuse_kind, unreadable
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.sandbox.lock import allow_cpu
 from prompt_debugger.ui.cli.case_lines import Answer, Answered, ByteSource, Chunk, OpenAnswer, answer_chunk, read_chunks
@@ -126,8 +127,10 @@ def _with_first(first: Chunk, others: Iterator[Chunk]) -> Iterator[Chunk]:
 def opened(name: str) -> Iterator[ByteSource]:
     """Open without a buffer of our own: what has come is answered, and no lock is held while nothing comes."""
     try:
+        if name != "-":
+            refuse_kind(name)
         source = open(0, "rb", buffering=0, closefd=False) if name == "-" else Path(name).open("rb", buffering=0)  # noqa: SIM115 - standard input has no path
     except OSError as error:
-        raise RequestError(f"cannot read {name!r}: {error.strerror or error}") from None
+        raise unreadable(name, error) from None
     with source:
         yield source

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from prompt_debugger.core.base.errors import EngineError, RequestError
+from prompt_debugger.core.base.errors import EngineError
+from prompt_debugger.core.base.files import write_named
 from prompt_debugger.ui.cli.output import read_input
 
 # Run in the helper: what lies beside the module is forgotten, so that a changed file is read anew.
@@ -102,7 +103,4 @@ def write_file(name: str, text: str) -> None:
     Raises:
         RequestError: It cannot be written.
     """
-    try:
-        Path(name).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise RequestError(f"cannot write {name!r}: {error.strerror or error}") from None
+    write_named(name, (text,))

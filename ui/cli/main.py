@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import traceback
 from collections.abc import Sequence
 
+from prompt_debugger.core.base.descriptors import raise_descriptor_limit
 from prompt_debugger.core.base.errors import DebuggerError
+from prompt_debugger.core.report import redact_text
 from prompt_debugger.ui.cli import (
     capture,
     check,
@@ -21,7 +25,7 @@ from prompt_debugger.ui.cli import (
     shrink,
     verify,
 )
-from prompt_debugger.ui.cli.output import OK, print_text, report_error
+from prompt_debugger.ui.cli.output import OK, machine_fault, print_text, report_error
 from prompt_debugger.ui.cli.versions import versions
 
 _COMMANDS = {
@@ -50,19 +54,41 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit status.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    _open_closed_streams()
     if arguments == ["--version"]:
         print_text(versions())
         return OK
     options = parse_arguments(arguments)
+    as_json = getattr(options, "json", False)
+    raise_descriptor_limit()
     try:
         return int(options.run(options))
     except DebuggerError as error:
-        return report_error(error, as_json=getattr(options, "json", False))
+        return report_error(error, as_json=as_json)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
         sys.stderr.close()
         return 0
+    except Exception as error:  # noqa: BLE001  # exit status 1 would say that the command ran and found something
+        return report_error(machine_fault(error) or _fault_of_ours(error), as_json=as_json)
+
+
+def _fault_of_ours(error: Exception) -> DebuggerError:
+    """Return the error that says that this program is at fault; where, is printed before it."""
+    sys.stderr.write(redact_text("".join(traceback.format_exception(error))))
+    return DebuggerError(
+        f"This program failed: {type(error).__name__}: {error}.",
+        "This is a defect of Prompt Debugger: report it with the lines above and the output of `--version`.",
+    )
+
+
+def _open_closed_streams() -> None:
+    """Let what is printed go nowhere where the caller closed an output (`>&-`)."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115  # stays open
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Iterable
-from pathlib import Path
+from contextlib import suppress
 
 from prompt_debugger.core.base.errors import DebuggerError, RequestError
+from prompt_debugger.core.base.files import read_named
+from prompt_debugger.core.base.machine import fault_of
 from prompt_debugger.core.base.text import printable
 from prompt_debugger.core.base.types import JSON, Finding, Request, Severity
 from prompt_debugger.core.report import redact_json, redact_text
@@ -45,19 +48,61 @@ def print_text(text: str) -> None:
 
 
 def log(sentence: str) -> None:
-    """Say something to the person, never to the program that reads stdout."""
+    """Say something to the person, never to the program that reads stdout; it matters to nothing if nobody hears it."""
     encoding = sys.stderr.encoding or "utf-8"
-    sys.stderr.write(printable(sentence).encode(encoding, "backslashreplace").decode(encoding) + "\n")
-    sys.stderr.flush()
+    with suppress(OSError):  # a log on a full disk, or one that nobody reads any more
+        sys.stderr.write(printable(sentence).encode(encoding, "backslashreplace").decode(encoding) + "\n")
+        sys.stderr.flush()
 
 
 def report_error(error: DebuggerError, *, as_json: bool) -> int:
     """Say why a command could not run; returns its exit status. A server's words may hold a key, and logs are kept."""
     if as_json:
-        print_json({"error": redact_json(error.to_json())})
-    said = f"{one_line(error.message)} {one_line(error.hint or '')}".rstrip()
+        try:
+            print_json({"error": redact_json(error.to_json())})
+        except OSError:  # it may be the very place that cannot be written
+            stop_printing()
+    said = sentences(error.message, error.hint)
     log(f"{type(error).__name__}: {redact_text(said)}")
     return COULD_NOT_RUN
+
+
+def machine_fault(error: BaseException) -> DebuggerError | None:
+    """Return the fault of the machine that an error reports, or what the system refused; `None` for any other.
+
+    Where standard output cannot be written, nothing more is printed there.
+    """
+    if isinstance(error, OSError) and error.filename is None and not _can_flush():
+        stop_printing()
+        return fault_of(error, "writing to standard output") or RequestError(
+            f"Cannot write to standard output: {error.strerror or error}."
+        )
+    fault = fault_of(error)
+    if fault is not None or not isinstance(error, OSError):
+        return fault
+    named = "" if error.filename is None else f" ({str(error.filename)!r})"
+    return RequestError(f"The system refused what was asked{named}: {error.strerror or error}.")
+
+
+def stop_printing() -> None:
+    """Let what is printed from now on go nowhere, and what waits in a buffer with it."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def _can_flush() -> bool:
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def sentences(message: str, hint: str) -> str:
+    """Return a message and its hint on one line, with a full stop between them."""
+    said, hint = one_line(message), one_line(hint or "")
+    stop = "." if hint and not said.endswith((".", "!", "?", ":", ";")) else ""
+    return f"{said}{stop} {hint}".rstrip()
 
 
 def one_line(text: str) -> str:
@@ -74,12 +119,9 @@ def read_input(name: str) -> str:
     """Return the text of a file, or of standard input for `-`.
 
     Raises:
-        RequestError: The file cannot be read, or is no UTF-8 text.
+        RequestError: The file cannot be read, is too long, or is no UTF-8 text.
     """
-    try:
-        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-    except OSError as error:
-        raise RequestError(f"cannot read {name!r}: {error.strerror or error}") from None
+    data = read_named(name)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

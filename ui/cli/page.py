@@ -6,8 +6,10 @@ import argparse
 import ipaddress
 import os
 
+from prompt_debugger.core.base.descriptors import require_descriptors
 from prompt_debugger.core.base.errors import RequestError
 from prompt_debugger.core.base.keys import take_keys
+from prompt_debugger.core.base.listening import listen_on
 from prompt_debugger.core.complete import guard_of
 from prompt_debugger.ui.cli.output import log
 from prompt_debugger.ui.cli.run import add_run_time, add_target_arguments, target_from_options
@@ -99,6 +101,9 @@ def _run(options: argparse.Namespace) -> int:
             f"Warning: the page listens on {options.host}, so others on the network can use it with your rights: "
             "add --public if strangers may reach it (docs/public-mode.md)."
         )
+    require_descriptors()
+    with listen_on(options.host, options.port):
+        pass  # said now, before seconds of imports
     options.lab = True  # a page goes without any server and says so; `lab` above says whether it may boot one
     target = target_from_options(options)
     take_keys([options.api_key_env] if options.api_key_env else [])

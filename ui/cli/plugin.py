@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
-from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.files import write_named
 from prompt_debugger.core.tools.plugin.write import PARSER_NAME, write_plugin
 from prompt_debugger.ui.cli.output import OK, log
 
@@ -25,11 +24,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.output is None:
         sys.stdout.write(source)
         return OK
-    file = Path(options.output)
-    try:
-        file.write_text(source, encoding="utf-8")
-    except OSError as error:
-        raise RequestError(f"cannot write {options.output!r}: {error.strerror or error}", field="--output") from None
+    write_named(options.output, (source,), field="--output")
     log(f"Wrote {options.output}. Start vLLM with:")
     log(f"  --enable-auto-tool-choice --tool-parser-plugin {options.output} --tool-call-parser {PARSER_NAME}")
     log(f"  and for a model that reasons: --reasoning-parser-plugin {options.output} --reasoning-parser {PARSER_NAME}")

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.files import write_named
 from prompt_debugger.core.base.interpreter import python_that_has
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete import title_of
@@ -43,11 +43,7 @@ def _run(options: argparse.Namespace) -> int:
         source = without_note(source, options.upstream_test)
     log(_sentence(trial, options.upstream_test))
     if options.output:
-        try:
-            Path(options.output).write_text(source, encoding="utf-8")
-        except OSError as error:
-            reason = error.strerror or error
-            raise RequestError(f"cannot write {options.output!r}: {reason}", field="--output") from None
+        write_named(options.output, (source,), field="--output")
         log(f"Wrote {options.output}")
     if options.json:
         print_json(_document(source, trial, options.upstream_test))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.files import write_named
 from prompt_debugger.core.base.text import printable
 from prompt_debugger.core.base.types import JSON, Finding, JSONObject, Prompt, Request, Trace
 from prompt_debugger.core.evidence import Form, read_evidence, show_evidence
@@ -116,10 +116,6 @@ def _value(value: JSON) -> str:
 
 def _write(folder: str, texts: Mapping[str, str]) -> None:
     directory = Path(folder)
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            (directory / name).write_text(text, encoding="utf-8", errors="surrogatepass")
-    except OSError as error:
-        raise RequestError(f"cannot write the report to {folder!r}: {error.strerror or error}") from None
+    for name, text in texts.items():
+        write_named(directory / name, (text,), what="the report", errors="surrogatepass")
     log(f"Wrote {', '.join(texts)} to {folder}")

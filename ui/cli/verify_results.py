@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.files import write_named
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.report.wire import trace_from_json, write_json
 from prompt_debugger.core.report.wire.verification import PairedRecord
@@ -27,7 +28,7 @@ from prompt_debugger.core.tools.verify import (
     write_junit,
     write_rows,
 )
-from prompt_debugger.ui.cli.output import COULD_NOT_RUN, FOUND, OK, log, one_line, print_json, print_text
+from prompt_debugger.ui.cli.output import COULD_NOT_RUN, FOUND, OK, log, print_json, print_text, sentences
 from prompt_debugger.ui.cli.verify_words import summary_to_terminal
 from prompt_debugger.ui.report import share_trace, times_of, verification_to_html
 
@@ -158,7 +159,7 @@ def _leave(options: argparse.Namespace, rows: _Rows, about: About, baseline: tup
 def _status(options: argparse.Namespace, outcome: Outcome | None, summary: JSONObject) -> int:
     if outcome is not None and outcome.error is not None:
         error = outcome.error
-        log(f"{type(error).__name__}: {one_line(error.message)} {one_line(error.hint)}".rstrip())
+        log(f"{type(error).__name__}: {sentences(error.message, error.hint)}")
         return COULD_NOT_RUN
     if outcome is not None and outcome.stopped == "interrupted":
         return INTERRUPTED
@@ -179,8 +180,4 @@ def _beside(path: Path) -> Path:
 
 
 def _write_text(path: Path, text: str, encoding: str = "ascii") -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding=encoding)
-    except OSError as error:
-        raise RequestError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
+    write_named(path, (text,), encoding=encoding)

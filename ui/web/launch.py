@@ -16,8 +16,12 @@ prepare_environment()
 start_gradio()
 
 import gradio as gr  # noqa: E402  # reads its settings from the environment at import
+import httpx  # noqa: E402
 
 from prompt_debugger.core.base.egress import door, know_own_name, lock  # noqa: E402
+from prompt_debugger.core.base.errors import MachineError  # noqa: E402
+from prompt_debugger.core.base.listening import listen_on  # noqa: E402
+from prompt_debugger.core.base.machine import fault_of  # noqa: E402
 from prompt_debugger.core.render.tokenizers.hub import DOOR as HUB_DOOR  # noqa: E402
 from prompt_debugger.core.render.worker.jobs import SANDBOX as RENDER_SANDBOX  # noqa: E402
 from prompt_debugger.core.sandbox import close_sandboxes, sandbox_of  # noqa: E402
@@ -43,6 +47,8 @@ from prompt_debugger.ui.web.theme import build_theme  # noqa: E402
 from prompt_debugger.ui.web.work import check_pasted  # noqa: E402
 from prompt_debugger.ui.web.work_sandbox import start_work_sandbox  # noqa: E402
 
+_ANSWER_S = 30.0  # for the page to answer itself
+_ASKED = "/gradio_api/startup-events"  # as gradio asks itself; it works nothing
 _PATIENCE_S = 4.0  # from the signal to the end of the program
 
 
@@ -93,6 +99,7 @@ def launch_app(settings: PageSettings) -> None:
         tell_what_is_unlocked(settings)
         with kept_for_good():
             _, url, _ = serve_app(app, settings)
+        _require_answer(url, settings)
         print(f"Prompt Debugger is at {url}", file=sys.stderr, flush=True)  # noqa: T201  # the address is the product of this command
         if settings.public:
             keep_words_out_of_log()
@@ -123,6 +130,27 @@ def tell_what_is_unlocked(settings: PageSettings) -> None:
         refuse_weak_sandbox(unlocked)
 
 
+def _require_answer(url: str, settings: PageSettings) -> None:
+    """Ask the page once, so that its address is not told of one that nobody can reach.
+
+    Raises:
+        MachineError: It does not answer.
+    """
+    try:
+        with (
+            door("own page", *_own_addresses(settings.host)),
+            httpx.Client(trust_env=False, verify=False, timeout=_ANSWER_S) as client,  # it asks itself
+        ):
+            client.get(url.rstrip("/") + _ASKED)
+    except (httpx.HTTPError, OSError) as error:
+        fault = fault_of(error, "starting the page")
+        raise fault or MachineError(
+            f"The page was started and does not answer at {url}: {error}.",
+            "Look at the lines above, and at the limits of this process: `ulimit -n`, `ulimit -v`.",
+            kind="port",
+        ) from None
+
+
 def _end_within(seconds: float) -> None:
     """End the program even if something in it cannot be waited for; labs have a supervisor that ends them then."""
     timer = threading.Timer(seconds, os._exit, (0,))
@@ -147,14 +175,10 @@ def serve_app(app: gr.Blocks, settings: PageSettings) -> tuple[object, str, str]
     return served
 
 
-def _free_port(host: str) -> int | None:
+def _free_port(host: str) -> int:
     """Return a port that nobody listens on: gradio's own search gives two pages that start at once the same one."""
-    try:
-        family, _, _, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
-        with socket.create_server(address[:2], family=family) as listener:
-            return int(listener.getsockname()[1])
-    except OSError:
-        return None  # gradio will say so
+    with listen_on(host, 0) as listener:
+        return int(listener.getsockname()[1])
 
 
 def _own_addresses(host: str) -> tuple[str, ...]:

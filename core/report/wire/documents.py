@@ -68,7 +68,8 @@ class ErrorDocument:
     """Why something could not be done: `error` of every document, and alone if there is nothing else to say.
 
     Attributes:
-        type: Whose fault: `RequestError`, `RenderError`, `BackendError`, `LabError`, `EngineError`, `SandboxError`.
+        type: Whose fault: `RequestError`, `RenderError`, `BackendError`, `LabError`, `EngineError`, `SandboxError`,
+            `MachineError`.
         message: What happened, one sentence.
         hint: The next step.
         line: Line of what was given, from 1.
@@ -76,7 +77,7 @@ class ErrorDocument:
         field: Path of the field at fault.
         template_line: Line of the template, from 1.
         template_column: Column of the template, from 1.
-        kind: What kind of failure a server's is.
+        kind: What kind of failure a server's or the machine's is.
         status: The server's HTTP status.
         body: What the server said.
         log_tail: The last lines of the lab's log.

@@ -13,7 +13,7 @@ from pathlib import Path
 import uvicorn
 
 from prompt_debugger.core.base.egress import know_own_name
-from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.listening import listen_on
 from prompt_debugger.core.complete.backends.address import read_address
 from prompt_debugger.core.complete.backends.relay import Relay
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
@@ -93,7 +93,7 @@ async def serve_capture(
     address = read_address(capture.upstream)
     know_own_name(capture.host)
     host = f"[{capture.host}]" if ":" in capture.host else capture.host
-    with closing(_listen(capture)) as listener, closing(Store(capture.out)) as store:
+    with closing(listen_on(capture.host, capture.port)) as listener, closing(Store(capture.out)) as store:
         relay = Relay(address)
         recorder = Recorder(store, address.base_url, on_outcome)
         proxy = CaptureProxy(relay, recorder, frozenset(map(str.lower, (capture.host, *capture.host_names))))
@@ -147,15 +147,3 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Do nothing about signals."""
         yield
-
-
-def _listen(capture: Capture) -> socket.socket:
-    family = socket.AF_INET6 if ":" in capture.host else socket.AF_INET
-    try:
-        return socket.create_server((capture.host, capture.port), family=family, backlog=512)
-    except (OSError, OverflowError) as error:
-        raise RequestError(
-            f"cannot listen on {capture.host}:{capture.port}: {error}",
-            "Another program may have the port: choose one with --port, or 0 for any free one.",
-            field="--port",
-        ) from None

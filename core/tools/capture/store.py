@@ -12,7 +12,8 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
-from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.errors import DebuggerError, RequestError
+from prompt_debugger.core.base.machine import cannot_write
 from prompt_debugger.core.tools.capture.limits import MAX_STORED_BYTES
 
 _NUMBERED = re.compile(r"(\d{4,12})-[a-z-]+\.json")
@@ -140,9 +141,7 @@ def _write_all(opened: int, data: bytes) -> None:
         rest = rest[os.write(opened, rest) :]
 
 
-def _cannot_write(path: Path, error: OSError) -> RequestError:
-    return RequestError(
-        f"cannot write to {str(path)!r}: {error.strerror or error}",
-        "Name a folder, or a file whose name ends in `.jsonl`, with --out.",
-        field="--out",
+def _cannot_write(path: Path, error: OSError) -> DebuggerError:
+    return cannot_write(
+        path, error, "exchanges", "Name a folder, or a file whose name ends in `.jsonl`, with --out.", field="--out"
     )

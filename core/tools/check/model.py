@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from prompt_debugger.core.base.errors import RenderError
+from prompt_debugger.core.base.errors import RenderError, RequestError
+from prompt_debugger.core.base.files import read_named
 from prompt_debugger.core.base.types import JSONObject, Server
 from prompt_debugger.core.render import load_tokenizer
 from prompt_debugger.core.render.job import RenderJob
@@ -111,6 +112,6 @@ def load_model(source: str | None, *, template_file: str | None = None) -> Check
 
 def _read(file: str) -> str:
     try:
-        return Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        return read_named(file).decode("utf-8")
+    except (RequestError, UnicodeDecodeError) as error:
         raise RenderError(f"the template {file!r} cannot be read: {error}", "Check the path.") from None

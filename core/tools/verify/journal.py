@@ -20,7 +20,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.errors import DebuggerError, RequestError
+from prompt_debugger.core.base.machine import fault_of
 from prompt_debugger.core.base.types import JSON, JSONObject
 
 _VERSION = 1
@@ -83,67 +84,67 @@ class Journal:
 
     def read(self, key: str, default: JSON = None) -> JSON:
         """Return a value that was written."""
-        found = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        found = self._do("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         value: JSON = default if found is None else json.loads(found[0])
         return value
 
     def write(self, key: str, value: JSON) -> None:
         """Keep a value."""
-        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
+        self._do("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
 
     def begin(self) -> None:
         """Let what was refused and not read be asked again; nobody works on it yet."""
-        self._db.execute("UPDATE rows SET state = 'open', answer = NULL WHERE state = 'refused'")
+        self._do("UPDATE rows SET state = 'open', answer = NULL WHERE state = 'refused'")
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing was asked for yet."""
-        return self._db.execute("SELECT 1 FROM rows LIMIT 1").fetchone() is None
+        return self._do("SELECT 1 FROM rows LIMIT 1").fetchone() is None
 
     def forget(self) -> None:
         """Forget everything."""
-        self._db.executescript("BEGIN; DELETE FROM rows; DELETE FROM meta; COMMIT;")
+        self._do_all("BEGIN; DELETE FROM rows; DELETE FROM meta; COMMIT;")
         self.write("version", _VERSION)
 
     def must_ask(self, side: int, index: int, row_hash: str) -> bool:
         """Say whether a row is still to be asked for; one whose request has changed is begun anew."""
-        found = self._db.execute(
+        found = self._do(
             "SELECT hash, state FROM rows WHERE side = ? AND data_index = ?", (side, index)
         ).fetchone()
         if found is not None and found[0] == row_hash:
             return found[1] not in ("answered", "done")
-        self._db.execute(
+        self._do(
             "INSERT OR REPLACE INTO rows (side, data_index, hash) VALUES (?, ?, ?)", (side, index, row_hash)
         )
         return True
 
     def note_attempt(self, side: int, index: int) -> None:
         """Count an attempt that came to nothing."""
-        self._db.execute("UPDATE rows SET attempts = attempts + 1 WHERE side = ? AND data_index = ?", (side, index))
+        self._do("UPDATE rows SET attempts = attempts + 1 WHERE side = ? AND data_index = ?", (side, index))
 
     def note_answer(self, side: int, index: int, document: JSONObject) -> None:
         """Keep an answer; from now on it is never asked for again."""
-        self._db.execute(
+        self._do(
             "UPDATE rows SET attempts = attempts + 1, state = 'answered', answer = ? WHERE side = ? AND data_index = ?",
             (_packed(document), side, index),
         )
 
     def note_refusal(self, side: int, index: int, document: JSONObject) -> None:
         """Keep what the server has against a request, until it is read."""
-        self._db.execute(
+        self._do(
             "UPDATE rows SET state = 'refused', answer = ? WHERE side = ? AND data_index = ?",
             (_packed(document), side, index),
         )
 
     def note_failure(self, side: int, index: int, row: JSONObject) -> None:
         """Keep that a row was given up."""
-        self._db.execute(
+        self._do(
             "UPDATE rows SET state = 'failed', row = ? WHERE side = ? AND data_index = ?", (_packed(row), side, index)
         )
 
     def note_result(self, side: int, index: int, row: JSONObject, trace: JSONObject | None) -> None:
         """Keep the row of the results, and the run it comes from in place of the bare answer."""
-        self._db.execute(
+        self._do(
             "UPDATE rows SET state = ?, row = ?, trace = ?, answer = NULL WHERE side = ? AND data_index = ?",
             (
                 "done" if row["status"] == "success" else "failed",
@@ -156,7 +157,7 @@ class Journal:
 
     def attempts(self, side: int, index: int) -> int:
         """Return how often a row was asked for."""
-        found = self._db.execute(
+        found = self._do(
             "SELECT attempts FROM rows WHERE side = ? AND data_index = ?", (side, index)
         ).fetchone()
         return 0 if found is None else int(found[0])
@@ -165,7 +166,7 @@ class Journal:
         """Return an answer or refusal that nobody reads yet; `busy` are those that somebody does."""
         taken = set(busy)
         for state in ("answered", "refused"):
-            for index, attempts, blob in self._db.execute(
+            for index, attempts, blob in self._do(
                 "SELECT data_index, attempts, answer FROM rows WHERE state = ? AND side = ? "
                 "ORDER BY data_index LIMIT ?",
                 (state, side, len(taken) + 1),
@@ -176,30 +177,49 @@ class Journal:
 
     def count(self, side: int, state: str) -> int:
         """Return how many rows are in a state."""
-        found = self._db.execute("SELECT COUNT(*) FROM rows WHERE side = ? AND state = ?", (side, state)).fetchone()
+        found = self._do("SELECT COUNT(*) FROM rows WHERE side = ? AND state = ?", (side, state)).fetchone()
         return int(found[0])
 
     def rows(self, side: int) -> Iterator[JSONObject]:
         """Yield the rows of the results, by their number; another cursor may write meanwhile."""
-        cursor = self._db.cursor()
-        cursor.execute(
-            "SELECT row FROM rows WHERE side = ? AND state IN ('done', 'failed') ORDER BY data_index", (side,)
-        )
-        for (blob,) in cursor:
+        query = "SELECT row FROM rows WHERE side = ? AND state IN ('done', 'failed') ORDER BY data_index"
+        for (blob,) in self._do(query, (side,)):
             yield _unpacked(blob)
 
     def trace(self, side: int, index: int) -> JSONObject | None:
         """Return the whole run of a row, as the document of a bundle."""
-        found = self._db.execute("SELECT trace FROM rows WHERE side = ? AND data_index = ?", (side, index)).fetchone()
+        found = self._do("SELECT trace FROM rows WHERE side = ? AND data_index = ?", (side, index)).fetchone()
         return None if found is None or found[0] is None else _unpacked(found[0])
 
     def row(self, side: int, index: int) -> JSONObject | None:
         """Return one row of the results."""
-        found = self._db.execute("SELECT row FROM rows WHERE side = ? AND data_index = ?", (side, index)).fetchone()
+        found = self._do("SELECT row FROM rows WHERE side = ? AND data_index = ?", (side, index)).fetchone()
         return None if found is None or found[0] is None else _unpacked(found[0])
 
+    def _do(self, query: str, values: tuple[object, ...] = ()) -> sqlite3.Cursor:
+        try:
+            return self._db.execute(query, values)
+        except sqlite3.Error as error:
+            raise _failure(self.path, error) from None
 
-def _refusal(path: Path, error: Exception) -> RequestError:
+    def _do_all(self, script: str) -> None:
+        try:
+            self._db.executescript(script)
+        except sqlite3.Error as error:
+            raise _failure(self.path, error) from None
+
+
+def _failure(path: Path, error: sqlite3.Error) -> DebuggerError:
+    """Return why a statement failed; what was committed before it stays."""
+    further = "What was answered so far is in the journal: the same command goes on from there."
+    fault = fault_of(error, f"writing the journal {str(path)!r}", further=further)
+    return fault or RequestError(f"The journal {str(path)!r} cannot be used: {error}.", field="--journal")
+
+
+def _refusal(path: Path, error: Exception) -> DebuggerError:
+    fault = fault_of(error, f"opening the journal {str(path)!r}")
+    if fault is not None:
+        return fault
     if "locked" in str(error):
         return RequestError(
             f"another process works on the journal {str(path)!r}", "Wait for it, or name another with --journal."

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
-from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.files import write_named
 from prompt_debugger.core.base.junit import JUNIT_HEAD, JUnitCase, suite_lines
 from prompt_debugger.core.base.text import xml_text
 from prompt_debugger.core.base.types import JSONObject
@@ -21,14 +22,8 @@ def write_junit(path: Path, rows: Iterable[JSONObject], gates: Mapping[str, bool
     Raises:
         RequestError: It cannot be written.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w", encoding="utf-8") as file:
-            file.write(f"{JUNIT_HEAD}<testsuites>")
-            file.writelines(suite_lines(name, _cases(rows, gates)))
-            file.write("</testsuites>\n")
-    except OSError as error:
-        raise RequestError(f"cannot write {str(path)!r}: {error.strerror or error}", field="--junit") from None
+    parts = chain((f"{JUNIT_HEAD}<testsuites>",), suite_lines(name, _cases(rows, gates)), ("</testsuites>\n",))
+    write_named(path, parts, field="--junit")
 
 
 def _cases(rows: Iterable[JSONObject], gates: Mapping[str, bool]) -> Iterator[JUnitCase]:

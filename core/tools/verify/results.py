@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from prompt_debugger.core.base.errors import DebuggerError, RequestError
+from prompt_debugger.core.base.errors import DebuggerError
+from prompt_debugger.core.base.files import write_named
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.report import redact_body, redact_json, redact_text
 from prompt_debugger.core.report.wire import dump_document, write_json
@@ -50,14 +51,8 @@ def write_rows(path: Path, rows: Iterable[JSONObject]) -> None:
     Raises:
         RequestError: The file cannot be written.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = path.with_name(f"{path.name}.part")
-        with fresh.open("w", encoding="ascii") as file:
-            file.writelines(write_json(_without_secrets(row)) + "\n" for row in rows)
-        fresh.replace(path)
-    except OSError as error:
-        raise RequestError(f"cannot write {str(path)!r}: {error.strerror or error}", field="--output") from None
+    lines = (write_json(_without_secrets(row)) + "\n" for row in rows)
+    write_named(path, lines, encoding="ascii", field="--output")
 
 
 def _without_secrets(row: JSONObject) -> JSONObject:

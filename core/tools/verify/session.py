@@ -186,6 +186,8 @@ class _Session:
             self._count_done(sides, rows)
             try:
                 await self._work_all(sides)
+            except BaseExceptionGroup as failures:
+                raise _first_of(failures) from None
             except BackendError as failure:
                 error, stopped = failure, failure.message
             stopped = stopped or next((side.asker.stopped for side in sides if side.asker.stopped), None)
@@ -338,6 +340,14 @@ class _Session:
         self.progress.read += 1
         self.progress.lost += sum(int(str(own[name] or 0)) for name in ("dropped", "altered", "cut"))
         self.tell(self.progress)
+
+
+def _first_of(failures: BaseExceptionGroup) -> BaseException:
+    """Return the failure that a group is about: readers that fail together fail of the same."""
+    first: BaseException = failures
+    while isinstance(first, BaseExceptionGroup):
+        first = first.exceptions[0]
+    return first
 
 
 async def _until(event: asyncio.Event, work: object) -> None:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from prompt_debugger.core.base.errors import BackendError, RequestError
+from prompt_debugger.core.base.files import read_named
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject
 from prompt_debugger.core.complete import ServerClient, is_passing
 from prompt_debugger.core.sandbox import sandbox_of
@@ -94,8 +95,8 @@ def read_cases(path: Path) -> Iterator[Case]:
         RequestError: It cannot be read, or a line is no case; says which.
     """
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        lines = read_named(str(path)).decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
         raise RequestError(f"cannot read {str(path)!r}: {error}", field="--cases") from None
     for number, line in enumerate(lines, 1):
         if line.strip():

@@ -1,0 +1,45 @@
+"""Take a port of this machine, or say why it cannot be had."""
+
+from __future__ import annotations
+
+import socket
+
+from prompt_debugger.core.base.egress import know_own_name
+from prompt_debugger.core.base.errors import DebuggerError, MachineError, RequestError
+from prompt_debugger.core.base.machine import fault_of
+
+
+def listen_on(host: str, port: int, *, backlog: int = 512) -> socket.socket:
+    """Return a socket that listens; port 0 takes any free one.
+
+    Raises:
+        MachineError: The port is taken, or no descriptor is left.
+        RequestError: The machine has no such address, or this user may not have the port.
+    """
+    name = host.strip("[]")
+    know_own_name(name)
+    try:
+        family = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((name, port), family=family, backlog=backlog)
+    except (OSError, OverflowError) as error:
+        raise _refusal(host, port, error) from None
+
+
+def _refusal(host: str, port: int, error: OSError | OverflowError) -> DebuggerError:
+    place = f"{host}:{port}"
+    fault = fault_of(error, f"listening on {place}")
+    if fault is not None and fault.kind == "port":
+        return MachineError(f"Another program listens on {place} already.", fault.hint, kind="port")
+    if fault is not None:
+        return fault
+    if isinstance(error, PermissionError):
+        return RequestError(
+            f"This user may not listen on {place}.", "Choose a port from 1024 on with `--port`.", field="--port"
+        )
+    if isinstance(error, OverflowError):
+        return RequestError(
+            f"{port} is not a port.", "Choose one from 1 to 65535, or 0 for any free one.", field="--port"
+        )
+    return RequestError(
+        f"Cannot listen on {place}: {error.strerror or error}.", "Name an address of this machine.", field="--host"
+    )
