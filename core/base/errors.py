@@ -178,15 +178,17 @@ class MachineError(DebuggerError):
 
     Attributes:
         kind: Which fault: `disk-full`, `disk`, `read-only`, `descriptors`, `memory`, `processes`, `port`.
+        field: The option that may be chosen differently, if there is one.
     """
 
-    def __init__(self, message: str, hint: str = "", *, kind: str = "disk") -> None:
+    def __init__(self, message: str, hint: str = "", *, kind: str = "disk", field: str | None = None) -> None:
         super().__init__(message, hint)
         self.kind = kind
+        self.field = field
 
     def facts(self) -> JSONObject:
-        """Return the kind."""
-        return {"kind": self.kind}
+        """Return kind and field."""
+        return {"kind": self.kind, "field": self.field}
 
 
 class PluginError(DebuggerError):

@@ -8,6 +8,7 @@ import os
 import sys
 from pathlib import Path
 
+from prompt_debugger.core.base.text import printable
 from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete import may_carry_key
 from prompt_debugger.core.report import redact_text
@@ -97,7 +98,8 @@ def outcome_line(outcome: Outcome) -> str:
     """Return what is printed of an exchange."""
     exchange = outcome.exchange
     status = "no answer" if exchange.status is None else str(exchange.status)
-    parts = [f"{exchange.method} {_path_of(outcome)} {status} in {exchange.ended_s or 0.0:.2f} s"]
+    path = printable(_path_of(outcome), on_one_line=True)
+    parts = [f"{exchange.method} {path} {status} in {exchange.ended_s or 0.0:.2f} s"]
     if outcome.n_calls is not None:
         parts.append(f"{outcome.n_calls} tool call{'' if outcome.n_calls == 1 else 's'}")
     if exchange.error:

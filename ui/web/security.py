@@ -207,7 +207,8 @@ class DoorMiddleware:
             await (refusal or self.app)(self._with_own_name(scope), receive, send)
         elif scope["type"] == "lifespan":
             await self.app(scope, receive, send)
-        # Anything else is a websocket, of which the page has none: returning closes it.
+        elif scope["type"] == "websocket":  # the page has none
+            await send({"type": "websocket.close"})  # before it is accepted: a refusal, 403
 
     def _with_own_name(self, scope: Message) -> Message:
         """Return a request without the headers by which anybody could tell gradio where this page is.

@@ -22,7 +22,7 @@ from prompt_debugger.ui.web.handlers import Payloads
 from prompt_debugger.ui.web.security import MAX_BODY_BYTES, MAX_PUBLIC_BODY_BYTES
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS, TargetFields
-from prompt_debugger.ui.web.work import make_link, read_packed, reopen, share_as
+from prompt_debugger.ui.web.work import FORMS, make_link, read_packed, reopen, share_as
 
 RESULT_VIEWS = tuple(name for name in VIEWS if name != "verdict")  # a link empties them
 MAX_BUNDLE_CHARS = 100_000_000
@@ -99,6 +99,8 @@ class Sharing:
         try:
             if form == "link":
                 return self._answer(self._link(text, fields))
+            if form not in FORMS:
+                raise RequestError(f"A run cannot be shared as {form[:40]!r}.", f"Choose one of {', '.join(FORMS)}.")
             if trace is None:
                 raise _NOTHING
             header, data = sandbox_of().call(share_as, form, trace, wish.title, known_place(wish.at))

@@ -49,7 +49,7 @@ def rehearse() -> None:
             trace = replace(trace, parse=step)
         elif isinstance(step, Diagnosis):
             trace = replace(trace, findings=step.findings, verdict=step.verdict)
-    for form in _FORMS:
+    for form in FORMS:
         share_as(form, trace)
     make_link(f"curl http://localhost/v1/chat/completions -d '{text}'", {})
     reopened_payloads(read_bundle(write_bundle(trace)))
@@ -105,7 +105,7 @@ def share_as(form: str, trace: Trace, title: str = "", place: str = "") -> tuple
         title: What a person calls it; "" leaves the name that it has.
         place: Where it opens, such as `prompt.t87`.
     """
-    return _FORMS[form](share_trace(replace(trace, title=title.strip()[:MAX_TITLE] or trace.title), place))
+    return FORMS[form](share_trace(replace(trace, title=title.strip()[:MAX_TITLE] or trace.title), place))
 
 
 @job("writing a test of this run", Sandbox(cpu_s=20.0, wall_s=120.0, memory_mb=2048))
@@ -271,7 +271,7 @@ def _kept(run: SharedRun) -> tuple[JSONObject, bytes]:
     return {"kind": "kept", **facts, "target": joined(*parts), "title": run.trace.title[:80]}, _bundle(run)[1]
 
 
-_FORMS: Mapping[str, Callable[[SharedRun], tuple[JSONObject, bytes]]] = {
+FORMS: Mapping[str, Callable[[SharedRun], tuple[JSONObject, bytes]]] = {
     "html": _html,
     "picture": _picture,
     "markdown": _markdown,

@@ -14,6 +14,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from prompt_debugger.core.base.errors import BackendError
@@ -21,7 +22,7 @@ from prompt_debugger.core.base.types import JSONObject
 from prompt_debugger.core.complete.backends.relay import RawHeaders, Relay, RelayedAnswer
 from prompt_debugger.core.tools.capture.door import refusal_of
 from prompt_debugger.core.tools.capture.exchange import Exchange
-from prompt_debugger.core.tools.capture.limits import MAX_UNDER_WAY
+from prompt_debugger.core.tools.capture.limits import BODY_IDLE_S, BODY_WHOLE_S, MAX_UNDER_WAY
 from prompt_debugger.core.tools.capture.recorder import Recorder
 from prompt_debugger.core.tools.capture.secrets import secrets_of
 
@@ -31,11 +32,29 @@ Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 LEFT = "the client left before the answer's end"
+SLOW = "the request's body did not come to its end in time"
 STOPPED = "the capture was ended before the answer's end"
 
 
 class _ClientLeftError(Exception):
     """Nobody waits for the answer any more."""
+
+
+class _ClientIsSlowError(Exception):
+    """A request's body does not come to its end."""
+
+
+@dataclass(slots=True)
+class BodyTimes:
+    """How long a request's body may take.
+
+    Attributes:
+        idle_s: Seconds between two pieces of it.
+        whole_s: Seconds for all of it.
+    """
+
+    idle_s: float = BODY_IDLE_S
+    whole_s: float = BODY_WHOLE_S
 
 
 class CaptureProxy:
@@ -45,9 +64,17 @@ class CaptureProxy:
         relay: The way to the server.
         recorder: Keeps exchanges.
         names: What the proxy is called besides `localhost` and addresses, in small letters.
+        times: For requests' bodies.
     """
 
-    def __init__(self, relay: Relay, recorder: Recorder, names: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        relay: Relay,
+        recorder: Recorder,
+        names: frozenset[str] = frozenset(),
+        times: BodyTimes | None = None,
+    ) -> None:
+        self._times = times or BodyTimes()
         self._relay = relay
         self._recorder = recorder
         self._names = names
@@ -57,7 +84,8 @@ class CaptureProxy:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
-            return  # a websocket: returning refuses it
+            await send({"type": "websocket.close"})  # before it is accepted: a refusal, 403
+            return
         asked = _Asked(scope)
         refusal = refusal_of(asked.header(b"host") or "", asked.header(b"origin"), self._names)
         if refusal is not None:
@@ -78,7 +106,7 @@ class CaptureProxy:
     async def _exchange(self, asked: _Asked, receive: Receive, send: Send) -> None:
         exchange = self._recorder.begin(asked.method, asked.path, secrets_of(asked.headers, asked.query))
         exchange.sent_packing = (asked.header(b"content-encoding") or "").strip().lower()
-        client = _Client(receive, exchange)
+        client = _Client(receive, exchange, self._times)
         passing = asyncio.create_task(self._pass_on(asked, exchange, client, send))
         leaving = asyncio.create_task(client.leaves())
         self._under_way.add(passing)
@@ -124,6 +152,11 @@ class CaptureProxy:
             # Else we return without an end, and the connection is closed: it breaks off for the client, too.
         except _ClientLeftError:
             exchange.end(LEFT)
+        except _ClientIsSlowError:
+            exchange.end(SLOW)
+            exchange.status = 408
+            if not has_begun:
+                await _answer(send, 408, "slow-body", SLOW, (b"connection", b"close"))
 
 
 class _Asked:
@@ -150,15 +183,22 @@ class _Asked:
 class _Client:
     """The client's end: its body, then the moment at which it leaves."""
 
-    def __init__(self, receive: Receive, exchange: Exchange) -> None:
+    def __init__(self, receive: Receive, exchange: Exchange, times: BodyTimes) -> None:
         self._receive = receive
         self._exchange = exchange
+        self._times = times
         self._has_body = asyncio.Event()
 
     async def body(self) -> AsyncIterator[bytes]:
-        """Yield the body as it comes."""
+        """Yield the body as it comes; whoever begins one and does not go on would hold a connection for ever."""
+        loop = asyncio.get_running_loop()
+        end_s = loop.time() + self._times.whole_s
         while True:
-            message = await self._receive()
+            try:
+                async with asyncio.timeout_at(min(end_s, loop.time() + self._times.idle_s)):
+                    message = await self._receive()
+            except TimeoutError:
+                raise _ClientIsSlowError from None
             if message["type"] == "http.disconnect":
                 raise _ClientLeftError
             piece = message.get("body")
@@ -184,11 +224,11 @@ def _header(answer: RelayedAnswer, name: bytes) -> str:
     return next((value.decode("latin-1") for known, value in answer.headers if known == name), "")
 
 
-async def _answer(send: Send, status: int, kind: str, message: str) -> None:
+async def _answer(send: Send, status: int, kind: str, message: str, *more: tuple[bytes, bytes]) -> None:
     """Answer ourselves, in the form in which clients look for an error; nobody may be there any more."""
     error: JSONObject = {"message": f"prompt-debugger capture: {message}", "type": kind, "code": status}
     body = json.dumps({"error": error}).encode("ascii")
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode("ascii"))]
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode("ascii")), *more]
     with suppress(OSError):
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body, "more_body": False})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import binascii
+import re
 from base64 import b64decode
 from collections.abc import Iterable
 from urllib.parse import parse_qsl
@@ -13,7 +14,26 @@ _HEADERS = frozenset(
         "ocp-apim-subscription-key",
     }
 )  # fmt: skip
+# What clients tell of themselves by `X-` headers; any other may be a key of a gateway.
+_PUBLIC_X = (
+    "x-stainless-",
+    "x-forwarded-",
+    "x-real-ip",
+    "x-title",
+    "x-requested-with",
+    "x-app",
+    "x-request-id",
+    "x-client-name",
+    "x-client-version",
+    "x-cloud-trace-context",
+    "x-b3-",
+    "x-datadog-",
+    "x-amzn-trace-id",
+    "x-envoy-",
+    "x-request-start",
+)
 _WORDS = ("key", "token", "secret", "auth", "password", "credential", "session")
+_WORD = re.compile(r"[A-Z]?[a-z_-]{0,19}")
 _SHORTEST = 8  # of what is looked for: `EMPTY` and `none` are words of prompts
 
 
@@ -26,7 +46,7 @@ def secrets_of(headers: Iterable[tuple[bytes, bytes]], query: bytes) -> tuple[st
     found: set[str] = set()
     for raw_name, raw_value in headers:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1").strip()
-        if name in _HEADERS or any(word in name for word in _WORDS):
+        if name in _HEADERS or any(word in name for word in _WORDS) or _is_unknown_x(name, value):
             found |= {value, *value.split(), *_login_in(value)}
         if name in ("cookie", "set-cookie"):
             found |= {part.partition("=")[2].strip() for part in value.split(";")}
@@ -34,6 +54,11 @@ def secrets_of(headers: Iterable[tuple[bytes, bytes]], query: bytes) -> tuple[st
         if any(word in name.lower() for word in (*_WORDS, "sig")):
             found.add(value)
     return tuple(sorted((text for text in found if len(text) >= _SHORTEST), key=lambda text: (-len(text), text)))
+
+
+def _is_unknown_x(name: str, value: str) -> bool:
+    """Say whether nobody knows that a header is harmless: `x-env: production` is, for it holds a word of prompts."""
+    return name.startswith("x-") and not name.startswith(_PUBLIC_X) and not _WORD.fullmatch(value)
 
 
 def _login_in(value: str) -> set[str]:

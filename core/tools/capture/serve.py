@@ -17,7 +17,7 @@ from prompt_debugger.core.base.listening import listen_on
 from prompt_debugger.core.complete.backends.address import read_address
 from prompt_debugger.core.complete.backends.relay import Relay
 from prompt_debugger.core.sandbox import in_thread, sandbox_of
-from prompt_debugger.core.tools.capture.proxy import CaptureProxy
+from prompt_debugger.core.tools.capture.proxy import BodyTimes, CaptureProxy
 from prompt_debugger.core.tools.capture.recorder import Outcome, Recorder
 from prompt_debugger.core.tools.capture.store import Store
 
@@ -81,6 +81,7 @@ async def serve_capture(
     told: asyncio.Event,
     on_ready: Callable[[str, str], None],
     on_outcome: Callable[[Outcome], None],
+    times: BodyTimes | None = None,
 ) -> int:
     """Serve until `told` is set; what is under way then is ended, and all that went through is written.
 
@@ -89,6 +90,7 @@ async def serve_capture(
         told: Set by whoever wants it to end.
         on_ready: As in `run_capture`, and so is the rest.
         on_outcome: Told of each exchange.
+        times: For requests' bodies.
     """
     address = read_address(capture.upstream)
     know_own_name(capture.host)
@@ -96,7 +98,7 @@ async def serve_capture(
     with closing(listen_on(capture.host, capture.port)) as listener, closing(Store(capture.out)) as store:
         relay = Relay(address)
         recorder = Recorder(store, address.base_url, on_outcome)
-        proxy = CaptureProxy(relay, recorder, frozenset(map(str.lower, (capture.host, *capture.host_names))))
+        proxy = CaptureProxy(relay, recorder, frozenset(map(str.lower, (capture.host, *capture.host_names))), times)
         warming = asyncio.ensure_future(in_thread(sandbox_of().warm_up))  # what reads exchanges, before the first comes
         try:
             serving = _Serving(proxy, listener, told)

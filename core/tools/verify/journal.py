@@ -108,14 +108,10 @@ class Journal:
 
     def must_ask(self, side: int, index: int, row_hash: str) -> bool:
         """Say whether a row is still to be asked for; one whose request has changed is begun anew."""
-        found = self._do(
-            "SELECT hash, state FROM rows WHERE side = ? AND data_index = ?", (side, index)
-        ).fetchone()
+        found = self._do("SELECT hash, state FROM rows WHERE side = ? AND data_index = ?", (side, index)).fetchone()
         if found is not None and found[0] == row_hash:
             return found[1] not in ("answered", "done")
-        self._do(
-            "INSERT OR REPLACE INTO rows (side, data_index, hash) VALUES (?, ?, ?)", (side, index, row_hash)
-        )
+        self._do("INSERT OR REPLACE INTO rows (side, data_index, hash) VALUES (?, ?, ?)", (side, index, row_hash))
         return True
 
     def note_attempt(self, side: int, index: int) -> None:
@@ -157,9 +153,7 @@ class Journal:
 
     def attempts(self, side: int, index: int) -> int:
         """Return how often a row was asked for."""
-        found = self._do(
-            "SELECT attempts FROM rows WHERE side = ? AND data_index = ?", (side, index)
-        ).fetchone()
+        found = self._do("SELECT attempts FROM rows WHERE side = ? AND data_index = ?", (side, index)).fetchone()
         return 0 if found is None else int(found[0])
 
     def next_answered(self, side: int, busy: Iterable[int]) -> Answered | None:

@@ -181,7 +181,7 @@ def test_what_cannot_be_written_is_said_and_ends_in_status_2(tmp_path: Path) -> 
         status, _, err = capture.end()
 
     assert (status, got.status_code) == (2, 200)
-    assert "cannot write to" in err
+    assert "Cannot write exchanges to" in err
     assert "1 exchange could not be written" in err
 
 

@@ -95,7 +95,7 @@ def test_a_bundle_changed_by_hand_is_opened_with_a_word_about_it(tmp_path, capsy
 
 
 def test_a_missing_file_is_a_request_error(tmp_path):
-    with pytest.raises(RequestError, match="cannot read"):
+    with pytest.raises(RequestError, match="Cannot read"):
         read_bundle_file(str(tmp_path / "none.json"))
 
 

@@ -169,6 +169,16 @@ def test_only_a_public_page_may_be_framed_by_the_hub(url, mode):
     assert "default-src 'self';" in policy
 
 
+def test_an_upgrade_to_a_websocket_is_refused(url):
+    headers = {
+        "connection": "upgrade", "upgrade": "websocket", "sec-websocket-version": "13",
+        "sec-websocket-key": "AAAAAAAAAAAAAAAAAAAAAA==",
+    }  # fmt: skip
+
+    for path in ("/", "/queue/join", "/gradio_api/queue/data"):
+        assert 400 <= httpx.get(url + path, headers=headers, timeout=PATIENCE_S).status_code < 500, path
+
+
 @pytest.mark.parametrize(("method", "path"), CLOSED)
 def test_routes_that_the_page_does_not_need_are_closed(url, method, path):
     assert httpx.request(method, url + path).status_code == 404

@@ -51,6 +51,15 @@ def test_on_a_space_the_link_is_that_of_the_space(sharing, monkeypatch):
     assert asked(sharing, "link")[0]["base"] == "https://huggingface.co/spaces/owner/name"
 
 
+@pytest.mark.parametrize("form", ["", "pdf", "x" * 1000])
+def test_a_form_that_the_menu_does_not_offer_is_a_bad_request(sharing, form):
+    header, data = asked(sharing, form, dropped_call_trace())
+
+    assert (header["kind"], data) == ("failure", b"")
+    assert header["sentence"].startswith(f"A run cannot be shared as '{form[:40]}'")
+    assert "program failed" not in header["sentence"]
+
+
 @pytest.mark.parametrize("form", ["html", "markdown", "bundle"])
 def test_a_title_is_in_every_file_and_covers_what_looks_like_a_key(sharing, form):
     title = "Paris vanishes sk-abcdefghijklmnop1234"

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import httpx
 
 from prompt_debugger.core.tools.capture import Capture, Outcome
-from prompt_debugger.core.tools.capture.serve import serve_capture
+from prompt_debugger.core.tools.capture.serve import BodyTimes, serve_capture
 from tests.core.complete.faulty_server import Behaviour, FaultyServer, faulty_server
 from tests.patience import PATIENCE_S
 
@@ -33,6 +33,11 @@ class Capturing:
     told: asyncio.Event
     outcomes: list[Outcome] = field(default_factory=list)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
+    times: BodyTimes = field(default_factory=BodyTimes)
+
+    def proxy_times(self, *, idle_s: float = 60.0, whole_s: float = 600.0) -> None:
+        """Give bodies that begin from now on so much time."""
+        self.times.idle_s, self.times.whole_s = idle_s, whole_s
 
     async def outcome(self, index: int = 0) -> Outcome:
         """Return what came of an exchange, once it is over."""
@@ -64,7 +69,7 @@ async def capturing(upstream: str, out: Path, *host_names: str) -> AsyncIterator
         found.changed.set()
 
     capture = Capture(upstream, out, host_names=host_names)
-    serving = asyncio.create_task(serve_capture(capture, found.told, on_ready, on_outcome))
+    serving = asyncio.create_task(serve_capture(capture, found.told, on_ready, on_outcome, found.times))
     try:
         async with asyncio.timeout(PATIENCE_S):
             waiting = asyncio.create_task(ready.wait())

@@ -74,6 +74,51 @@ async def test_whatever_else_is_asked_goes_through_and_is_not_kept(
     assert list(capture.out.iterdir()) == []
 
 
+@pytest.mark.parametrize("begun", [b"", b'{"messages": ['])
+async def test_a_body_that_does_not_go_on_is_given_up(begun: bytes, tmp_path: Path) -> None:
+    async with through(answer(200, CHAT), tmp_path / "out") as (_, capture, _):
+        capture.proxy_times(idle_s=0.05)
+        url = httpx.URL(capture.base_url)
+        reader, writer = await asyncio.open_connection(url.host, url.port)
+        head = b"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n"
+        writer.write(head + begun)
+        async with asyncio.timeout(PATIENCE_S):
+            got = await reader.read()
+        writer.close()
+        record = await capture.record()
+
+    assert got.startswith(b"HTTP/1.1 408 ")
+    assert b"did not come to its end in time" in got
+    assert record["captured"]["status"] == 408
+    assert record["captured"]["error"] == "the request's body did not come to its end in time"
+
+
+async def test_a_body_that_comes_slowly_but_for_ever_is_given_up(tmp_path: Path) -> None:
+    async with through(answer(200, CHAT), tmp_path / "out") as (_, capture, _):
+        capture.proxy_times(whole_s=0.1)
+        url = httpx.URL(capture.base_url)
+        _, writer = await asyncio.open_connection(url.host, url.port)
+        writer.write(b"POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9999999\r\n\r\n")
+        async with asyncio.timeout(PATIENCE_S):
+            while not capture.outcomes:
+                writer.write(b"x")
+                await asyncio.sleep(0.01)
+        writer.close()
+
+    assert capture.outcomes[0].exchange.status == 408
+
+
+async def test_an_upgrade_to_a_websocket_is_answered_as_the_server_answers_it(tmp_path: Path) -> None:
+    async with through(answer(404, b"no", "text/plain"), tmp_path / "out") as (_, capture, client):
+        headers = {
+            "connection": "upgrade", "upgrade": "websocket", "sec-websocket-version": "13",
+            "sec-websocket-key": "AAAAAAAAAAAAAAAAAAAAAA==",
+        }  # fmt: skip
+        got = await client.get(f"{capture.base_url}/realtime", headers=headers)
+
+    assert got.status_code == 404
+
+
 async def test_the_pieces_of_a_stream_are_passed_on_at_once(tmp_path: Path) -> None:
     """The server sends its second piece only when the client has the first."""
     has_first = asyncio.Event()

@@ -56,6 +56,11 @@ PLANTED: dict[str, dict[str, Any]] = {
         "answered": {"error": f"no {KEY}"},
     },
     "header of a vendor": {"headers": [(b"X-Acme-Token", KEY.encode())], "answered": {"error": KEY}},
+    "unknown header": {
+        "headers": [(b"X-Acme-Gate", KEY.encode())],
+        "answered": {"error": f"as {KEY}"},
+        "sent": {**BODY, "user": KEY},
+    },
     "x-api-key": {"headers": [(b"x-api-key", KEY.encode())], "answered": KEY.encode()},
     "cookie": {"headers": [(b"cookie", f"a=1; session={KEY}".encode())], "answered": {"error": KEY}},
     "query": {"query": f"api-version=1&key={KEY}".encode(), "answered": {"error": KEY}},
@@ -100,6 +105,24 @@ def test_a_placeholder_for_a_key_is_no_key() -> None:
 
     assert written["request"] == body
     assert written["captured"]["keys_removed"] is False
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        (b"x-stainless-os", b"Linux 6.1.0-13"),
+        (b"x-forwarded-host", b"box-17.example"),
+        (b"x-env", b"production"),
+        (b"x-team", b"blue-42"),
+        (b"user-agent", b"client/1.2.3 (Linux)"),
+    ],
+)
+def test_what_a_client_tells_of_itself_is_no_key(name: bytes, value: bytes) -> None:
+    body = {**BODY, "messages": [{"role": "user", "content": f"repeat {value.decode()}"}]}
+
+    _, written = record(body, headers=[(name, value)])
+
+    assert written["request"] == body
 
 
 def test_a_whole_exchange_opens_as_request_and_response() -> None:

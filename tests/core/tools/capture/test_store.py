@@ -71,7 +71,7 @@ def test_a_place_that_cannot_be_written_is_said(place: str, tmp_path: Path) -> N
     (tmp_path / "file").write_text("")
     (tmp_path / "folder.jsonl").mkdir()
 
-    with pytest.raises(RequestError, match="cannot write to") as raised:
+    with pytest.raises(RequestError, match="Cannot write exchanges to") as raised:
         Store(tmp_path / place)
 
     assert "--out" in raised.value.hint
@@ -82,7 +82,7 @@ def test_a_link_in_the_place_of_a_part_is_not_followed(tmp_path: Path) -> None:
     treasure.write_text("gold")
     with closing(Store(tmp_path / "folder")) as store:
         (tmp_path / "folder" / ".0001-responses.json.part").symlink_to(treasure)
-        with pytest.raises(RequestError, match="cannot write"):
+        with pytest.raises(RequestError, match="Cannot write"):
             store.write(1, "responses", "{}")
 
     assert treasure.read_text() == "gold"

@@ -1,0 +1,35 @@
+"""A port is taken, or one sentence says why not."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from prompt_debugger.core.base.errors import DebuggerError, MachineError, RequestError
+from prompt_debugger.core.base.listening import listen_on
+
+
+def test_any_free_port_is_found() -> None:
+    with listen_on("127.0.0.1", 0) as listener:
+        assert listener.getsockname()[1] > 0
+
+
+def test_a_taken_port_is_said_so() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other, pytest.raises(MachineError) as caught:
+        listen_on("127.0.0.1", other.getsockname()[1])
+
+    assert caught.value.kind == "port"
+    assert "Another program listens on 127.0.0.1:" in caught.value.message
+    assert "--port" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "said"),
+    [("127.0.0.1", 70_000, "70000 is not a port"), ("192.0.2.1", 0, "Cannot listen on 192.0.2.1:0")],
+)
+def test_a_place_that_is_not_there_is_the_callers(host: str, port: int, said: str) -> None:
+    with pytest.raises(DebuggerError, match=said) as caught:
+        listen_on(host, port)
+
+    assert type(caught.value) is RequestError
