@@ -28,10 +28,10 @@ from tests.threads import serving
 from tests.warm.program import warm_environment
 
 
-def run(*arguments: str, stdout: int | None = subprocess.PIPE, **more: object) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, stdout: int = subprocess.PIPE) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "app.py", *arguments], cwd=ROOT, stdout=stdout, stderr=subprocess.PIPE, text=True,
-        timeout=PATIENCE_S, env=warm_environment(), check=False, **more,  # type: ignore[call-overload]
+        timeout=PATIENCE_S, env=warm_environment(), check=False,
     )  # fmt: skip
 
 

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import httpx
 
 from prompt_debugger.core.tools.capture import Capture, Outcome
-from prompt_debugger.core.tools.capture.serve import BodyTimes, serve_capture
+from prompt_debugger.core.tools.capture.proxy import BodyTimes
+from prompt_debugger.core.tools.capture.serve import serve_capture
 from tests.core.complete.faulty_server import Behaviour, FaultyServer, faulty_server
 from tests.patience import PATIENCE_S
 
