@@ -72,7 +72,8 @@ def test_a_page_full_of_results_breaks_no_accessibility_rule(lab_page: DebuggerP
 def test_choosing_another_case_clears_the_results_of_the_last(dropped: DebuggerPage) -> None:
     dropped.choose("A healthy tool call")
 
-    assert dropped.state() == "idle"
+    assert dropped.state() == "recorded"
+    assert dropped.sentence().startswith("Nothing lost")
     dropped.open_stage("parse")
     assert dropped.lost_text() == []
 

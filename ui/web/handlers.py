@@ -127,7 +127,7 @@ class Handlers:
         self.recorded = RecordedCases(self.examples)
 
     def load_case(self, name: str) -> LoadedCase:
-        """Return a worked case ready to run, or as it once ran where there is no lab (yet).
+        """Return a worked case ready to run, and as it once ran: a visitor sees the answer before a click.
 
         Results of an earlier run go, they belong to another request.
         """
@@ -147,9 +147,9 @@ class Handlers:
         )
 
     def _shows_recordings(self) -> bool:
-        """Say whether a worked case has nothing to run on here, now."""
+        """Say whether worked cases are this page's: they ran on the lab model, and no other server is aimed at."""
         target = self.settings.target
-        return target.base_url is None and target.lab.is_lab_model and not self.labs.enabled
+        return target.base_url is None and target.lab.is_lab_model
 
     def check_request(self, text: str, reading: Reading = ANYTHING) -> Checked:
         """Return what is said under the editor of a text as it stands; if it is too long for that, say so."""

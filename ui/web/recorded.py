@@ -73,5 +73,5 @@ def _read(example: Example) -> tuple[Trace, str] | None:
     server = trace.server
     version = "" if server is None else f" {server.version}"
     model = Path(str(example.lab.model_dir)).name
-    origin = f"Recorded run: vLLM{version} really served {model} for this case on {day:%-d %B %Y}; nothing was run now."
+    origin = f"Recorded run: vLLM{version} really served {model} for this case on {day:%-d %B %Y}. Press Run to repeat it live."
     return trace, f"{origin} {example.story}"

@@ -41,7 +41,7 @@ def test_a_worked_case_opens_as_recorded_and_says_so(name, public):
     assert strip["sentence"] == case.trace.verdict.sentence
     assert strip["detail"].startswith("Recorded run: vLLM 0.32.0")
     assert "2026" in strip["detail"]
-    assert "nothing was run now" in strip["detail"]
+    assert "Press Run to repeat it live" in strip["detail"]
     assert unpack_payload(case.payloads["header"])[0]["facts"][0][1] == "recorded"
     ledger = unpack_payload(case.payloads["ledger"])[0]
     assert ("accounts" in ledger) == (name != "tutorial-tool-types")  # which the server refused
@@ -97,16 +97,15 @@ async def test_a_template_that_fails_is_named_where_there_is_no_server_either(te
     assert strip["detail"].startswith("Not run, too: there is no server")
 
 
-@pytest.mark.parametrize(
-    "handlers",
-    [
-        lambda: page(enabled=True),
-        lambda: page(target=Target(base_url="http://127.0.0.1:9/v1")),
-    ],
-    ids=["with a lab", "with an endpoint"],
-)
-def test_where_there_is_something_to_run_on_nothing_recorded_is_shown(handlers):
-    case = handlers().load_case("dropped-call")
+def test_the_answer_is_there_before_the_first_run_also_with_a_lab():
+    case = page(enabled=True).load_case("dropped-call")
+
+    assert strip_of(case.payloads)["state"] == "recorded"
+    assert case.trace is not None
+
+
+def test_where_another_server_is_aimed_at_nothing_recorded_is_shown():
+    case = page(target=Target(base_url="http://127.0.0.1:9/v1")).load_case("dropped-call")
 
     assert strip_of(case.payloads)["state"] == "idle"
     assert case.trace is None
