@@ -73,5 +73,6 @@ def _read(example: Example) -> tuple[Trace, str] | None:
     server = trace.server
     version = "" if server is None else f" {server.version}"
     model = Path(str(example.lab.model_dir)).name
-    origin = f"Recorded run: vLLM{version} really served {model} for this case on {day:%-d %B %Y}. Press Run to repeat it live."
+    ran = f"vLLM{version} really served {model} for this case on {day:%-d %B %Y}"
+    origin = f"Recorded run: {ran}. Press Run to repeat it live."
     return trace, f"{origin} {example.story}"
