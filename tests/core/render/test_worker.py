@@ -21,6 +21,7 @@ from prompt_debugger.core.render.worker.client import RenderWorker
 from prompt_debugger.core.sandbox import Limits
 from tests.core.render.features import FEATURES
 from tests.core.render.test_features import job_for
+from tests.hidden import home_of
 from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.slow
@@ -114,7 +115,7 @@ def test_the_worker_has_no_secrets_and_can_open_nothing(monkeypatch: pytest.Monk
     worker = RenderWorker()
     try:
         worker.render(job("x"))
-        home = Path(f"/proc/{worker.process_id}")
+        home = home_of(worker.process_id)
         names = {entry.partition("=")[0] for entry in (home / "environ").read_text().split("\0")}
         limits = {line[:26].strip(): line[26:].split()[0] for line in (home / "limits").read_text().splitlines()}
         opened = {int(path.name) for path in (home / "fd").iterdir()}

@@ -20,6 +20,7 @@ from prompt_debugger.core.sandbox.forkserver import sandbox_forkserver
 from prompt_debugger.core.sandbox.workers import VISITOR
 from tests.conftest import ROOT
 from tests.core.sandbox import hostile
+from tests.hidden import KEPT_BY_KERNEL, home_of, kernel_lock_of
 from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.slow
@@ -405,13 +406,14 @@ def test_nothing_can_be_opened_sent_or_started(sandbox, deed):
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_the_kernel_holds_the_door_too(sandbox):
     sandbox.call(hostile.echo, "warm")
-    home = Path(f"/proc/{sandbox.pids[0]}")
+    home = home_of(sandbox.pids[0])
 
     limits = {line[:26].strip(): line[26:].split()[0] for line in (home / "limits").read_text().splitlines()}
     opened = {int(path.name) for path in (home / "fd").iterdir()}
 
     assert set(range(int(limits["Max open files"]))) <= opened
     assert (limits["Max file size"], limits["Max processes"]) == ("0", "0")
+    assert kernel_lock_of(sandbox.pids[0]) == KEPT_BY_KERNEL
 
 
 def test_a_hostile_working_directory_has_no_say(tmp_path):

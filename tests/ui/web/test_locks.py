@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
+from types import SimpleNamespace
+
 import pytest
 
 from prompt_debugger.core.base.errors import SandboxError
 from prompt_debugger.core.sandbox.kernel import PARTS
 from prompt_debugger.core.sandbox.locked import tell_unlocked
+from prompt_debugger.ui.cli import page
 from prompt_debugger.ui.web import launch
 from prompt_debugger.ui.web.locks import refuse_weak_sandbox, unlocked_lines
 from prompt_debugger.ui.web.settings import PageSettings
@@ -74,3 +78,33 @@ def test_who_accepts_it_or_is_alone_is_told_and_served(system, capsys, settings)
 
 def test_a_refusal_needs_a_missing_part():
     refuse_weak_sandbox({})
+
+
+def test_a_page_that_is_not_served_has_opened_nothing(monkeypatch, system):
+    """The command itself: nothing listens before the lock was looked at."""
+    system(WEAK)
+    seen: list[str] = []
+    for name in ("keep_little", "start_work_sandbox", "_end_within", "close_sandboxes", "serve_app", "StopSignals"):
+        monkeypatch.setattr(launch, name, lambda *_, name=name: seen.append(name))
+    monkeypatch.setattr(launch, "Kernel", lambda: SimpleNamespace(hide=lambda: seen.append("hide")))
+    monkeypatch.setattr(launch, "lock", lambda door: seen.append(door))
+    monkeypatch.setattr(launch, "build_app", lambda *_: SimpleNamespace(close=lambda **_: None))
+    monkeypatch.setattr(Lacking, "call", lambda self, job, *_, **__: self._missing if job is tell_unlocked else None)
+
+    with pytest.raises(SandboxError):
+        launch.launch_app(PageSettings(public=True, lab=False))
+
+    assert "hide" in seen
+    assert "serve_app" not in seen
+
+
+@pytest.mark.parametrize(
+    ("space", "arguments", "accepted"),
+    [("", [], False), ("", ["--accept-weak-sandbox"], True), ("a/b", [], True)],
+)
+def test_a_space_accepts_what_its_container_lacks(monkeypatch, space, arguments, accepted):
+    monkeypatch.setenv("SPACE_ID", space)
+    parser = argparse.ArgumentParser()
+    page.add_arguments(parser)
+
+    assert parser.parse_args(arguments).accept_weak_sandbox is accepted

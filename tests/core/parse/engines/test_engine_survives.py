@@ -17,7 +17,9 @@ from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.base.types import VllmOutcome
 from prompt_debugger.core.parse.engines import EngineLimits, RawOutput, VllmEngine
 from prompt_debugger.core.sandbox import VISITOR
+from prompt_debugger.core.sandbox.kernel import Kernel
 from tests.core.parse.engines.children import children_of, is_alive
+from tests.hidden import KEPT_BY_KERNEL, kernel_lock_of
 from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.vllm
@@ -217,6 +219,32 @@ async def test_a_slow_parser_holds_up_no_other_visitor_and_its_leaving_ends_it(f
         task.cancel()
     await asyncio.gather(*hostile, return_exceptions=True)
     assert await works(fragile_engine)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+async def test_a_helper_is_locked_by_the_kernel_and_another_one_reads_other_files(
+    fragile_engine: VllmEngine, lab_model_dir: Path, tmp_path: Path
+) -> None:
+    """What may be read the kernel is told once: a question with another tokenizer needs another helper."""
+    other = tmp_path / "other"
+    other.mkdir()
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (other / name).write_bytes((lab_model_dir / name).read_bytes())
+
+    async def pid_after(tokenizer: Path | None) -> int:
+        answer = await fragile_engine.parse_with(["vllm:hermes"], RawOutput(HERMES, tokenizer=tokenizer))
+        assert isinstance(outcome := answer["vllm:hermes"], VllmOutcome)
+        assert len(outcome.tool_calls) == 1
+        [pid] = fragile_engine.pids
+        assert kernel_lock_of(pid) == KEPT_BY_KERNEL
+        return pid
+
+    first = await pid_after(lab_model_dir)
+    assert await pid_after(None) == first
+    assert await pid_after(lab_model_dir) == first
+    second = await pid_after(other)
+    assert second != first or Kernel().landlock.version == 0
+    assert await pid_after(other) == second
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

@@ -2,13 +2,13 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from prompt_debugger.core.base.errors import EngineError
 from prompt_debugger.core.tools.grammar import Exhibit, GrammarEngine, GrammarLimits, GrammarStatus, first_illegal_token
 from tests.core.tools.grammar.outputs import TOOLS, kimi, kimi_call, tool
+from tests.hidden import KEPT_BY_KERNEL, home_of, kernel_lock_of
 from tests.patience import PATIENCE_S
 
 _LEGAL = kimi(kimi_call("get_weather", {"city": "x"}))
@@ -91,7 +91,7 @@ def test_an_output_too_long_is_refused_at_once(engine):
 def test_the_helper_does_without_torch(engine):
     assert engine.version.startswith("0.")
 
-    mapped = Path(f"/proc/{engine.pids[0]}/maps").read_text()
+    mapped = (home_of(engine.pids[0]) / "maps").read_text()
     assert "xgrammar" in mapped
     assert "torch" not in mapped
 
@@ -138,13 +138,14 @@ def test_an_unknown_level_is_told_with_those_that_there_are():
 def test_the_helper_has_locked_its_own_door(engine):
     """As every process that works on strangers' text: no new file, socket or pipe, and nothing is written."""
     first_illegal_token(Exhibit(_LEGAL), TOOLS, "kimi_k2", engine=engine)
-    home = Path(f"/proc/{engine.pids[0]}")
+    home = home_of(engine.pids[0])
 
     limits = {line[:26].strip(): line[26:].split()[0] for line in (home / "limits").read_text().splitlines()}
     opened = {int(path.name) for path in (home / "fd").iterdir()}
 
     assert set(range(int(limits["Max open files"]))) <= opened
     assert limits["Max file size"] == "0"
+    assert kernel_lock_of(engine.pids[0]) == KEPT_BY_KERNEL
     assert limits["Max address space"] != "unlimited"
 
 
