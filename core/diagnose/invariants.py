@@ -61,6 +61,7 @@ INVARIANTS = (
             "PD501",
             "PD503",
             "PD504",
+            "PD515",
         ),
     ),
     Invariant(
@@ -94,6 +95,7 @@ INVARIANTS = (
             "PD506",
             "PD511",
             "PD513",
+            "PD514",
         ),
     ),
     Invariant(
@@ -118,6 +120,7 @@ INVARIANTS = (
             "PD321",
             "PD322",
             "PD323",
+            "PD324",
             "PD412",
         ),
     ),

@@ -19,7 +19,7 @@ from prompt_debugger.core.diagnose.fields import (
 )
 from prompt_debugger.core.diagnose.promised import promised_json, promised_text
 from prompt_debugger.core.diagnose.schemas import walk_schema
-from prompt_debugger.core.diagnose.sight import written_as
+from prompt_debugger.core.diagnose.sight import body_calls, written_as
 
 _MAX_NAMED = 3
 _MAX_PATTERN_CHARS = 80
@@ -45,16 +45,17 @@ class SchemaUse:
 def schema_uses(trace: Trace) -> Iterator[SchemaUse]:
     """Yield every schema that some value of a run is checked against: those of called tools, or the answer's."""
     calls = returned_calls(trace)
-    indices_of: dict[str | None, list[int]] = {}
-    for index, call in enumerate(calls):
-        indices_of.setdefault(call.name, []).append(index)
+    held: dict[str | None, list[JSON]] = {}
     origins = written_as(trace)
+    for index, call in enumerate(calls):
+        held.setdefault(call.name, []).extend(_arguments(call, origins.get(index)))
+    if trace.chat is None:  # then what the model wrote is all that there is
+        for _, written in body_calls(trace):
+            held.setdefault(written.name, []).append(written.arguments_json)
     tools = {tool.name: tool for tool in request_tools(trace.request)}
     for name, tool in tools.items():
-        indices = indices_of.get(name)
-        if indices and isinstance(tool.parameters, dict):
-            held = (value for index in indices for value in _arguments(calls[index], origins.get(index)))
-            values = tuple(value for value in held if value is not None)
+        if name in held and isinstance(tool.parameters, dict):
+            values = tuple(value for value in held[name] if value is not None)
             yield SchemaUse(
                 f"{tool.field}.parameters", f"the arguments of the call to `{name}`", tool.parameters, values
             )

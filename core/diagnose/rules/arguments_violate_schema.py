@@ -23,15 +23,29 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import JSON, CallStatus, FindingEvidence, Severity, Stage, ToolCallAttempt, Trace
+from prompt_debugger.core.base.types import (
+    JSON,
+    CallStatus,
+    FindingEvidence,
+    JSONObject,
+    Severity,
+    Stage,
+    ToolCallAttempt,
+    Trace,
+)
 from prompt_debugger.core.diagnose.advice import Step, strict_tools
 from prompt_debugger.core.diagnose.fields import as_text, decode_json, request_tools, returned_calls
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.schemas import violations
+from prompt_debugger.core.diagnose.schemas import Violation, violations
 from prompt_debugger.core.diagnose.sight import Sight, in_message, in_raw, written_as
+
+_DECODE = Step(
+    "Decode this value once more in the client. A parser that finds no plain `type` for a parameter (a union, `anyOf`, "
+    "`$ref`) takes it for text; declare a plain `type`, or use a release that resolves it."
+)
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -54,13 +68,25 @@ def find(trace: Trace) -> Iterator[Report]:
         yield Report(
             title=f"The arguments of the call to `{call.name}` break the tool's schema.",
             detail="; ".join(f"{item.path}: {item.message[:160]}" for item in broken[:3])
-            + f". {_blame(written, schema)}",
+            + f". {_blame(written, schema)}{_encoded(arguments, broken)}",
             evidence=tuple(evidence),
             fix=(
+                *([_DECODE] if _encoded(arguments, broken) else []),
                 *strict_tools(trace),
                 Step("Name required properties first, and describe them better."),
             ),
         )
+
+
+def _encoded(arguments: JSONObject, broken: Sequence[Violation]) -> str:
+    """Say which value is an object or a list that stands there as JSON text."""
+    name = broken[0].path.removeprefix("$.")
+    value = as_text(arguments.get(name))
+    decoded = None if value is None else decode_json(value)
+    if not isinstance(decoded, dict | list):
+        return ""
+    kind = "an object" if isinstance(decoded, dict) else "a list"
+    return f" The value of `{name}` is the JSON text of {kind}: it was encoded once more."
 
 
 def _blame(written: ToolCallAttempt | None, schema: JSON) -> str:

@@ -1,0 +1,79 @@
+"""A call as the model wrote it breaks the schema of its tool.
+
+What it finds:
+    Where there is no message: a finished call of the raw output whose arguments
+    decode and fail validation against the tool's parameters: a required one is
+    missing, a type differs, a value is outside its enum. With a message, the
+    returned arguments are checked (PD502).
+
+Why it matters:
+    No parser changes it: the model wrote it so. The tool will fail, or work on
+    wrong values.
+
+Bad:
+    Schema `{"required": ["city"]}`, written `{"town": "Paris"}`
+
+Good:
+    `{"city": "Paris"}`
+
+Source:
+    tracker: vllm-project/vllm#55558.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import FindingEvidence, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.advice import Step, strict_tools
+from prompt_debugger.core.diagnose.fields import request_tools
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.schemas import Violation, violations
+from prompt_debugger.core.diagnose.sight import Sight, body_calls, in_raw
+
+_MOST = 3
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Validate every written call of a known tool."""
+    if trace.chat is not None:
+        return
+    schemas = {tool.name: (tool.field, tool.parameters) for tool in request_tools(trace.request)}
+    for _, call in body_calls(trace):
+        field, schema = schemas.get(call.name or "", ("", None))
+        broken = None if call.arguments_json is None else violations(call.arguments_json, schema)
+        if not broken:
+            continue
+        evidence = in_raw(trace, call.arguments_span or call.char_span)
+        yield Report(
+            title=f"The call to `{call.name}` that the model wrote {_what(broken[0])}.",
+            detail="; ".join(f"{item.path}: {item.message[:160]}" for item in broken[:_MOST])
+            + ". The model wrote it so; no parser changes that.",
+            evidence=(evidence, FindingEvidence("request", field=f"{field}.parameters")),
+            fix=(*strict_tools(trace), Step("Name required properties first, and describe them better.")),
+        )
+
+
+def _what(violation: Violation) -> str:
+    where = violation.path.removeprefix("$").removeprefix(".")
+    if violation.message.endswith("is a required property"):
+        name = violation.message.rsplit(" is a required", 1)[0].strip("'\"")
+        return f"lacks `{name[:60]}`, which the tool requires"
+    if " is not one of " in violation.message:
+        return f"has a value for `{where[:60]}` that its enum does not hold"
+    if " is not of type " in violation.message:
+        return f"has a value of another type for `{where[:60]}`"
+    return "breaks the tool's schema"
+
+
+RULE: Rule = TraceRule(
+    code="PD514",
+    name="written-call-breaks-schema",
+    severity=Severity.ERROR,
+    stage=Stage.CONTRACT,
+    find=find,
+    needs=Sight.RAW,
+    threads=("vllm-project/vllm#55558",),
+    reads_stripped=True,
+)

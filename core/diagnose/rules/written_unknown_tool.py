@@ -1,0 +1,63 @@
+"""The model wrote a call to a tool that the request does not offer.
+
+What it finds:
+    Where there is no message: a call of the raw output whose name is none of
+    the request's tools, with the closest that is. With a message, the returned
+    calls are checked (PD501).
+
+Why it matters:
+    Some servers drop such a call silently, others pass it on to a client that
+    has no such tool.
+
+Bad:
+    Tools `view`, written `Read`
+
+Good:
+    A name as the request spells it.
+
+Source:
+    tracker: sgl-project/sglang#40817, vllm-project/vllm#15931.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.diagnose.fields import request_tools
+from prompt_debugger.core.diagnose.markers import find_markers
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import Sight, body_calls, in_raw
+from prompt_debugger.core.diagnose.words import listed
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Compare the names of written calls with the tools."""
+    known = [tool.name for tool in request_tools(trace.request)]
+    if trace.chat is not None or not known:
+        return
+    for _, call in body_calls(trace):
+        if call.name is None or call.name in known or any(True for _ in find_markers(call.name)):
+            continue
+        near = next(iter(get_close_matches(call.name, known, n=1)), None)
+        yield Report(
+            title=f"The model wrote a call to `{call.name}`, which the request does not offer.",
+            detail=f"Offered: {listed(known, 8)}." + (f" Closest: `{near}`." if near else ""),
+            evidence=(in_raw(trace, call.name_span or call.char_span),),
+            fix="Send an error as the tool's result that names the offered tools"
+            + (f", or map the name to `{near}`." if near else "."),
+        )
+
+
+RULE: Rule = TraceRule(
+    code="PD515",
+    name="written-unknown-tool",
+    severity=Severity.ERROR,
+    stage=Stage.CONTRACT,
+    find=find,
+    needs=Sight.RAW,
+    threads=("sgl-project/sglang#40817", "vllm-project/vllm#15931"),
+    reads_stripped=True,
+)
