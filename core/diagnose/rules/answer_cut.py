@@ -3,8 +3,8 @@
 What it finds:
     finish_reason `length`, or as many tokens as the request allows, of an
     answer that is text, with the limit as far as the counts show it. A warning
-    where the answer is all that is known, else a note. Calls, promised JSON and
-    reasoning that were cut have rules of their own.
+    where the answer is all that is known, else a note. Calls, promised JSON,
+    reasoning that were cut and answers that are empty have rules of their own.
 
 Why it matters:
     The text is a beginning. Whatever looks wrong at its end follows from that.
@@ -42,7 +42,7 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     content, reasoning = content_of(chat.message) or "", reasoning_of(chat.message)
     in_thought = not content.strip() and reasoning is not None and bool(reasoning.text.strip())
-    if trace.raw is not None and (in_thought or not content.strip()):
+    if not content.strip() and (trace.raw is not None or not in_thought):
         return
     limit = output_limit(trace)
     text = reasoning.text if in_thought and reasoning is not None else content

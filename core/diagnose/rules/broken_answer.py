@@ -4,10 +4,11 @@ What it finds:
     An error that the server or the connection gave after the first part of the
     answer, streamed or whole, or in place of an answer; and an answer without a
     choice or without a message; and one JSON document where a stream was asked
-    for. An answer that we stopped reading, as it was too long or took too long,
-    says so. Silent where the request does not ask to stream and only our streamed
-    repetition failed: the run's notes have it. A warning where a pasted stream just
-    has no end: whoever copied it may have left it out.
+    for; and a whole answer in the form of another API. An answer that we stopped
+    reading, as it was too long or took too long, says so. Silent where the request
+    does not ask to stream and only our streamed repetition failed: the run's notes
+    have it. A warning where a pasted stream just has no end: whoever copied it may
+    have left it out.
 
 Why it matters:
     What was received is a beginning, and must not be judged as an answer.
@@ -31,6 +32,7 @@ from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, ChatResult, FindingEvidence, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import decode_json
+from prompt_debugger.core.diagnose.other_forms import other_form
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, asked_server, is_asked_stream
 
@@ -76,6 +78,12 @@ def _report(trace: Trace, result: ChatResult, name: str) -> Report:
     if is_whole:
         title = "The server answers a request to stream with one JSON document."
         fix = "Leave `stream` out, or look for a proxy that gathers what the server streams."
+    elif (form := other_form(result.body)) is not None and not has_begun:
+        title = f"The {name} came in another form: {form}."
+        fix = (
+            "Ask at the route of that API, or have what stands between hand on a chat completion: a client of this one "
+            "finds no `choices` in it. Pasted, such an answer is read."
+        )
     elif result.unread == "too-much":
         title = f"The {name} holds more than is read of one."
         fix = "No model writes as much: look at what stands between it and you, or ask for fewer tokens."

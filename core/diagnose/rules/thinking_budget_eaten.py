@@ -2,7 +2,9 @@
 
 What it finds:
     An output that was cut by its limit while a reasoning block was open: the
-    prompt or the raw output opens it and the raw output never closes it.
+    prompt or the raw output opens it and the raw output never closes it. Where
+    the raw output is not known: an empty message that a limit ended, with the
+    count of hidden reasoning where the server gives one.
 
 Why it matters:
     `content` is null, which looks like a parser that swallowed the answer.
@@ -20,28 +22,46 @@ Source:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Severity, Span, Stage, Trace
+from prompt_debugger.core.base.types import Certainty, ChatResult, Severity, Span, Stage, Trace
+from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, returned_calls
 from prompt_debugger.core.diagnose.output_limit import more_output
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import (
-    Sight,
     completion_tokens,
+    in_message,
     in_raw,
     open_think_tail,
     opens_with_thought,
     why_cut,
 )
 from prompt_debugger.core.diagnose.thinking import think_less, thinking_switch
+from prompt_debugger.core.diagnose.words import counted
+
+_REASONING_TOKENS = re.compile(r"(?<!\\)\"reasoning_tokens\"\s{0,8}:\s{0,8}(\d{1,9})")
+_SLACK = 2  # servers differ in whether they count what opens and ends an answer
+_LESS = Step(
+    'Send `"reasoning_effort": "low"` where the question needs little thinking.', request={"reasoning_effort": "low"}
+)
 
 
 def find(trace: Trace) -> Iterator[Report]:
-    """Report a cut output that never left its reasoning."""
-    if trace.raw is None or (reason := why_cut(trace)) is None:
+    """Report a cut output that never left its reasoning, seen or unseen."""
+    reason = why_cut(trace)
+    if reason is None:
         return
-    text = trace.raw.text
+    if trace.raw is not None and trace.raw.text.strip():
+        yield from _seen(trace, trace.raw.text, reason)
+    elif trace.chat is not None:
+        yield from _unseen(trace, trace.chat, reason)
+
+
+def _seen(trace: Trace, text: str, reason: str) -> Iterator[Report]:
+    """Report reasoning that the raw output shows."""
     opened = open_think_tail(trace) or opens_with_thought(text)
     if opened is None or opened.closer in text:
         return
@@ -55,12 +75,44 @@ def find(trace: Trace) -> Iterator[Report]:
     )
 
 
+def _unseen(trace: Trace, chat: ChatResult, reason: str) -> Iterator[Report]:
+    """Report an empty message that a limit ended; how much was reasoning is known where the server counts it."""
+    if chat.error or returned_calls(trace) or _shows_text(chat):
+        return
+    count, hidden = completion_tokens(trace), _reasoning_tokens(chat)
+    is_all = hidden is not None and hidden > 0 and (count is None or hidden >= count - _SLACK)
+    amount = "the whole budget" if not count else f"the whole budget of {counted(count, 'token')}"
+    title = f"Hidden reasoning used {amount}; no answer was written."
+    if not is_all:
+        title = "The output limit was reached" if not count else f"The model wrote {counted(count, 'token')}"
+        title += ", and the answer holds none of it: a limit ended it first."
+    yield Report(
+        title=title,
+        detail=f"{reason[:1].upper()}{reason[1:]}. The message holds no text, no call and no reasoning."
+        + (f" The server counted {hidden} tokens of reasoning." if hidden else ""),
+        evidence=(in_message("content"), in_message("finish_reason", chat.finish_reason)),
+        fix=(more_output(trace), _LESS),
+        certainty=Certainty.OBSERVED if is_all else Certainty.INFERRED,
+    )
+
+
+def _shows_text(chat: ChatResult) -> bool:
+    """Tell whether a message shows anything that the model wrote as text, as a refusal or as reasoning."""
+    reasoning = reasoning_of(chat.message)
+    is_thought = reasoning is not None and bool(reasoning.text.strip())
+    return is_thought or bool((content_of(chat.message) or "").strip() or chat.message.get("refusal"))
+
+
+def _reasoning_tokens(chat: ChatResult) -> int | None:
+    found = _REASONING_TOKENS.findall(chat.body)
+    return int(found[-1]) if found else None
+
+
 RULE: Rule = TraceRule(
     code="PD302",
     name="thinking-budget-eaten",
     severity=Severity.ERROR,
     stage=Stage.COMPLETE,
     find=find,
-    needs=Sight.CUT,
     threads=("vllm-project/vllm#52640", "kekzl/imp#1442"),
 )

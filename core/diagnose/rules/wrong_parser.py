@@ -6,8 +6,9 @@ What it finds:
     an offline run shows that another parser reads the calls and the server's
     does not; or, where the parser is unknown, the markup of the calls stands
     unread in the message's content. Silent where parsers were tried and none reads
-    them, and where the parser is unknown and the calls depart from the notation:
-    the right parser may run and refuse them (vLLM 0.27.1 leaves them in content).
+    them, and where a parser runs that the server does not name and the calls depart
+    from the notation: it may be the right one and refuse them (vLLM 0.27.1 leaves
+    them in content; 0.32 drops them).
 
 Why it matters:
     Every call of every request is lost, and some parsers delete the text as
@@ -26,6 +27,7 @@ Source:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -47,6 +49,8 @@ from prompt_debugger.core.diagnose.sight import Sight, comparison, dropped_calls
 from prompt_debugger.core.formats import FORMATS, TABLES
 
 MIN_SCORE = 0.5
+_RELEASE = re.compile(r"(\d{1,4})\.(\d{1,4})")
+_DROPS_REFUSED = (0, 32)
 
 
 class _Cause(NamedTuple):
@@ -117,7 +121,7 @@ def _cause(trace: Trace, name: str, calls: list[ToolCallAttempt]) -> _Cause | No
             f"The server runs `{parser}`; the raw output is `{name}`.",
             Certainty.OBSERVED,
         )
-    if not trials.reading and any(_departs(name, call) for call in calls):
+    if not trials.reading and _may_leave_refused(trace) and any(_departs(name, call) for call in calls):
         return None  # a parser of this family that runs may refuse these very calls
     content = "" if trace.chat is None else content_of(trace.chat.message) or ""
     if _stand_in_order(content, [_written(trace, call) for call in calls]):
@@ -127,6 +131,15 @@ def _cause(trace: Trace, name: str, calls: list[ToolCallAttempt]) -> _Cause | No
             Certainty.INFERRED,
         )
     return None
+
+
+def _may_leave_refused(trace: Trace) -> bool:
+    """Say whether a tool parser runs that may leave what it refuses in content; vLLM's of 0.32 drop it."""
+    server = trace.server
+    if server is None or "tool_parser" not in server.features:
+        return False
+    found = _RELEASE.match(server.version or "")
+    return found is None or (int(found[1]), int(found[2])) < _DROPS_REFUSED
 
 
 def _departs(name: str, call: ToolCallAttempt) -> bool:
