@@ -151,6 +151,7 @@ bench-all: setup ## run every file of benchmarks/ and print what they say (ARGS=
 docs: setup ## regenerate docs/rules, missing rows of docs/fixes.md, docs/schema
 	$(PY) scripts/rule_docs.py
 	$(PY) scripts/fixes_page.py
+	$(PY) scripts/known_errors_page.py
 	$(PY) scripts/json_schemas.py
 
 clean: ## remove the virtual environment and caches

@@ -106,6 +106,8 @@ class BackendError(DebuggerError):
         kind: Which way it failed: `unreachable`, `timeout`, `status`, `broken-stream`, `not-json`, `refused`, ….
         said: The server's own words with a bad status, whole; "" if it said none.
         field: Path of the request field that it named, if any.
+        code: Its own code or type of error, if it gave one.
+        output: What the model wrote, where the server puts it beside its words.
         retry_after_s: Seconds that it asks to wait before the next try, if it does.
         unread: Why the answer was not read to its end, where it is we who stopped: `cut` or `too-much`.
     """
@@ -120,6 +122,8 @@ class BackendError(DebuggerError):
         body: str = "",
         said: str = "",
         field: str | None = None,
+        code: str | None = None,
+        output: str | None = None,
         retry_after_s: float | None = None,
         unread: Unread | None = None,
     ) -> None:
@@ -129,6 +133,8 @@ class BackendError(DebuggerError):
         self.body = body
         self.said = said
         self.field = field
+        self.code = code
+        self.output = output
         self.retry_after_s = retry_after_s
         self.unread = unread
 

@@ -96,7 +96,7 @@ def refusal_of(error: BackendError) -> Refusal | None:
         return None
     if status not in REFUSED and (not error.said or status in _ABOUT_US or not _is_about_model(status, error.said)):
         return None
-    return Refusal(status, error.said or error.message, error.field)
+    return Refusal(status, error.said or error.message, error.field, error.code, error.output)
 
 
 def _is_about_model(status: int, said: str) -> bool:

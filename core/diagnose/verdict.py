@@ -44,6 +44,7 @@ from prompt_debugger.core.diagnose.sight import asked_server
 
 REFUSED = "PD100"
 _NOTHING = "Nothing was checked: no request, no prompt and no output."
+_REFUSALS = frozenset({REFUSED, "PD221", "PD445"})  # an error in place of an answer: whatever else there is came before
 _NOT_SAID = "so whether anything was lost cannot be said."
 
 
@@ -73,7 +74,7 @@ def reach_verdict(trace: Trace) -> Verdict:
 def _guilty(findings: Sequence[Finding], *, is_wrong: bool) -> Finding | None:
     """Return the finding that names the first broken stage."""
     broken = [finding for finding in findings if finding.severity is Severity.ERROR]
-    refused = next((finding for finding in broken if finding.code == REFUSED), None)
+    refused = next((finding for finding in broken if finding.code in _REFUSALS), None)
     if refused is not None:
         return refused
     if not broken and is_wrong:
@@ -95,7 +96,7 @@ def _cause_of(finding: Finding, findings: Sequence[Finding]) -> Finding | None:
 
 def _sentence_of(guilty: Finding, findings: Sequence[Finding]) -> str:
     sentence = f"{guilty.title} Guilty stage: {guilty.stage.value}."
-    if guilty.code == REFUSED:
+    if guilty.code in _REFUSALS and guilty.follows is None:
         return sentence + _other_request_faults(guilty, findings)
     cause = _cause_of(guilty, findings)
     return sentence if cause is None else f"{sentence} Cause: {_inside_sentence(cause.title)}"
@@ -109,7 +110,7 @@ def _other_request_faults(refused: Finding, findings: Sequence[Finding]) -> str:
         for finding in findings
         if finding.severity is Severity.ERROR
         and finding.stage is Stage.REQUEST
-        and finding.code != REFUSED
+        and finding.code not in _REFUSALS
         and named.isdisjoint(item.field for item in finding.evidence)
     ]
     return "".join(f" Also in the request: {_inside_sentence(other.title)}" for other in others[:1])

@@ -49,6 +49,7 @@ class Evidence:
         prompt_tail: Its end, where no more of it is known.
         raw: The raw output.
         token_ids: Ids of the raw output.
+        raw_reason: Why the raw output may not be all that the model wrote; "" where its text decides that.
         finish_reason: The server's word on the output.
         chat: The answer that was not streamed, or the message put together from `stream`.
         stream: The answer as it was streamed.
@@ -68,6 +69,7 @@ class Evidence:
     prompt_tail: str = ""
     raw: str | None = None
     token_ids: tuple[int, ...] | None = None
+    raw_reason: str = ""
     finish_reason: str | None = None
     chat: ChatResult | None = None
     stream: ChatResult | None = None
@@ -176,6 +178,8 @@ def _prompt(text: str) -> Prompt:
 def _completion(evidence: Evidence, text: str) -> Completion:
     """Return the raw output; it counts as whole if control tokens stand in it, or if its message came with it."""
     raw = Completion(text, evidence.token_ids, evidence.finish_reason)
+    if evidence.raw_reason:
+        return replace(raw, completeness=Completeness.UNKNOWN, completeness_reason=evidence.raw_reason)
     if evidence.chat is not None or CONTROL_TOKEN.search(text):
         return raw
     reason = "no control token stands in it, and who copied it may have copied what a server shows"

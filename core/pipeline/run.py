@@ -126,7 +126,7 @@ class _Run:
 
     async def raise_death(self, refusal: Refusal | None = None) -> None:
         """Raise what killed the lab, where there is one and it died; a refusal below 500 comes from a living one."""
-        if self.lab is None or (refusal is not None and refusal.status < 500):
+        if self.lab is None or (refusal is not None and refusal.status is not None and refusal.status < 500):
             return
         death = await asyncio.to_thread(_death_of, self.lab)
         if death is not None:

@@ -21,7 +21,7 @@ _NOT_THERE = {
 def why_no_answer(trace: Trace) -> str:
     """Return why a finished run has no answer to show; "" where one came or may still come."""
     if trace.refusal is not None:
-        return f"Nothing came back: the server refused the request, HTTP {trace.refusal.status}. Findings say why."
+        return f"Nothing came back: the server refused the request, {trace.refusal.label}. Findings say why."
     return "" if trace.verdict is None else "This run did not ask for it, or nothing came back."
 
 
@@ -39,4 +39,4 @@ def _why_empty(trace: Trace, view: str) -> str:
     known = _UNKNOWN[view] if trace.raw is not None else _NOT_THERE.get(view, _UNKNOWN[view])
     if trace.refusal is None or trace.raw is not None:
         return known
-    return f"{known} The server refused the request, HTTP {trace.refusal.status}. Findings say why."
+    return f"{known} The server refused the request, {trace.refusal.label}. Findings say why."

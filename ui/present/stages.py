@@ -111,7 +111,7 @@ def _render_figures(trace: Trace) -> list[str]:
 def _complete_figures(trace: Trace) -> list[str]:
     raw = trace.raw
     if raw is None:
-        return [] if trace.refusal is None else ["no output", f"refused, HTTP {trace.refusal.status}"]
+        return [] if trace.refusal is None else ["no output", f"refused, {trace.refusal.label}"]
     count = count_of(len(raw.text), "character") if raw.token_ids is None else count_of(len(raw.token_ids), "token")
     return [joined(count, raw.finish_reason), joined(seconds(raw.elapsed_s))]
 

@@ -31,7 +31,7 @@ def sent_payload(trace: Trace) -> str:
         notes.append("Added for this run: " + ", ".join(f"`{name}`" for name in added))
     refusal = ""
     if trace.refusal is not None:
-        refusal = f"The server refused it, HTTP {trace.refusal.status}: {trace.refusal.message}"
+        refusal = f"The server refused it, {trace.refusal.label}: {trace.refusal.message}"
     return pack_payload(
         {
             "segments": segments_to_json(shown),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import field
 
-from prompt_debugger.core.base.types.base import Basis, JSONObject
+from prompt_debugger.core.base.types.base import LEFT_OUT_IF_NONE, Basis, JSONObject
 from prompt_debugger.core.base.types.completion import ChatResult, Completion, Server
 from prompt_debugger.core.base.types.finding import Finding, Verdict
 from prompt_debugger.core.base.types.frozen import value
@@ -38,14 +39,23 @@ class Refusal:
     """A server's word that it will not, or cannot, answer a request.
 
     Attributes:
-        status: HTTP status.
+        status: HTTP status; `None` where the words were pasted without it.
         message: What the server said, whole.
         field: Path of the request field that the server named, if any.
+        code: Its own code or type of error, such as `insufficient_quota`; an exception's name where it was pasted.
+        output: What the model wrote, where the server puts it beside its words, such as `failed_generation`.
     """
 
-    status: int
+    status: int | None
     message: str
     field: str | None = None
+    code: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+    output: str | None = dataclasses.field(default=None, metadata=LEFT_OUT_IF_NONE)
+
+    @property
+    def label(self) -> str:
+        """Its status for a person: `HTTP 400`, or that it is not known."""
+        return "status not known" if self.status is None else f"HTTP {self.status}"
 
 
 @value(frozen=True, slots=True)

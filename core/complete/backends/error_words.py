@@ -8,6 +8,10 @@ Shapes that are read, each seen at a real server or in its documentation:
     {"detail": [{"loc": […], "msg"}]}        FastAPI's validation; also inside `message` (Mistral)
     {"message": "[{'type': …, 'loc': (…)}]"} the same as Python text (vLLM)
     [{"error": {…}}]                         Google
+    {"success": false, "errors": [{"message"}]}  Cloudflare
+
+Of the errors that a union of message classes gives, one for each class that a message is not, those of the class that
+the message's role names are the ones that matter (llama-cpp-python, SGLang).
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ import re
 from typing import NamedTuple
 
 from prompt_debugger.core.base.json_values import as_object
-from prompt_debugger.core.base.types import JSON
+from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.shapes import parse_json, text_of
 
 MAX_CHARS = 4000
@@ -36,10 +40,14 @@ class ServerWords(NamedTuple):
     Attributes:
         text: Its words; "" if it said none.
         field: Path of the request field that it named; `None` if it named none.
+        code: Its own code or type of error in words; `None` if it gave none.
+        output: What the model wrote, where it stands beside the words (Groq's `failed_generation`).
     """
 
     text: str
     field: str | None
+    code: str | None = None
+    output: str | None = None
 
 
 def read_words(content_type: str, body: str) -> ServerWords:
@@ -51,7 +59,14 @@ def read_words(content_type: str, body: str) -> ServerWords:
         if title is not None or "html" in content_type:
             return ServerWords("", None)
         return ServerWords(" ".join(body.split())[:MAX_CHARS], None)
-    return ServerWords(words_of(value)[:MAX_CHARS], _field_of(value, _DEPTH))
+    return words_of_value(value)
+
+
+def words_of_value(value: JSON) -> ServerWords:
+    """Read the value of an error's body."""
+    error = _innermost(value)
+    output = text_of(error.get("failed_generation"))
+    return ServerWords(words_of(value)[:MAX_CHARS], _field_of(value, _DEPTH), _code_of(error), output)
 
 
 def title_of_page(content_type: str, body: str) -> str:
@@ -77,7 +92,8 @@ def _search(value: JSON, depth: int) -> str:
     if depth == 0:
         return ""
     if isinstance(value, list):
-        return "; ".join(part for part in (_search(item, depth - 1) for item in value) if part)
+        parts = (_search(item, depth - 1) for item in which_matter(value))
+        return "; ".join(dict.fromkeys(part for part in parts if part))
     if not isinstance(value, dict):
         return ""
     said = next((found for key in _KEYS if (found := _search(value.get(key), depth - 1))), "")
@@ -92,7 +108,7 @@ def _field_of(value: JSON, depth: int) -> str | None:
     if depth == 0:
         return None
     if isinstance(value, list):
-        return next((found for item in value if (found := _field_of(item, depth - 1))), None)
+        return next((found for item in which_matter(value) if (found := _field_of(item, depth - 1))), None)
     if isinstance(value, str):
         return _field_of_python(value)
     if not isinstance(value, dict):
@@ -117,5 +133,59 @@ def _path_of(loc: JSON) -> str:
     if not isinstance(loc, list):
         return ""
     steps = loc[1:] if loc and loc[0] in _ROOTS else loc
-    known = (step for step in steps if isinstance(step, str | int))
+    known = (step for step in steps if isinstance(step, int) or (isinstance(step, str) and not _is_class(step)))
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in known).removeprefix(".")
+
+
+def which_matter(items: list[JSON]) -> list[JSON]:
+    """Return the errors of a list without those of union members that a value was never meant to be.
+
+    A member whose `role` or `type` is another one's is not meant; of those that are left, the one with fewest errors.
+    """
+    by_place: dict[str, dict[str, list[JSON]]] = {}
+    for item in items:
+        place, member = _member_of(item)
+        if member:
+            by_place.setdefault(place, {}).setdefault(member, []).append(item)
+    dropped: set[int] = set()
+    for members in by_place.values():
+        meant = {name: errors for name, errors in members.items() if not any(map(_is_of_other_kind, errors))}
+        chosen = min((meant or members).items(), key=lambda one: len(one[1]))[0]
+        dropped.update(id(item) for name, errors in members.items() if name != chosen for item in errors)
+    return [item for item in items if id(item) not in dropped]
+
+
+def _member_of(item: JSON) -> tuple[str, str]:
+    """Return where an error's union stands, and the member that it is of; "" if it is of none."""
+    loc = as_object(item).get("loc")
+    steps = loc if isinstance(loc, list) else []
+    at = next((index for index, step in enumerate(steps) if isinstance(step, str) and _is_class(step)), None)
+    return ("", "") if at is None else (json.dumps(steps[:at]), str(steps[at]))
+
+
+def _is_class(step: str) -> bool:
+    """Say whether a step of a path is the name of a class or type, not of a field."""
+    return step[:1].isupper() or "[" in step or "(" in step or step in ("str", "int", "float", "bool", "dict", "list")
+
+
+def _is_of_other_kind(item: JSON) -> bool:
+    loc = as_object(item).get("loc")
+    last = loc[-1] if isinstance(loc, list) and loc else None
+    return last in ("role", "type") and (text_of(as_object(item).get("msg")) or "").startswith("Input should be '")
+
+
+def _innermost(value: JSON) -> JSONObject:
+    """Return the object that describes an error: what stands under `error`, or the first of a list."""
+    for _ in range(_DEPTH):
+        if isinstance(value, list):
+            value = value[0] if value else None
+        below = as_object(value)
+        inner = below.get("error") or below.get("errors") or below.get("detail")
+        if not isinstance(inner, dict | list) or not inner:
+            return below
+        value = inner
+    return as_object(value)
+
+
+def _code_of(error: JSONObject) -> str | None:
+    return next((found for key in ("code", "type", "status") if (found := text_of(error.get(key)))), None)

@@ -161,7 +161,16 @@ def failure_of_status(call: Call, status: int, headers: httpx.Headers, text: str
     body = _excerpt(call, text)
     wait_s = _seconds_to_wait(headers.get("retry-after"))
     return BackendError(
-        message, hint, kind="status", status=status, body=body, said=own, field=words.field, retry_after_s=wait_s
+        message,
+        hint,
+        kind="status",
+        status=status,
+        body=body,
+        said=own,
+        field=words.field,
+        code=words.code,
+        output=None if words.output is None else call.scrub(words.output),
+        retry_after_s=wait_s,
     )
 
 

@@ -22,6 +22,7 @@ class Report:
         certainty: Seen or concluded.
         severity: Wins over the rule's own, where one defect has milder forms.
         stage: Wins over the rule's own, where one defect has several causes.
+        links: Reports of just this, besides those of the rule.
     """
 
     title: str
@@ -31,6 +32,7 @@ class Report:
     certainty: Certainty = Certainty.OBSERVED
     severity: Severity | None = None
     stage: Stage | None = None
+    links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ class TraceRule:
                 detail=report.detail,
                 evidence=report.evidence,
                 fix=advise(trace, report.fix),
-                links=self.links,
+                links=(*report.links, *(link for link in self.links if link not in report.links)),
                 certainty=report.certainty,
             )
 

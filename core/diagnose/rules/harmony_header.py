@@ -81,4 +81,5 @@ RULE: Rule = TraceRule(
     stage=Stage.PARSE,
     find=find,
     threads=("openai/harmony#38", "openai/harmony#60", "openai/harmony#82", "vllm-project/vllm#23567"),
+    explains=("PD445",),
 )

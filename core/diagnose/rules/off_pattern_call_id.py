@@ -75,5 +75,5 @@ RULE: Rule = TraceRule(
         "ggml-org/llama.cpp#17376",
         "vllm-project/vllm-project.github.io#110",
     ),
-    explains=("PD401",),
+    explains=("PD401", "PD445"),
 )

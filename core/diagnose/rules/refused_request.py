@@ -3,13 +3,17 @@
 What it finds:
     An answer of status 400 or 422 to the request as it was pasted, or of
     another bad status with words about the request: an unknown model, a schema
-    that the server cannot use, a context that is too short. The server's own
-    words decide whose fault it is: a flag that the server was started without
-    is its setting, and a failure that names nothing of the request is its own.
+    that the server cannot use, a context that is too short; and an error that
+    was pasted. The server's own words decide whose fault it is: a flag that the
+    server was started without is its setting, and a failure that names nothing
+    of the request is its own. Sentences that are known say what they mean, and
+    what they are about is looked up in the request (docs/known-errors.md). What
+    a template refuses is PD221, what the server could not read of the output
+    PD445.
 
 Why it matters:
     Nothing ran: no model read anything. The server's own words usually name
-    the field; the template's objections (roles out of order) come this way too.
+    the field.
 
 Bad:
     `"stop_token_ids": [151645]` for a vocabulary of 600 entries.
@@ -24,111 +28,111 @@ Source:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import JSON, FindingEvidence, Refusal, Severity, Stage, Trace
-from prompt_debugger.core.diagnose.refusals import RefusalCause, cause_of_refusal, flag_of_refusal
+from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.diagnose.refusal_words import (
+    evidence_of,
+    explanation,
+    heading,
+    held_path,
+    links_of,
+    named_field,
+    spots,
+    title_words,
+)
+from prompt_debugger.core.diagnose.refusals import Understood, flag_of_refusal, understand
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
-from prompt_debugger.core.diagnose.sight import Sight, in_request, quote
+from prompt_debugger.core.diagnose.sight import Sight
+from prompt_debugger.core.known_errors import Cause
 
-# vLLM repeats field and value behind its sentence.
-_PARAMETER = re.compile(r"\s*\(parameter=[^)]*\)$")
-_STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
-_TITLE_CHARS = 300
-_STAGE_BY_CAUSE = {RefusalCause.SETTING: Stage.COMPLETE, RefusalCause.SERVER: Stage.COMPLETE}
+_SUBJECTS = {
+    Cause.SETTING: "The server's settings do not allow this request",
+    Cause.CONTEXT: "The request does not fit the server's context",
+    Cause.MODEL_NAME: "The server does not serve the model that the request names",
+    Cause.SERVER: "The server failed at the request",
+    Cause.POLICY: "The provider's content filter stopped the prompt",
+    Cause.QUOTA: "The account has no quota left",
+    Cause.LOADING: "The server is still loading the model",
+    Cause.ADDRESS: "The request went to a wrong address",
+    Cause.CLIENT: "The client refused the request before it was sent",
+}
+_FIXES = {
+    Cause.CONTEXT: "Shorten the messages or the tools, or lower `max_tokens` if prompt and answer together are too "
+    "long; or start the server with a longer context (`--max-model-len` of vLLM, `-c` of llama.cpp).",
+    Cause.SERVER: "Read the server's log at this request: its answer names nothing that the request could change.",
+    Cause.POLICY: "Change the text that trips the filter, or the filter's setting; the body of the answer often says "
+    "which category it was.",
+    Cause.QUOTA: "Look at plan and billing of the account whose key was sent: waiting does not help.",
+}
 
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report the refusal in the server's words."""
-    refusal = trace.refusal
-    if refusal is None:
+    if trace.refusal is None:
         return
-    cause = cause_of_refusal(refusal)
-    message = _PARAMETER.sub("", " ".join(refusal.message.split())).rstrip(".")
-    evidence = [FindingEvidence("server", quote=quote(f"{refusal.status} {message}"))]
-    if field := _field_in(trace, refusal, cause):
-        evidence.insert(0, in_request(field))
+    understood = understand(trace.refusal)
+    if understood.cause is Cause.OUTPUT or understood.stage is Stage.RENDER:
+        return
+    found = spots(trace, understood)
+    field = _field(understood)
+    subject = _SUBJECTS.get(understood.cause, "The server refused the request")
     yield Report(
-        title=f"{_subject(cause)}: {quote(message, _TITLE_CHARS)}.",
-        detail=f"HTTP {refusal.status}" + (f", field `{refusal.field}`" if refusal.field else "") + f": {message}.",
-        evidence=tuple(evidence),
-        fix=_fix(trace, refusal, cause),
-        stage=_STAGE_BY_CAUSE.get(cause),
+        title=f"{subject}: {title_words(understood)}.",
+        detail=f"{heading(trace.refusal, trace.refusal.field)} {explanation(understood, found)}",
+        evidence=evidence_of(trace, understood, found, field),
+        fix=_fix(trace, understood),
+        stage=understood.stage,
+        certainty=understood.certainty,
+        links=links_of(understood),
     )
 
 
-def _subject(cause: RefusalCause) -> str:
-    match cause:
-        case RefusalCause.SETTING:
-            return "The server's settings do not allow this request"
-        case RefusalCause.CONTEXT:
-            return "The request does not fit the server's context"
-        case RefusalCause.MODEL_NAME:
-            return "The server does not serve the model that the request names"
-        case RefusalCause.SERVER:
-            return "The server failed at the request"
-        case RefusalCause.REQUEST:
-            return "The server refused the request"
-
-
-def _field_in(trace: Trace, refusal: Refusal, cause: RefusalCause) -> str | None:
-    """Return the field to point at: what the server named, as far as the request has it."""
-    if cause is RefusalCause.MODEL_NAME:
+def _field(understood: Understood) -> str | None:
+    """Return the field to point at."""
+    if understood.cause is Cause.MODEL_NAME:
         return "model"
-    if cause is not RefusalCause.REQUEST or refusal.field is None:
-        return None
-    return _held_path(trace.request.body, refusal.field) or None
+    if understood.cause in (Cause.REQUEST, Cause.CLIENT):
+        return named_field(understood)
+    return None
 
 
-def _held_path(body: JSON, field: str) -> str:
-    """Return as much of a path as the request holds; "" if it holds nothing of it."""
-    value = body
-    path = ""
-    for step in _STEP.finditer(field):
-        index, name = step[1], step[2]
-        if index is not None and isinstance(value, list) and int(index) < len(value):
-            value, path = value[int(index)], f"{path}[{index}]"
-        elif name is not None and isinstance(value, dict) and name in value:
-            value, path = value[name], f"{path}.{name}" if path else name
-        else:
-            break
-    return path
+def _fix(trace: Trace, understood: Understood) -> str:
+    refusal, cause = understood.refusal, understood.cause
+    if cause is Cause.MODEL_NAME:
+        known = () if trace.server is None else trace.server.served_models
+        names = ", ".join(f"`{name}`" for name in known[:8])
+        return f"Set `model` to one that the server serves{f': {names}' if names else ' (`/v1/models` lists them)'}."
+    if cause is Cause.CONTEXT:
+        return _FIXES[cause]
+    ours = refusal.field if refusal.field and not held_path(trace.request.body, refusal.field) else None
+    if ours and held_path(trace.sent, ours):
+        return f"This program added `{ours}` for the run; the request itself needs no change."
+    known = understood.known
+    if known is not None and known.error.remedy and (known.error.is_telling or cause is not Cause.REQUEST):
+        return known.error.remedy
+    if cause is Cause.SETTING:
+        return _fix_of_setting(understood)
+    return _FIXES[cause] if cause in _FIXES else _fix_of_request(trace, refusal.field)
 
 
-def _fix(trace: Trace, refusal: Refusal, cause: RefusalCause) -> str:
-    match cause:
-        case RefusalCause.SETTING:
-            flag = flag_of_refusal(refusal)
-            if flag is None:
-                return "Serve a model whose template takes tools, or send the request without `tools`."
-            return f"Start the server with `{flag}`{_companions(flag)}; the request itself needs no change."
-        case RefusalCause.CONTEXT:
-            return (
-                "Shorten the messages or the tools, or lower `max_tokens` if prompt and answer together are too long; "
-                "or start the server with a longer context (`--max-model-len` of vLLM, `-c` of llama.cpp)."
-            )
-        case RefusalCause.MODEL_NAME:
-            known = () if trace.server is None else trace.server.served_models
-            names = ", ".join(f"`{name}`" for name in known[:8])
-            return (
-                f"Set `model` to one that the server serves{f': {names}' if names else ' (`/v1/models` lists them)'}."
-            )
-        case RefusalCause.SERVER:
-            return "Read the server's log at this request: its answer names nothing that the request could change."
-        case RefusalCause.REQUEST:
-            if refusal.field is None:
-                return "Change what the server names."
-            if held := _held_path(trace.request.body, refusal.field):
-                return f"Change `{held}` as the server asks."
-            if _held_path(trace.sent, refusal.field):
-                return f"This program added `{refusal.field}` for the run; the request itself needs no change."
-            return f"The request holds no `{refusal.field}`: send it as the server asks, or leave out what needs it."
+def _fix_of_setting(understood: Understood) -> str:
+    flag = flag_of_refusal(understood.refusal)
+    if flag is None:
+        return "Serve a model whose template takes tools, or send the request without `tools`."
+    companion = " and `--tool-call-parser NAME`" if flag == "--enable-auto-tool-choice" else ""
+    return f"Start the server with `{flag}`{companion}; the request itself needs no change."
 
 
-def _companions(flag: str) -> str:
-    return " and `--tool-call-parser NAME`" if flag == "--enable-auto-tool-choice" else ""
+def _fix_of_request(trace: Trace, field: str | None) -> str:
+    if field is None:
+        return "Change what the server names."
+    if held := held_path(trace.request.body, field):
+        return f"Change `{held}` as the server asks."
+    if not trace.request.body:
+        return f"Look at `{field}` of the request: change it as the server asks."
+    return f"The request holds no `{field}`: send it as the server asks, or leave out what needs it."
 
 
 RULE: Rule = TraceRule(

@@ -90,4 +90,5 @@ RULE: Rule = TraceRule(
     stage=Stage.COMPLETE,
     find=find,
     threads=("vllm-project/vllm#53269", "vllm-project/vllm#58228"),
+    explains=("PD445",),
 )

@@ -164,7 +164,7 @@ def _facts_of(trace: Trace) -> Iterator[tuple[str, str]]:
     if trace.chat is not None:
         yield "finish_reason", str(trace.chat.finish_reason)
     if trace.refusal is not None:
-        yield "refused", f"HTTP {trace.refusal.status}: {trace.refusal.message}"
+        yield "refused", f"{trace.refusal.label}: {trace.refusal.message}"
 
 
 def _server_facts(server: Server) -> Iterator[tuple[str, str]]:

@@ -50,15 +50,15 @@ LONG = "Input should be a valid list " * 60
     ],
 )
 def test_words_and_field(body: JSON, text: str, field: str | None) -> None:
-    assert read_words("application/json", json.dumps(body)) == (text, field)
+    assert read_words("application/json", json.dumps(body))[:2] == (text, field)
 
 
 def test_a_web_page_has_no_words() -> None:
-    assert read_words("text/html", "<html><title>502</title></html>") == ("", None)
+    assert read_words("text/html", "<html><title>502</title></html>")[:2] == ("", None)
 
 
 def test_plain_text_is_taken_as_it_is_up_to_a_length() -> None:
-    assert read_words("text/plain", "upstream\ngone") == ("upstream gone", None)
+    assert read_words("text/plain", "upstream\ngone")[:2] == ("upstream gone", None)
     assert len(read_words("text/plain", "x" * 9999).text) == MAX_CHARS
 
 
@@ -87,3 +87,64 @@ def test_looking_for_a_field_that_nobody_named_is_no_work(body: JSON) -> None:
         sys.setprofile(None)
 
     assert 0 < calls < 2_000
+
+
+def test_code_and_output_stand_beside_the_words() -> None:
+    error: JSON = {"message": "Failed", "code": "tool_use_failed", "failed_generation": "<function=f>"}
+
+    assert read_words("application/json", json.dumps({"error": error}))[2:] == ("tool_use_failed", "<function=f>")
+    assert (
+        read_words("application/json", json.dumps({"error": {"message": "no", "code": 400, "type": "Bad"}})).code
+        == "Bad"
+    )
+
+
+def _error(loc: list[JSON], msg: str) -> JSON:
+    return {"loc": ["body", "messages", 2, *loc], "msg": msg}
+
+
+def test_of_a_union_the_errors_of_the_class_that_is_meant_are_shown() -> None:
+    detail: JSON = [
+        _error(["ChatCompletionRequestSystemMessage", "role"], "Input should be 'system'"),
+        _error(["ChatCompletionRequestSystemMessage", "content"], "Input should be a valid string"),
+        _error(["ChatCompletionRequestUserMessage", "role"], "Input should be 'user'"),
+        _error(["ChatCompletionRequestToolMessage", "content"], "Input should be a valid string"),
+        _error(["ChatCompletionRequestFunctionMessage", "role"], "Input should be 'function'"),
+        _error(["ChatCompletionRequestFunctionMessage", "name"], "Field required"),
+    ]
+
+    found = read_words("application/json", json.dumps({"detail": detail}))
+
+    assert found[:2] == ("`messages[2].content`: Input should be a valid string", "messages[2].content")
+
+
+def test_of_a_union_whose_classes_all_fail_one_is_shown() -> None:
+    detail: JSON = [
+        _error(["UserMessage", "role"], "Input should be 'user'"),
+        _error(["UserMessage", "content"], "Field required"),
+        _error(["ToolMessage", "role"], "Input should be 'tool'"),
+    ]
+
+    assert (
+        read_words("application/json", json.dumps({"detail": detail})).text
+        == "`messages[2].role`: Input should be 'tool'"
+    )
+
+
+def test_errors_of_two_places_are_both_shown() -> None:
+    detail: JSON = [{"loc": ["body", "a", "str"], "msg": "no text"}, {"loc": ["body", "b", "int"], "msg": "no number"}]
+
+    assert read_words("application/json", json.dumps({"detail": detail})).text == "`a`: no text; `b`: no number"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"success": False, "errors": [{"code": 7009, "message": "Upstream is away"}]},
+        {"detail": {"message": "Upstream is away"}},
+        {"code": 7009, "message": "Upstream is away", "data": None},
+        {"type": "error", "error": {"type": "overloaded_error", "message": "Upstream is away"}},
+    ],
+)
+def test_wrapped_bodies_show_their_words(body: JSON) -> None:
+    assert read_words("application/json", json.dumps(body)).text == "Upstream is away"

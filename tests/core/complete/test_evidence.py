@@ -425,7 +425,7 @@ async def test_a_server_that_wants_to_stream_is_judged_by_its_stream() -> None:
         (422, {"error": "Input validation error: `temperature` must be strictly positive", "error_type": "validation"},
          Refusal(422, "Input validation error: `temperature` must be strictly positive")),
         (500, {"error": {"code": 500, "message": "JSON schema error: unrecognized type", "type": "server_error"}},
-         Refusal(500, "JSON schema error: unrecognized type")),
+         Refusal(500, "JSON schema error: unrecognized type", None, "server_error")),
         (404, {"error": {"message": "The model `x` does not exist.", "param": "model"}},
          Refusal(404, "The model `x` does not exist.", "model")),
     ],

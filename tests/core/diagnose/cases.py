@@ -22,7 +22,7 @@ calls as `calls: [[name, arguments, id], …]`.
     completeness        of raw; default: whole
     format              reads raw with this format; default: auto
     parsers             outcomes of offline parsers, by name
-    refusal             {status, message, field}
+    refusal             {status, message, field, code, output}
     notes               what could not be had
 """
 
@@ -163,7 +163,7 @@ def build_trace(case: Case) -> Trace:
         prompt_difference=None if difference is None else PromptDifference(**difference),
         generation_prompt=case.get("generation_prompt"),
         vocabulary=vocabulary,
-        refusal=None if refusal is None else Refusal(**refusal),
+        refusal=None if refusal is None else Refusal(**{"status": None, **refusal}),
         notes=tuple(case.get("notes", ())),
         raw=raw,
         raw_again=None

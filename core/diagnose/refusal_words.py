@@ -1,0 +1,105 @@
+"""What the findings on a refusal are made of: the server's words, who says them, and places of the request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from prompt_debugger.core.base.types import JSON, FindingEvidence, Refusal, Trace
+from prompt_debugger.core.diagnose.refusals import Understood
+from prompt_debugger.core.diagnose.refused_fields import Spot, broken_calls_in, spots_of
+from prompt_debugger.core.diagnose.sight import in_request, quote
+from prompt_debugger.core.known_errors import words_as_one_line
+
+TITLE_CHARS = 300
+# vLLM repeats field and value behind its sentence.
+_PARAMETER = re.compile(r"\s*\(parameter=[^)]*\)$")
+_STEP = re.compile(r"\[(\d{1,6})\]|([^.\[\]]+)")
+
+
+def words_of(refusal: Refusal) -> str:
+    """Return the server's words in one line, without a stop."""
+    said = _PARAMETER.sub("", " ".join(refusal.message.split()))
+    return said if said.endswith("...") else said.rstrip(".")
+
+
+def heading(refusal: Refusal, field: str | None) -> str:
+    """Return status, field and words, whole."""
+    parts = ["Its words" if refusal.status is None else refusal.label]
+    if field:
+        parts.append(f"field `{field}`")
+    return f"{', '.join(parts)}: {words_of(refusal).removesuffix('...')}."
+
+
+def title_words(understood: Understood) -> str:
+    """Return the words that a title has room for: of a known sentence what it says, without what stands before it."""
+    known = understood.known
+    said = known.said if known is not None and known.said in words_as_one_line(understood.refusal.message) else ""
+    return quote(said or words_of(understood.refusal), TITLE_CHARS).removesuffix("...").rstrip("!")
+
+
+def named_field(understood: Understood) -> str | None:
+    """Return the request field that the server named, or that its sentence is known to be about."""
+    if understood.refusal.field is not None:
+        return understood.refusal.field
+    field = None if understood.known is None else understood.known.field
+    return None if field in ("messages", "input") else field
+
+
+def spots(trace: Trace, understood: Understood) -> tuple[Spot, ...]:
+    """Return the places of the request that explain the refusal, where it is at hand."""
+    return () if understood.known is None else spots_of(trace.request, understood.known)
+
+
+def explanation(understood: Understood, found: Sequence[Spot]) -> str:
+    """Return what the words mean and what stands in the request, or that the sentence is not known."""
+    known = understood.known
+    if known is None:
+        return "The sentence is not in the tables of known errors, so nothing is added to it."
+    parts = [known.error.means, *(spot.says for spot in found)]
+    if not found and (calls := known.parts.get("calls")):
+        parts += broken_calls_in(calls)
+    return f"{' '.join(parts)} This sentence is known from {known.maker}."
+
+
+def evidence_of(
+    trace: Trace, understood: Understood, found: Sequence[Spot], field: str | None
+) -> tuple[FindingEvidence, ...]:
+    """Return the places of the request, then the server's words."""
+    refusal = understood.refusal
+    status = "" if refusal.status is None else f"{refusal.status} "
+    server = FindingEvidence("server", quote=quote(f"{status}{words_of(refusal)}"))
+    if found:
+        return (*(in_request(spot.field, spot.quote) for spot in found), server)
+    held = held_path(trace.request.body, field) if field else ""
+    return (in_request(held, _shown(trace.request.body, held)), server) if held else (server,)
+
+
+def links_of(understood: Understood) -> tuple[str, ...]:
+    """Return where the sentence is discussed."""
+    link = None if understood.known is None else understood.known.error.link
+    return () if link is None else (link,)
+
+
+def held_path(body: JSON, field: str) -> str:
+    """Return as much of a path as the request holds; "" if it holds nothing of it."""
+    return _held(body, field)[0]
+
+
+def _held(body: JSON, field: str) -> tuple[str, JSON]:
+    value, path = body, ""
+    for step in _STEP.finditer(field):
+        index, name = step[1], step[2]
+        if index is not None and isinstance(value, list) and int(index) < len(value):
+            value, path = value[int(index)], f"{path}[{index}]"
+        elif name is not None and isinstance(value, dict) and name in value:
+            value, path = value[name], f"{path}.{name}" if path else name
+        else:
+            break
+    return path, value
+
+
+def _shown(body: JSON, path: str) -> str | None:
+    """Return a value that one line shows."""
+    value = _held(body, path)[1]
+    return None if isinstance(value, dict | list) else str(value) if not isinstance(value, str) else value

@@ -1,0 +1,250 @@
+"""Where in the request stands what a server refuses: looked up for the sentences that are known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice, pairwise
+from typing import NamedTuple
+
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSONObject, Request
+from prompt_debugger.core.diagnose.fields import (
+    CallField,
+    as_list,
+    as_text,
+    calls_of_message,
+    content_of,
+    decode_json,
+    history_calls,
+    numbered_messages,
+    reasoning_of,
+    request_tools,
+    texts_inside,
+)
+from prompt_debugger.core.known_errors import Look, Recognised
+
+MOST_SPOTS = 3
+_NINE = re.compile(r"[A-Za-z0-9]{9}")
+_TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_SYSTEM = ("system", "developer")
+
+
+class Spot(NamedTuple):
+    """A place in the request that explains a refusal.
+
+    Attributes:
+        field: Its path.
+        says: What is wrong there, in a sentence.
+        quote: The value, where one line shows it.
+    """
+
+    field: str
+    says: str
+    quote: str | None = None
+
+
+def spots_of(request: Request, known: Recognised) -> tuple[Spot, ...]:
+    """Return the first places of the request that a known sentence is about; none where it holds no such place."""
+    look = known.error.look
+    if look is None or not request.body:
+        return ()
+    return tuple(islice(_LOOKS[look](request, known.parts), MOST_SPOTS))
+
+
+def _roles(request: Request) -> list[tuple[int, str]]:
+    return [(index, as_text(message.get("role")) or "") for index, message in numbered_messages(request)]
+
+
+def _roles_alternate(request: Request, parts: Mapping[str, str]) -> Iterator[Spot]:
+    roles = _roles(request)
+    wanted = (parts.get("before"), parts.get("role"))
+    for (before_index, before), (index, role) in pairwise(roles):
+        pair = f"`messages[{before_index}]` and `messages[{index}]`"
+        field = f"messages[{index}].role"
+        if all(wanted):
+            if (before, role) == wanted:
+                yield Spot(field, f"`messages[{index}]` is of `{role}` and follows one of `{before}`.", role)
+        elif role == before and role in ("user", "assistant"):
+            yield Spot(field, f"{pair} are both of `{role}`.", role)
+        elif role in _SYSTEM:
+            yield Spot(field, f"`messages[{index}]` is of `{role}` and does not stand first.", role)
+        elif before in _SYSTEM and role == "assistant":
+            yield Spot(field, f"The first turn, `messages[{index}]`, is of `assistant`, not of `user`.", role)
+
+
+def _groups(request: Request) -> Iterator[tuple[tuple[CallField, ...], list[tuple[int, JSONObject]]]]:
+    """Yield the calls of each message with the tool messages that follow it directly; results without calls, too."""
+    calls: tuple[CallField, ...] = ()
+    results: list[tuple[int, JSONObject]] = []
+    for index, message in numbered_messages(request):
+        if message.get("role") == "tool":
+            results.append((index, message))
+            continue
+        yield calls, results
+        calls, results = calls_of_message(message, f"messages[{index}]"), []
+    yield calls, results
+
+
+def _open_calls(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
+    for calls, results in _groups(request):
+        answered = {as_text(message.get("tool_call_id")) for _, message in results}
+        for call in calls:
+            if call.id not in answered:
+                yield Spot(
+                    call.field, f"The call `{call.name}` with id `{call.id}` has no result right after it.", call.id
+                )
+
+
+def _orphan_results(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
+    for calls, results in _groups(request):
+        made = {call.id for call in calls}
+        for index, message in results:
+            call_id = as_text(message.get("tool_call_id"))
+            if call_id not in made:
+                named = f"`{call_id}`" if call_id else "no call"
+                before = "makes no call of that id" if calls else "makes no call"
+                says = f"`messages[{index}]` answers {named}, and the message before the results {before}."
+                yield Spot(f"messages[{index}].tool_call_id", says, call_id)
+
+
+def _ids_of_nine(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
+    for call in history_calls(request):
+        if call.id is None or not _NINE.fullmatch(call.id):
+            says = f"The id `{call.id}` has {len(call.id or '')} characters, not nine letters or digits."
+            yield Spot(f"{call.field}.id", says, call.id)
+
+
+def _id_absent(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
+    for call in history_calls(request):
+        if call.id in (None, "", "null"):
+            yield Spot(f"{call.field}.id", f"The call `{call.name}` has no id.", call.id)
+
+
+def _reasoning_absent(request: Request, parts: Mapping[str, str]) -> Iterator[Spot]:
+    named = parts.get("index")
+    for index, message in numbered_messages(request):
+        if message.get("role") != "assistant" or reasoning_of(message) is not None:
+            continue
+        if named == str(index) or (named is None and message.get("tool_calls")):
+            yield Spot(f"messages[{index}]", f"`messages[{index}]` is the assistant's and has no `reasoning_content`.")
+
+
+def _empty_text(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
+    for index, message in numbered_messages(request):
+        content = message.get("content")
+        if content == "":
+            yield Spot(f"messages[{index}].content", f"The content of `messages[{index}]` is empty.", "")
+        for at, part in enumerate(as_list(content)):
+            if as_object(part).get("text") == "":
+                field = f"messages[{index}].content[{at}].text"
+                yield Spot(field, f"`{field}` is empty.", "")
+
+
+def _tool_names(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
+    for tool in request_tools(request):
+        if not _TOOL_NAME.fullmatch(tool.name):
+            yield Spot(
+                f"{tool.field}.name", f"The name `{tool.name}` holds other characters, or is too long.", tool.name
+            )
+
+
+def _last_role(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
+    roles = _roles(request)
+    if roles and roles[-1][1] == "assistant":
+        index = roles[-1][0]
+        yield Spot(f"messages[{index}].role", f"The last message, `messages[{index}]`, is of `assistant`.", "assistant")
+
+
+def _system_not_first(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
+    for index, role in _roles(request):
+        if role in _SYSTEM and index > 0:
+            says = f"`messages[{index}]` is of `{role}` and does not stand first."
+            yield Spot(f"messages[{index}].role", says, role)
+
+
+def _no_user(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
+    roles = [role for _, role in _roles(request)]
+    if roles and "user" not in roles:
+        yield Spot("messages", f"The roles are {', '.join(f'`{role}`' for role in roles[:8])}: none is `user`.")
+
+
+def _several_calls(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
+    for index, message in numbered_messages(request):
+        calls = calls_of_message(message)
+        if len(calls) > 1:
+            yield Spot(f"messages[{index}].tool_calls", f"`messages[{index}]` makes {len(calls)} calls.")
+
+
+def _broken_arguments(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
+    for call in history_calls(request):
+        text = as_text(call.arguments)
+        if text is not None and not isinstance(decode_json(text), dict):
+            what = "empty" if not text.strip() else "not a JSON object"
+            yield Spot(f"{call.field}.function.arguments", f"The arguments of the call `{call.name}` are {what}.", text)
+
+
+def _signature_absent(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
+    for index, message in numbered_messages(request):
+        for at, call in enumerate(as_list(message.get("tool_calls"))):
+            if not any(key in ("thought_signature", "thoughtSignature") for key in texts_inside(call)):
+                field = f"messages[{index}].tool_calls[{at}]"
+                yield Spot(field, f"The call of `{field}` holds no `thought_signature`.")
+
+
+def _undeclared_tool(request: Request, parts: Mapping[str, str]) -> Iterator[Spot]:
+    name, names = parts.get("name"), [tool.name for tool in request_tools(request)]
+    if name and names and name not in names:
+        known = ", ".join(f"`{one}`" for one in names[:8])
+        yield Spot("tools", f"The model called `{name}`; the request declares {known}.")
+
+
+def _no_mention_of_json(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
+    texts = [content_of(message) or "" for _, message in numbered_messages(request)]
+    if texts and not any("json" in text.lower() for text in texts):
+        yield Spot("messages", "No message holds the word `json`.")
+
+
+def _content_absent(request: Request, _parts: Mapping[str, str]) -> Iterator[Spot]:
+    for index, message in numbered_messages(request):
+        if "content" not in message and not message.get("tool_calls"):
+            yield Spot(f"messages[{index}]", f"`messages[{index}]` has no `content`.")
+
+
+def broken_calls_in(text: str) -> tuple[str, ...]:
+    """Return what is wrong with the calls that a sentence prints as Python, such as LiteLLM's.
+
+    >>> broken_calls_in("[{'function': {'name': 'goto', 'arguments': ''}}]")
+    ('The call `goto` has empty arguments.',)
+    """
+    found = []
+    for call in _PRINTED_CALL.finditer(text):
+        arguments = call[2]
+        if not isinstance(decode_json(arguments.replace("\\'", "'")), dict):
+            what = "empty arguments" if not arguments.strip() else "arguments that are not a JSON object"
+            found.append(f"The call `{call[1]}` has {what}.")
+    return tuple(found[:MOST_SPOTS])
+
+
+_PRINTED_CALL = re.compile(r"'name': '([^']{1,120})', 'arguments': '([^']{0,2000})'")
+
+_Looker = Callable[[Request, Mapping[str, str]], Iterator[Spot]]
+_LOOKS: Mapping[Look, _Looker] = {
+    Look.ROLES_ALTERNATE: _roles_alternate,
+    Look.OPEN_CALLS: _open_calls,
+    Look.ORPHAN_RESULTS: _orphan_results,
+    Look.IDS_OF_NINE: _ids_of_nine,
+    Look.ID_ABSENT: _id_absent,
+    Look.REASONING_ABSENT: _reasoning_absent,
+    Look.EMPTY_TEXT: _empty_text,
+    Look.TOOL_NAMES: _tool_names,
+    Look.LAST_ROLE: _last_role,
+    Look.SYSTEM_NOT_FIRST: _system_not_first,
+    Look.NO_USER: _no_user,
+    Look.SEVERAL_CALLS: _several_calls,
+    Look.BROKEN_ARGUMENTS: _broken_arguments,
+    Look.SIGNATURE_ABSENT: _signature_absent,
+    Look.UNDECLARED_TOOL: _undeclared_tool,
+    Look.NO_MENTION_OF_JSON: _no_mention_of_json,
+    Look.CONTENT_ABSENT: _content_absent,
+}

@@ -1,0 +1,135 @@
+"""The server could not read what the model wrote, and answered with an error in place of it.
+
+What it finds:
+    An error of the server's own parser, or of the client's: the arguments of a
+    call that are not JSON, an output that does not fit the notation that the
+    server expects, a harmony header with tokens left over. Where the error
+    quotes the output, that text is the raw output, and the character is named
+    at which the parser gave up.
+
+Why it matters:
+    The request was right and the model answered; the answer is lost as a whole,
+    also where one character of it is wrong.
+
+Bad:
+    `error parsing tool call: raw='{"a": 1}]', err=invalid character ']' after
+    top-level value`
+
+Good:
+    The call, or the text as it is, in `content`.
+
+Source:
+    tracker: ollama/ollama#12064, ggml-org/llama.cpp#24644, openai/harmony#60.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import CallStatus, FindingEvidence, Severity, Span, Stage, Trace
+from prompt_debugger.core.diagnose.refusal_words import (
+    TITLE_CHARS,
+    explanation,
+    heading,
+    links_of,
+    spots,
+    title_words,
+    words_of,
+)
+from prompt_debugger.core.diagnose.refusals import Understood, understand
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import Sight, in_raw, in_request, quote
+from prompt_debugger.core.known_errors import Cause, JsonBreak, json_break
+
+_BEFORE = 40  # characters that are shown before the place
+_FIX = "Ask again; if it stays so, compare the raw output with the notation that the server's parser expects."
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report that the output was not read, and where reading ended."""
+    if trace.refusal is None:
+        return
+    understood = understand(trace.refusal)
+    if understood.cause is not Cause.OUTPUT:
+        return
+    found = spots(trace, understood)
+    place = _place(understood)
+    known = understood.known
+    reason = place.why if place is not None else _reason(trace, understood)
+    where = "" if place is None else f" Character {place.at:,} of the quoted text: {place.why}."
+    yield Report(
+        title=f"{_subject(understood)}: {quote(reason, TITLE_CHARS).removesuffix('...')}.",
+        detail=f"{heading(trace.refusal, None)} {explanation(understood, found)}{where}{_shown(understood)}",
+        evidence=(
+            *_at_place(trace, understood, place),
+            *(in_request(spot.field, spot.quote) for spot in found),
+            FindingEvidence("server", quote=quote(words_of(trace.refusal))),
+        ),
+        fix=known.error.remedy if known is not None and known.error.remedy else _FIX,
+        stage=understood.stage,
+        certainty=understood.certainty,
+        links=links_of(understood),
+    )
+
+
+def _subject(understood: Understood) -> str:
+    if understood.stage is Stage.CONTRACT:
+        return "The call of the model was refused"
+    quoted = understood.quoted
+    what = "the arguments that the model wrote" if quoted is not None and quoted.is_arguments else "the output"
+    return f"{what[:1].upper()}{what[1:]} could not be read"
+
+
+def _place(understood: Understood) -> JsonBreak | None:
+    """Return where a quoted text that was meant as JSON stops to be JSON."""
+    quoted = understood.quoted
+    if quoted is None or not quoted.is_whole:
+        return None
+    is_meant_as_json = quoted.is_arguments or quoted.at is not None
+    return json_break(quoted.text) if is_meant_as_json else None
+
+
+def _reason(trace: Trace, understood: Understood) -> str:
+    """Return why: what is wrong with the call in the raw output, what the parser said, or its words whole."""
+    calls = () if trace.parse is None else trace.parse.parsed.calls
+    broken = next((call for call in calls if call.status is not CallStatus.COMPLETE and call.problem), None)
+    if broken is not None:
+        name = "the call" if broken.name is None else f"the call `{broken.name}`"
+        return f"{name} is {broken.status.value}, {broken.problem}"
+    quoted = understood.quoted
+    if quoted is not None and quoted.skipped:
+        return f"the server's parser gave up at character {quoted.skipped:,}, before `{quote(quoted.text, 80)}`"
+    if quoted is not None and not quoted.why and understood.refusal.output is None:
+        return f"the server's parser stopped before `{quote(quoted.text, 80)}`"
+    return quoted.why if quoted is not None and quoted.why else title_words(understood)
+
+
+def _shown(understood: Understood) -> str:
+    quoted = understood.quoted
+    if quoted is None:
+        return "" if understood.stage is Stage.CONTRACT else " The error does not quote the output."
+    if quoted.skipped:
+        return f" The first {quoted.skipped:,} characters of the output are not shown."
+    return " The error leaves out the middle of the output." if quoted.is_elided else ""
+
+
+def _at_place(trace: Trace, understood: Understood, place: JsonBreak | None) -> Iterator[FindingEvidence]:
+    quoted = understood.quoted
+    if place is None or quoted is None:
+        return
+    if trace.raw is not None and trace.raw.text == quoted.text:
+        yield in_raw(trace, Span(min(place.at, len(quoted.text)), min(place.at + 1, len(quoted.text))))
+    else:
+        yield FindingEvidence("server", quote=quoted.text[max(0, place.at - _BEFORE) : place.at + 1])
+
+
+RULE: Rule = TraceRule(
+    code="PD445",
+    name="unread-output",
+    severity=Severity.ERROR,
+    stage=Stage.PARSE,
+    find=find,
+    needs=Sight.REFUSAL,
+    threads=("ollama/ollama#12064", "ggml-org/llama.cpp#24644", "openai/harmony#60"),
+)

@@ -1,0 +1,84 @@
+"""The chat template refused the messages, or could not be rendered.
+
+What it finds:
+    An error that arose while the prompt was rendered: a guard that the template
+    raises itself (roles out of order, ids of another form), a field that the
+    template reads and the messages lack, or a function that the server's
+    template engine does not have. For guards that are known, the messages that
+    trip them are named by index.
+
+Why it matters:
+    There was no prompt, so the model read nothing. The same request renders
+    with another model, another engine or another template, so it is these that
+    belong together or do not.
+
+Bad:
+    Two messages of the user in a row, for a template whose turns alternate.
+
+Good:
+    The two joined into one message.
+
+Source:
+    publisher: the chat templates of Mistral, Llama and Qwen; jinja2.
+    tracker: vllm-project/vllm#6862.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.diagnose.refusal_words import (
+    evidence_of,
+    explanation,
+    heading,
+    links_of,
+    named_field,
+    spots,
+    title_words,
+)
+from prompt_debugger.core.diagnose.refusals import understand
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import Sight
+from prompt_debugger.core.known_errors import Cause
+
+_SUBJECTS = {
+    Cause.REQUEST: "The chat template refused the messages",
+    Cause.SETTING: "The server cannot render this request with its template",
+}
+_FIX = (
+    "Render the request here (`render REQUEST --chat-template FILE`): that names the line of the template and what "
+    "stands there."
+)
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report what the template or its engine says."""
+    if trace.refusal is None:
+        return
+    understood = understand(trace.refusal)
+    if understood.stage is not Stage.RENDER:
+        return
+    found = spots(trace, understood)
+    known = understood.known
+    subject = _SUBJECTS.get(understood.cause, "The chat template failed")
+    yield Report(
+        title=f"{subject}: {title_words(understood)}.",
+        detail=f"{heading(trace.refusal, trace.refusal.field)} {explanation(understood, found)}",
+        evidence=evidence_of(trace, understood, found, named_field(understood)),
+        fix=known.error.remedy if known is not None and known.error.remedy else _FIX,
+        certainty=understood.certainty,
+        links=links_of(understood),
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD221",
+    name="unrendered-request",
+    severity=Severity.ERROR,
+    stage=Stage.RENDER,
+    find=find,
+    needs=Sight.REFUSAL,
+    threads=("vllm-project/vllm#6862",),
+)

@@ -1,0 +1,127 @@
+"""A server's or a client's error, alone or as the answer to a request; what it quotes of the output is read, too."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from prompt_debugger.core.base.errors import RequestError
+from prompt_debugger.core.base.types import JSON, JSONObject, Refusal, Request
+from prompt_debugger.core.evidence.evidence import Evidence
+from prompt_debugger.core.evidence.forms import Form
+from prompt_debugger.core.evidence.readers.base import Paste, Reader
+from prompt_debugger.core.evidence.recognise import recognise, request_in
+from prompt_debugger.core.evidence.server_errors import FoundError, error_of_text, error_of_value
+from prompt_debugger.core.known_errors import Quoted, quoted_output, recognise_error
+from prompt_debugger.core.request import body_text, read_request
+
+_ANSWER_NAMES = ("response", "response_body", "answer", "completion")
+_OTHER_FORMS = (Form.HAR, Form.RUN, Form.LINES, Form.ANSWER)
+
+
+def finds(paste: Paste) -> float:
+    """Say how surely a text is an error."""
+    value = paste.value
+    if isinstance(value, dict) and _exchange(value) is not None:
+        return 0.95
+    if value is not None:
+        return 0.0 if error_of_value(value) is None else 0.9
+    found = error_of_text(paste.text)
+    if found is None or recognise(paste.text) in _OTHER_FORMS:
+        return 0.0
+    return 0.0 if _is_script(paste.text, found) else found.score
+
+
+def read(paste: Paste) -> Evidence:
+    """Read an error.
+
+    Raises:
+        RequestError: It is none.
+    """
+    value = paste.value
+    if isinstance(value, dict) and (pair := _exchange(value)) is not None:
+        body, refusal = pair
+        request, notes = _request_of(body)
+        evidence = evidence_of_error(refusal)
+        words = f"a request and {evidence.words}"
+        return replace(evidence, form=Form.EXCHANGE, words=words, request=request, notes=(*notes, *evidence.notes))
+    refusal_of_value = None if value is None else error_of_value(value)
+    if refusal_of_value is not None:
+        return evidence_of_error(refusal_of_value)
+    found = None if value is not None else error_of_text(paste.text)
+    if found is None:
+        raise RequestError("The text does not look like an error of a server.", "Paste its words with the status.")
+    return evidence_of_error(found.refusal)
+
+
+def evidence_of_error(refusal: Refusal) -> Evidence:
+    """Return an error as evidence, with what it quotes of the output."""
+    known = recognise_error(refusal.message)
+    who = "" if known is None else f" that is known from {known.maker}"
+    evidence = Evidence(Form.ERROR, f"an error{who}", error=refusal)
+    quoted = quoted_output(refusal.message, refusal.output)
+    if quoted is None:
+        return evidence
+    if quoted.is_elided:  # read as an output it would hold names and arguments that nobody wrote
+        return replace(evidence, notes=("The error quotes the output without its middle, so it is not read.",))
+    return replace(evidence, raw=quoted.text, raw_reason=why_not_whole(quoted), notes=(_note_of(quoted),))
+
+
+def why_not_whole(quoted: Quoted) -> str:
+    """Return why a quoted text may not be all that the model wrote; "" if nothing speaks against it."""
+    if quoted.is_arguments:
+        return "the error quotes the arguments of one call, not the whole output"
+    if quoted.skipped:
+        return f"the error quotes the output from character {quoted.skipped:,} on"
+    return ""
+
+
+def _note_of(quoted: Quoted) -> str:
+    reason = why_not_whole(quoted)
+    return f"The raw output is what the error quotes{'.' if not reason else f': {reason}.'}"
+
+
+def _exchange(value: JSONObject) -> tuple[JSONObject, Refusal] | None:
+    """Return the request and the error that answered it; `None` if there is no such pair."""
+    body = request_in(value)
+    if not isinstance(body, dict):
+        return None
+    status = next((found for key in ("status", "status_code") if isinstance(found := value.get(key), int)), None)
+    for name in _ANSWER_NAMES:
+        refusal = _refusal_of(value.get(name), status)
+        if refusal is not None:
+            return body, refusal
+    if "error" in value and not any(value.get(name) for name in _ANSWER_NAMES):
+        refusal = _refusal_of({"error": value["error"]}, status)
+        return None if refusal is None else (body, refusal)
+    return None
+
+
+def _refusal_of(answer: JSON, status: int | None) -> Refusal | None:
+    if isinstance(answer, str):
+        value = Paste(answer).value
+        if value is None:
+            found = error_of_text(answer)
+            return None if found is None or found.score < 0.8 else found.refusal
+        answer = value
+    if isinstance(answer, dict) and isinstance(answer.get("body"), dict):
+        said = answer.get("status_code", answer.get("status"))
+        return error_of_value(answer["body"], said if isinstance(said, int) and said >= 400 else status)
+    return error_of_value(answer, status)
+
+
+def _request_of(body: JSONObject) -> tuple[Request | None, tuple[str, ...]]:
+    try:
+        return read_request(body_text(body)), ()
+    except RequestError as error:
+        return None, (f"The request beside the error could not be read: {error.message.rstrip('.')}.",)
+
+
+def _is_script(text: str, found: FoundError) -> bool:
+    """Say whether a text is a script or an output in which an error's words stand, and not an error."""
+    if found.score >= 0.95:
+        return False
+    start = text.lstrip()[:200]
+    return start.startswith(("import ", "from ", "#!", "curl ", "const ", "<"))
+
+
+READER = Reader(Form.ERROR, finds, read)

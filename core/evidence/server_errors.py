@@ -1,0 +1,288 @@
+"""Errors as people copy them → `Refusal`: bodies of all vendors, exceptions of clients, log lines, bare sentences.
+
+    {"error": {…}}, {"object": "error"}, {"detail": …}, {"errors": […]}, {"code", "message"}, [{"error": …}]
+    BadRequestError: Error code: 400 - {'object': 'error', 'message': …}
+    Traceback (most recent call last): … jinja2.exceptions.TemplateError: …
+    HTTP/1.1 400 Bad Request … {"error": …}
+    API request failed with status 500: {"error": …}
+    data: {"error": …}                              a stream that holds nothing else
+
+Everything that varies is searched by patterns that read a text once.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.types import JSON, JSONObject, Refusal
+from prompt_debugger.core.complete.backends.error_words import title_of_page, words_of_value
+from prompt_debugger.core.evidence.json_of import json_of
+from prompt_debugger.core.known_errors import recognise_error
+
+MOST_CHARS = 400_000  # of a text in which an error is looked for
+_MOST_STARTS = 40  # bodies that are tried within one text
+_MOST_LITERAL = 60_000  # characters of a body that is written as Python
+_MOST_LINES = 40  # lines of a log that are looked up
+_ALONE = 2_000  # characters of a text that may be an error without looking like one
+
+_HEAD = re.compile(r"\A\s{0,9}(?:< )?HTTP/[\d.]{1,3} (\d{3})\b[^\n]*\n")
+_STATUS = re.compile(
+    r"(?:status(?: code)?|error code|non-2xx|HTTP|code=)\s{0,2}[:=]?\s{0,2}([45]\d\d)\b"
+    r"|\b([45]\d\d) (?:Bad Request|Unauthorized|Payment Required|Forbidden|Not Found|Method Not Allowed|Conflict|"
+    r"Request Entity Too Large|Unprocessable|Too Many Requests|Internal Server Error|Bad Gateway|Service Unavailable|"
+    r"Gateway Time)"
+    r"|\A[^\w\n]{0,9}([45]\d\d) ",
+    re.IGNORECASE,
+)
+_STATUS_BY_CLASS = {
+    "BadRequestError": 400,
+    "AuthenticationError": 401,
+    "PermissionDeniedError": 403,
+    "NotFoundError": 404,
+    "UnprocessableEntityError": 422,
+    "RateLimitError": 429,
+}
+_EXCEPTION = re.compile(
+    r"(?m)^[ \t>|]{0,8}(?:\w{1,80}\.){0,8}(\w{0,80}(?:Error|Exception)|AI_\w{1,80})\b(?: \[\w{1,80}\])?: "
+)
+_BODY = re.compile(
+    r"""[\[{]\s{0,9}(?:[\[{]\s{0,9})?["'](?:error|errors|object|detail|message|code|type|success|status)["']\s{0,9}:"""
+)
+_LOG_WORD = re.compile(
+    r"\b(?:error|exception|fail(?:ed|ure)?|refus\w{0,3}|unparsed|warn(?:ing)?)\b|\[E\]", re.IGNORECASE
+)
+_LOG_LINE = re.compile(
+    r"(?m)^[ \t]{0,8}(?:\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:|\[?(?:INFO|DEBUG|WARN|WARNING|ERROR)\b|"
+    r"\d{1,3}\.\d\d\.\d{3}\.\d{3} [A-Z] |[\w.-]{1,60} {1,20}\| |srv |slot |time=\d{4}-)"
+)
+_TRACEBACK = "Traceback (most recent call last)"
+_STACK = re.compile(r"\n\s{2,12}at |\n\s{0,9}\n")
+_ERROR_KEYS = frozenset({"message", "type", "code", "status", "detail", "details", "metadata", "param"})
+_NO_ERRORS = ("choices", "messages", "output")  # keys of answers and requests
+_TEXT_OF_BODY = ("responseBody", "response_body", "body", "response")
+
+
+class FoundError(NamedTuple):
+    """An error that was found in a text.
+
+    Attributes:
+        refusal: What was said.
+        score: How surely the text is one, from 0 to 1.
+    """
+
+    refusal: Refusal
+    score: float
+
+
+def error_of_value(value: JSON, status: int | None = None) -> Refusal | None:
+    """Return the error that a JSON value is; `None` if it is anything else.
+
+    Args:
+        value: A body.
+        status: The HTTP status it came with, where that is known.
+    """
+    if isinstance(value, list):
+        is_list_of_errors = bool(value) and all("error" in as_object(item) for item in value)
+        return error_of_value(value[0], status) if is_list_of_errors else None
+    if not isinstance(value, dict) or any(value.get(key) and isinstance(value[key], list) for key in _NO_ERRORS):
+        return None
+    inside = next((found for key in _TEXT_OF_BODY if isinstance(found := value.get(key), str)), None)
+    if inside is not None and not _is_error(value):
+        below = error_of_value(json_of(inside), status or _status_of(value))
+        if below is not None:
+            return below
+    if not _is_error(value):
+        return None
+    words = words_of_value(value)
+    if not words.text and words.output is None:
+        return None
+    status = status or _status_of(value) or _status_of(as_object(value.get("error")))
+    return Refusal(status, words.text or "(no words)", words.field, words.code, words.output)
+
+
+def error_of_text(text: str) -> FoundError | None:
+    """Return the error that a text is about; `None` if it does not look like one."""
+    text = text[:MOST_CHARS]
+    if text.lstrip().startswith(("data:", "event:")):
+        return _of_stream(text)
+    return _of_head(text) or _of_exception(text) or _of_body_within(text) or _of_sentence(text)
+
+
+def _is_error(value: JSONObject) -> bool:
+    error = value.get("error")
+    if isinstance(error, dict):
+        return bool(_ERROR_KEYS & error.keys())
+    if isinstance(error, str) and error.strip():
+        return "role" not in value
+    if value.get("object") == "error" or (value.get("type") == "error" and "message" in value):
+        return True
+    errors = value.get("errors")
+    if (
+        isinstance(errors, list)
+        and errors
+        and all(isinstance(one, str) or "message" in as_object(one) for one in errors)
+    ):
+        return True
+    detail = value.get("detail")
+    if len(value) <= 3 and ((isinstance(detail, str) and detail.strip()) or _is_list_of_faults(detail)):
+        return True
+    if not isinstance(value.get("message"), str) or "role" in value or "content" in value:
+        return False
+    return _status_of(value) is not None or "param" in value or str(value.get("type")).endswith(("Error", "_error"))
+
+
+def _is_fault(item: JSON) -> bool:
+    return isinstance(item, str) or "message" in as_object(item)
+
+
+def _is_list_of_faults(detail: JSON) -> bool:
+    return isinstance(detail, list) and bool(detail) and all("msg" in as_object(one) for one in detail)
+
+
+def _status_of(value: JSONObject) -> int | None:
+    for key in ("status", "statusCode", "status_code", "code"):
+        found = value.get(key)
+        if isinstance(found, str) and found.isdecimal() and len(found) == 3:
+            found = int(found)
+        if isinstance(found, int) and not isinstance(found, bool) and 400 <= found < 600:
+            return found
+    return None
+
+
+def _of_head(text: str) -> FoundError | None:
+    """Read an answer with its status line: `HTTP/1.1 400 Bad Request`, headers, body."""
+    head = _HEAD.match(text)
+    if head is None or int(head[1]) < 400:
+        return None
+    status = int(head[1])
+    _, _, body = text.replace("\r\n", "\n").partition("\n\n")
+    found = error_of_value(json_of(body), status)
+    if found is None:
+        said = title_of_page("", body) or " ".join(body.split()) or head[0].strip()
+        found = Refusal(status, said)
+    return FoundError(found, 0.95)
+
+
+def _of_stream(text: str) -> FoundError | None:
+    """Read a stream whose only events are errors."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines or not all(line.startswith(("data:", "event:", "id:", "retry:", ":")) for line in lines[:50]):
+        return None
+    values = [json_of(line[len("data:") :]) for line in lines if line.startswith("data:")]
+    told = [value for value in values if isinstance(value, dict)]
+    errors = [found for value in told if (found := error_of_value(value)) is not None]
+    return FoundError(errors[0], 0.95) if errors and len(errors) == len(told) else None
+
+
+def _of_exception(text: str) -> FoundError | None:
+    """Read the exception at the end of a traceback, or at the beginning of a line."""
+    matches = list(_EXCEPTION.finditer(text))
+    if not matches:
+        return None
+    last = matches[-1]
+    said = text[last.end() :]
+    name = last[1]
+    body = _body_in(said)
+    status = _status_in(said[:300]) or _STATUS_BY_CLASS.get(name)
+    if body is not None:
+        return FoundError(_with(body, status, name), 0.95)
+    said = _cut(said)
+    refusal = Refusal(status, said, None, text[last.start() : last.end()].strip(" \t>|:").partition(" ")[0])
+    is_known = recognise_error(said) is not None
+    is_traceback = _TRACEBACK in text[: last.start()]
+    if not said or not (is_known or is_traceback or status is not None):
+        return None
+    return FoundError(refusal, 0.9 if is_known else 0.7)
+
+
+def _of_body_within(text: str) -> FoundError | None:
+    """Read a body that stands after words, as in `API request failed with status 500: {…}`."""
+    if len(text) > _ALONE * 10 or text.lstrip().startswith(("{", "[")):
+        return None
+    body = _body_in(text)
+    return None if body is None else FoundError(_with(body, _status_in(text), None), 0.85)
+
+
+def _of_sentence(text: str) -> FoundError | None:
+    """Read a known sentence: a short text that says it, or an entry of a log."""
+    stripped = text.strip()
+    if len(stripped) <= _ALONE and not stripped.startswith(("{", "[", "<")) and _LOG_LINE.search(stripped) is None:
+        known = recognise_error(stripped)
+        if known is not None and known.error.is_telling:
+            return FoundError(Refusal(_status_in(stripped), _cut(stripped), None), 0.8)
+    for said in _suspicious_entries(text):
+        known = recognise_error(said)
+        if known is not None and known.error.is_telling:
+            return FoundError(Refusal(_status_in(said), said.strip(), None), 0.6)
+    return None
+
+
+def _suspicious_entries(text: str) -> Iterator[str]:
+    """Yield the entries of a log that speak of an error: each up to the line that begins the next."""
+    starts = [found.start() for found in _LOG_LINE.finditer(text)]
+    given = 0
+    for start, stop in pairwise([*starts, len(text)]):
+        if _LOG_WORD.search(text, start, stop) is not None:
+            yield text[start:stop]
+            given += 1
+        if given >= _MOST_LINES:
+            return
+
+
+def _body_in(text: str) -> Refusal | None:
+    """Return the first body of an error within a text, as JSON or as Python prints it."""
+    for index, start in enumerate(_BODY.finditer(text)):
+        if index >= _MOST_STARTS:
+            return None
+        found = error_of_value(_value_at(text, start.start()))
+        if found is not None:
+            return found
+    return None
+
+
+def _value_at(text: str, start: int) -> JSON:
+    try:
+        value: JSON = json.JSONDecoder().raw_decode(text, start)[0]
+    except (ValueError, RecursionError):
+        return _python_value_at(text, start)
+    return value
+
+
+def _python_value_at(text: str, start: int) -> JSON:
+    """Return the value that a dict printed by Python has; lines that a terminal broke are joined."""
+    piece = text[start : start + _MOST_LITERAL]
+    stop = max(piece.rfind("}"), piece.rfind("]")) + 1
+    for literal in (piece[:stop], piece.partition("\n\n")[0].rstrip()):
+        try:
+            value: object = ast.literal_eval(_joined(literal))
+            return json_of(json.dumps(value, default=str))
+        except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+            continue
+    return None
+
+
+def _joined(literal: str) -> str:
+    """Return a literal in one line: a terminal breaks long ones, also within strings."""
+    return "".join(line if line.endswith(" ") else f"{line} " for line in literal.splitlines())
+
+
+def _status_in(text: str) -> int | None:
+    found = _STATUS.search(text)
+    return None if found is None else int(next(group for group in found.groups() if group))
+
+
+def _with(refusal: Refusal, status: int | None, name: str | None) -> Refusal:
+    status = refusal.status if refusal.status is not None else status
+    return Refusal(status, refusal.message, refusal.field, refusal.code or name, refusal.output)
+
+
+def _cut(said: str) -> str:
+    """Return the words of an exception without the stack that JavaScript prints below, or the prose after it."""
+    end = _STACK.search(said)
+    return said[: end.start() if end is not None else len(said)].strip()

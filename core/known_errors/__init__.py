@@ -1,0 +1,55 @@
+"""Sentences that servers, vendors, templates and clients are known to say when a chat request fails.
+
+One file per maker, each with `MAKER` and `SENTENCES`; nothing is registered elsewhere. A sentence has its meaning, the
+stage at which it arises, the request field that it is about, and what helps. Text goes in, knowledge comes out: no I/O,
+no verdict, which is `core.diagnose`'s.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+
+from prompt_debugger.core.base.discover import discover
+from prompt_debugger.core.base.errors import PluginError
+from prompt_debugger.core.known_errors._match import Recognised, find_sentence, words_as_one_line
+from prompt_debugger.core.known_errors._quoted import JsonBreak, Quoted, json_break, quoted_output
+from prompt_debugger.core.known_errors.base import Cause, KnownError, Look
+
+__all__ = [
+    "KNOWN_ERRORS",
+    "Cause",
+    "JsonBreak",
+    "KnownError",
+    "Look",
+    "Quoted",
+    "Recognised",
+    "json_break",
+    "quoted_output",
+    "recognise_error",
+    "words_as_one_line",
+]
+
+
+def _load() -> Mapping[str, tuple[KnownError, ...]]:
+    package = sys.modules[__name__]
+    makers = discover(package, "MAKER")
+    tables: dict[str, tuple[KnownError, ...]] = {}
+    for module, sentences in discover(package, "SENTENCES").items():
+        maker = makers[module]
+        if not isinstance(sentences, tuple) or not isinstance(maker, str):
+            see = "See core/known_errors/base."
+            raise PluginError(f"`core/known_errors/{module}.py` does not define a table of `KnownError`s.", see)
+        if maker in tables:
+            raise PluginError(f"The maker {maker!r} is in two files of core/known_errors.", "Join them.")
+        tables[maker] = tuple(one for one in sentences if isinstance(one, KnownError))
+    return tables
+
+
+KNOWN_ERRORS: Mapping[str, tuple[KnownError, ...]] = _load()
+"""The known sentences, by maker."""
+
+
+def recognise_error(text: str) -> Recognised | None:
+    """Return the known sentence that a text says; `None` if it says none."""
+    return find_sentence(text, KNOWN_ERRORS)

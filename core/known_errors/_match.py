@@ -1,0 +1,73 @@
+"""Which known sentence a text says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from prompt_debugger.core.known_errors.base import KnownError, pattern_of
+
+MOST_CHARS = 8_000  # of a text; sentences stand at its beginning
+_QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"'})
+_END = re.compile(r"(?<=[.!?])(?:\s|$)|\s(?=[{\[]%?)")
+_MOST_SAID = 200  # characters after the part that is known
+_SUBSCRIPT = re.compile(r"\{([a-z_]+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """A known sentence that was found in a text.
+
+    Attributes:
+        error: The sentence.
+        maker: Who says it.
+        parts: What stood in its variable parts, by their names.
+        said: What the text says of it, up to the end of its sentence.
+    """
+
+    error: KnownError
+    maker: str
+    parts: Mapping[str, str]
+    said: str = ""
+
+    @property
+    def field(self) -> str | None:
+        """Path of the request field that it names, such as `messages[2].content`."""
+        path = _SUBSCRIPT.sub(lambda name: self.parts.get(name[1], ""), self.error.field)
+        return path or None
+
+
+def words_as_one_line(text: str) -> str:
+    """Return the beginning of a text with plain quotation marks and single blanks, as sentences are compared."""
+    return " ".join(text[:MOST_CHARS].split()).translate(_QUOTES)
+
+
+def find_sentence(text: str, tables: Mapping[str, tuple[KnownError, ...]]) -> Recognised | None:
+    """Return the known sentence that a text says; of several, the one of which most is fixed.
+
+    Args:
+        text: What somebody said.
+        tables: The sentences, by maker.
+    """
+    line = words_as_one_line(text)
+    folded = line.lower()
+    best: Recognised | None = None
+    for maker, errors in tables.items():
+        for error in errors:
+            if best is not None and error.weight <= best.error.weight:
+                continue
+            if all(part.lower().strip() in folded for part in error.literals):
+                found = pattern_of(error.says).search(line)
+                if found is not None:
+                    parts = {name: text for name, text in found.groupdict().items() if text}
+                    best = Recognised(error, maker, parts, _sentence(line, found.start(), found.end()))
+    return best
+
+
+def _sentence(line: str, start: int, stop: int) -> str:
+    """Return a stretch of a line up to the end of its sentence, where that is near."""
+    if line[stop - 1] not in ".!?":
+        end = _END.search(line, stop, stop + _MOST_SAID)
+        stop = end.start() if end is not None else min(len(line), stop + _MOST_SAID)
+    return line[start:stop].rstrip(" .")

@@ -1,0 +1,207 @@
+"""Errors that quote what the model wrote: which text that is, and where the parser that quotes it gave up.
+
+error parsing tool call: raw='ARGUMENTS', err=WHY                 Ollama
+Failed to parse input at pos N: REST                              llama.cpp; the first N characters are not shown
+unparsed peg-native output: REST                                  llama.cpp's log
+Failed to parse tool call: WHY … Model Output: TEXT               LM Studio's log
+Invalid JSON: WHY at line 1 column N [… input_value='TEXT' …]     pydantic; long texts are elided
+Could not parse tool call from: TEXT                              mlx-lm
+Malformed function call: TEXT                                     Gemini
+Unable to parse tool parameter JSON … Error: WHY JSON: TEXT       Anthropic's client
+Function NAME arguments: TEXT are not valid JSON                  LangChain
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+_OLLAMA = "error parsing tool call: raw='"
+_AT = re.compile(r"Failed to parse input at pos (\d{1,9}): ?")
+_UNPARSED = re.compile(r"unparsed [\w-]{1,40} output: ?")
+_PYDANTIC = re.compile(r"Invalid JSON: ([^\[\n]{1,200})\[type=json_invalid,\s{0,9}input_value=")
+_COLUMN = re.compile(r"at line 1 column (\d{1,9})")
+_LANGCHAIN = re.compile(r"Function [\w.-]{1,100} arguments:\s")
+_LOG_LINE = re.compile(
+    r"\n[ \t]{0,8}(?:\[?\d{4}-\d\d-\d\d[ T]\d\d:|\d{1,3}\.\d\d\.\d{3}\.\d{3} [A-Z] |[\w.-]{1,60} {1,20}\| )"
+)
+_ELLIPSIS = "..."
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """What the model wrote, as an error quotes it.
+
+    Attributes:
+        text: The text, or what is shown of it.
+        is_arguments: Whether it is the arguments of one call, not an output.
+        skipped: How many characters of the output stand before it and are not shown.
+        is_elided: Whether the middle of it was left out by who quotes it.
+        why: The reason that the parser gave; "" if it gave none.
+        at: Character of `text` at which the parser gave up, by its own word; `None` if it did not say.
+    """
+
+    text: str
+    is_arguments: bool = False
+    skipped: int = 0
+    is_elided: bool = False
+    why: str = ""
+    at: int | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of the output, or of the arguments, is shown."""
+        return not self.skipped and not self.is_elided
+
+
+@dataclass(frozen=True, slots=True)
+class JsonBreak:
+    """Where a text stops to be one JSON value.
+
+    Attributes:
+        at: Character, from 0.
+        why: What is wrong there, as a clause.
+    """
+
+    at: int
+    why: str
+
+
+def quoted_output(message: str, output: str | None = None) -> Quoted | None:
+    """Return what the model wrote, as an error quotes it; `None` if it quotes nothing.
+
+    Args:
+        message: The words of the error.
+        output: What the error holds beside its words.
+    """
+    if output is not None:
+        return Quoted(output)
+    return next((found for read in _READERS if (found := read(message)) is not None and found.text.strip()), None)
+
+
+def json_break(text: str) -> JsonBreak | None:
+    """Return where a text stops to be one JSON value; `None` if it is one.
+
+    >>> json_break('{"a": 1}]')
+    JsonBreak(at=8, why='`]` stands after the end of the JSON')
+    >>> json_break('{"a": 1')
+    JsonBreak(at=7, why='the text ends while the JSON is still open')
+    """
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        at, found = error.pos, text[error.pos : error.pos + 1]
+        if error.msg == "Extra data":
+            rest = text[at:].strip()
+            shown = rest if len(rest) <= 20 else rest[:20] + "…"
+            return JsonBreak(at, f"`{shown}` stands after the end of the JSON")
+        if not found or not text[at:].strip() or error.msg.startswith("Unterminated string"):
+            return JsonBreak(len(text), "the text ends while the JSON is still open")
+        return JsonBreak(at, f"`{found}` cannot stand there ({error.msg[:1].lower()}{error.msg[1:]})")
+    except (ValueError, RecursionError):
+        return JsonBreak(0, "it cannot be decoded")
+    return None
+
+
+def _of_ollama(message: str) -> Quoted | None:
+    start = message.find(_OLLAMA)
+    if start < 0:
+        return None
+    start += len(_OLLAMA)
+    stop = message.rfind("', err=")
+    if stop < start:
+        return Quoted(message[start:].removesuffix("'"), is_arguments=True)
+    return Quoted(message[start:stop], is_arguments=True, why=message[stop + len("', err=") :].strip())
+
+
+def _of_position(message: str) -> Quoted | None:
+    found = _AT.search(message)
+    return None if found is None else Quoted(_to_end(message, found.end()), skipped=int(found[1]), at=0)
+
+
+def _of_unparsed(message: str) -> Quoted | None:
+    found = _UNPARSED.search(message)
+    return None if found is None else Quoted(_to_end(message, found.end()))
+
+
+def _of_lm_studio(message: str) -> Quoted | None:
+    start = message.find("Failed to parse tool call:")
+    named = message.find("Model Output:", start) if start >= 0 else -1
+    if named < 0:
+        return None
+    why = message[start + len("Failed to parse tool call:") : named].strip().rstrip(".")
+    return Quoted(_to_end(message, named + len("Model Output:")).strip(), why=why)
+
+
+def _of_pydantic(message: str) -> Quoted | None:
+    found = _PYDANTIC.search(message)
+    if found is None:
+        return None
+    stop = message.find(", input_type=", found.end())
+    literal = message[found.end() : stop if stop >= 0 else len(message)].strip()
+    text = _text_of_literal(literal)
+    column = _COLUMN.search(found[1])
+    at = int(column[1]) - 1 if column is not None and int(column[1]) > 0 else None
+    return Quoted(text, is_elided=_ELLIPSIS in text, why=found[1].strip(), at=at)
+
+
+def _of_mlx(message: str) -> Quoted | None:
+    return _behind(message, "Could not parse tool call from: ")
+
+
+def _of_gemini(message: str) -> Quoted | None:
+    return _behind(message, "Malformed function call: ")
+
+
+def _of_anthropic_client(message: str) -> Quoted | None:
+    start = message.find("Unable to parse tool parameter JSON from model.")
+    named = message.find(" JSON: ", start) if start >= 0 else -1
+    error = message.find(" Error: ", start) if start >= 0 else -1
+    if named < 0:
+        return None
+    why = message[error + len(" Error: ") : named].strip() if 0 <= error < named else ""
+    return Quoted(message[named + len(" JSON: ") :].strip(), is_arguments=True, why=why)
+
+
+def _of_langchain(message: str) -> Quoted | None:
+    found = _LANGCHAIN.search(message)
+    stop = message.find("are not valid JSON", found.end()) if found is not None else -1
+    if found is None or stop < 0:
+        return None
+    return Quoted(message[found.end() : stop].strip(), is_arguments=True)
+
+
+def _behind(message: str, sentence: str) -> Quoted | None:
+    start = message.find(sentence)
+    return None if start < 0 else Quoted(_to_end(message, start + len(sentence)))
+
+
+def _to_end(message: str, start: int) -> str:
+    """Return what follows, up to the next line of a log."""
+    following = _LOG_LINE.search(message, start)
+    return message[start : following.start() if following is not None else len(message)].rstrip("\n")
+
+
+def _text_of_literal(literal: str) -> str:
+    """Return the text of a Python literal; as it is written, where it is not one."""
+    try:
+        value: object = ast.literal_eval(literal)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return literal.strip("'\"")
+    return value if isinstance(value, str) else literal
+
+
+_READERS: tuple[Callable[[str], Quoted | None], ...] = (
+    _of_ollama,
+    _of_position,
+    _of_unparsed,
+    _of_lm_studio,
+    _of_pydantic,
+    _of_mlx,
+    _of_gemini,
+    _of_anthropic_client,
+    _of_langchain,
+)

@@ -1,0 +1,123 @@
+"""What Anthropic's API says."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors.base import Cause, KnownError, Look
+
+MAKER = "Anthropic"
+
+SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "`tool_use` ids were found without `tool_result` blocks immediately after: {ids}. Each `tool_use` block",
+        Stage.REQUEST,
+        "The message after a call does not hold its result.",
+        "Put the results of all calls first into the next message of the user.",
+        "https://github.com/anthropics/claude-code/issues/8210",
+        example="messages.4: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_7. Each "
+        "`tool_use` block must have a corresponding `tool_result` block in the next message.",
+        field="messages",
+        look=Look.OPEN_CALLS,
+    ),
+    KnownError(
+        "unexpected `tool_use_id` found in `tool_result` blocks: {id:word}",
+        Stage.REQUEST,
+        "A result stands where the message before makes no such call.",
+        "Keep call and result together where the history is shortened.",
+        "https://github.com/anthropics/claude-code/issues/13460",
+        example="messages.2.content.0: unexpected `tool_use_id` found in `tool_result` blocks: toolu_7. Each "
+        "`tool_result` block must have a corresponding `tool_use` block in the previous message.",
+        field="messages",
+        look=Look.ORPHAN_RESULTS,
+    ),
+    KnownError(
+        "Expected `thinking` or `redacted_thinking`, but found `{kind:word}`.",
+        Stage.REQUEST,
+        "Thinking is on, and a message of the assistant that calls tools was sent back without its thinking.",
+        "Send thinking blocks back unchanged, or switch thinking off.",
+        "https://github.com/mastra-ai/mastra/issues/7799",
+        example="messages.3.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.",
+        field="messages",
+        look=Look.REASONING_ABSENT,
+    ),
+    KnownError(
+        "Invalid `signature` in `thinking` block",
+        Stage.REQUEST,
+        "A thinking block was changed since it was received, or comes from another model.",
+        "Send the block back byte for byte; drop it where the model changes.",
+        "https://github.com/anthropics/anthropic-sdk-python/issues/1598",
+        example="messages.1.content.0: Invalid `signature` in `thinking` block",
+        field="messages",
+    ),
+    KnownError(
+        "When thinking is disabled, an `assistant` message in the final position cannot contain `thinking`.",
+        Stage.REQUEST,
+        "The last message holds thinking, and thinking is off.",
+        "Switch thinking on, or take the block out.",
+        "https://github.com/tailcallhq/forgecode/issues/1853",
+        field="messages",
+        look=Look.LAST_ROLE,
+    ),
+    KnownError(
+        "Thinking may not be enabled when tool_choice forces tool use.",
+        Stage.REQUEST,
+        "Thinking and a forced call exclude each other.",
+        "Send `tool_choice` as `auto`, or switch thinking off.",
+        "https://github.com/can1357/oh-my-pi/issues/341",
+        field="tool_choice",
+    ),
+    KnownError(
+        "`max_tokens` must be greater than `thinking.budget_tokens`.",
+        Stage.REQUEST,
+        "The budget for thinking leaves no room for the answer.",
+        "Raise `max_tokens` or lower `thinking.budget_tokens`.",
+        "https://github.com/liuw1535/antigravity2api-nodejs/issues/149",
+        field="max_tokens",
+    ),
+    KnownError(
+        "`temperature` may only be set to 1 when thinking is enabled",
+        Stage.REQUEST,
+        "With thinking the temperature cannot be chosen.",
+        "Leave `temperature` out.",
+        "https://github.com/MartialBE/one-hub/issues/529",
+        field="temperature",
+    ),
+    KnownError(
+        "text content blocks must be non-empty",
+        Stage.REQUEST,
+        "A text block somewhere in the messages is empty.",
+        "Drop empty blocks.",
+        "https://github.com/anthropics/claude-code/issues/59812",
+        example="messages: text content blocks must be non-empty",
+        field="messages",
+        look=Look.EMPTY_TEXT,
+    ),
+    KnownError(
+        "This model does not support assistant message prefill.",
+        Stage.REQUEST,
+        "The conversation ends with a message of the assistant, which this model does not continue.",
+        "End with a message of the user.",
+        "https://github.com/agenticloops-ai/agentic-ai-engineering/issues/43",
+        field="messages",
+        look=Look.LAST_ROLE,
+    ),
+    KnownError(
+        "prompt is too long: {tokens:int} tokens > {limit:int} maximum",
+        Stage.REQUEST,
+        "The prompt is longer than the model's window.",
+        "Shorten the messages or the tools.",
+        "https://docs.anthropic.com/en/api/errors",
+        example="prompt is too long: 205000 tokens > 200000 maximum",
+        field="messages",
+        cause=Cause.CONTEXT,
+    ),
+    KnownError(
+        "Your credit balance is too low to access",
+        Stage.REQUEST,
+        "The account has no credit left.",
+        "Look at plan and billing of the account whose key was sent: waiting does not help.",
+        "https://docs.anthropic.com/en/api/errors",
+        example="Your credit balance is too low to access the Anthropic API.",
+        cause=Cause.QUOTA,
+    ),
+)

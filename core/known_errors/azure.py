@@ -1,0 +1,30 @@
+"""What Azure OpenAI says."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors.base import Cause, KnownError
+
+MAKER = "Azure OpenAI"
+
+SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "The response was filtered due to the prompt triggering",
+        Stage.COMPLETE,
+        "Azure's content filter stopped the prompt before the model read it.",
+        "Change the text that trips the filter, or the filter's setting; `innererror` in the body says which category.",
+        "https://github.com/vibrantlabsai/ragas/issues/649",
+        example="The response was filtered due to the prompt triggering Azure OpenAI's content management policy. "
+        "Please modify your prompt and retry.",
+        cause=Cause.POLICY,
+    ),
+    KnownError(
+        "The API deployment for this resource does not exist.",
+        Stage.REQUEST,
+        "There is no deployment of that name, or it was made a few minutes ago.",
+        "Give the name of the deployment, not of the model, in the address.",
+        "https://learn.microsoft.com/azure/ai-services/openai/",
+        field="model",
+        cause=Cause.MODEL_NAME,
+    ),
+)

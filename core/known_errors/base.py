@@ -1,0 +1,150 @@
+"""What every table of known error sentences is made of: the sentence as a pattern, and what is known of it.
+
+A sentence is written as its maker writes it, with a name in braces where it varies:
+
+    Tool '{name}' not found in tools list.      {name}          any text, as little as fits
+    messages.{index:int}.content                {index:int}     a whole number
+    {model:word} does not support tools         {model:word}    a text without blanks and quotation marks
+
+Patterns made this way never go back over what they have read, so they are linear in hostile text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+from prompt_debugger.core.base.types import Stage
+
+_VARIABLE = re.compile(r"\{([a-z_]+)(?::(int|word))?\}")
+_KINDS = {"int": r"\d{1,9}", "word": r"[^\s'\"`]{1,200}"}
+_MOST = 400  # characters that stand for a variable part
+
+
+class Cause(StrEnum):
+    """What has to change for the request to be answered."""
+
+    REQUEST = "request"
+    MODEL_NAME = "model-name"
+    CONTEXT = "context"
+    SETTING = "setting"
+    SERVER = "server"
+    TEMPLATE = "template"
+    OUTPUT = "output"
+    CLIENT = "client"
+    POLICY = "policy"
+    QUOTA = "quota"
+    LOADING = "loading"
+    ADDRESS = "address"
+
+
+class Look(StrEnum):
+    """What is looked up in the request, where it is at hand, to show what a sentence is about."""
+
+    ROLES_ALTERNATE = "roles-alternate"
+    OPEN_CALLS = "open-calls"
+    ORPHAN_RESULTS = "orphan-results"
+    IDS_OF_NINE = "ids-of-nine"
+    ID_ABSENT = "id-absent"
+    REASONING_ABSENT = "reasoning-absent"
+    EMPTY_TEXT = "empty-text"
+    TOOL_NAMES = "tool-names"
+    LAST_ROLE = "last-role"
+    SYSTEM_NOT_FIRST = "system-not-first"
+    NO_USER = "no-user"
+    SEVERAL_CALLS = "several-calls"
+    BROKEN_ARGUMENTS = "broken-arguments"
+    SIGNATURE_ABSENT = "signature-absent"
+    UNDECLARED_TOOL = "undeclared-tool"
+    NO_MENTION_OF_JSON = "no-mention-of-json"
+    CONTENT_ABSENT = "content-absent"
+
+
+_CAUSE_BY_STAGE = {
+    Stage.REQUEST: Cause.REQUEST,
+    Stage.RENDER: Cause.TEMPLATE,
+    Stage.COMPLETE: Cause.SERVER,
+    Stage.PARSE: Cause.OUTPUT,
+    Stage.CONTRACT: Cause.OUTPUT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class KnownError:
+    """A sentence that a program is known to say when a chat request fails.
+
+    Attributes:
+        says: The sentence as its maker writes it, whole or its telling part, with its variable parts in braces.
+        stage: Where in a run it arises.
+        means: What happened, in a sentence.
+        remedy: What to change, in a sentence; "" where nothing is known to help.
+        source: Where the sentence was found: a file of the program, or a public thread.
+        example: The sentence with values in its variable parts; "" where it has none, then it is its own example.
+        field: Path of the request field that it is about, with variable parts in braces; "" if it names none.
+        cause: What has to change; `None` for what the stage suggests.
+        look: What to look up in the request.
+        tried: The release on which it was raised for this table; "" where it was only read.
+        is_telling: Whether a text that says it is an error for that alone; not so for words that stand in any prose.
+    """
+
+    says: str
+    stage: Stage
+    means: str
+    remedy: str
+    source: str
+    example: str = ""
+    field: str = ""
+    cause: Cause | None = None
+    look: Look | None = None
+    tried: str = ""
+    is_telling: bool = True
+
+    @property
+    def is_about(self) -> Cause:
+        """What has to change."""
+        return self.cause if self.cause is not None else _CAUSE_BY_STAGE[self.stage]
+
+    @property
+    def link(self) -> str | None:
+        """Address of its source, where that is a page."""
+        return self.source if self.source.startswith("https://") else None
+
+    @property
+    def sample(self) -> str:
+        """The sentence with values in its variable parts."""
+        return self.example or self.says
+
+    @property
+    def literals(self) -> tuple[str, ...]:
+        """The parts that do not vary, in order."""
+        return tuple(part for part in _VARIABLE.sub("\0", self.says).split("\0") if part.strip())
+
+    @property
+    def weight(self) -> int:
+        """How many characters of it do not vary: of two sentences that fit, the heavier one is meant."""
+        return sum(map(len, self.literals))
+
+
+@lru_cache(maxsize=1024)
+def pattern_of(says: str) -> re.Pattern[str]:
+    """Return the pattern of a sentence; each variable part ends where what follows it is found first."""
+    parts: list[str] = []
+    position = 0
+    found = list(_VARIABLE.finditer(says))
+    for index, variable in enumerate(found):
+        parts.append(re.escape(says[position : variable.start()]))
+        position = variable.end()
+        stop = found[index + 1].start() if index + 1 < len(found) else len(says)
+        following = says[position:stop]
+        name, kind = variable[1], variable[2]
+        if kind is not None:
+            parts.append(f"(?P<{name}>{_KINDS[kind]})")
+        elif following:
+            parts.append(f"(?>(?P<{name}>.{{0,{_MOST}}}?){re.escape(following)})")
+            position = stop
+        else:
+            parts.append(f"(?P<{name}>.{{0,{_MOST}}})")
+    parts.append(re.escape(says[position:]))
+    return re.compile("".join(parts), re.IGNORECASE)

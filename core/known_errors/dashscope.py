@@ -1,0 +1,21 @@
+"""What DashScope says, the API of Qwen."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors.base import KnownError
+
+MAKER = "DashScope (Qwen)"
+
+SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "The tool_choice parameter does not support being set to required or object in thinking mode",
+        Stage.REQUEST,
+        "A call is demanded while the model thinks.",
+        "Send `tool_choice` as `auto`, or switch thinking off (`enable_thinking: false`).",
+        "https://github.com/cloudwego/eino/issues/994",
+        example="<400> InternalError.Algo.InvalidParameter: The tool_choice parameter does not support being set to "
+        "required or object in thinking mode",
+        field="tool_choice",
+    ),
+)

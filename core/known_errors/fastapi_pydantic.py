@@ -1,0 +1,54 @@
+"""What FastAPI and pydantic say for many Python servers."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors.base import Cause, KnownError
+
+MAKER = "FastAPI or pydantic"
+
+
+SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "Extra inputs are not permitted",
+        Stage.REQUEST,
+        "The server takes no fields that it does not know, and one was sent.",
+        "Leave the field out.",
+        "https://docs.pydantic.dev/latest/errors/validation_errors/#extra_forbidden",
+        is_telling=False,
+    ),
+    KnownError(
+        "Field required",
+        Stage.REQUEST,
+        "A field that must be there is missing.",
+        "Send the field.",
+        "https://docs.pydantic.dev/latest/errors/validation_errors/#missing",
+        is_telling=False,
+    ),
+    KnownError(
+        "Input should be a valid {kind}",
+        Stage.REQUEST,
+        "A field has a value of the wrong type.",
+        "Send a value of the type that the sentence names.",
+        "https://docs.pydantic.dev/latest/errors/validation_errors/",
+        example="Input should be a valid string",
+        is_telling=False,
+    ),
+    KnownError(
+        "JSON decode error",
+        Stage.REQUEST,
+        "The body of the request is not JSON.",
+        "Correct the body at the place that the sentence names.",
+        "https://fastapi.tiangolo.com/tutorial/handling-errors/",
+        is_telling=False,
+    ),
+    KnownError(
+        "Method Not Allowed",
+        Stage.REQUEST,
+        "The address exists, and does not take this method.",
+        "Check the server address: it must go up to and including `/v1`.",
+        "https://fastapi.tiangolo.com/tutorial/handling-errors/",
+        cause=Cause.ADDRESS,
+        is_telling=False,
+    ),
+)

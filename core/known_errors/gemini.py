@@ -1,0 +1,78 @@
+"""What Google's Gemini API says."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors.base import Cause, KnownError, Look
+
+MAKER = "Gemini"
+
+SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "Function call is missing a thought_signature in functionCall parts.",
+        Stage.REQUEST,
+        "A call in the history came with a signature, and was sent back without it.",
+        "Keep and send back the call as it came: the signature is in `extra_content.google.thought_signature` of the "
+        "tool call on the OpenAI route, in `thoughtSignature` of the part on Gemini's own.",
+        "https://github.com/rowboatlabs/rowboat/issues/694",
+        example="Function call is missing a thought_signature in functionCall parts. Additional data, function call "
+        "`default_api:read` , position 3.",
+        field="messages",
+        look=Look.SIGNATURE_ABSENT,
+    ),
+    KnownError(
+        "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
+        Stage.REQUEST,
+        "A call stands at the beginning of the history, or after another turn of the model.",
+        "Shorten the history where a turn of the user begins.",
+        "https://github.com/google-gemini/gemini-cli/issues/11814",
+        field="messages",
+        look=Look.ROLES_ALTERNATE,
+    ),
+    KnownError(
+        "number of function response parts is equal to the number of function call parts of the function call turn.",
+        Stage.REQUEST,
+        "Of several calls of one turn, not all have their result in the next turn.",
+        "Answer all calls of a turn in one turn.",
+        "https://github.com/google-gemini/gemini-cli/issues/16543",
+        example="Please ensure that the number of function response parts is equal to the number of function call "
+        "parts of the function call turn.",
+        field="messages",
+        look=Look.OPEN_CALLS,
+    ),
+    KnownError(
+        "Please ensure that function response turn comes immediately after a function call turn",
+        Stage.REQUEST,
+        "A result does not stand right after its call.",
+        "Keep call and result next to each other.",
+        "https://github.com/langchain-ai/langchain/issues/27799",
+        field="messages",
+        look=Look.ORPHAN_RESULTS,
+    ),
+    KnownError(
+        "Function calling with a response mime type: '{kind:word}' is unsupported",
+        Stage.REQUEST,
+        "This model does not take tools and a JSON answer together.",
+        "Drop the tools or the JSON format.",
+        "https://github.com/googleapis/python-genai/issues/867",
+        example="Function calling with a response mime type: 'application/json' is unsupported",
+        field="response_format",
+    ),
+    KnownError(
+        "Tool use with function calling is unsupported",
+        Stage.REQUEST,
+        "Built-in tools and declared functions do not go together here.",
+        "Send one kind per request.",
+        "https://github.com/symfony/ai/issues/803",
+        field="tools",
+    ),
+    KnownError(
+        "Malformed function call: {text}",
+        Stage.COMPLETE,
+        "The model wrote code, or a call that the API cannot read, and the API gives no answer.",
+        "Ask again; the calling mode `ANY` (`tool_choice: required`) holds the output to the tools.",
+        "https://github.com/googleapis/python-aiplatform/issues/4472",
+        example="Malformed function call: print(default_api.read(path='a'))",
+        cause=Cause.OUTPUT,
+    ),
+)

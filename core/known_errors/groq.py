@@ -1,0 +1,46 @@
+"""What Groq's API says."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors.base import KnownError, Look
+
+MAKER = "Groq"
+
+SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
+        Stage.PARSE,
+        "The model wrote a call that the API could not read; what it wrote is in `failed_generation`.",
+        "Ask again, with a lower temperature if it stays so; the call can often be read from `failed_generation`.",
+        "https://github.com/groq/groq-typescript/issues/28",
+    ),
+    KnownError(
+        "attempted to call tool '{name}' which was not in request.tools",
+        Stage.CONTRACT,
+        "The model called a tool that the request does not declare.",
+        "Declare the tool, name the tools in the prompt as they are declared, or ask again.",
+        "https://github.com/mastra-ai/mastra/issues/9688",
+        example="Tool call validation failed: tool call validation failed: attempted to call tool 'search' which was "
+        "not in request.tools",
+        field="tools",
+        look=Look.UNDECLARED_TOOL,
+    ),
+    KnownError(
+        "Failed to generate JSON. Please adjust your prompt. See 'failed_generation' for more details.",
+        Stage.PARSE,
+        "JSON was asked for, and what the model wrote is not JSON; it is in `failed_generation`.",
+        "Ask again, send a schema, or allow more tokens where the text ends early.",
+        "https://github.com/thepersonalaicompany/amurex-backend/issues/38",
+    ),
+    KnownError(
+        "for 'role:tool' the following must be satisfied[('messages.{index:int}.tool_call_id'",
+        Stage.REQUEST,
+        "A tool message has no id of its call.",
+        "Send `tool_call_id` with every tool message; a proxy may take it out.",
+        "https://github.com/hackclub/ai/issues/22",
+        example="'messages.2' : for 'role:tool' the following must be satisfied[('messages.2.tool_call_id' : property "
+        "'tool_call_id' is missing)]",
+        field="messages[{index}]",
+    ),
+)

@@ -1,0 +1,29 @@
+"""What LangChain says by itself."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors.base import Cause, KnownError, Look
+
+MAKER = "LangChain"
+
+SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "Function {name:word} arguments: {text} are not valid JSON.",
+        Stage.PARSE,
+        "The arguments that the model wrote for a call are not JSON.",
+        "Ask again; where the text ends early, raise `max_tokens`.",
+        "https://docs.langchain.com/oss/python/langchain/errors/OUTPUT_PARSING_FAILURE",
+        example='Function get_weather arguments: {"city": are not valid JSON. Received JSONDecodeError',
+    ),
+    KnownError(
+        "Found AIMessages with tool_calls that do not have a corresponding ToolMessage.",
+        Stage.REQUEST,
+        "Calls in the history have no result.",
+        "Add a `ToolMessage` for each call, also where a tool failed.",
+        "https://docs.langchain.com/oss/python/langchain/errors/INVALID_CHAT_HISTORY",
+        field="messages",
+        cause=Cause.CLIENT,
+        look=Look.OPEN_CALLS,
+    ),
+)

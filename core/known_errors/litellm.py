@@ -1,0 +1,106 @@
+"""What LiteLLM says before a provider is asked. Read in release 1.109.1."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors.base import Cause, KnownError, Look
+
+MAKER = "LiteLLM"
+
+_UTILS = "litellm/utils.py"
+_FACTORY = "litellm/litellm_core_utils/prompt_templates/factory.py"
+
+SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "does not support parameters: {names}, for model=",
+        Stage.REQUEST,
+        "LiteLLM knows that this provider does not take some of the fields.",
+        "Leave these fields out, or set `litellm.drop_params` (in the proxy: `drop_params: true`).",
+        f"{_UTILS}: get_optional_params",
+        example="UnsupportedParamsError: groq does not support parameters: ['logit_bias'], for model=llama-3. To drop "
+        "these, set `litellm.drop_params=True`",
+        cause=Cause.CLIENT,
+    ),
+    KnownError(
+        "LLM Provider NOT provided. Pass in the LLM provider you are trying to call. You passed model={model}",
+        Stage.REQUEST,
+        "LiteLLM cannot see in the model's name whose it is.",
+        "Put the provider before the model's name, as in `hosted_vllm/NAME` or `openai/NAME`.",
+        "litellm/litellm_core_utils/get_llm_provider_logic.py: get_llm_provider",
+        example="LLM Provider NOT provided. Pass in the LLM provider you are trying to call. You passed model=my-qwen",
+        field="model",
+        cause=Cause.CLIENT,
+    ),
+    KnownError(
+        "Invalid message at index {index:int}. Please ensure all messages are valid OpenAI chat completion messages.",
+        Stage.REQUEST,
+        "A message lacks a field that it must have.",
+        "Correct that message: it needs a `role`, and `content` in the form of its role.",
+        f"{_UTILS}: validate_chat_completion_user_messages",
+        example="Invalid message at index 3. Please ensure all messages are valid OpenAI chat completion messages.",
+        field="messages[{index}]",
+        cause=Cause.CLIENT,
+    ),
+    KnownError(
+        "Invalid tool choice, tool_choice={value}. Please ensure tool_choice follows the OpenAI spec",
+        Stage.REQUEST,
+        "`tool_choice` has a shape that is not OpenAI's.",
+        'Send `none`, `auto`, `required` or `{"type": "function", "function": {"name": NAME}}`.',
+        f"{_UTILS}: validate_chat_completion_tool_choice",
+        example="Invalid tool choice, tool_choice={'name': 'f'}. Please ensure tool_choice follows the OpenAI spec",
+        field="tool_choice",
+        cause=Cause.CLIENT,
+    ),
+    KnownError(
+        "Invalid first message. Should always start with 'role'='user' for Anthropic.",
+        Stage.REQUEST,
+        "The history begins with another role than the user's, which Anthropic does not take.",
+        "Begin with a message of the user, or let LiteLLM add one (`modify_params`).",
+        f"{_FACTORY}: anthropic_messages_pt_xml",
+        field="messages[0].role",
+        cause=Cause.CLIENT,
+    ),
+    KnownError(
+        "Anthropic requires at least one non-system message.",
+        Stage.REQUEST,
+        "Only system text was sent.",
+        "Add a message of the user.",
+        f"{_FACTORY}: anthropic_messages_pt",
+        field="messages",
+        cause=Cause.CLIENT,
+        look=Look.NO_USER,
+    ),
+    KnownError(
+        "Missing corresponding tool call for tool response message.",
+        Stage.REQUEST,
+        "LiteLLM finds no call for a tool result while it translates the history for Gemini.",
+        "Keep the message with the call when the history is shortened.",
+        f"{_FACTORY}: convert_to_gemini_tool_call_result",
+        field="messages",
+        cause=Cause.CLIENT,
+        look=Look.ORPHAN_RESULTS,
+    ),
+    KnownError(
+        "Unable to convert openai tool calls={calls} to {provider:word} tool calls. Received error={why}",
+        Stage.REQUEST,
+        "LiteLLM cannot translate the calls of a message in the history for this provider, most often as their "
+        "arguments are not JSON.",
+        "Send back valid JSON as the arguments of every call; a call without arguments has `{}`.",
+        f"{_FACTORY}: convert_to_gemini_tool_call_invoke",
+        example="Unable to convert openai tool calls=[{'id': 'c1', 'function': {'name': 'f', 'arguments': ''}}] to "
+        "bedrock tool calls. Received error=Expecting value: line 1 column 1 (char 0)",
+        field="messages",
+        cause=Cause.CLIENT,
+        look=Look.BROKEN_ARGUMENTS,
+    ),
+    KnownError(
+        "thinking.budget_tokens must be a number, got {kind:word}",
+        Stage.REQUEST,
+        "The budget for thinking is not a number.",
+        "Send `thinking.budget_tokens` as a number.",
+        "litellm/litellm_core_utils/reasoning_effort_utils.py: non_numeric_thinking_budget_error",
+        example="thinking.budget_tokens must be a number, got str.",
+        field="thinking.budget_tokens",
+        cause=Cause.CLIENT,
+    ),
+)

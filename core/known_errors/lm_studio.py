@@ -1,0 +1,66 @@
+"""What LM Studio says."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors.base import Cause, KnownError
+
+MAKER = "LM Studio"
+
+_ISSUES = "https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues"
+
+SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "Error rendering prompt with jinja template: {why}",
+        Stage.RENDER,
+        "The chat template of the model failed, or refused the messages.",
+        "Read the words in quotation marks, which are the template's; the template can be replaced in the settings "
+        "of the model.",
+        f"{_ISSUES}/1586",
+        example='Error rendering prompt with jinja template: "Unknown test: mapping".',
+        is_telling=False,
+    ),
+    KnownError(
+        "Unknown StringValue filter: {name:word}",
+        Stage.RENDER,
+        "The template uses a filter that this template engine does not have.",
+        "Take the filter out of the template, in the settings of the model.",
+        f"{_ISSUES}/1342",
+        example="Unknown StringValue filter: safe",
+        cause=Cause.SETTING,
+    ),
+    KnownError(
+        "Unknown test: {name:word}",
+        Stage.RENDER,
+        "The template uses a test that this template engine does not have.",
+        "Use a template without that test.",
+        "https://github.com/zed-industries/zed/issues/45379",
+        example="Unknown test: sequence",
+        cause=Cause.SETTING,
+    ),
+    KnownError(
+        "Invalid tool_choice type: '{kind:word}'. Supported string values:",
+        Stage.REQUEST,
+        "A tool cannot be forced by name here.",
+        "Send that one tool alone, with `tool_choice` as `required`.",
+        f"{_ISSUES}/670",
+        example="Invalid tool_choice type: 'object'. Supported string values: none, auto, required",
+        field="tool_choice",
+    ),
+    KnownError(
+        "'response_format.type' must be 'json_schema' or 'text'",
+        Stage.REQUEST,
+        "There is no JSON mode without a schema here.",
+        "Send a schema, as `json_schema`.",
+        "https://github.com/LoadShine/tada/issues/16",
+        field="response_format.type",
+    ),
+    KnownError(
+        "Failed to parse tool call: {why}",
+        Stage.PARSE,
+        "The text of a call could not be read, and the server leaves the call out of its answer.",
+        "Look where the arguments break off: allow more tokens if they end early, and ask again.",
+        f"{_ISSUES}/942",
+        example="Failed to parse tool call: Unexpected end of content",
+    ),
+)

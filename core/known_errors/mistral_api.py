@@ -1,0 +1,31 @@
+"""What Mistral's API says around the sentences of mistral-common: its types and codes."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors.base import KnownError, Look
+
+MAKER = "Mistral's API"
+
+SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "invalid_request_message_order",
+        Stage.REQUEST,
+        "Messages follow each other in an order that the API does not take, such as a user right after a tool result.",
+        "Put a message of the assistant between a result and the user, and join neighbours of one role.",
+        "https://github.com/datapizza-labs/datapizza-ai/issues/98",
+        field="messages",
+        look=Look.ROLES_ALTERNATE,
+        is_telling=False,
+    ),
+    KnownError(
+        "invalid_function_call",
+        Stage.REQUEST,
+        "A call in the history has an id of another form than the API takes.",
+        "Give each call an id of nine letters or digits, the same one in its result.",
+        "https://github.com/nearai/ironclaw/issues/1241",
+        field="messages",
+        look=Look.IDS_OF_NINE,
+        is_telling=False,
+    ),
+)

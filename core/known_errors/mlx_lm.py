@@ -1,0 +1,74 @@
+"""What mlx-lm's server says. Read in release 0.32.2."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors.base import KnownError
+
+MAKER = "mlx-lm"
+
+SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "Only 'text' content type is supported.",
+        Stage.RENDER,
+        "A message holds a part that is not text.",
+        "Send text parts alone.",
+        "mlx_lm/server.py: process_message_content",
+        field="messages",
+    ),
+    KnownError(
+        "Images must be data URLs or http(s) URLs.",
+        Stage.REQUEST,
+        "The address of an image is of another kind.",
+        "Send the image as a `data:` URL, or an address with http or https.",
+        "mlx_lm/server.py: _decode_image",
+        field="messages",
+    ),
+    KnownError(
+        "Invalid JSON in request body: {why}",
+        Stage.REQUEST,
+        "The body of the request is not JSON.",
+        "Correct the body at the place that the sentence names.",
+        "mlx_lm/server.py: APIHandler.do_POST",
+        example="Invalid JSON in request body: Expecting value: line 1 column 9 (char 8)",
+    ),
+    KnownError(
+        "Request should be a JSON dictionary",
+        Stage.REQUEST,
+        "The body of the request is JSON, but not an object.",
+        "Send an object.",
+        "mlx_lm/server.py: APIHandler.do_POST",
+    ),
+    KnownError(
+        "{name:word} must be of type {kind:word}",
+        Stage.REQUEST,
+        "A field of the request has a value of the wrong type.",
+        "Send a value of the type that the sentence names.",
+        "mlx_lm/server.py: APIHandler._validate",
+        example="max_tokens must be of type int",
+        field="{name}",
+        is_telling=False,
+    ),
+    KnownError(
+        "Could not parse tool call from: {text}",
+        Stage.PARSE,
+        "A call in Mistral's notation lacks its name or its arguments.",
+        "Look at the text that the sentence quotes; ask again.",
+        "mlx_lm/tool_parsers/mistral.py: _parse_json_calls",
+        example='Could not parse tool call from: {"name": "f"}',
+    ),
+    KnownError(
+        "No function provided.",
+        Stage.PARSE,
+        "Between the markers of a call stands nothing that the parser for Gemma's notation takes for a function.",
+        "Check that the model's tool parser is the right one, and look at the raw output.",
+        "mlx_lm/tool_parsers/function_gemma.py: parse_tool_call",
+    ),
+    KnownError(
+        "No tool call arguments found.",
+        Stage.PARSE,
+        "A call in Kimi K2's notation has no part for its arguments.",
+        "Look at the raw output; ask again.",
+        "mlx_lm/tool_parsers/kimi_k2.py: _parse_single_tool",
+    ),
+)

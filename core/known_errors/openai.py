@@ -1,0 +1,131 @@
+"""What OpenAI's API says; compatible servers repeat much of it word for word."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors.base import Cause, KnownError, Look
+
+MAKER = "OpenAI"
+
+SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'.",
+        Stage.REQUEST,
+        "Calls in the history have no result.",
+        "Add a tool message for each id that the sentence lists, right after the message that makes the calls.",
+        "https://github.com/aliasrobotics/cai/issues/111",
+        example="An assistant message with 'tool_calls' must be followed by tool messages responding to each "
+        "'tool_call_id'. The following tool_call_ids did not have response messages: call_7",
+        field="messages",
+        look=Look.OPEN_CALLS,
+    ),
+    KnownError(
+        "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+        Stage.REQUEST,
+        "A tool result has no call before it.",
+        "Keep the message that made the call, or drop the result.",
+        "https://github.com/smarter-sh/smarter/issues/264",
+        example="Invalid parameter: messages with role 'tool' must be a response to a preceeding message with "
+        "'tool_calls'.",
+        field="messages",
+        look=Look.ORPHAN_RESULTS,
+    ),
+    KnownError(
+        "Invalid 'tools[{index:int}].function.name': string does not match pattern.",
+        Stage.REQUEST,
+        "A tool's name holds a character that is not allowed, such as a dot, a slash or a blank.",
+        "Rename the tool to letters, digits, `_` and `-`, and map the name back when a call comes.",
+        "https://github.com/brekkylab/ailoy/pull/109",
+        example="Invalid 'tools[0].function.name': string does not match pattern. Expected a string that matches the "
+        "pattern '^[a-zA-Z0-9_-]+$'.",
+        field="tools[{index}].function.name",
+        look=Look.TOOL_NAMES,
+    ),
+    KnownError(
+        "Invalid schema for response_format '{name}': In context={path}, 'additionalProperties' is required to be",
+        Stage.REQUEST,
+        "A strict schema leaves an object open.",
+        "Set `additionalProperties` to false in every object of the schema.",
+        "https://github.com/moeru-ai/xsai/issues/202",
+        example="Invalid schema for response_format 'answer': In context=('properties', 'a'), 'additionalProperties' "
+        "is required to be supplied and to be false.",
+        field="response_format.json_schema.schema",
+    ),
+    KnownError(
+        "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
+        Stage.REQUEST,
+        "JSON mode is asked for, and no message says so.",
+        "Ask for JSON in a message, or send a schema.",
+        "https://github.com/mem0ai/mem0/issues/3559",
+        field="response_format.type",
+        look=Look.NO_MENTION_OF_JSON,
+    ),
+    KnownError(
+        "Unsupported parameter: '{name:word}' is not supported with this model.",
+        Stage.REQUEST,
+        "This model does not take the field; models that reason know `max_completion_tokens` in place of `max_tokens`.",
+        "Leave the field out, or use the name that the sentence gives.",
+        "https://github.com/fish2018/YPrompt/issues/26",
+        example="Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' "
+        "instead.",
+        field="{name}",
+    ),
+    KnownError(
+        "Item '{id:word}' of type 'reasoning' was provided without its required following item.",
+        Stage.REQUEST,
+        "The input holds a reasoning item without the message or call that came after it.",
+        "Send both back, or neither.",
+        "https://github.com/vercel/ai/issues/7099",
+        example="Item 'rs_7' of type 'reasoning' was provided without its required following item.",
+        field="input",
+    ),
+    KnownError(
+        "No tool output found for function call {id:word}",
+        Stage.REQUEST,
+        "The input holds a call without its output.",
+        "Add the `function_call_output` with the same `call_id`.",
+        "https://github.com/router-for-me/CLIProxyAPI/issues/2368",
+        example="No tool output found for function call call_7.",
+        field="input",
+        look=Look.OPEN_CALLS,
+    ),
+    KnownError(
+        "No tool call found for function call output with call_id {id:word}",
+        Stage.REQUEST,
+        "The input holds the output of a call that is not in it.",
+        "Keep the `function_call` item with the same `call_id` before its output.",
+        "https://github.com/microsoft/vscode/issues/320060",
+        example="No tool call found for function call output with call_id call_7.",
+        field="input",
+        look=Look.ORPHAN_RESULTS,
+    ),
+    KnownError(
+        "Item with id '{id:word}' not found. Items are not persisted when",
+        Stage.REQUEST,
+        "The input refers to a stored item, and nothing is stored.",
+        "Set `store` to true, or send the item itself in place of its id.",
+        "https://github.com/earendil-works/pi/issues/5059",
+        example="Item with id 'rs_7' not found. Items are not persisted when `store` is set to false.",
+        field="store",
+    ),
+    KnownError(
+        "You exceeded your current quota",
+        Stage.REQUEST,
+        "The account has no credit left, or has reached its limit for the month.",
+        "Look at plan and billing of the account whose key was sent: waiting does not help.",
+        "https://platform.openai.com/docs/guides/error-codes",
+        example="You exceeded your current quota, please check your plan and billing details.",
+        cause=Cause.QUOTA,
+    ),
+    KnownError(
+        "maximum context length is {limit:int} tokens. However, you requested {asked:int} tokens",
+        Stage.REQUEST,
+        "Prompt and answer together are longer than the model's window.",
+        "Shorten the messages or the tools, or lower `max_tokens`.",
+        "https://platform.openai.com/docs/guides/error-codes",
+        example="This model's maximum context length is 4097 tokens. However, you requested 5000 tokens (4000 in the "
+        "messages, 1000 in the completion).",
+        field="messages",
+        cause=Cause.CONTEXT,
+    ),
+)

@@ -1,0 +1,38 @@
+"""What OpenAI's Python client says by itself. Read in release 3.52.0."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors.base import Cause, KnownError
+
+MAKER = "OpenAI's Python client"
+
+SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "Could not parse response content as the length limit was reached",
+        Stage.COMPLETE,
+        "The answer was cut by the token limit before its document was whole.",
+        "Raise `max_tokens`, or ask for less.",
+        "openai/_exceptions.py: LengthFinishReasonError.__init__",
+        field="max_tokens",
+        cause=Cause.OUTPUT,
+    ),
+    KnownError(
+        "Could not parse response content as the request was rejected by the content filter",
+        Stage.COMPLETE,
+        "The provider's content filter withheld the answer.",
+        "Change the text that trips the filter, or the filter's setting.",
+        "openai/_exceptions.py: ContentFilterFinishReasonError.__init__",
+        cause=Cause.POLICY,
+    ),
+    KnownError(
+        "`{name:word}` is not strict. Only `strict` function tools can be auto-parsed",
+        Stage.REQUEST,
+        "`parse` reads the arguments of strict tools alone.",
+        "Set `strict` to true in every tool, or use `create`.",
+        "openai/lib/_parsing/_completions.py: validate_input_tools",
+        example="`get_weather` is not strict. Only `strict` function tools can be auto-parsed",
+        field="tools",
+        cause=Cause.CLIENT,
+    ),
+)

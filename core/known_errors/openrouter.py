@@ -1,0 +1,38 @@
+"""What OpenRouter says."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors.base import Cause, KnownError
+
+MAKER = "OpenRouter"
+
+SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "No endpoints found that support tool use.",
+        Stage.REQUEST,
+        "No provider of that model takes tools.",
+        "Choose a model that is listed with tools, or send the request without `tools`.",
+        "https://github.com/evalstate/fast-agent/issues/122",
+        field="tools",
+        cause=Cause.SETTING,
+    ),
+    KnownError(
+        "No endpoints found that can handle the requested parameters.",
+        Stage.REQUEST,
+        "With these fields and filters no provider is left.",
+        "Take `require_parameters` out, or the field that no provider takes.",
+        "https://github.com/block/buzz/issues/3018",
+        field="provider",
+        cause=Cause.SETTING,
+    ),
+    KnownError(
+        "No endpoints found matching your data policy",
+        Stage.REQUEST,
+        "The privacy settings of the account leave no provider of that model.",
+        "Change the data policy of the account, or choose another model.",
+        "https://openrouter.ai/docs/faq",
+        field="model",
+        cause=Cause.SETTING,
+    ),
+)

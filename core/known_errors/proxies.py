@@ -1,0 +1,43 @@
+"""What stands before a server says: nginx, Caddy, Cloudflare, and the libraries that they are made of."""
+
+from __future__ import annotations
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors.base import Cause, KnownError
+
+MAKER = "a proxy before the server"
+
+SENTENCES: tuple[KnownError, ...] = (
+    KnownError(
+        "Client sent an HTTP request to an HTTPS server.",
+        Stage.REQUEST,
+        "The address says http, and the port speaks https.",
+        "Write `https://` in the address.",
+        "Go, net/http",
+        cause=Cause.ADDRESS,
+    ),
+    KnownError(
+        "The plain HTTP request was sent to HTTPS port",
+        Stage.REQUEST,
+        "The address says http, and the port speaks https.",
+        "Write `https://` in the address.",
+        "nginx, ngx_http_special_response",
+        cause=Cause.ADDRESS,
+    ),
+    KnownError(
+        "413 Request Entity Too Large",
+        Stage.REQUEST,
+        "The proxy takes no body of that size.",
+        "Raise the proxy's limit (`client_max_body_size` of nginx), or send less.",
+        "nginx, ngx_http_special_response",
+        cause=Cause.SETTING,
+    ),
+    KnownError(
+        "upstream connect error or disconnect/reset before headers.",
+        Stage.COMPLETE,
+        "The proxy did not get through to the server after it.",
+        "Look whether the server runs, and at its log.",
+        "Envoy",
+        cause=Cause.SERVER,
+    ),
+)

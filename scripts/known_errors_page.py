@@ -1,0 +1,76 @@
+"""Write docs/known-errors.md from the tables of known sentences.
+
+python scripts/known_errors_page.py            write
+python scripts/known_errors_page.py --check    say whether it is out of date, exit 1 if so
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from prompt_debugger.core.known_errors import KNOWN_ERRORS, KnownError  # noqa: E402  # the checkout comes first
+
+PAGE = ROOT / "docs" / "known-errors.md"
+_HEAD = """\
+# Known errors
+
+Sentences that servers, vendors, chat templates and clients are known to say when a chat request fails. Paste one, with
+or without what stands around it, into the page or into `prompt-debugger inspect -`: it says who says it, at which
+stage, what it means and what helps. With the request beside it, the field or message is looked up that it is about.
+
+{count} sentences of {makers} makers. Parts in braces vary. *Tried* means that the sentence was raised on that release
+for this table; the others were read in the source that is named, and their wording may have changed since. A maker is
+a file in `core/known_errors/`; `scripts/known_errors_page.py` writes this page.
+"""
+
+
+def page() -> str:
+    """Return the page."""
+    count = sum(map(len, KNOWN_ERRORS.values()))
+    parts = [_HEAD.format(count=count, makers=len(KNOWN_ERRORS))]
+    for maker, errors in sorted(KNOWN_ERRORS.items(), key=lambda item: item[0].lower()):
+        parts.append(f"\n## {maker[:1].upper()}{maker[1:]}\n\n{_table(errors)}")
+    return "".join(parts)
+
+
+def _table(errors: tuple[KnownError, ...]) -> str:
+    head = "| sentence | stage | what it means | what helps | source |\n|---|---|---|---|---|\n"
+    return head + "".join(_row(error) for error in errors)
+
+
+def _row(error: KnownError) -> str:
+    field = f" Field: `{error.field}`." if error.field else ""
+    source = f"[thread]({error.link})" if error.link else f"`{error.source}`"
+    tried = f"; tried on {error.tried}" if error.tried else ""
+    cells = (
+        _code(error.says),
+        error.stage.value,
+        f"{error.means}{field}",
+        error.remedy or "Not known.",
+        source + tried,
+    )
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n"
+
+
+def _code(text: str) -> str:
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+
+def main(arguments: list[str]) -> int:
+    """Write the page, or check it."""
+    if "--check" in arguments:
+        is_stale = not PAGE.is_file() or PAGE.read_text(encoding="utf-8") != page()
+        if is_stale:
+            print("docs/known-errors.md is out of date. Run `make docs`.", file=sys.stderr)
+        return int(is_stale)
+    PAGE.write_text(page(), encoding="utf-8")
+    print(f"{sum(map(len, KNOWN_ERRORS.values()))} sentences → {PAGE.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

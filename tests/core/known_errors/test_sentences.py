@@ -1,0 +1,134 @@
+"""The tables of known sentences: each is found by its example, by nothing else, and says what it is for."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from prompt_debugger.core.base.types import Stage
+from prompt_debugger.core.known_errors import KNOWN_ERRORS, Cause, KnownError, recognise_error
+from prompt_debugger.core.known_errors.base import pattern_of
+from tests.attacks.growth import grows_linearly
+
+ALL = [(maker, error) for maker, errors in KNOWN_ERRORS.items() for error in errors]
+every_sentence = pytest.mark.parametrize(
+    ("maker", "error"), ALL, ids=[f"{maker}: {error.says[:50]}" for maker, error in ALL]
+)
+
+
+def test_every_maker_has_sentences() -> None:
+    assert len(ALL) >= 200
+    assert all(KNOWN_ERRORS.values())
+    assert len({error.says for _, error in ALL}) == len(ALL)
+
+
+@every_sentence
+def test_the_example_is_recognised_as_this_sentence(maker: str, error: KnownError) -> None:
+    found = recognise_error(error.sample)
+
+    assert found is not None
+    assert (found.maker, found.error) == (maker, error)
+
+
+@every_sentence
+def test_it_is_recognised_within_other_words_and_over_broken_lines(maker: str, error: KnownError) -> None:
+    broken = error.sample.replace(" ", "\n   ", 3)
+
+    found = recognise_error(f"BadRequestError: Error code: 400 - oh no. {broken} (request id 12)")
+
+    assert found is not None
+    assert found.error is error
+
+
+@every_sentence
+def test_half_a_sentence_is_another_one(maker: str, error: KnownError) -> None:
+    longest = max(error.literals, key=len).strip()
+    half = error.sample.replace(longest, longest[: len(longest) // 2])
+
+    found = recognise_error(half)
+
+    assert found is None or found.error is not error
+
+
+@every_sentence
+def test_it_says_what_it_means_in_our_words(maker: str, error: KnownError) -> None:
+    for text in (error.means, error.remedy):
+        assert text == text.strip()
+        assert not text or (text[0].isupper() or text[0] == "`")
+        assert not text or text.endswith(".")
+        assert not re.search(r"\b(?:is none of|behind)\b", text)
+    assert error.means
+    assert error.source
+
+
+@every_sentence
+def test_its_field_is_a_path_of_its_own_parts(maker: str, error: KnownError) -> None:
+    parts = set(re.findall(r"\{([a-z_]+)\}", error.field))
+
+    assert parts <= set(pattern_of(error.says).groupindex)
+    assert re.fullmatch(r"(?:[A-Za-z_{}]+(?:\[[\d{}a-z]*\])*(?:\.|$))*", error.field)
+
+
+@every_sentence
+def test_a_sentence_with_variable_parts_has_an_example_of_them(maker: str, error: KnownError) -> None:
+    has_parts = bool(pattern_of(error.says).groupindex)
+
+    assert not has_parts or error.example
+    assert not re.search(r"\{[a-z_]+(?::int|:word)?\}", error.sample)
+
+
+PROSE = [
+    "Hello, how can I help you today?",
+    "The weather in Paris is fine, and the model says so.",
+    "def render(messages):\n    raise ValueError('no messages')",
+    json.dumps({"messages": [{"role": "user", "content": "Which tools does llama.cpp support?"}]}),
+    "TypeError: 'NoneType' object is not subscriptable",
+    "AttributeError: 'dict' object has no attribute 'items_'",
+    "tool_choice",
+    "",
+]
+
+
+@pytest.mark.parametrize("text", PROSE)
+def test_other_texts_say_nothing_that_is_known(text: str) -> None:
+    assert recognise_error(text) is None
+
+
+def test_parts_fill_the_field() -> None:
+    found = recognise_error("Missing `reasoning_content` field in the assistant message at message index 5. See there.")
+
+    assert found is not None
+    assert found.field == "messages[5].reasoning_content"
+
+
+def test_of_two_sentences_that_fit_the_longer_one_is_meant() -> None:
+    found = recognise_error("After the optional system message, conversation roles must alternate user/assistant/...")
+
+    assert found is not None
+    assert found.error.says.startswith("After the optional")
+
+
+def test_the_sentence_is_cut_out_of_what_stands_around_it() -> None:
+    text = "rpc error: code = 3 desc = \n---\nError: Jinja Exception: System message must be at the beginning. Bye."
+
+    found = recognise_error(text)
+
+    assert found is not None
+    assert found.said == "System message must be at the beginning"
+
+
+def test_stages_suggest_a_cause() -> None:
+    error = KnownError("a", Stage.PARSE, "b", "c", "d")
+
+    assert (error.is_about, error.link, error.sample) == (Cause.OUTPUT, None, "a")
+
+
+HOSTILE = sorted({error.says.split("{")[0] for _, error in ALL if "{" in error.says and not error.says.startswith("{")})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", HOSTILE)
+def test_a_sentence_that_begins_for_ever_is_searched_in_linear_time(start: str) -> None:
+    assert grows_linearly(lambda size: recognise_error(start * size), first=50, tries=2, doublings=6)
