@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from prompt_debugger.core.base.errors import RequestError, shorten
-from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, ChatResult, JSONObject, Refusal
 from prompt_debugger.core.complete.answers import read_chat
 from prompt_debugger.core.complete.backends.error_words import words_of
@@ -17,6 +16,7 @@ from prompt_debugger.core.evidence.answer import Answer
 from prompt_debugger.core.evidence.dialects import dialect_of_answer, dialect_of_event
 from prompt_debugger.core.evidence.events import Events, events_of_objects, events_of_sse
 from prompt_debugger.core.evidence.json_of import json_lines, json_of
+from prompt_debugger.core.evidence.server_errors import error_of_value
 from prompt_debugger.core.evidence.shapes import Shaped, chunks_of_deltas, is_chunk, shape_answer
 
 _GATHERED = "The message was put together from a stream."
@@ -92,12 +92,8 @@ def read_stream(text: str) -> Answer:
 
 
 def refusal_of(value: JSONObject) -> Refusal:
-    """Return an error that came in place of an answer; the status is 0 where it is not said."""
-    words = words_of(value)
-    error = as_object(value.get("error"))
-    codes = (error.get("status"), error.get("code"), value.get("status"), value.get("code"), value.get("status_code"))
-    status = next((code for code in codes if type(code) is int and 100 <= code < 600), 0)
-    return Refusal(status, words or shorten(value, 400), text_of(error.get("param")))
+    """Return an error that came in place of an answer."""
+    return error_of_value(value) or Refusal(None, words_of(value) or shorten(value, 400))
 
 
 def is_error(value: JSON) -> bool:

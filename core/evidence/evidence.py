@@ -157,7 +157,10 @@ def merge(pieces: Sequence[Evidence], form: Form, words: str) -> Evidence:
         found = next((value for piece in pieces if (value := getattr(piece, field.name))), None)
         if found is not None:
             whole = replace(whole, **{field.name: found})
-    return replace(whole, notes=tuple(dict.fromkeys(note for piece in pieces for note in piece.notes)))
+    reason = next((piece.raw_reason for piece in pieces if piece.raw), "")  # which is of that raw output alone
+    return replace(
+        whole, raw_reason=reason, notes=tuple(dict.fromkeys(note for piece in pieces for note in piece.notes))
+    )
 
 
 def _stop_by_protocol(evidence: Evidence) -> tuple[str, ...]:

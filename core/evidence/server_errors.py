@@ -33,7 +33,7 @@ _ALONE = 2_000  # characters of a text that may be an error without looking like
 
 _HEAD = re.compile(r"\A\s{0,9}(?:< )?HTTP/[\d.]{1,3} (\d{3})\b[^\n]*\n")
 _STATUS = re.compile(
-    r"(?:status(?: code)?|error code|non-2xx|HTTP|code=)\s{0,2}[:=]?\s{0,2}([45]\d\d)\b"
+    r"(?:status(?: code)?|error code|non-2xx|HTTP(?:/[\d.]{1,3})?|code=)\s{0,2}[:=]?\s{0,2}([45]\d\d)\b"
     r"|\b([45]\d\d) (?:Bad Request|Unauthorized|Payment Required|Forbidden|Not Found|Method Not Allowed|Conflict|"
     r"Request Entity Too Large|Unprocessable|Too Many Requests|Internal Server Error|Bad Gateway|Service Unavailable|"
     r"Gateway Time)"
@@ -164,8 +164,10 @@ def _of_head(text: str) -> FoundError | None:
     _, _, body = text.replace("\r\n", "\n").partition("\n\n")
     found = error_of_value(json_of(body), status)
     if found is None:
-        said = title_of_page("", body) or " ".join(body.split()) or head[0].strip()
-        found = Refusal(status, said)
+        said = title_of_page("", body) or " ".join(body.split())
+        found = Refusal(status, said) if said else None
+    if found is None:
+        return None
     return FoundError(found, 0.95)
 
 
@@ -206,7 +208,9 @@ def _of_body_within(text: str) -> FoundError | None:
     if len(text) > _ALONE * 10 or text.lstrip().startswith(("{", "[")):
         return None
     body = _body_in(text)
-    return None if body is None else FoundError(_with(body, _status_in(text), None), 0.85)
+    if body is None or ('"messages"' in text and "messages" not in body.message):
+        return None  # there is more in it than an error: its blocks are read one by one
+    return FoundError(_with(body, _status_in(text), None), 0.85)
 
 
 def _of_sentence(text: str) -> FoundError | None:

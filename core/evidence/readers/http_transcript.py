@@ -78,7 +78,7 @@ def _with_response(evidence: Evidence, part: _Part) -> Evidence:
     if part.status < 400:
         return with_answer(evidence, read_answer(part.body))
     value = json_of(part.body)
-    refusal = refusal_of(value) if isinstance(value, dict) else Refusal(0, part.body[:2_000])
+    refusal = refusal_of(value) if isinstance(value, dict) else Refusal(None, part.body[:2_000])
     words = f"{evidence.words}, answered with {part.status}"
     return replace(evidence, words=words, error=replace(refusal, status=part.status))
 

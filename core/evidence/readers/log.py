@@ -23,6 +23,7 @@ from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.log_lines import Entry, What, find_entries, has_entries
 from prompt_debugger.core.evidence.printed_objects import answer_of
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
+from prompt_debugger.core.evidence.server_errors import error_of_text
 from prompt_debugger.core.evidence.taking import with_answer
 from prompt_debugger.core.formats import CONTROL_TOKEN, TABLES
 from prompt_debugger.core.request import body_text, read_request
@@ -56,7 +57,17 @@ def _read(paste: Paste) -> Evidence:
         if len(groups) > 1:
             words = f"{evidence.words}, request {paste.row} of {len(groups):,} from the end"
             evidence = replace(evidence, words=words, row=paste.row, rows=len(groups))
-    return _with_server(evidence, entries, engine)
+    return _with_server(_with_error(evidence, paste), entries, engine)
+
+
+def _with_error(evidence: Evidence, paste: Paste) -> Evidence:
+    """Add the error of a log whose last request has no answer."""
+    if paste.row > 1 or evidence.chat is not None:
+        return evidence
+    found = error_of_text(paste.text)
+    if found is None:
+        return evidence
+    return replace(evidence, words=f"{evidence.words} with an error", error=found.refusal)
 
 
 def _title(engine: str) -> str:
