@@ -101,8 +101,8 @@ def _field(understood: Understood) -> str | None:
 def _fix(trace: Trace, understood: Understood) -> str:
     refusal, cause = understood.refusal, understood.cause
     if cause is Cause.MODEL_NAME:
-        known = () if trace.server is None else trace.server.served_models
-        names = ", ".join(f"`{name}`" for name in known[:8])
+        served = () if trace.server is None else trace.server.served_models
+        names = ", ".join(f"`{name}`" for name in served[:8])
         return f"Set `model` to one that the server serves{f': {names}' if names else ' (`/v1/models` lists them)'}."
     if cause is Cause.CONTEXT:
         return _FIXES[cause]
