@@ -129,7 +129,8 @@ def _yaml_value(value: str, lines: list[str], start: int, margin: int) -> list[s
     if value and value not in (">", "|", ">-", "|-", "|+", ">+"):
         return _words(value.strip("\"'"))
     found: list[str] = []
-    for line in lines[start:]:
+    for number in range(start, len(lines)):
+        line = lines[number]
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         item = _YAML_ITEM.match(line)
