@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from prompt_debugger.core.base.errors import RequestError
@@ -16,7 +17,7 @@ from prompt_debugger.core.diagnose.words import counted
 from prompt_debugger.core.evidence.clean import clean
 from prompt_debugger.core.evidence.evidence import Evidence, Part, merge
 from prompt_debugger.core.evidence.forms import Form
-from prompt_debugger.core.evidence.readers import Paste, find_reader
+from prompt_debugger.core.evidence.readers import Paste, find_reader, find_readers
 from prompt_debugger.core.evidence.recognise import recognise
 from prompt_debugger.core.evidence.split import Block, BlockKind, split, without_comments
 from prompt_debugger.core.evidence.taking import is_cut, with_its_beginning
@@ -123,6 +124,8 @@ def _is_certain(whole: Evidence, text: str, blocks: Sequence[Block]) -> bool:
             return is_code and not kinds & {BlockKind.FENCED, BlockKind.PYTHON, BlockKind.COMMAND}
         case Form.OUTPUT:
             return recognise(text.lstrip()[:2_000]) is Form.OUTPUT and _begins_with_marker(text)
+        case Form.ERROR | Form.LOG | Form.COMMAND | Form.OBJECT:
+            return Paste(text).value is not None
         case Form.STREAM | Form.HAR | Form.LINES | Form.RUN | Form.EXCHANGE:
             return True
         case _:
@@ -200,13 +203,15 @@ def _of_block(block: Block, read: Read) -> Evidence | None:
 
 def _of_prose(text: str) -> Evidence | None:
     paste = Paste(text)
-    found = find_reader(paste)
-    if found is None or found[1] < LEAST_SCORE:
+    pieces: list[Evidence] = []
+    for reader in find_readers(paste, LEAST_SCORE):
+        with suppress(RequestError):
+            pieces.append(reader.read(paste))
+    if not pieces:
         return _after_lead(text)
-    try:
-        return found[0].read(paste)
-    except RequestError:
-        return None
+    if len(pieces) == 1 or {*pieces[0].holds} >= {part for piece in pieces for part in piece.holds}:
+        return pieces[0]
+    return merge(_compatible(pieces), pieces[0].form, "; ".join(piece.words for piece in pieces))
 
 
 def _after_lead(text: str) -> Evidence | None:

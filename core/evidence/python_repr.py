@@ -32,6 +32,7 @@ _STRING = re.compile(
 _STRING_START = re.compile(r"[rRbBuUfF]{0,2}+['\"]")
 _ANGLE = re.compile(r"<(?P<what>[^<>\n]{1,200})>")
 _MEMBER = re.compile(r"[\w.]+: (?P<value>'[^'\n]{0,100}'|-?\d{1,18})\Z")
+_NEWLINE = re.compile("\n")
 _ELLIPSIS = re.compile(r"\.\.\.|…")
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|\n|.)", re.DOTALL)
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\n": "", "/": "/"}
@@ -93,6 +94,7 @@ class _Scanner:
         self.at = start
         self.is_cut = False
         self._text = text
+        self._width = 0  # of the longest line, once it is asked for
 
     def value(self, depth: int) -> JSON:
         """Read one value."""
@@ -230,7 +232,7 @@ class _Scanner:
     def _string(self) -> JSON:
         parts: list[str] = []
         while found := _STRING.match(self._text, self.at):
-            parts.append(_text(found))
+            parts.append(_text(found if "\n" not in found[0] else self._unwrapped(found)))
             self.at = found.end()
             after = _SPACE.match(self._text, self.at)
             if after is None or not _STRING_START.match(self._text, after.end()):
@@ -238,6 +240,21 @@ class _Scanner:
             self.at = after.end()
         self.at = len(self._text)  # the string is never closed
         return self._cut()
+
+    def _unwrapped(self, found: re.Match[str]) -> re.Match[str]:
+        """Return a string without a terminal's breaks: between single quotes Python prints none."""
+        if found["a"] is not None or found["b"] is not None:
+            return found
+        if self._width == 0:
+            self._width = max(map(len, self._text.split("\n")))
+        kept: list[str] = []
+        at = found.start()
+        for place in _NEWLINE.finditer(self._text, found.start(), found.end()):
+            is_full = place.start() - self._text.rfind("\n", 0, place.start()) - 1 == self._width
+            kept += [self._text[at : place.start()], "" if is_full else " "]
+            at = place.end()
+        joined = _STRING.fullmatch("".join([*kept, self._text[at : found.end()]]))
+        return found if joined is None else joined
 
 
 def _text(found: re.Match[str]) -> str:

@@ -133,6 +133,10 @@ class _Splitter:
             if inner.strip().startswith(mark) and not inner.strip().strip(mark[0]):
                 self._add("\n".join(lines), BlockKind.FENCED)
                 return number + 1
+            if inner.rstrip().endswith(mark) and mark not in inner.rstrip()[: -len(mark)]:
+                lines.append(inner.rstrip()[: -len(mark)])  # copied without the line end before its fence
+                self._add("\n".join(lines), BlockKind.FENCED)
+                return number + 1
             lines.append(inner[margin:] if not inner[:margin].strip() else inner)
         self._add("\n".join(lines), BlockKind.FENCED)  # cut before its end
         return len(self._lines)

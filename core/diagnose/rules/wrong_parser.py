@@ -8,7 +8,9 @@ What it finds:
     unread in the message's content. Silent where parsers were tried and none reads
     them, and where a parser runs that the server does not name and the calls depart
     from the notation: it may be the right one and refuse them (vLLM 0.27.1 leaves
-    them in content; 0.32 drops them).
+    them in content; 0.32 drops them). Of a raw output beside the
+    flags of its server, without an answer: that the flags name a parser of another
+    notation.
 
 Why it matters:
     Every call of every request is lost, and some parsers delete the text as
@@ -33,6 +35,7 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import (
+    CallStatus,
     Certainty,
     FindingEvidence,
     Severity,
@@ -42,10 +45,11 @@ from prompt_debugger.core.base.types import (
 )
 from prompt_debugger.core.diagnose.advice import parse_it_yourself
 from prompt_debugger.core.diagnose.fields import content_of, returned_calls
-from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, is_made_for
+from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
 from prompt_debugger.core.diagnose.readers import advisable_parsers, trials_of
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, comparison, dropped_calls, in_message, in_raw, offline_method
+from prompt_debugger.core.diagnose.words import listed
 from prompt_debugger.core.formats import FORMATS, TABLES
 
 MIN_SCORE = 0.5
@@ -61,6 +65,9 @@ class _Cause(NamedTuple):
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report that the parser and the format do not belong together."""
+    if trace.chat is None and trace.chat_stream is None:
+        yield from _of_flags(trace)
+        return
     certainty = comparison(trace)
     dropped = dropped_calls(trace)
     if certainty is None or trace.parse is None or not dropped or returned_calls(trace):
@@ -90,6 +97,32 @@ def find(trace: Trace) -> Iterator[Report]:
         evidence=(*(in_raw(trace, call.char_span) for call in calls), *_residue(trace)),
         fix=_fix(trace, readers),
         certainty=Certainty.INFERRED if certainty is Certainty.INFERRED else cause.certainty,
+    )
+
+
+def _of_flags(trace: Trace) -> Iterator[Report]:
+    """Report that the flags that were pasted beside a raw output name a parser that is not made for its notation."""
+    server = trace.server
+    if trace.parse is None or server is None or server.base_url or server.tool_parser is None:
+        return
+    name = trace.parse.parsed.format
+    score = trace.parse.format_scores.get(name)
+    known = TABLES.tool_parsers.get(name, ())
+    calls = [call for call in trace.parse.parsed.calls if call.status is CallStatus.COMPLETE]
+    if not calls or (score is not None and score.score < MIN_SCORE) or is_made_for(server, name) is not False:
+        return
+    if not known and server.parser_families is None:
+        return
+    start = "" if has_own_names(server) or not known else f" Parsers that read it: {listed(known)}."
+    yield Report(
+        title=f"The flags name the parser `{server.tool_parser}`, and the model writes the notation `{name}`.",
+        detail=f"The server is started with a parser that does not read the calls of the raw output.{start} Either the "
+        "parser is another model's, or the prompt taught the model another notation than its own, as a chat template "
+        "of another model does.",
+        evidence=tuple(in_raw(trace, call.char_span) for call in calls),
+        fix="Start the server with the model's own chat template, and with the parser of the notation that it writes.",
+        severity=Severity.WARNING,
+        certainty=Certainty.INFERRED,
     )
 
 
@@ -175,7 +208,7 @@ RULE: Rule = TraceRule(
     severity=Severity.ERROR,
     stage=Stage.PARSE,
     find=find,
-    needs=Sight.COMPARISON,
+    needs=Sight.RAW,
     threads=("vllm-project/vllm#46863", "vllm-project/vllm#39294", "MiniMax-AI/MiniMax-M2#14"),
     explains=("PD401", "PD402", "PD403", "PD404", "PD406", "PD412", "PD413"),
 )

@@ -9,7 +9,7 @@ from prompt_debugger.core.base.errors import PluginError
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.readers.base import Paste, Reader
 
-__all__ = ["READERS", "Paste", "Reader", "find_reader"]
+__all__ = ["READERS", "Paste", "Reader", "find_reader", "find_readers"]
 
 
 def find_reader(paste: Paste, wanted: Form | None = None) -> tuple[Reader, float] | None:
@@ -23,6 +23,16 @@ def find_reader(paste: Paste, wanted: Form | None = None) -> tuple[Reader, float
     scored = [(reader.finds(paste), -index, reader) for index, reader in enumerate(known)]
     best = max(scored, key=lambda item: item[:2], default=None)
     return None if best is None or best[0] <= 0 else (best[2], best[0])
+
+
+def find_readers(paste: Paste, least: float) -> list[Reader]:
+    """Return all readers that know a text at least so surely, the surest first: a log may hold an error as well."""
+    scored = [
+        (-score, index, reader)
+        for index, reader in enumerate(READERS.values())
+        if (score := reader.finds(paste)) >= least
+    ]
+    return [reader for _, _, reader in sorted(scored, key=lambda item: item[:2])]
 
 
 def _load() -> dict[str, Reader]:

@@ -156,7 +156,7 @@ def build_trace(case: Case) -> Trace:
         parse = replace(parse, stream_ledger=ledger)
     return Trace(
         request=request,
-        server=None if "server" not in case else Server("http://127.0.0.1:1/v1", **case["server"]),
+        server=None if "server" not in case else Server(**{"base_url": "http://127.0.0.1:1/v1", **case["server"]}),
         evidence=evidence,
         prompt=prompt,
         local_prompt=_prompt(case, "local_prompt", "local", request, special),

@@ -18,8 +18,8 @@ from prompt_debugger.core.diagnose import diagnose_trace
 from prompt_debugger.core.evidence import read_evidence, trace_of
 from prompt_debugger.core.pipeline.census import take_census
 
-# What a text that ends early may show besides: that it ends early.
-CUT_CODES = {"PD310"}
+# What a text that is cut may show besides: that it has no end, or that a marker at its beginning is missing.
+CUT_CODES = {"PD310", "PD435"}
 
 BODY = {
     "model": "m",
