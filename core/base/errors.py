@@ -83,14 +83,22 @@ class RenderError(DebuggerError):
     Attributes:
         template_line: Line of the template, from 1, where known.
         template_column: Column of the template, from 1, where known.
+        source_line: That line of the template, where it is at hand.
     """
 
     def __init__(
-        self, message: str, hint: str = "", *, template_line: int | None = None, template_column: int | None = None
+        self,
+        message: str,
+        hint: str = "",
+        *,
+        template_line: int | None = None,
+        template_column: int | None = None,
+        source_line: str | None = None,
     ) -> None:
         super().__init__(message, hint)
         self.template_line = template_line
         self.template_column = template_column
+        self.source_line = source_line
 
     def facts(self) -> JSONObject:
         """Return template line and column."""

@@ -77,7 +77,8 @@ def case_setup(case: JSONObject) -> tuple[JSONObject, RenderSetup]:
     tokenizer = None if source is None else cached_tokenizer(source)
     template = take_field(case, "chat_template", str, None)
     if template is None and source is not None:
-        template = _cached_template(source)
+        name = take_field(case, "template_name", str, None)
+        template = _cached_template(source, has_tools=bool(body.get("tools")), name=name)
     if template is None:
         raise RenderError("there is no chat template", "Give `chat_template`, or a `tokenizer` that has one.")
     special = take_field(case, "special_tokens", dict, {}) or {}
@@ -96,8 +97,8 @@ def cached_tokenizer(source: str) -> Tokenizer:
 
 
 @lru_cache(maxsize=8)
-def _cached_template(source: str) -> str | None:
-    return load_template(tokenizer_source(source))
+def _cached_template(source: str, *, has_tools: bool, name: str | None) -> str | None:
+    return load_template(tokenizer_source(source), has_tools=has_tools, name=name)
 
 
 def tokenizer_source(source: str) -> str | Path:

@@ -20,10 +20,11 @@ from prompt_debugger.core.pipeline.target import Target
 from prompt_debugger.core.render import (
     Remembered,
     ToldPrompt,
+    choose_template,
     compare_prompts,
     explain_server_prompt,
     generation_prompt,
-    load_template,
+    load_templates,
     load_tokenizer,
     pieces_of_told,
     render_local,
@@ -43,6 +44,8 @@ class Renderer:
         server_template: The template that the server says it uses, if it does.
         special_tokens: Named special tokens that the server showed, where there is no tokenizer.
         remembered: What the run under way has rendered; `None` outside a run.
+        templates: The templates of the model by their names, where it has several and `template` is one of them.
+        template_name: Of the template that the person chose.
     """
 
     template: str | None
@@ -51,6 +54,8 @@ class Renderer:
     server_template: str | None = None
     special_tokens: Mapping[str, str] = field(default_factory=dict)
     remembered: Remembered | None = None
+    templates: Mapping[str, str] = field(default_factory=dict)
+    template_name: str | None = None
 
     @property
     def vocabulary(self) -> Vocabulary | None:
@@ -67,11 +72,18 @@ class Renderer:
         return replace(self, remembered=Remembered())
 
     def with_template_of(self, body: JSONObject, server_kind: str) -> Renderer:
-        """Return the renderer with the request's own `chat_template`, where such a server takes one, as vLLM may."""
+        """Return the renderer with the template that a request gets.
+
+        That is its own `chat_template`, where such a server takes one, as vLLM may; else, of several templates of the
+        model, the one that the reference library takes for it, or that the person chose.
+        """
         own = body.get("chat_template")
-        if not isinstance(own, str) or not engine_of(server_kind).takes_template:
+        if isinstance(own, str) and engine_of(server_kind).takes_template:
+            return replace(self, template=own, server_template=None)
+        if len(self.templates) < 2:
             return self
-        return replace(self, template=own, server_template=None)
+        chosen = choose_template(self.templates, has_tools=bool(body.get("tools")), name=self.template_name)
+        return replace(self, template=chosen or self.template)
 
     def render_local(self, body: JSONObject) -> Prompt | None:
         """Render the request as pasted; `None` without a template or if the template refuses it."""
@@ -183,8 +195,12 @@ def load_renderer(target: Target, server: Server, tokenizer_info: JSONObject | N
         return Renderer(template, None, "The server does not say where its tokenizer lies: name one.", theirs)
     try:
         tokenizer = load_tokenizer(source)
-        template = template or load_template(source) or theirs
-        return Renderer(template, tokenizer, f"Tokenizer {Path(str(source)).name}.", theirs)
+        note = f"Tokenizer {Path(str(source)).name}."
+        if template is not None:
+            return Renderer(template, tokenizer, note, theirs)
+        templates = load_templates(source)
+        chosen = choose_template(templates, has_tools=False, name=target.template_name) or theirs
+        return Renderer(chosen, tokenizer, note, theirs, templates=templates, template_name=target.template_name)
     except RenderError as error:
         if target.tokenizer is not None:
             raise

@@ -22,6 +22,7 @@ class Target:
         api_key: Sent as bearer token; never shown.
         tokenizer: Folder or hub id; `None` means what the server says of its model.
         chat_template: Jinja source that wins over the tokenizer's own.
+        template_name: Which of the tokenizer's templates, where it has several; `None` takes what transformers would.
         tool_parser: Name of the server's tool parser, if the person knows it.
         reasoning_parser: Name of the server's reasoning parser, likewise.
         lab: The lab to boot when there is no `base_url`.
@@ -39,6 +40,7 @@ class Target:
     api_key: str | None = field(default=None, repr=False)
     tokenizer: str | Path | None = None
     chat_template: str | None = None
+    template_name: str | None = None
     tool_parser: str | None = None
     reasoning_parser: str | None = None
     lab: LabSpec = field(default_factory=LabSpec)

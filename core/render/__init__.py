@@ -14,16 +14,18 @@ from prompt_debugger.core.render.compare import compare_prompts
 from prompt_debugger.core.render.local import generation_prompt, render_local
 from prompt_debugger.core.render.remember import Remembered
 from prompt_debugger.core.render.server import ToldPrompt, explain_server_prompt, told_special_tokens
-from prompt_debugger.core.render.tokenizers import load_template, load_tokenizer
+from prompt_debugger.core.render.tokenizers import choose_template, load_template, load_templates, load_tokenizer
 from prompt_debugger.core.render.tokenizers.told import pieces_of_told, tokens_of_pieces
 
 __all__ = [
     "Remembered",
     "ToldPrompt",
+    "choose_template",
     "compare_prompts",
     "explain_server_prompt",
     "generation_prompt",
     "load_template",
+    "load_templates",
     "load_tokenizer",
     "pieces_of_told",
     "render_local",

@@ -108,14 +108,16 @@ def run(job: RenderJob, renderer: Renderer | None) -> RenderOutcome:
     """
     outcome = (renderer or shared_worker().render)(job)
     if outcome.fault is not None:
-        raise error_of(outcome.fault)
+        raise error_of(outcome.fault, job.template)
     return outcome
 
 
-def error_of(fault: Fault) -> RenderError:
-    """Return the error that says in plain words how a template failed."""
+def error_of(fault: Fault, template: str = "") -> RenderError:
+    """Return the error that says in plain words how a template failed, with the line of it."""
     message, hint = _wording(fault)
-    return RenderError(message, hint, template_line=fault.line, template_column=fault.column)
+    lines = template.split("\n")
+    source = lines[fault.line - 1] if fault.line is not None and 0 < fault.line <= len(lines) and template else None
+    return RenderError(message, hint, template_line=fault.line, template_column=fault.column, source_line=source)
 
 
 def _wording(fault: Fault) -> tuple[str, str]:
@@ -132,7 +134,8 @@ def _wording(fault: Fault) -> tuple[str, str]:
     if fault.kind == "TypeError" and _WANTS_MAPPING.search(fault.message):
         return (
             f"the template wants an object and got a text: {fault.message}",
-            "Give the arguments of earlier tool calls as an object (vLLM and llama.cpp decode them before), "
+            "vLLM and llama.cpp decode the arguments of earlier tool calls before they render; transformers does not: "
+            "give them as an object there, "
             "or guard the template with `is string`.",
         )
     if fault.kind == "UndefinedError":

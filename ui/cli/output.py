@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 
-from prompt_debugger.core.base.errors import DebuggerError, RequestError
+from prompt_debugger.core.base.errors import DebuggerError, RenderError, RequestError
 from prompt_debugger.core.base.files import read_named
 from prompt_debugger.core.base.machine import fault_of
 from prompt_debugger.core.base.text import printable
@@ -19,6 +19,8 @@ from prompt_debugger.core.report.wire import write_json
 from prompt_debugger.core.request import MAX_CHARS, read_request
 
 OK, FOUND, COULD_NOT_RUN = 0, 1, 2
+
+_MOST_SOURCE = 100  # characters of a template line
 
 
 def print_json(document: JSON) -> None:
@@ -64,7 +66,24 @@ def report_error(error: DebuggerError, *, as_json: bool) -> int:
             stop_printing()
     said = sentences(error.message, error.hint)
     log(f"{type(error).__name__}: {redact_text(said)}")
+    if isinstance(error, RenderError) and error.source_line is not None:
+        log(template_place(error.template_line or 1, error.template_column, error.source_line))
     return COULD_NOT_RUN
+
+
+def template_place(line: int, column: int | None, source: str) -> str:
+    """Return a line of a template with its number, and a caret below the column; of a long line the part around it.
+
+    >>> print(template_place(62, 4, "{{ raise_exception('no') }}"))
+      62 | {{ raise_exception('no') }}
+         |    ^
+    """
+    start = 0 if column is None else max(0, column - 1 - _MOST_SOURCE // 2)
+    shown = printable(source[start : start + _MOST_SOURCE].replace("\t", " "))
+    number = f"  {line} | "
+    if column is None:
+        return number + shown
+    return f"{number}{shown}\n{' ' * (len(number) - 2)}| {' ' * (column - 1 - start)}^"
 
 
 def machine_fault(error: BaseException) -> DebuggerError | None:

@@ -22,7 +22,7 @@ from prompt_debugger.ui.cli.output import (
     read_json_file,
     read_request_file,
 )
-from prompt_debugger.ui.cli.run import api_key_for
+from prompt_debugger.ui.cli.run import add_template_name, api_key_for
 from prompt_debugger.ui.cli.sharing import write_prompt
 
 
@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--chat-template", metavar="FILE", help="Jinja file that wins over the tokenizer's own template"
     )
+    add_template_name(parser)
     parser.add_argument("--template-kwargs", metavar="FILE", help="JSON file with template variables")
     parser.add_argument("--no-generation-prompt", action="store_true", help="do not open the assistant turn")
     parser.add_argument("--endpoint", metavar="URL", help="ask this server for the prompt that it would use")
@@ -96,6 +97,7 @@ def _from_server(request: Request, options: argparse.Namespace) -> tuple[Prompt,
         api_key=api_key_for(options.endpoint, options.api_key_env),
         tokenizer=options.tokenizer,
         chat_template=read_input(options.chat_template) if options.chat_template else None,
+        template_name=options.template_name,
     )
     trace = asyncio.run(render_on_server(request, target))
     if trace.prompt is None:
@@ -109,6 +111,8 @@ def _defaults(options: argparse.Namespace) -> JSONObject:
         defaults["tokenizer"] = options.tokenizer
     if options.chat_template:
         defaults["chat_template"] = read_input(options.chat_template)
+    if options.template_name:
+        defaults["template_name"] = options.template_name
     if options.template_kwargs:
         defaults["template_kwargs"] = read_json_file(options.template_kwargs, "--template-kwargs")
     if options.no_generation_prompt:

@@ -126,6 +126,7 @@ def add_target_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--chat-template", metavar="FILE", help="Jinja file that wins over the tokenizer's own template"
     )
+    add_template_name(parser)
     parser.add_argument(
         "--api-key-env",
         metavar="NAME",
@@ -179,6 +180,7 @@ def target_from_options(options: argparse.Namespace, base_url: str | None = None
         api_key=api_key_for(endpoint, options.api_key_env),
         tokenizer=options.tokenizer,
         chat_template=read_input(options.chat_template) if options.chat_template else None,
+        template_name=getattr(options, "template_name", None),
         tool_parser=named(options.tool_parser),
         reasoning_parser=named(options.reasoning_parser),
         lab=spec,
@@ -200,6 +202,16 @@ def api_key_for(endpoint: str | None, variable: str | None) -> str | None:
     if variable is None and not may_carry_key(endpoint):
         return None
     return os.environ.get(variable or DEFAULT_KEY_VARIABLE)
+
+
+def add_template_name(parser: argparse.ArgumentParser) -> None:
+    """Declare which of a model's named templates is meant."""
+    parser.add_argument(
+        "--template-name",
+        metavar="NAME",
+        help="which of the model's templates, where it has several (default: `tool_use` for a request with tools, "
+        "as in transformers, else `default`)",
+    )
 
 
 def _run(options: argparse.Namespace) -> int:

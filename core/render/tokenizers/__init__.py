@@ -7,6 +7,6 @@
 No code that ships with a tokenizer is ever run.
 """
 
-from prompt_debugger.core.render.tokenizers.folder import load_template, load_tokenizer
+from prompt_debugger.core.render.tokenizers.folder import choose_template, load_template, load_templates, load_tokenizer
 
-__all__ = ["load_template", "load_tokenizer"]
+__all__ = ["choose_template", "load_template", "load_templates", "load_tokenizer"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from prompt_debugger.core.base.egress import is_locked
@@ -48,28 +49,59 @@ def load_tokenizer(source: str | Path) -> FastTokenizer:
     )
 
 
-def load_template(source: str | Path, *, has_tools: bool = False) -> str | None:
-    """Return the chat template of a folder, file or Hub id; `None` if it has none.
+def load_templates(source: str | Path) -> dict[str, str]:
+    """Return the chat templates of a folder, file or Hub id by their names; the usual one is called `default`.
 
     Args:
         source: A folder, a template file, or a Hub id, which may name a revision after `@`.
-        has_tools: Whether the request has tools; models with several templates keep one for them.
 
     Raises:
         RenderError: The place does not exist, or the Hub cannot be reached.
     """
     path = Path(source)
     if path.is_file() and path.suffix in (".jinja", ".jinja2", ".j2"):
-        return path.read_text(encoding="utf-8")
-    return template_of(read_settings(find_folder(source)), has_tools=has_tools)
+        return {"default": path.read_text(encoding="utf-8")}
+    return dict(read_settings(find_folder(source)).templates)
+
+
+def choose_template(templates: Mapping[str, str], *, has_tools: bool, name: str | None = None) -> str | None:
+    """Return the template that a request gets; `None` if there is none for it.
+
+    Args:
+        templates: By their names.
+        has_tools: Whether the request has tools: the reference library takes `tool_use` for it, where there is one.
+        name: Of the one that is wanted; `None` for the reference library's choice.
+
+    Raises:
+        RenderError: There is none of that name.
+    """
+    if name is not None:
+        if name not in templates:
+            known = ", ".join(f"`{one}`" for one in templates) or "none at all"
+            raise RenderError(f"The model has no chat template named {name!r}.", f"It has {known}.")
+        return templates[name]
+    if has_tools and "tool_use" in templates:
+        return templates["tool_use"]
+    return templates.get("default")
+
+
+def load_template(source: str | Path, *, has_tools: bool = False, name: str | None = None) -> str | None:
+    """Return the chat template of a folder, file or Hub id; `None` if it has none.
+
+    Args:
+        source: A folder, a template file, or a Hub id, which may name a revision after `@`.
+        has_tools: Whether the request has tools; models with several templates keep one for them.
+        name: Of the template that is wanted, where there are several.
+
+    Raises:
+        RenderError: The place does not exist, the Hub cannot be reached, or there is no template of that name.
+    """
+    return choose_template(load_templates(source), has_tools=has_tools, name=name)
 
 
 def template_of(settings: TokenizerSettings, *, has_tools: bool) -> str | None:
     """Return the template that the reference library would choose."""
-    templates = settings.templates
-    if has_tools and "tool_use" in templates:
-        return templates["tool_use"]
-    return templates.get("default")
+    return choose_template(settings.templates, has_tools=has_tools)
 
 
 def find_folder(source: str | Path) -> Path:

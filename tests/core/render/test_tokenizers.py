@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from prompt_debugger.core.base.errors import RenderError
 from prompt_debugger.core.base.types import PromptSpan, Span, SpanKind, Token, TokenKind
-from prompt_debugger.core.render import load_template, load_tokenizer
+from prompt_debugger.core.render import choose_template, load_template, load_tokenizer
 from prompt_debugger.core.render.attribute_tokens import attribute_tokens
 from prompt_debugger.core.render.tokenizers.fast import FastTokenizer
 from prompt_debugger.core.render.tokenizers.tiles import align_pieces, decode_pieces
@@ -254,3 +254,21 @@ def test_a_revision_of_a_hub_id_is_named_after_an_at_sign(tmp_path):
 
     assert done.stdout.splitlines()[:2] == ["of main", "of refs/pr/3"]
     assert "'org/model@gone'" in done.stdout.splitlines()[2]
+
+
+NAMED = {"default": "plain", "tool_use": "with tools", "rag": "with documents"}
+
+
+@pytest.mark.parametrize(
+    ("has_tools", "name", "expected"),
+    [(False, None, "plain"), (True, None, "with tools"), (True, "default", "plain"), (False, "rag", "with documents")],
+)
+def test_of_several_templates_a_request_gets_the_one_that_transformers_takes(has_tools, name, expected):
+    assert choose_template(NAMED, has_tools=has_tools, name=name) == expected
+
+
+def test_a_template_that_the_model_does_not_have_is_refused_with_those_it_has():
+    with pytest.raises(RenderError, match="named 'tools'") as caught:
+        choose_template(NAMED, has_tools=True, name="tools")
+
+    assert "`default`, `tool_use`, `rag`" in caught.value.hint
