@@ -1,4 +1,4 @@
-"""What a pasted text was taken for, in words, under the editor."""
+"""What a pasted text looks like, in words, under the editor."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def intake_payload(intake: Evidence) -> str:
         held = "exchanges" if "HAR" in intake.words else "lines"
         items.insert(0, _item(f"It holds {intake.rows:,} {held}: choose one by its number beside *Read as*."))
     return pack_payload(
-        {"state": "ok", "summary": f"Taken for {intake.words}. {_next(intake)}", "items": items, "rows": intake.rows}
+        {"state": "ok", "summary": f"Looks like {intake.words}. {_next(intake)}", "items": items, "rows": intake.rows}
     )
 
 
@@ -26,9 +26,11 @@ def _next(intake: Evidence) -> str:
     if not intake.is_evidence:
         messages = count_of(len(intake.request.messages), "message") if intake.request else "nothing to run"
         return f"Run sends its request: {messages}."
-    if intake.request is not None and intake.form is not Form.RUN:
-        return "Run shows what it holds, no server is asked; read it as a request to send it again."
-    return "Run shows what it holds; no server is asked."
+    if intake.form is Form.RUN:
+        return "Run shows it; no server is asked."
+    if intake.request is not None and intake.request.messages:
+        return "Run reads it; no server is asked. Read it as a request to send it again."
+    return "Run reads it; no server is asked."
 
 
 def _item(message: str, field: str = "") -> JSON:

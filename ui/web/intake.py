@@ -15,19 +15,19 @@ from prompt_debugger.ui.present import notices_payload
 from prompt_debugger.ui.present.intake import intake_payload
 from prompt_debugger.ui.web.limits import Limits, check_length, check_request_limits, without_keys
 
-FIND_OUT = "find out"
-READINGS = (FIND_OUT, *(form.value for form in Form))
+AUTO_DETECT = "auto-detect"
+READINGS = (AUTO_DETECT, *(form.value for form in Form))
 
 
 class Reading(NamedTuple):
     """What a pasted text is to be taken for, as the page's fields say it.
 
     Attributes:
-        name: One of `READINGS`.
+        name: One of `READINGS`; any other, such as `find out` of an older page, looks.
         row: Which line or recorded exchange, from 1.
     """
 
-    name: str = FIND_OUT
+    name: str = AUTO_DETECT
     row: int = 1
 
     @property

@@ -13,7 +13,7 @@ from gradio.events import Dependency
 from prompt_debugger.ui.web.comparison import Comparing
 from prompt_debugger.ui.web.experiments import Bench
 from prompt_debugger.ui.web.handlers import Handlers
-from prompt_debugger.ui.web.intake import FIND_OUT, Reading
+from prompt_debugger.ui.web.intake import AUTO_DETECT, Reading
 from prompt_debugger.ui.web.labs import PageLabs
 from prompt_debugger.ui.web.live import LiveRender
 from prompt_debugger.ui.web.mend.cures import Cures
@@ -114,7 +114,7 @@ def _wire_cases(page: Page) -> None:
             panel.editor: case.text,
             panel.tool_parser: case.tool_parser,
             panel.reasoning_parser: case.reasoning_parser,
-            panel.read_as: FIND_OUT,
+            panel.read_as: AUTO_DETECT,
             page.trace: case.trace,
             panel.run: gr.skip() if has_run else gr.Button(interactive=True),
         }

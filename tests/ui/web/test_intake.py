@@ -44,7 +44,7 @@ async def test_a_raw_output_is_shown_without_any_server(handlers):
     assert told(payloads["verdict"])["state"] == "done"
     assert "1 tool call" in told(payloads["verdict"])["sentence"]
     assert payloads["ledger"] is not None
-    assert told(payloads["notices"])["summary"].startswith("Taken for a raw output")
+    assert told(payloads["notices"])["summary"].startswith("Looks like a raw output")
 
 
 async def test_what_was_pasted_can_be_taken_for_something_else(handlers):
@@ -79,3 +79,23 @@ async def test_what_is_nothing_is_refused_at_its_place(handlers):
     assert trace is None
     assert told(payloads["verdict"])["state"] == "error"
     assert told(handlers.check_request("just some words", Reading("chat response")).payload)["state"] == "error"
+
+
+@pytest.mark.parametrize("name", ["auto-detect", "find out", "a name that is gone"])
+def test_a_reading_that_is_not_a_form_looks_by_itself(name):
+    assert Reading(name).form is None
+
+
+@pytest.mark.parametrize(
+    ("value", "summary"),
+    [
+        (ANSWER, "Looks like a chat response. Run reads it; no server is asked."),
+        (
+            {"request": BODY, "response": ANSWER},
+            "Looks like a request and its response. Run reads it; no server is asked. "
+            "Read it as a request to send it again.",
+        ),
+    ],
+)
+def test_what_run_will_do_is_said_in_plain_words(handlers, value, summary):
+    assert told(handlers.check_request(json.dumps(value)).payload)["summary"] == summary

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import gradio as gr
 
 from prompt_debugger.core.pipeline import Example
-from prompt_debugger.ui.web.intake import FIND_OUT, READINGS
+from prompt_debugger.ui.web.intake import AUTO_DETECT, READINGS
 from prompt_debugger.ui.web.settings import PageSettings
 from prompt_debugger.ui.web.share_view import build_asking_view
 from prompt_debugger.ui.web.targets import REASONING_PARSERS, TOOL_PARSERS, RunOn
@@ -72,7 +72,9 @@ def build_request_panel(
     )
     notices_view = build_view("notices", "notices", notices)
     with gr.Row(elem_id="pd-reading"):
-        read_as = gr.Dropdown(list(READINGS), value=FIND_OUT, label="Read as", elem_id="pd-read-as", filterable=False)
+        read_as = gr.Dropdown(
+            list(READINGS), value=AUTO_DETECT, label="Read as", elem_id="pd-read-as", filterable=False
+        )
         row = gr.Number(1, label="Number", minimum=1, maximum=1_000_000, precision=0, elem_id="pd-row")
         build_view("format", "format")
     with gr.Row(elem_id="pd-buttons"):
