@@ -90,6 +90,7 @@ INVARIANTS = (
             "PD453",
             "PD454",
             "PD455",
+            "PD480",
             "PD502",
             "PD505",
             "PD506",
@@ -101,7 +102,7 @@ INVARIANTS = (
     Invariant(
         "Chunking",
         "Whole answer and assembled stream of the same tokens are equal.",
-        ("PD411", "PD417", "PD419"),
+        ("PD411", "PD417", "PD419", "PD481"),
     ),
     Invariant(
         "End",

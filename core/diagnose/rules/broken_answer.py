@@ -47,6 +47,8 @@ def find(trace: Trace) -> Iterator[Report]:
         if result is not None and result.error:
             if not asked_server(trace) and any(delta.finish_reason == "" for delta in result.deltas):
                 return  # it has an end, whose word is empty: that has a rule of its own
+            if result.error.endswith("its beginning is not there either"):
+                return  # an excerpt, as the notes say
             yield _without_end(result) if _may_be_an_excerpt(trace, result) else _report(trace, result, name)
             return
 

@@ -41,6 +41,10 @@ from prompt_debugger.core.diagnose.sight import (
 )
 from prompt_debugger.core.diagnose.words import counted
 
+_WHERE_NAMED = (
+    " Where the request names its tool in `tool_choice`, `stop` is the protocol's word, and nothing is wrong."
+)
+
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report the contradiction of the whole answer, or of the stream alone."""
@@ -57,7 +61,8 @@ def find(trace: Trace) -> Iterator[Report]:
                 if not reason
                 else f"finish_reason `{reason}` of the {name} contradicts the message: {problem}.",
                 detail=f"finish_reason is {'absent' if reason is None else f'`{reason}`'}, and the message holds "
-                f"{counted(len(calls_of_message(result.message)), 'tool call')}.{_ended_at_once(result)}",
+                f"{counted(len(calls_of_message(result.message)), 'tool call')}.{_ended_at_once(result)}"
+                + (_WHERE_NAMED if reason == "stop" and not trace.request.body else ""),
                 evidence=(in_message("finish_reason", reason), in_message("tool_calls")),
                 fix="Branch on `message.tool_calls` and on the last token, not on finish_reason.",
                 # TGI, Gemini and others say `stop` after whole calls, some say nothing: no part is lost by it.

@@ -111,13 +111,14 @@ class _Stream:
 
 def _read_events(events: Sequence[JSONObject], body: str) -> Answer:
     stream = _Stream()
-    if not any(event.get("type") == "message_start" for event in events):
-        stream.draft.note("The stream was copied without its beginning: there is no `message_start`.")
+    is_begun = any(event.get("type") == "message_start" for event in events)
     for event in events:
         _take(event, stream)
     for block in stream.blocks.values() if stream.is_ended else ():
         _close(block, stream)
-    return stream.draft.answer(_API, body, is_ended=stream.is_ended, end="`message_stop`")
+    return stream.draft.answer(
+        _API, body, is_ended=stream.is_ended, end="`message_stop`", begin="" if is_begun else "`message_start`"
+    )
 
 
 def _take(event: JSONObject, stream: _Stream) -> None:
@@ -195,10 +196,6 @@ def _close(block: _Block, stream: _Stream) -> None:
     if block.pieces == 0:
         given = block.given if isinstance(block.given, dict) else {}
         stream.draft.call(block.call, arguments=given)
-        if not given:
-            stream.draft.note(
-                f"The call of `{block.name[:60]}` came without any `input_json_delta`: its arguments are empty."
-            )
 
 
 def _usage(value: JSON, before: Usage | None = None) -> Usage | None:

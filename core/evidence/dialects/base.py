@@ -11,6 +11,7 @@ from prompt_debugger.core.complete.assemble import MessageAssembler
 from prompt_debugger.core.evidence.answer import Answer
 
 NO_END = "the stream ended without a finish reason"
+NO_BEGIN = "; its beginning is not there either"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ class StreamDraft:
         """The message so far."""
         return self._assembler.message()
 
-    def answer(self, api: str, body: str, *, is_ended: bool, end: str) -> Answer:
+    def answer(self, api: str, body: str, *, is_ended: bool, end: str, begin: str = "") -> Answer:
         """Return the stream as an answer.
 
         Args:
@@ -111,9 +112,12 @@ class StreamDraft:
             body: The stream as pasted.
             is_ended: Whether its last event came.
             end: What that event is called.
+            begin: What the first event is called, if it did not come.
         """
+        if begin:
+            self.note(f"The stream was copied without its beginning: there is no {begin}.")
         if not is_ended and self.finish_reason is None:
-            self.fail(f"{NO_END} and without {end}")
+            self.fail(f"{NO_END} and without {end}{NO_BEGIN if begin else ''}")
         message = self.message
         chat = ChatResult(
             message={"role": "assistant", **message} if message else message,

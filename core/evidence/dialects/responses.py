@@ -109,32 +109,28 @@ class _Stream:
     calls: dict[str, int] = field(default_factory=dict)
     with_arguments: set[str] = field(default_factory=set)
     texts: set[str] = field(default_factory=set)
-    parts: dict[str, set[int]] = field(default_factory=dict)
     last: JSONObject | None = None
 
 
 def _read_events(events: Sequence[JSONObject], body: str) -> Answer:
     stream = _Stream()
-    if not any(event.get("type") == "response.created" for event in events):
-        stream.draft.note("The stream was copied without its beginning: there is no `response.created`.")
+    is_begun = any(event.get("type") in ("response.created", "response.in_progress") for event in events)
     for event in events:
         _take(event, stream)
-    _note_rising_parts(stream)
     last, draft = stream.last, stream.draft
     if last is not None:
         draft.add({}, _reason(last, has_calls=bool(stream.calls)))
         draft.usage = _usage(last.get("usage"))
         if error := as_object(last.get("error")):
             draft.fail(f"the server reported an error: {text_of(error.get('message')) or shorten(error)}")
-    answer = draft.answer(_API, body, is_ended=last is not None, end="`response.completed`")
+    begin = "" if is_begun else "`response.created`"
+    answer = draft.answer(_API, body, is_ended=last is not None, end="`response.completed`", begin=begin)
     return answer if last is None else _with_messages(answer, last)
 
 
 def _take(event: JSONObject, stream: _Stream) -> None:
     kind, draft = str(event.get("type")), stream.draft
     place = _place(event)
-    if isinstance(event.get("content_index"), int) and kind.endswith(".delta"):
-        stream.parts.setdefault(place, set()).add(integer_of(event["content_index"]) or 0)
     match kind:
         case "response.output_text.delta":
             stream.texts.add(place)
@@ -190,18 +186,6 @@ def _end(item: JSONObject, place: str, stream: _Stream) -> None:
         delta: JSONObject = {name: text for name in ("content", "reasoning") if (text := message.get(name))}
         if delta:
             stream.draft.add(delta)
-
-
-def _note_rising_parts(stream: _Stream) -> None:
-    """Say where every delta of an item has a content part of its own."""
-    for indexes in stream.parts.values():
-        if len(indexes) > 2:
-            stream.draft.note(
-                f"`content_index` is another one in every delta ({min(indexes)} to {max(indexes)}): it numbers the "
-                "parts of an item, so all deltas of one part have the same. A client that goes by it shows "
-                f"{len(indexes)} parts."
-            )
-            return
 
 
 def _usage(value: JSON) -> Usage | None:

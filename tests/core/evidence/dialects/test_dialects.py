@@ -140,18 +140,18 @@ def test_anthropics_stream_is_put_together():
     assert evidence.chat.error is None
 
 
-def test_a_call_without_any_delta_is_said():
+async def test_a_call_without_any_delta_is_found():
     evidence = read_evidence(anthropic_stream())
 
     assert calls_of(evidence) == [("weather", "{}")]
-    assert any("without any `input_json_delta`" in note for note in evidence.notes)
+    assert "PD480" in [finding.code for finding in (await show_evidence(evidence)).findings]
 
 
-def test_a_call_whose_deltas_were_cut_off_is_not_said_to_be_empty():
+async def test_a_call_whose_deltas_were_cut_off_is_not_said_to_be_empty():
     evidence = read_evidence(anthropic_stream(end=False))
 
     assert calls_of(evidence) == [("weather", "")]
-    assert not any("input_json_delta" in note for note in evidence.notes)
+    assert "PD480" not in [finding.code for finding in (await show_evidence(evidence)).findings]
 
 
 async def test_an_error_inside_anthropics_stream_is_found():
@@ -212,14 +212,13 @@ def test_a_stream_of_responses_is_put_together():
 
     assert evidence.chat.message["content"] == "Hello!"
     assert (calls_of(evidence), evidence.finish_reason) == ([("weather", ARGUMENTS)], "tool_calls")
-    assert not any("content_index" in note for note in evidence.notes)
 
 
-def test_a_part_index_that_rises_with_every_delta_is_said():
+async def test_a_part_index_that_rises_with_every_delta_is_found():
     evidence = read_evidence(sse(*responses_events(content_index=lambda number: 90 + number)[2:5]))
 
     assert evidence.chat.message["content"] == "Hello!"
-    assert any("`content_index` is another one in every delta (90 to 92)" in note for note in evidence.notes)
+    assert "PD481" in [finding.code for finding in (await show_evidence(evidence)).findings]
     assert any("without its beginning" in note for note in evidence.notes)
 
 
