@@ -34,12 +34,12 @@ INVARIANTS = (
     Invariant(
         "Tail",
         "The prompt ends with one assistant header; whether reasoning is open there is known.",
-        ("PD203", "PD204", "PD302", "PD303", "PD408", "PD409"),
+        ("PD203", "PD204", "PD227", "PD228", "PD302", "PD303", "PD408", "PD409"),
     ),
     Invariant(
         "Head",
         "The prompt starts with exactly one BOS, and raw runs use the very ids of the chat.",
-        ("PD201", "PD202", "PD210", "PD309"),
+        ("PD201", "PD202", "PD210", "PD226", "PD309"),
     ),
     Invariant("Control", "Control tokens come from the template alone.", ("PD208",)),
     Invariant(

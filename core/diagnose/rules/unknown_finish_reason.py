@@ -68,7 +68,7 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     words = [chat.finish_reason, *(delta.finish_reason for delta in chat.deltas)]
     word = next((word for word in words if word is not None), None)
-    if word is None or is_filter_word(word) or is_malformed_call(word) or word.lower() in _KNOWN:
+    if word is None or is_filter_word(word) or is_malformed_call(word) or "".join(word.lower().split()) in _KNOWN:
         return
     meaning = _FAILED.get(word.lower())
     yield Report(

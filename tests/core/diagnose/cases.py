@@ -4,6 +4,7 @@ A case is a mapping; everything in it is optional. Messages may spell their tool
 calls as `calls: [[name, arguments, id], …]`.
 
     request             fields laid over a one-message request
+    plain               body of plain completions, without messages, in place of `request`
     tools               names of standard tools, put into the request
     notices             [{field, message}] of the request
     special             texts of the special tokens; default: Kimi K2's
@@ -199,6 +200,8 @@ def tool(name: str) -> JSONObject:
 
 
 def _request(case: Case) -> Request:
+    if "plain" in case:
+        return Request(body=dict(case["plain"]), text="")
     body: JSONObject = {"messages": [{"role": "user", "content": "Weather in Paris?"}], "temperature": 0}
     if "tools" in case:
         body["tools"] = [tool(name) for name in case["tools"]]

@@ -1,0 +1,63 @@
+r"""A pasted prompt ends with a closed turn: it never opens the assistant's.
+
+What it finds:
+    A prompt of which the template is not known, and which ends with a token that
+    closes a turn, whoever's turn it was. Where the template is known, the header
+    that it would write is looked for (PD203).
+
+Why it matters:
+    The model carries on as whoever comes next: it writes a header, speaks as the
+    user, or ends at once; calls become rare.
+
+Bad:
+    `…<|im_start|>user\nWeather?<|im_end|>\n`
+
+Good:
+    `…Weather?<|im_end|>\n<|im_start|>assistant\n`
+
+Source:
+    publisher: Kimi K2 report on the vLLM blog, 2025-10-28.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Certainty, Severity, Span, Stage, Trace
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import Sight, in_prompt
+from prompt_debugger.core.formats import TABLES
+
+_TURN_END = re.compile(rf"(?:{'|'.join(map(re.escape, TABLES.turn_ends))})\s*\Z")
+_LONGEST_TAIL = 200
+_NO_END = ("<|tool_response>",)  # behind it, the model goes on in the same turn
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Look at the end of a prompt without a template."""
+    prompt = trace.prompt
+    if prompt is None or trace.generation_prompt is not None or trace.request.messages:
+        return
+    found = _TURN_END.search(prompt.text, max(0, len(prompt.text) - _LONGEST_TAIL))
+    if found is None or found.group().strip() in _NO_END:
+        return
+    yield Report(
+        title=f"The prompt ends with `{found.group().strip()}`: it does not open the assistant's turn.",
+        detail=f"It ends with {prompt.text[-60:]!r}. A model that reads it continues with the header of whichever turn "
+        "comes next. For a finished conversation, as in training data, this is right.",
+        evidence=(in_prompt(prompt, Span(*found.span())),),
+        fix="Render with `add_generation_prompt: true`, or use a template that opens the assistant's turn.",
+        certainty=Certainty.INFERRED,
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD227",
+    name="no-turn-opened",
+    severity=Severity.WARNING,
+    stage=Stage.RENDER,
+    find=find,
+    needs=Sight.PROMPT,
+)
