@@ -8,6 +8,9 @@
     forkserver   the parent's end of it
     splitting    its loop: processes split off, and are ended
     lock         what a process gives up: limits, no sockets, no files
+    kernel       the part of it that the kernel keeps, against compiled code, too
+    landlock     of that the files
+    locked       tells which parts of it this system lacks
     process      the parent's end of one process
     workers      few warm processes, and who waits
     sandbox      the one client: `call` and `run`

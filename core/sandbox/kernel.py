@@ -92,6 +92,7 @@ _RLIMIT_AS: Final = 9
 _FILE_COMMANDS: Final = (0, 1, 2, 3, 4, 1030)
 _DEVICE_COMMANDS: Final = (0x5401, 0x541B, 0x5450, 0x5451)  # is it a terminal, how much waits, close on exec
 _SET_NAME: Final = 15
+_IS_DUMPABLE: Final = 3  # asks only
 
 
 class Match(NamedTuple):
@@ -138,7 +139,7 @@ def rules_for(pid: int, *, has_threads: bool, is_reading: bool) -> tuple[Rule, .
         Rule("ioctl", tuple((Match(1, command),) for command in _DEVICE_COMMANDS)),
         # Limits of its own may be asked for; only that of its memory is set, anew for each job.
         Rule("prlimit64", ((Match(0, 0), Match(2, 0), Match(2, 0, half=1)), (Match(0, 0), Match(1, _RLIMIT_AS)))),
-        Rule("prctl", ((Match(0, _SET_NAME),),)),
+        Rule("prctl", tuple((Match(0, option),) for option in (_SET_NAME, _IS_DUMPABLE))),
     ]
     if has_threads:
         rules += [

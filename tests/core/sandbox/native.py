@@ -98,6 +98,11 @@ def go_on() -> JSON:
     return {"memory": size, "written": os.write(1, b"."), "clock": time.monotonic() >= begun}
 
 
+@job("asking whether others may look in", Limits(cpu_s=5.0))
+def is_dumpable() -> int:
+    return int(CALL(numbers(157, 167), 3, 0, 0, 0, 0))
+
+
 @job("calling with numbers of another kind", Limits(cpu_s=5.0))
 def call_as_x32() -> int:
     return int(CALL(ctypes.c_long(0x40000000 + 39)))

@@ -290,6 +290,11 @@ def test_nothing_is_called_where_the_system_is_another(monkeypatch):
 
 
 @linux
+def test_a_process_of_the_sandbox_is_hidden(whole):
+    assert whole.call(native.is_dumpable) == 0
+
+
+@linux
 @pytest.mark.skipif(os.geteuid() == 0, reason="root looks into every process")
 def test_a_process_of_the_sandbox_cannot_be_looked_into(sandbox):
     with pytest.raises(PermissionError):
