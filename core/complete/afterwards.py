@@ -18,6 +18,7 @@ from prompt_debugger.core.complete.client import ServerClient
 from prompt_debugger.core.complete.engines import engine_of
 from prompt_debugger.core.complete.evidence import Gathering
 from prompt_debugger.core.complete.ladder import Gathered, Sampling
+from prompt_debugger.core.known_errors import Cause, recognise_error
 
 _DRAWS = "the request draws at random, so another sampling says nothing about this answer"
 _ENOUGH_AGREEMENTS = 4  # answers after which our decoding is believed without asking the server for its own
@@ -140,8 +141,16 @@ async def ask_once(client: ServerClient, body: JSONObject) -> ChatResult:
     return await client.chat(body)
 
 
+def has_no_quota(error: BackendError) -> bool:
+    """Say whether the account that a key belongs to has no quota left: then waiting does not help."""
+    known = recognise_error(error.said)
+    return error.code == "insufficient_quota" or (known is not None and known.error.is_about is Cause.QUOTA)
+
+
 def is_passing(error: BackendError) -> bool:
     """Say whether a failure may be gone the next time: load, time, a connection; no word against the request."""
+    if error.status == 429 and has_no_quota(error):
+        return False
     if error.status is not None:
         return error.status in (408, 409, 425, 429) or error.status >= 500
     return error.kind in ("unreachable", "timeout", "broken-answer", "broken-stream")

@@ -39,6 +39,7 @@ from prompt_debugger.core.complete.ladder import (
     refusal_of,
     refused_chat,
     with_logprob_pieces,
+    with_quoted_output,
 )
 from prompt_debugger.core.complete.own_run import OwnRun, Surroundings, read_own_run
 from prompt_debugger.core.complete.raw_completion import OnText
@@ -309,4 +310,5 @@ class Gathering(SecondRun):
         refusal = refusal_of(error)
         if refusal is None:
             raise error
-        return Gathered(sent=self.client.body_as_sent(self.body), refusal=refusal, notes=self.client.notes)
+        sent = self.client.body_as_sent(self.body)
+        return with_quoted_output(Gathered(sent=sent, refusal=refusal, notes=self.client.notes))

@@ -15,8 +15,10 @@ from prompt_debugger.core.complete.engines import engine_of
 from prompt_debugger.core.complete.logprob_text import pieces_of
 from prompt_debugger.core.complete.run_facts import RunFacts
 from prompt_debugger.core.complete.shapes import integer_of
+from prompt_debugger.core.known_errors import Cause, quoted_output, recognise_error
 
 REFUSED = frozenset({400, 422})
+_NOT_OF_SERVER = frozenset({"page", "tls"})
 # Keys and payment, a wrong address, time and load: no fault of this request.
 _ABOUT_US = frozenset({401, 402, 403, 405, 407, 408, 425, 429, 502, 503, 504})
 _PROBLEM_CHARS = 300
@@ -88,20 +90,23 @@ class Sampling:
 def refusal_of(error: BackendError) -> Refusal | None:
     """Return a refusal of the request itself, in the server's words; `None` for any other failure.
 
-    A status of 400 or 422 always is one. Any other is, if the server says what it has against the request, and not
-    that it does not know us, has no such endpoint, or has no time.
+    A status of 400 or 422 always is one, unless a web page or a port that speaks https answered. Any other is, if the
+    server says what it has against the request, and not that it does not know us, has no such endpoint, or has no time.
     """
     status = error.status
-    if status is None or status < 400:
+    if status is None or status < 400 or error.kind in _NOT_OF_SERVER:
         return None
-    if status not in REFUSED and (not error.said or status in _ABOUT_US or not _is_about_model(status, error.said)):
+    if status not in REFUSED and (not error.said or status in _ABOUT_US or not _is_about_request(status, error.said)):
         return None
     return Refusal(status, error.said or error.message, error.field, error.code, error.output)
 
 
-def _is_about_model(status: int, said: str) -> bool:
-    """Say whether a 404 is about the model and not about the address; any other status needs no such look."""
-    return status != 404 or "model" in said.lower()
+def _is_about_request(status: int, said: str) -> bool:
+    """Say whether a 404 is about model or request, not about the address; any other status needs no such look."""
+    if status != 404 or "model" in said.lower():
+        return True
+    known = recognise_error(said)
+    return known is not None and known.error.is_telling and known.error.is_about is not Cause.ADDRESS
 
 
 def failed_chat(error: BackendError) -> ChatResult:
@@ -127,7 +132,22 @@ def is_declined(error: BackendError) -> bool:
 def refused_chat(gathered: Gathered, refusal: Refusal) -> Gathered:
     """Return what came besides a chat that the server refused both whole and streamed."""
     notes = tuple(note for note in gathered.notes if "answer has a fault" not in note)
-    return replace(gathered, chat=None, chat_stream=None, chat_whole=None, refusal=refusal, notes=notes)
+    return with_quoted_output(
+        replace(gathered, chat=None, chat_stream=None, chat_whole=None, refusal=refusal, notes=notes)
+    )
+
+
+def with_quoted_output(gathered: Gathered) -> Gathered:
+    """Return what came with a refusal that quotes the output: the quote is the raw output where there is no other."""
+    refusal = gathered.refusal
+    quoted = None if refusal is None else quoted_output(refusal.message, refusal.output)
+    if gathered.raw is not None or quoted is None or quoted.is_elided:
+        return gathered
+    reason = quoted.why_not_whole or "it is what the server's error quotes of the output"
+    raw = Completion(quoted.text, None, None, evidence=Basis.SAME_RUN)
+    raw = replace(raw, completeness=Completeness.UNKNOWN, completeness_reason=reason)
+    why = "The server's error quotes what the model wrote; that is the raw output."
+    return replace(gathered, raw=raw, evidence=Basis.SAME_RUN, why=why, notes=(*gathered.notes, why))
 
 
 def is_broken(result: ChatResult | BackendError) -> bool:

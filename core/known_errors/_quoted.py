@@ -56,6 +56,13 @@ class Quoted:
         """Whether all of the output, or of the arguments, is shown."""
         return not self.skipped and not self.is_elided
 
+    @property
+    def why_not_whole(self) -> str:
+        """Why it may not be all that the model wrote, as a clause; "" if nothing speaks against it."""
+        if self.is_arguments:
+            return "the error quotes the arguments of one call, not the whole output"
+        return f"the error quotes the output from character {self.skipped:,} on" if self.skipped else ""
+
 
 @dataclass(frozen=True, slots=True)
 class JsonBreak:

@@ -23,8 +23,10 @@ from typing import NamedTuple
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.complete.shapes import parse_json, text_of
+from prompt_debugger.core.known_errors import quoted_output
 
 MAX_CHARS = 4000
+MAX_QUOTED_CHARS = 200_000  # of words that quote what the model wrote
 
 _KEYS = ("error", "message", "detail", "details", "errors", "msg", "error_message", "error_msg", "reason")
 _DEPTH = 6
@@ -66,7 +68,9 @@ def words_of_value(value: JSON) -> ServerWords:
     """Read the value of an error's body."""
     error = _innermost(value)
     output = text_of(error.get("failed_generation"))
-    return ServerWords(words_of(value)[:MAX_CHARS], _field_of(value, _DEPTH), _code_of(error), output)
+    text = words_of(value)
+    most = MAX_CHARS if quoted_output(text) is None else MAX_QUOTED_CHARS
+    return ServerWords(text[:most], _field_of(value, _DEPTH), _code_of(error), output)
 
 
 def title_of_page(content_type: str, body: str) -> str:

@@ -20,6 +20,7 @@ import httpx
 from prompt_debugger.core.base.errors import BackendError
 from prompt_debugger.core.complete.backends.error_words import read_words, title_of_page
 from prompt_debugger.core.complete.backends.limits import EXCERPT_CHARS, Timeouts
+from prompt_debugger.core.known_errors import Cause, recognise_error
 
 _HINT_BY_STATUS = {
     400: "The server did not accept the request; its message says why.",
@@ -34,6 +35,24 @@ _HINT_BY_STATUS = {
     422: "The server did not accept the request; its message says why.",
     429: "The server takes no more requests for now: wait, then run again.",
 }
+_PAGE_HINT = (
+    "A web page stands in place of an answer: check the server address, and what stands between it and you; the "
+    "server's log shows whether the request reached it."
+)
+_HINT_BY_PAGE = {
+    **dict.fromkeys(
+        (502, 503, 504),
+        "A proxy answered in place of the server: look whether the server after it runs, and at its log.",
+    ),
+    404: "Check the server address (up to and including `/v1`): a web server answers there.",
+    413: "A proxy takes no body of that size: raise its limit (`client_max_body_size` of nginx), or send less.",
+}
+_HINT_BY_CODE = {
+    "insufficient_quota": "Look at plan and billing of the account whose key was sent: waiting does not help.",
+}
+_KNOWN_HINTS = frozenset({Cause.QUOTA, Cause.LOADING, Cause.ADDRESS, Cause.SETTING, Cause.POLICY})
+# What h11 says of the alert of a server that speaks TLS: its first byte is a control character.
+_TLS_ALERT = ("\\x15\\x03", "illegal request line")
 _SERVER_HINT = "The fault lies in the server: look at its log."
 _SHORTEST_SECRET = 4
 _EXCERPT_READ = 65_536  # of a text: looking through all of a long one takes a while
@@ -97,6 +116,9 @@ def failure_of_transport(call: Call, error: httpx.HTTPError, timeouts: Timeouts,
     if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):
         return BackendError(call.scrub(f"{call} cannot be sent: {error}"), kind="refused")
     reason = call.scrub(_reason_of(error))
+    if any(alert in reason for alert in _TLS_ALERT):
+        message = f"{call}: the answer does not begin as HTTP does, but as a port answers that speaks https"
+        return BackendError(message, "Write `https://` in the address, unless this is not a web server.", kind="tls")
     if began:
         return BackendError(f"{call}: the answer broke off ({reason})", _SERVER_HINT, kind="broken-answer")
     hint = "Is it an HTTP server? If it speaks https, say so in the address. Else look at its log."
@@ -157,13 +179,23 @@ def failure_of_status(call: Call, status: int, headers: httpx.Headers, text: str
         target = call.scrub(headers.get("location", ""))[:200]
         message = f"{call} answered {status}: a redirect to {target or 'nowhere'}, which is not followed"
         hint = "Give the address it points to, if you trust it."
+    kind = "status"
+    if 400 <= status < 600:
+        page = "" if own else title_of_page(content_type, text)
+        known = recognise_error(own or page) or (recognise_error(words.code) if words.code else None)
+        if page:
+            kind, hint = "page", _HINT_BY_PAGE.get(status, _PAGE_HINT)
+        hint = _HINT_BY_CODE.get(words.code or "", hint)
+        if known is not None and known.error.is_about in _KNOWN_HINTS:
+            hint = known.error.remedy
+            kind = "tls" if known.error.is_about is Cause.ADDRESS and "https" in hint else kind
     own = "" if own == _phrase_of(status) else own
     body = _excerpt(call, text)
     wait_s = _seconds_to_wait(headers.get("retry-after"))
     return BackendError(
         message,
         hint,
-        kind="status",
+        kind=kind,
         status=status,
         body=body,
         said=own,

@@ -63,20 +63,11 @@ def evidence_of_error(refusal: Refusal) -> Evidence:
         return evidence
     if quoted.is_elided:  # read as an output it would hold names and arguments that nobody wrote
         return replace(evidence, notes=("The error quotes the output without its middle, so it is not read.",))
-    return replace(evidence, raw=quoted.text, raw_reason=why_not_whole(quoted), notes=(_note_of(quoted),))
-
-
-def why_not_whole(quoted: Quoted) -> str:
-    """Return why a quoted text may not be all that the model wrote; "" if nothing speaks against it."""
-    if quoted.is_arguments:
-        return "the error quotes the arguments of one call, not the whole output"
-    if quoted.skipped:
-        return f"the error quotes the output from character {quoted.skipped:,} on"
-    return ""
+    return replace(evidence, raw=quoted.text, raw_reason=quoted.why_not_whole, notes=(_note_of(quoted),))
 
 
 def _note_of(quoted: Quoted) -> str:
-    reason = why_not_whole(quoted)
+    reason = quoted.why_not_whole
     return f"The raw output is what the error quotes{'.' if not reason else f': {reason}.'}"
 
 

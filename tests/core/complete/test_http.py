@@ -56,6 +56,18 @@ STATUSES: dict[str, tuple[Behaviour, list[str], str]] = {
     "error object": (answer(400, {"error": {"code": 7}}), ['{"code": 7}'], "message says"),
     "page without title": (answer(502, b"<html>", "text/html"), ["a web page"], "log"),
     "redirect to nowhere": (answer(304), ["to nowhere"], "trust"),
+    "page of a proxy that wants https": (
+        answer(413, b"<html><title>413 Request Entity Too Large</title></html>", "text/html"), ["a web page"], "limit"
+    ),
+    "page elsewhere": (answer(404, HTML, "text/html"), ["a web page"], "/v1"),
+    "no quota": (
+        answer(429, {"error": {"message": "You exceeded your current quota.", "code": "insufficient_quota"}}),
+        ["exceeded your current quota"], "waiting does not help",
+    ),
+    "quota by its code": (
+        answer(429, {"error": {"message": "No.", "code": "insufficient_quota"}}), ["No."], "waiting does not help"
+    ),
+    "loading": (answer(503, {"error": {"code": 503, "message": "Loading model"}}), ["Loading model"], "Wait until"),
     "odd status": (answer(599, b"\xff\xfe"), ["599"], "log"),
     "error cut short": (raw(b"HTTP/1.1 500 X\r\ncontent-length: 99\r\n\r\n{\"err"), ["500", '{"err'], "log"),
 }  # fmt: skip
@@ -94,7 +106,7 @@ async def test_a_bad_status_is_told_in_the_servers_words(name: str) -> None:
     async with faulty_server(behaviour) as server:
         error = await fails(server)
 
-    assert error.kind == "status"
+    assert error.kind == ("page" if "page" in error.message else "status")
     assert error.message.startswith(f"POST {server.base_url}/chat/completions answered ")
     assert [word for word in words if word not in error.message] == []
     assert hint in error.hint
@@ -278,7 +290,7 @@ async def test_a_stream_with_a_bad_status_is_an_error_too() -> None:
         with pytest.raises(BackendError) as caught:
             await client.chat_stream(BODY)
 
-    assert (caught.value.kind, caught.value.status) == ("status", 500)
+    assert (caught.value.kind, caught.value.status) == ("page", 500)
 
 
 @pytest.mark.parametrize(
@@ -325,3 +337,19 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> ssl.SSLContext:
     from tests.core.complete.certificates import self_signed_context
 
     return self_signed_context(tmp_path_factory.mktemp("tls"))
+
+
+@pytest.mark.parametrize(
+    "behaviour",
+    [
+        answer(400, b"Client sent an HTTP request to an HTTPS server.\n", "text/plain"),
+        answer(400, b"<html><title>400 The plain HTTP request was sent to HTTPS port</title></html>", "text/html"),
+        raw(b"\x15\x03\x01\x00\x02\x02\x46"),
+    ],
+)
+async def test_a_port_that_speaks_https_says_so(behaviour: Behaviour) -> None:
+    async with faulty_server(behaviour) as server:
+        error = await fails(server)
+
+    assert error.kind == "tls"
+    assert "https://" in error.hint
