@@ -84,7 +84,7 @@ class Evidence:
     @property
     def is_evidence(self) -> bool:
         """Whether it shows more than a request: something to read, not to run."""
-        return self.run is not None or bool({*self.holds} - {Part.REQUEST})
+        return self.run is not None or self.request is None or bool({*self.holds} - {Part.REQUEST})
 
     @property
     def holds(self) -> tuple[Part, ...]:

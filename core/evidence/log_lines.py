@@ -52,6 +52,7 @@ class What(StrEnum):
     FLAGS = "flags"
     VERSION = "version"
     REASON = "reason"
+    REMARK = "remark"
 
 
 class Entry(NamedTuple):
@@ -221,6 +222,10 @@ def _line_end(text: str, at: int) -> int:
     return len(text) if end < 0 else end
 
 
+def _a_remark(words: str) -> Callable[[_Text, re.Match[str]], list[tuple[What, JSON]]]:
+    return lambda _, match: [(What.REMARK, words.format(**match.groupdict()))]
+
+
 _ID = r"(?P<id>[\w.:-]{1,120}?)"
 _MARKS: tuple[_Mark, ...] = (
     _Mark("vllm", re.compile(rf"Received request {_ID}: prompt: (?=['\"])"), _a_printed(What.PROMPT)),
@@ -256,6 +261,22 @@ _MARKS: tuple[_Mark, ...] = (
     _Mark("lm-studio", re.compile(r"Generated (?:prediction|packet):\s{1,4}(?=\{)"), _a_json(What.ANSWER)),
     _Mark("lm-studio", re.compile(r"(?m)^Model Output: {1,3}"), _a_rest(What.RAW)),
     _Mark("", re.compile(r"\bRequest options: (?=\{)"), _client_request),
+    _Mark(
+        "llama.cpp",
+        re.compile(r"Added a BOS token to the prompt [^\n]{0,80}but the prompt also starts with a BOS token"),
+        _a_remark(
+            "llama.cpp put a BOS token before a prompt that begins with one: the template writes it, and the tokenizer "
+            "adds it. Send the prompt without it, or leave it out of the template."
+        ),
+    ),
+    _Mark(
+        "ollama",
+        re.compile(r"truncating input prompt\"? limit=(?P<limit>\d{1,9}) prompt=(?P<prompt>\d{1,9})"),
+        _a_remark(
+            "Ollama cut the prompt from {prompt} to {limit} tokens, so its oldest messages were not read. "
+            "Raise `num_ctx`."
+        ),
+    ),
     _Mark("", re.compile(r"\b(?:RAW RESPONSE|Raw response|raw_response):\s{0,4}(?=\{)"), _a_json(What.ANSWER)),
     _Mark("", re.compile(r"Exiting (?:LLM|Chat Model) run with output:\s{0,4}(?=\{)"), _generation),
 )  # fmt: skip

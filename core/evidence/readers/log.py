@@ -31,6 +31,7 @@ from prompt_debugger.core.request import body_text, read_request
 _CALLS = re.compile(r"\[tool_calls: ")
 _CALL = re.compile(r"([\w.:-]{1,100})\((?=[{\[\"\)])")
 _DECODER = json.JSONDecoder()
+_OF_SERVER = (What.FLAGS, What.VERSION, What.REMARK)
 _STARTS = (What.REQUEST, What.PROMPT)
 _ENDS = (What.RAW, What.CONTENT, What.MESSAGE, What.ANSWER)
 
@@ -47,9 +48,10 @@ def _read(paste: Paste) -> Evidence:
     entries = find_entries(_lines(paste.text))
     if not entries:
         raise RequestError("The lines of the log that are known are cut.", "Paste the lines whole.")
-    groups = _by_request([entry for entry in entries if entry.what not in (What.FLAGS, What.VERSION)])
+    groups = _by_request([entry for entry in entries if entry.what not in _OF_SERVER])
     engine = next((entry.engine for entry in entries if entry.engine), "")
-    evidence = Evidence(Form.LOG, f"a log of {_title(engine)}" if engine else "a client's log")
+    remarks = tuple(dict.fromkeys(str(entry.value) for entry in entries if entry.what is What.REMARK))
+    evidence = Evidence(Form.LOG, f"a log of {_title(engine)}" if engine else "a client's log", notes=remarks[:5])
     if groups:
         if paste.row > len(groups):
             raise RequestError(f"There is no number {paste.row}: it holds {len(groups):,}.", "Choose a smaller number.")

@@ -166,6 +166,17 @@ def test_clients_log_the_request_and_the_answer():
     assert (evidence.request.body, evidence.chat.message) == (BODY, MESSAGE)
 
 
+def test_what_a_server_remarks_about_the_prompt_is_said():
+    bos = (
+        "check_double_bos_eos: Added a BOS token to the prompt as specified by the model but the prompt also starts "
+        "with a BOS token. So now the final prompt starts with 2 BOS tokens.\n"
+    )
+    cut = 'level=WARN source=runner.go:1 msg="truncating input prompt" limit=2048 prompt=8632 keep=4 new=2048\n'
+
+    assert any("begins with one" in note for note in read_evidence(bos).notes)
+    assert any("from 8632 to 2048 tokens" in note for note in read_evidence(cut).notes)
+
+
 @pytest.mark.parametrize(
     "text",
     [

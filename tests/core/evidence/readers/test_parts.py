@@ -105,6 +105,14 @@ def test_labelled_fields_are_an_answer(text):
     assert (evidence.finish_reason, evidence.chat.usage.completion_tokens) == ("stop", 29)
 
 
+def test_stripped_channels_are_the_content_of_a_message():
+    text = "analysisThe user wants one word.assistantfinalFour"
+
+    assert read_evidence(text).chat.message["content"] == text
+    with pytest.raises(RequestError):
+        read_evidence("analysis of the assistant: final words")
+
+
 def test_the_whole_that_a_script_prints_at_the_end_counts():
     text = (
         "ChoiceDelta(content='', function_call=None, refusal=None, role='assistant', tool_calls=None)\n"
