@@ -10,10 +10,15 @@ from prompt_debugger.core.base.egress import forbid_network
 def main() -> int:
     """Run the program; the network is shut before any code that is not ours is read."""
     forbid_network()
+    from prompt_debugger.core.base.errors import PluginError
     from prompt_debugger.ui.keeping import kept_for_good
 
-    with kept_for_good():
-        from prompt_debugger.ui.cli import main as run
+    try:
+        with kept_for_good():
+            from prompt_debugger.ui.cli import main as run
+    except PluginError as error:  # a file of a family, rule or engine, ours or of a package that is installed
+        sys.stderr.write(f"PluginError: {error.message} {error.hint}\n")
+        return 2
 
     return run()
 

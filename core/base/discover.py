@@ -1,9 +1,15 @@
-"""Find the constants that plug a file in: one file, nothing registered elsewhere."""
+"""Find the constants that plug a file in: one file, nothing registered elsewhere.
+
+Files of ours lie in a package; those of others are named by the entry points of what is installed.
+"""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Iterable
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 
 from prompt_debugger.core.base.errors import PluginError
@@ -31,3 +37,46 @@ def discover(package: ModuleType, constant: str) -> dict[str, object]:
             raise PluginError(f"`{module.__name__}` defines no `{constant}`", f"Define `{constant}` in that file.")
         found[info.name] = getattr(module, constant)
     return found
+
+
+def discover_installed(group: str, constant: str, taken: Iterable[str] = ()) -> dict[str, object]:
+    """Return what installed packages bring under a group of entry points, each a module with one constant.
+
+    Args:
+        group: Such as `prompt_debugger.rules`.
+        constant: Name of the constant that each module must define, such as `RULE`.
+        taken: Names that they may not have.
+
+    Returns:
+        The constants by the entry points' names, in sorted order.
+
+    Raises:
+        PluginError: A module cannot be imported or lacks the constant, or two bear one name; it names the package.
+    """
+    known = dict.fromkeys(taken, "Prompt Debugger")
+    found: dict[str, object] = {}
+    for entry in sorted(_entry_points(group), key=lambda one: (one.name, one.value)):
+        package = entry.dist.name if entry.dist is not None else "an installed package"
+        if entry.name in known:
+            raise PluginError(
+                f"`{entry.name}` of `{group}` is in `{package}` and in `{known[entry.name]}`.",
+                f"Uninstall `{package}`, or have its authors choose another name.",
+            )
+        known[entry.name] = package
+        try:
+            loaded = entry.load()
+        except Exception as error:  # code of others may fail in any way
+            raise PluginError(
+                f"`{entry.name}` of `{group}` in `{package}` cannot be imported: {type(error).__name__}: {error}",
+                f"Update or uninstall `{package}`.",
+            ) from error
+        value = getattr(loaded, constant, None) if isinstance(loaded, ModuleType) else loaded
+        if value is None:
+            raise PluginError(f"`{entry.value}` of `{package}` defines no `{constant}`.", f"Update `{package}`.")
+        found[entry.name] = value
+    return found
+
+
+@cache  # to look through what is installed takes some milliseconds
+def _entry_points(group: str) -> tuple[EntryPoint, ...]:
+    return tuple(entry_points(group=group))

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
 
-from prompt_debugger.core.base.discover import discover
+from prompt_debugger.core.base.discover import discover, discover_installed
 from prompt_debugger.core.base.errors import PluginError, shorten
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Finding, Request, Severity, Trace
@@ -60,7 +60,8 @@ def index_rules(found: Mapping[str, object]) -> Mapping[str, Rule]:
     return dict(sorted(by_code.items()))
 
 
-RULES: Mapping[str, Rule] = index_rules(discover(rules, "RULE"))
+_OWN = discover(rules, "RULE")
+RULES: Mapping[str, Rule] = index_rules(_OWN | discover_installed("prompt_debugger.rules", "RULE", _OWN))
 """Every rule by its code, in order of codes."""
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import islice
 from types import ModuleType
 
-from prompt_debugger.core.base.discover import discover
+from prompt_debugger.core.base.discover import discover, discover_installed
 from prompt_debugger.core.base.errors import PluginError, RequestError
 from prompt_debugger.core.base.protocols import ModelFormat, ReadContext
 from prompt_debugger.core.base.types import FormatScore, ParsedMessage
@@ -58,8 +58,10 @@ def load_formats(package: ModuleType) -> dict[str, TextFormat]:
     Raises:
         PluginError: A module defines no `FORMAT`, one of another kind, or one that bears another name.
     """
+    own = discover(package, "FORMAT")
+    others = discover_installed("prompt_debugger.families", "FORMAT", own) if package is sys.modules[__name__] else {}
     formats: dict[str, TextFormat] = {}
-    for name, constant in discover(package, "FORMAT").items():
+    for name, constant in (own | others).items():
         if not isinstance(constant, TextFormat):
             raise PluginError(
                 f"`FORMAT` of `{package.__name__}.{name}` is no `TextFormat`", "See core/formats/_family."

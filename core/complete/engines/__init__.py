@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from types import ModuleType
 
-from prompt_debugger.core.base.discover import discover
+from prompt_debugger.core.base.discover import discover, discover_installed
 from prompt_debugger.core.base.errors import PluginError
 from prompt_debugger.core.base.protocols import RequestChange
 from prompt_debugger.core.complete.engines._looks import Looks
@@ -84,7 +84,9 @@ def load_records(package: ModuleType) -> dict[str, Engine]:
     """
     records: dict[str, Engine] = {}
     file_by_claim: dict[str, str] = {}
-    for name, constant in discover(package, "ENGINE").items():
+    own = discover(package, "ENGINE")
+    others = discover_installed("prompt_debugger.engines", "ENGINE", own) if package is sys.modules[__name__] else {}
+    for name, constant in (own | others).items():
         file = f"{package.__name__.replace('.', '/')}/{name}.py"
         if not isinstance(constant, Engine):
             hint = "It is built as in core/complete/engines/sglang.py."

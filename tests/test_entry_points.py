@@ -1,0 +1,117 @@
+"""Families and rules of others, installed from a wheel: found by entry points, used like ours, blamed by name."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.core.formats.test_records import NEW_FAMILY
+from tests.patience import PATIENCE_S
+
+PROJECT = """
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+
+[project]
+name = "mint-debugging"
+version = "1.0"
+
+[project.entry-points."prompt_debugger.families"]
+mint = "mint_debugging.family"
+
+[project.entry-points."prompt_debugger.rules"]
+mint_city = "mint_debugging.rule"
+
+[tool.hatch.build.targets.wheel]
+only-include = ["mint_debugging"]
+"""
+RULE = '''
+"""A call asks for the weather of a city that is not there."""
+
+from prompt_debugger.core.base.types import Severity, Stage
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+
+
+def find(trace):
+    """Report calls that name Atlantis."""
+    for call in () if trace.parse is None else trace.parse.parsed.calls:
+        if "Atlantis" in call.arguments:
+            yield Report("The call asks for Atlantis.", "There is no such city.", fix="Ask for another city.")
+
+
+RULE = TraceRule("PD599", "mint-city", Severity.WARNING, Stage.CONTRACT, find)
+'''
+CALL = '<mint:call>{{"name": "get_weather", "arguments": {{"city": "{}"}}}}</mint:call><mint:end>'
+
+
+@pytest.fixture(name="packages", scope="module")
+def fixture_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder into which a wheel with a family and a rule is installed."""
+    folder = tmp_path_factory.mktemp("mint")
+    module = folder / "mint_debugging"
+    module.mkdir()
+    (folder / "pyproject.toml").write_text(PROJECT, encoding="utf-8")
+    (module / "__init__.py").write_text("", encoding="utf-8")
+    (module / "family.py").write_text(NEW_FAMILY, encoding="utf-8")
+    (module / "rule.py").write_text(RULE, encoding="utf-8")
+    _run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)], folder)
+    (wheel,) = folder.glob("*.whl")
+    packages = folder / "packages"
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps", "--no-index"]
+    _run([*pip, "--target", str(packages), str(wheel)], folder)
+    return packages
+
+
+def _run(
+    command: list[str], folder: Path, text: str = "", path: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    environment = os.environ if path is None else {**os.environ, "PYTHONPATH": str(path)}
+    return subprocess.run(
+        command,
+        cwd=folder,
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+        env=environment,
+    )
+
+
+def _parse(text: str, path: Path | None) -> subprocess.CompletedProcess[str]:
+    return _run([sys.executable, "app.py", "parse", "-", "--json"], ROOT, text, path)
+
+
+def test_a_family_and_a_rule_of_a_wheel_are_used_like_ours(packages: Path) -> None:
+    lost = json.loads(_parse(CALL.format("Atlantis"), packages).stdout)
+    fine = json.loads(_parse(CALL.format("Paris"), packages).stdout)
+
+    assert (lost["format"], [call["name"] for call in lost["calls"]]) == ("mint", ["get_weather"])
+    assert [finding["code"] for finding in lost["findings"]] == ["PD599"]
+    assert (fine["format"], fine["findings"]) == ("mint", [])
+
+
+def test_without_the_wheel_nobody_knows_them() -> None:
+    parsed = json.loads(_parse(CALL.format("Atlantis"), None).stdout)
+
+    assert parsed["format"] != "mint"
+    assert "PD599" not in [finding["code"] for finding in parsed["findings"]]
+
+
+def test_a_package_that_cannot_be_imported_is_named_in_one_line(packages: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "packages"
+    _run(["cp", "-r", str(packages), str(broken)], tmp_path)
+    (broken / "mint_debugging" / "rule.py").write_text("import nothing_that_exists\n", encoding="utf-8")
+
+    done = _parse(CALL.format("Paris"), broken)
+
+    assert done.returncode == 2
+    assert "`mint_city` of `prompt_debugger.rules` in `mint-debugging` cannot be imported" in done.stderr
+    assert "Traceback" not in done.stderr
