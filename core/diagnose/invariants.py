@@ -29,7 +29,7 @@ INVARIANTS = (
     Invariant(
         "Conserve",
         "Every text of the messages and every tool name occurs in the prompt.",
-        ("PD205", "PD206", "PD207", "PD209", "PD211"),
+        ("PD205", "PD206", "PD207", "PD209", "PD211", "PD215", "PD229"),
     ),
     Invariant(
         "Tail",

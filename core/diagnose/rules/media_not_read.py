@@ -2,7 +2,9 @@
 
 What it finds:
     A content part with media that the template did not read while it rendered
-    this request, in a prompt without any placeholder for media.
+    this request, in a prompt without any placeholder for media. A note where
+    the template reads parts of the type `image`, as which servers hand
+    `image_url` to it, and only a local render passed them over.
 
 Why it matters:
     The model answers without having seen the picture, and makes one up.
@@ -24,14 +26,16 @@ from collections.abc import Iterator
 
 from prompt_debugger.core.base.json_values import as_object
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Severity, Stage, Trace
+from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
 from prompt_debugger.core.diagnose.fields import as_list, as_text, numbered_messages
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_request, prompt_of
+from prompt_debugger.core.diagnose.words import counted
 
 _MEDIA = frozenset(
     {"image", "image_url", "input_image", "audio", "audio_url", "input_audio", "video", "video_url", "file"}
 )
+_HANDED_ON = re.compile(r"['\"](?:image|video|audio)['\"]")
 _PLACEHOLDER = re.compile(r"(?i)[<\[][^<>\[\]\s]{0,40}(?:im(?:g|age)|vision|visual|video|audio|media|picture)")
 
 
@@ -44,12 +48,29 @@ def find(trace: Trace) -> Iterator[Report]:
     lost = [path for path in _media_parts(trace) if _is_unread(path, unread)]
     if not lost:
         return
+    if prompt.source == "local" and _HANDED_ON.search(prompt.template or ""):
+        yield _handed_on(lost)
+        return
     yield Report(
         title=f"The template never reads {', '.join(f'`{path}`' for path in lost[:3])}.",
         detail=f"{len(lost)} parts with media were sent; the prompt holds no placeholder for any.",
         evidence=tuple(in_request(path) for path in lost),
         fix="Use a model and a template that take media, and send content as a list of parts "
         "(vLLM: `--chat-template-content-format openai`).",
+    )
+
+
+def _handed_on(parts: list[str]) -> Report:
+    """Report parts that our render passes over and a server would not: it hands them on in the template's words."""
+    return Report(
+        title=f"{counted(len(parts), 'part')} with media {'has' if len(parts) == 1 else 'have'} no placeholder in this "
+        "local render.",
+        detail=f"{', '.join(f'`{path}`' for path in parts[:3])}: the template reads parts of the type `image`, `video` "
+        "or `audio`. vLLM and other servers hand `image_url` to it as `image`, so their prompt has the placeholder.",
+        evidence=tuple(in_request(path) for path in parts),
+        fix='Ask a server for its prompt, or send the parts as `{"type": "image"}` to a local render.',
+        severity=Severity.NOTE,
+        certainty=Certainty.INFERRED,
     )
 
 

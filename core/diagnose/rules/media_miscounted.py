@@ -1,0 +1,85 @@
+"""The prompt holds fewer placeholders than the request has images.
+
+What it finds:
+    A prompt with at least one image placeholder, and fewer runs of it than
+    image parts in the request. A run counts once, as servers repeat the
+    placeholder for every piece of a picture.
+
+Why it matters:
+    Pictures and placeholders are matched by their order: with one too few, the
+    request fails, or the model sees the wrong picture at a place.
+
+Bad:
+    Two `image_url` parts, one `<|image_pad|>` in the prompt
+
+Good:
+    One placeholder for each picture.
+
+Source:
+    tracker: vllm-project/vllm#53824, mudler/LocalAI#10945.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.json_values import as_object
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Severity, Span, Stage, Trace
+from prompt_debugger.core.diagnose.fields import as_list, as_text, numbered_messages, texts_inside
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import Sight, in_prompt, in_request, prompt_of
+from prompt_debugger.core.diagnose.words import counted
+
+_IMAGES = frozenset({"image", "image_url", "input_image"})
+_PLACEHOLDERS = (
+    "<|image_pad|>",
+    "<image_soft_token>",
+    "<start_of_image>",
+    "<|image_soft_token|>",
+    "<|image|>",
+    "<|media_pad|>",
+    "<image>",
+    "<__media__>",
+    "[IMG]",
+)
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Count images and the runs of the placeholder."""
+    prompt = prompt_of(trace)
+    images = [path for path, kind in _parts(trace) if kind in _IMAGES]
+    if prompt is None or not images:
+        return
+    token = next((text for text in _PLACEHOLDERS if text in prompt.text), None)
+    if token is None or any(token in text for text in texts_inside(trace.request.body.get("messages"))):
+        return
+    runs = [Span(*match.span()) for match in re.finditer(rf"(?:{re.escape(token)})+", prompt.text)]
+    if len(runs) >= len(images):
+        return
+    yield Report(
+        title=f"The prompt holds {counted(len(runs), 'image placeholder')} for {counted(len(images), 'image')}.",
+        detail=f"`{token}` stands {len(runs)} times in the prompt; the request has {len(images)} parts with a picture: "
+        f"{', '.join(images[:4])}.",
+        evidence=(*(in_prompt(prompt, span) for span in runs[:4]), *(in_request(path) for path in images[:4])),
+        fix="Look at the template: it must print one placeholder for each part, where the part stands (vLLM: "
+        "`--chat-template-content-format openai`).",
+    )
+
+
+def _parts(trace: Trace) -> Iterator[tuple[str, str]]:
+    for index, message in numbered_messages(trace.request):
+        for number, part in enumerate(as_list(message.get("content"))):
+            yield f"messages[{index}].content[{number}]", as_text(as_object(part).get("type")) or ""
+
+
+RULE: Rule = TraceRule(
+    code="PD229",
+    name="media-miscounted",
+    severity=Severity.WARNING,
+    stage=Stage.RENDER,
+    find=find,
+    needs=Sight.PROMPT,
+    threads=("vllm-project/vllm#53824", "mudler/LocalAI#10945"),
+)
