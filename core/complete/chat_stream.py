@@ -89,6 +89,8 @@ class ChatStreamReader:
             self._note(failure)
         elif self._event_count == 0:
             self._note(Problem(f"the stream ended without any event; it held {shorten(body)}"))
+        elif not self._deltas and self._problem is None and self._usage is not None:
+            self._note(Problem("the stream held the server's token count and no delta"))
         elif not self.is_done and self._finish_reason is None:
             self._note(Problem("the stream ended without a finish reason and without `[DONE]`"))
         if self._assembler.has_unread_calls:

@@ -13,18 +13,23 @@ from prompt_debugger.core.complete.backends.error_words import words_of
 from prompt_debugger.core.complete.chat_stream import ChatStreamReader
 from prompt_debugger.core.complete.shapes import objects_of, text_of
 from prompt_debugger.core.evidence.answer import Answer
-from prompt_debugger.core.evidence.dialects import dialect_of_answer, dialect_of_event
+from prompt_debugger.core.evidence.dialects import Dialect, dialect_of_answer, dialect_of_event
 from prompt_debugger.core.evidence.events import Events, events_of_objects, events_of_sse
 from prompt_debugger.core.evidence.json_of import json_lines, json_of
 from prompt_debugger.core.evidence.server_errors import error_of_value
-from prompt_debugger.core.evidence.shapes import Shaped, chunks_of_deltas, is_chunk, shape_answer
+from prompt_debugger.core.evidence.shapes import Shaped, chunk_of_delta, chunks_of_deltas, is_chunk, shape_answer
 
 _GATHERED = "The message was put together from a stream."
 
 
 def is_answer(value: JSON) -> bool:
     """Say whether a JSON value is what a server answers: of any of the APIs, whole or a part of it."""
-    return dialect_of_answer(value) is not None or shape_answer(value) is not None
+    return _dialect_of(value) is not None or shape_answer(value) is not None
+
+
+def _dialect_of(value: JSON) -> Dialect | None:
+    """Return the dialect of an answer; a list may be the `output` of a response."""
+    return dialect_of_answer({"output": value} if isinstance(value, list) else value)
 
 
 def is_event_list(values: Sequence[JSON]) -> bool:
@@ -46,9 +51,9 @@ def read_answer(value: JSON) -> Answer:
         return _answer_of_text(value)
     if isinstance(value, list) and (events := events_in_list(value)) is not None:
         return _read_events(events, json.dumps(value, ensure_ascii=False))
-    dialect = dialect_of_answer(value)
-    if dialect is not None and isinstance(value, dict):
-        return dialect.read_answer(value)
+    dialect = _dialect_of(value)
+    if dialect is not None and isinstance(value, dict | list):
+        return dialect.read_answer({"output": value} if isinstance(value, list) else value)
     shaped = shape_answer(value)
     if shaped is not None:
         return _of_chat(shaped)
@@ -78,8 +83,8 @@ def read_stream(text: str) -> Answer:
     value = json_of(text)
     if isinstance(value, list) and (listed := events_in_list(value)) is not None:
         return _read_events(listed, text)
-    if isinstance(value, dict) and is_event_list([value]):
-        return _read_events(events_of_objects([value]), text)
+    if isinstance(value, dict) and (is_event_list([value]) or chunk_of_delta(value) is not None):
+        return _read_events(events_of_objects([chunk_of_delta(value) or value]), text)
     if lines := json_lines(text):
         read = [json_of(line) for line in lines]
         whole = [one for one in read if isinstance(one, dict)]

@@ -22,6 +22,7 @@ from prompt_debugger.core.evidence.recognise import (
     answer_after_command,
     answer_in,
     is_request,
+    output_beside_prompt,
     pair_in,
     recognise,
     request_in,
@@ -73,6 +74,8 @@ def _read_one(text: str, row: int) -> Evidence:
 
 def not_recognised(text: str) -> RequestError:
     """Return what to say of a text that was not understood: what it looks like, and what would be needed."""
+    if not text.strip("\ufeff \t\r\n"):
+        return RequestError("Nothing was pasted.", _NEEDED)
     value = json_of(text)
     if value is None and (found := lenient_json_of(text) if text.lstrip().startswith(("{", "[")) else None) is not None:
         value = found[0]
@@ -126,6 +129,8 @@ def _body_in(value: JSONObject) -> JSONObject | None:
 
 def _read_output(text: str, _row: int) -> Evidence:
     value = json_of(text)
+    if isinstance(value, dict) and (output := output_beside_prompt(value)) is not None:
+        value = {**value, "raw": output}
     if not isinstance(value, dict) or not isinstance(value.get("raw"), str):
         return Evidence(Form.OUTPUT, _output_words(text), raw=text)
     message, reason = value.get("message"), value.get("finish_reason")

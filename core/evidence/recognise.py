@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from prompt_debugger.core.base.types import JSON, JSONObject
 from prompt_debugger.core.evidence.answers import events_in_list, is_answer, is_error, is_event_list
+from prompt_debugger.core.evidence.dialects import dialect_of_answer
 from prompt_debugger.core.evidence.forms import Form
 from prompt_debugger.core.evidence.json_of import json_lines, json_of, lenient_json_of
-from prompt_debugger.core.evidence.shapes import is_chunk
+from prompt_debugger.core.evidence.shapes import chunk_of_delta, is_chunk
 from prompt_debugger.core.formats import CONTROL_TOKEN, TABLES
 from prompt_debugger.core.report import is_bundle
 
@@ -110,6 +111,10 @@ def _form_of_object(value: JSONObject) -> Form | None:
         return Form.ANSWER
     if isinstance(value.get("raw"), str) or _is_bare_call(value):
         return Form.OUTPUT
+    if isinstance(value.get("delta"), dict) and chunk_of_delta(value) is not None:
+        return Form.STREAM
+    if output_beside_prompt(value) is not None:
+        return Form.OUTPUT
     if is_event_list([value]) and not is_whole_answer(value):
         return Form.STREAM
     if is_request(value) or isinstance(request_in(value), dict):
@@ -119,6 +124,14 @@ def _form_of_object(value: JSONObject) -> Form | None:
     if is_error(value):
         return Form.ERROR
     return Form.REQUEST if _REQUEST_FIELDS & value.keys() else None
+
+
+def output_beside_prompt(value: JSONObject) -> str | None:
+    """Return the raw output in an object that has a prompt and an output as texts, and is no answer; else `None`."""
+    if not isinstance(value.get("prompt"), str) or is_answer(value) or "done" in value:
+        return None
+    names = ("completion", "output", "generated_text", "response", "generation", "model_output")
+    return next((found for name in names if isinstance(found := value.get(name), str)), None)
 
 
 def is_request(value: JSON) -> bool:
@@ -141,6 +154,8 @@ def request_in(value: JSONObject) -> JSON:
 
 def answer_in(value: JSONObject) -> JSON:
     """Return the answer in a line of a log: an object that is one, or a text under the name of one."""
+    if dialect_of_answer(value) is not None:
+        return None  # it is one itself
     has_request: bool | None = None
     for name in _ANSWER_NAMES:
         found = value.get(name)
@@ -149,7 +164,7 @@ def answer_in(value: JSONObject) -> JSON:
         if isinstance(found, dict | list) and (is_answer(found) or _is_event_log(found)):
             return found
         if has_request is None:
-            has_request = request_in(value) is not None or is_request(value)
+            has_request = request_in(value) is not None or is_request(value) or is_error(found)
         if has_request and name == "error" and found:
             return {"error": found}
         if has_request and ((isinstance(found, str) and found.strip()) or is_error(found)):

@@ -16,6 +16,7 @@ _DELTA_FIELDS = frozenset(
     {"role", "content", "tool_calls", "reasoning", "reasoning_content", "function_call", "refusal", "audio"}
 )
 _AROUND_DELTA = frozenset({"delta", "index", "finish_reason", "logprobs", "stop_reason"})
+_AROUND_CHOICES = frozenset({"id", "object", "created", "usage"})
 _OF_MESSAGE = ("content", "tool_calls", "reasoning", "reasoning_content", "function_call")
 _MOST_LOOKED_AT = 50
 
@@ -68,7 +69,8 @@ def _of_choices(value: JSONObject, choices: list[JSON]) -> Shaped:
         note = "The first choice has no `message`; its own fields were read as one."
         choice: JSONObject = {**first, "message": first}
         return Shaped({**value, "choices": [choice]}, "a chat response", (note,), is_whole=False)
-    return Shaped(value, "a chat response")
+    is_shortened = isinstance(first, dict) and "finish_reason" not in first and not _AROUND_CHOICES & value.keys()
+    return Shaped(value, "a chat response", is_whole=not is_shortened)
 
 
 def _of_message(message: JSONObject) -> Shaped:

@@ -48,6 +48,9 @@ _WHERE_NAMED = (
 
 def find(trace: Trace) -> Iterator[Report]:
     """Report the contradiction of the whole answer, or of the stream alone."""
+    if two := list(_two_reasons(trace)):
+        yield from two
+        return
     for result in (trace.chat, trace.chat_stream):
         if result is None or result.error:
             continue
@@ -57,8 +60,8 @@ def find(trace: Trace) -> Iterator[Report]:
         problem, reason = _problem(trace, result), result.finish_reason
         if problem is not None:
             yield Report(
-                title=f"The {name} has {'no' if reason is None else 'an empty'} finish_reason, but {problem}."
-                if not reason
+                title=f"The {name} has no finish_reason, but {problem}."
+                if reason is None
                 else f"finish_reason `{reason}` of the {name} contradicts the message: {problem}.",
                 detail=f"finish_reason is {'absent' if reason is None else f'`{reason}`'}, and the message holds "
                 f"{counted(len(calls_of_message(result.message)), 'tool call')}.{_ended_at_once(result)}"
@@ -66,10 +69,9 @@ def find(trace: Trace) -> Iterator[Report]:
                 evidence=(in_message("finish_reason", reason), in_message("tool_calls")),
                 fix="Branch on `message.tool_calls` and on the last token, not on finish_reason.",
                 # TGI, Gemini and others say `stop` after whole calls, some say nothing: no part is lost by it.
-                severity={"stop": Severity.NOTE, None: Severity.WARNING, "": Severity.WARNING}.get(reason),
+                severity={"stop": Severity.NOTE, None: Severity.WARNING}.get(reason),
             )
             return
-    yield from _two_reasons(trace)
     yield from _hidden_limit(trace)
 
 
@@ -98,7 +100,7 @@ def _problem(trace: Trace, result: ChatResult) -> str | None:
     is_of_answer = asked_server(trace) or bool(result.body or result.deltas)
     if result.finish_reason == "stop" and calls and not names_a_tool and is_of_answer:
         return "it holds tool calls"
-    if not result.finish_reason and (result.body or result.token_ids):
+    if result.finish_reason is None and (result.body or result.token_ids):
         return "a complete answer has one"
     return None
 

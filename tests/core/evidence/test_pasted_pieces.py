@@ -184,3 +184,77 @@ def test_json_with_comments_is_read():
 
     assert (evidence.form, evidence.chat.message["content"]) == (Form.ANSWER, "Hi")
     assert any("comment" in note for note in evidence.notes)
+
+
+def chunk(delta, reason=None):
+    return {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
+
+
+def part(call_id, name, arguments):
+    return {"tool_calls": [{"index": 0, "id": call_id, "function": {"name": name, "arguments": arguments}}]}
+
+
+def sse(*chunks, end="data: [DONE]\n"):
+    return "".join(f"data: {json.dumps(one)}\n\n" for one in chunks) + end
+
+
+ADD, WEATHER = part("a", "add_numbers", '{"a": 1}'), part("b", "get_weather", '{"city": "Oslo"}')
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        (sse(chunk(ADD), chunk(WEATHER), chunk({}, "tool_calls")), ["PD417"]),
+        (sse(chunk(ADD), chunk({}, "tool_calls"), chunk({}, "stop")), ["PD412"]),
+        (sse(chunk(ADD), chunk({}, "stop")), ["PD412"]),
+        (sse(chunk(ADD), chunk({}, "tool_calls")), []),
+        (sse(chunk({"content": "Hi"}), {"error": {"message": "Overloaded"}}), ["PD310"]),
+        (sse(chunk({"content": "Hi"}), end=""), ["PD310"]),
+        (sse(chunk({"content": "Hi"}), chunk({}, "stop"), end=""), []),
+        (sse({"object": "chat.completion.chunk", "choices": [], "usage": {"prompt_tokens": 4}}), ["PD310"]),
+    ],
+)
+async def test_what_a_stream_shows_is_found_in_a_pasted_one(text, codes):
+    trace = await show_evidence(read_evidence(text))
+
+    assert [finding.code for finding in trace.findings] == codes
+
+
+def test_two_calls_on_one_index_are_not_joined_into_one_that_nobody_made():
+    evidence = read_evidence(sse(chunk(ADD), chunk(WEATHER), chunk({}, "tool_calls")))
+
+    assert names_of(evidence) == ["add_numbers", "get_weather"]
+
+
+async def test_stop_beside_a_named_tool_is_the_protocols_word():
+    tool = {"type": "function", "function": {"name": "add_numbers", "parameters": {"type": "object"}}}
+    body = {**BODY, "tools": [tool], "tool_choice": {"type": "function", "function": {"name": "add_numbers"}}}
+
+    trace = await show_evidence(read_evidence(json.dumps({"request": body, "response": sse(chunk(ADD, "stop"))})))
+
+    assert trace.findings == ()
+    assert any("as the protocol has it" in note for note in trace.notes)
+
+
+def test_lines_of_events_without_empty_lines_are_events():
+    text = "".join(f"data: {json.dumps(chunk({'content': letter}))}\n" for letter in "abc")
+
+    assert read_evidence(text).chat.message["content"] == "abc"
+
+
+def test_a_prompt_and_its_output_are_both_kept():
+    evidence = read_evidence(json.dumps({"prompt": "<s>[INST] hi [/INST]", "completion": "[TOOL_CALLS][]</s>"}))
+
+    assert (evidence.prompt, evidence.raw) == ("<s>[INST] hi [/INST]", "[TOOL_CALLS][]</s>")
+
+
+def test_items_of_a_response_alone_are_an_answer():
+    item = {"type": "function_call", "call_id": "c", "name": "weather", "arguments": "{}"}
+
+    assert names_of(read_evidence(json.dumps([item]))) == ["weather"]
+
+
+def test_a_batch_that_was_refused_is_an_error():
+    line = {"custom_id": "1", "response": {"status_code": 400, "body": {"error": {"message": "No such tool."}}}}
+
+    assert read_evidence(json.dumps(line)).error.message == "No such tool."
