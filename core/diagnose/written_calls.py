@@ -16,12 +16,32 @@ _MOST_DIFFERENT = 500  # calls that are looked for in the request, each in all o
 _OF_CALLS = (SegmentKind.MARKUP, SegmentKind.CALL_NAME, SegmentKind.CALL_ID, SegmentKind.CALL_ARGUMENTS)
 
 
-def written_calls(trace: Trace, text: str) -> Iterator[ToolCallAttempt]:
-    """Yield the complete calls of offered tools that a text holds with unquoted markup of its own."""
+def is_request_known(trace: Trace) -> bool:
+    """Say whether the request is at hand, so that a tool which it does not offer is none."""
+    return "messages" in body_of(trace) or bool(request_tools(trace.request))
+
+
+def format_of(trace: Trace, text: str) -> str:
+    """Return the name of the format that a text is read with."""
+    return pick_format(text, ReadContext(tools=trace.request.tools)).name
+
+
+def written_calls(
+    trace: Trace, text: str, statuses: tuple[CallStatus, ...] = (CallStatus.COMPLETE,)
+) -> Iterator[ToolCallAttempt]:
+    """Yield the calls that a text holds with unquoted markup of its own.
+
+    Only calls of tools that the request offers; of any tool where the request is not at hand.
+
+    Args:
+        trace: The run.
+        text: The text.
+        statuses: Which calls are wanted; a cut one counts only with its name and the beginning of its arguments.
+    """
     markers = list(find_unquoted_markers(text))
     if not markers:
         return
-    offered = {tool.name for tool in request_tools(trace.request)}
+    offered = {tool.name for tool in request_tools(trace.request)} if is_request_known(trace) else None
     asked = "\n".join(texts_inside(body_of(trace)))
     context = ReadContext(tools=trace.request.tools)
     parsed = pick_format(text, context).read(text, context)
@@ -31,8 +51,10 @@ def written_calls(trace: Trace, text: str) -> Iterator[ToolCallAttempt]:
     for call in parsed.calls:
         within = bisect_right(starts, call.char_span.start) - 1
         has_markup = within >= 0 and call.char_span.start < marked[within].stop
-        is_whole = call.status is CallStatus.COMPLETE and call.arguments_json is not None and call.name in offered
-        if not has_markup or not is_whole:
+        is_begun = call.status is CallStatus.TRUNCATED and bool(call.arguments.strip(" {"))
+        is_whole = call.arguments_json is not None or is_begun
+        is_offered = call.name in offered if offered is not None else bool(call.name)
+        if not has_markup or not is_whole or not is_offered or call.status not in statuses:
             continue
         written = text[slice(*call.char_span)]
         if written not in is_asked:
@@ -52,11 +74,14 @@ def bare_calls(trace: Trace, text: str) -> tuple[ToolCallAttempt, ...]:
     if body.get("response_format") or body.get("tool_choice") == "none":
         return ()
     offered = {tool.name for tool in request_tools(trace.request)}
+    is_known = is_request_known(trace)
     context = ReadContext(tools=trace.request.tools, finish_reason="stop")
     parsed = pick_format(text, context).read(text, context)
     is_all = not (parsed.content or "").strip() and parsed.reasoning is None
     are_whole = all(
-        call.status is CallStatus.COMPLETE and call.arguments_json is not None and call.name in offered
+        call.status is CallStatus.COMPLETE
+        and call.arguments_json is not None
+        and (call.name in offered if is_known else bool(call.name))
         for call in parsed.calls
     )
     is_asked = text.strip() in "\n".join(texts_inside(body))

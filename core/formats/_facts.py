@@ -98,6 +98,9 @@ class FamilyFacts:
         message_ends: Those of its end tokens that end a message of several, behind which a turn may go on.
         has_wordy_markers: Whether ordinary words may turn out to be its markup: its markers begin with such, or its
             headers are such.
+        list_marker: Its special token before a JSON list of calls: the list is all that is left where a server strips
+            special tokens; "" if it writes none.
+        model_names: Words in the names of its models, in lower case, where a rule has to know the family by name.
     """
 
     tool_parsers: tuple[str, ...] = ()
@@ -113,3 +116,5 @@ class FamilyFacts:
     stripped: str = ""
     message_ends: tuple[str, ...] = ()
     has_wordy_markers: bool = False
+    list_marker: str = ""
+    model_names: tuple[str, ...] = ()

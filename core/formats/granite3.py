@@ -51,5 +51,7 @@ FORMAT: ModelFormat = TextFormat(
         switches=(THINKING,),
         call_markers=(_TOKEN, _TEXT, "</tool_call>"),
         has_json_arguments=True,
+        list_marker=_TOKEN,
+        model_names=("granite-3",),
     ),
 )

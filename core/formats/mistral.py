@@ -36,5 +36,7 @@ FORMAT: ModelFormat = TextFormat(
         reasoning_parsers=("mistral",),
         parser_names={"sglang": ParserNames(("mistral",), ("mistral",))},
         has_json_arguments=True,
+        list_marker=_MARKER,
+        model_names=("mistral", "ministral", "devstral", "magistral", "pixtral", "codestral"),
     ),
 )

@@ -1,13 +1,15 @@
 """A tool call stands in the text of the message and not among its calls.
 
 What it finds:
-    Where no whole raw output is known: a complete call of one of the request's
-    tools, with its markup, in content, outside code and quotation marks, which
-    the request does not hold and `tool_calls` lacks. A conclusion and a warning:
-    a content that is nothing but calls in a notation without control tokens
-    (bare JSON, Python), where the request asks for no JSON, or what is left of
-    a call without its control tokens, and a complete call in the reasoning of a message without anything
-    else.
+    Where no whole raw output is known: a complete call with its markup, in
+    content, outside code and quotation marks, which the request does not hold
+    and `tool_calls` lacks; of one of the request's tools, or of any where the
+    request is not at hand. Likewise a call that begins there and is not closed,
+    as a conclusion. A conclusion and a warning: a content that is nothing but
+    calls in a notation without control tokens (bare JSON, Python), where the
+    request asks for no JSON (a note without the request: it is a guess), or
+    what is left of a call without its control tokens, and a complete call in
+    the reasoning of a message without anything else.
 
 Why it matters:
     The model called a tool and the server handed the call out as prose: the
@@ -26,20 +28,20 @@ Source:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Certainty, Severity, Span, Stage, ToolCallAttempt, Trace
+from prompt_debugger.core.base.types import CallStatus, Certainty, Severity, Span, Stage, ToolCallAttempt, Trace
+from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.bare_lists import bare_list
 from prompt_debugger.core.diagnose.fields import content_of, reasoning_of, request_tools, returned_calls
+from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_message
-from prompt_debugger.core.diagnose.written_calls import bare_calls, written_calls
-from prompt_debugger.core.formats import find_stripped_calls
+from prompt_debugger.core.diagnose.written_calls import bare_calls, format_of, is_request_known, written_calls
+from prompt_debugger.core.formats import FORMATS, find_stripped_calls
 
-_FIX = (
-    "Have the server parse this model's calls: vLLM `--enable-auto-tool-choice --tool-call-parser NAME`, SGLang "
-    "`--tool-call-parser NAME`, llama.cpp `--jinja`. Of a hosted model, tell the provider."
-)
+_TELL = "Of a hosted model, tell the provider."
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -51,38 +53,77 @@ def find(trace: Trace) -> Iterator[Report]:
     returned = {(call.name, str(call.arguments)) for call in returned_calls(trace)}
     left = [call for call in calls if (call.name, call.arguments) not in returned]
     if left:
-        yield _report_written(left, content)
+        yield _report_written(trace, left, content)
+    elif not returned and not calls and (begun := list(written_calls(trace, content, (CallStatus.TRUNCATED,)))):
+        yield _report_begun(trace, begun[-1], content)
     elif not returned and not calls:
         bare = bare_calls(trace, content) if content.strip() else ()
-        yield from [_report_bare(bare, content)] if bare else _stripped(trace, content)
+        yield from [_report_bare(trace, bare, content)] if bare else _stripped(trace, content)
         if not content.strip():
             yield from _in_reasoning(trace)
 
 
-def _report_written(calls: list[ToolCallAttempt], content: str) -> Report:
+def _fix(trace: Trace, family: str) -> tuple[Step, ...]:
+    """Return how servers are told to parse the calls of a family."""
+    facts = FORMATS[family].facts
+    meant = facts.tool_parsers[:1]
+    sglang = facts.parser_names["sglang"].tools[:1] if "sglang" in facts.parser_names else ()
+    if has_own_names(trace.server):
+        return (Step(FAMILYS_PARSER), Step(_TELL))
+    flags = [f"vLLM `--enable-auto-tool-choice --tool-call-parser {name}`" for name in meant or ("NAME",)]
+    flags += [f"SGLang `--tool-call-parser {name}`" for name in sglang or (() if meant else ("NAME",))]
+    parser = None if trace.server is None else trace.server.tool_parser
+    is_set = {"tool_parser": parser} if parser is not None and parser in facts.tool_parsers else {}
+    text = f"Have the server parse this model's calls: {', '.join([*flags, 'llama.cpp `--jinja`'])}."
+    return (Step(text, server=is_set), Step(_TELL))
+
+
+def _departs(calls: Sequence[ToolCallAttempt], family: str) -> str:
+    """Say how the calls depart from their notation, where they do."""
+    parts = list(dict.fromkeys(call.deviation for call in calls if call.deviation is not None))
+    listed_parts = "; ".join(parts[:3])
+    return f" It departs from the notation of `{family}`, which a parser may refuse: {listed_parts}." if parts else ""
+
+
+def _report_begun(trace: Trace, call: ToolCallAttempt, content: str) -> Report:
+    family = format_of(trace, content)
+    return Report(
+        title=f"A tool call to `{call.name}` begins in content and is not closed.",
+        detail=f"It stands at character {call.char_span.start} in the notation of `{family}`: {call.problem}. The "
+        "output was cut, or the model stopped inside the call; the server did not parse what there is.",
+        evidence=(in_message("content", content[slice(*call.char_span)], call.char_span),),
+        fix=(Step("Do not run this call. Raise `max_tokens` where finish_reason is `length`."), *_fix(trace, family)),
+        certainty=Certainty.INFERRED,
+    )
+
+
+def _report_written(trace: Trace, calls: list[ToolCallAttempt], content: str) -> Report:
+    family = format_of(trace, content)
     names = ", ".join(f"`{call.name}`" for call in calls[:6])
     one = len(calls) == 1
     what = f"A tool call to {names} stands" if one else f"Tool calls to {names} stand"
     return Report(
         title=f"{what} in content and not among the answer's calls.",
         detail=f"Content holds {'a complete call' if one else f'{len(calls)} complete calls'} with "
-        f"{'its' if one else 'their'} markup: the model wrote {'it' if one else 'them'}, the server did not parse "
-        f"{'it' if one else 'them'}.",
+        f"{'its' if one else 'their'} markup, that of `{family}`: the model wrote {'it' if one else 'them'}, the "
+        f"server did not parse {'it' if one else 'them'}.{_departs(calls, family)}",
         evidence=tuple(in_message("content", content[slice(*call.char_span)], call.char_span) for call in calls),
-        fix=_FIX,
+        fix=_fix(trace, family),
     )
 
 
-def _report_bare(calls: tuple[ToolCallAttempt, ...], content: str) -> Report:
+def _report_bare(trace: Trace, calls: tuple[ToolCallAttempt, ...], content: str) -> Report:
     names = ", ".join(f"`{call.name}`" for call in calls[:6])
+    guess = "" if is_request_known(trace) else " The request is not known, so this is a guess."
     return Report(
         title=f"Content is nothing but {'a call' if len(calls) == 1 else 'calls'} to {names}.",
         detail="It reads as this family of models writes its calls, without control tokens, and the answer has no "
-        "call: the server did not parse it, or the model answers with an example.",
+        "call: the server did not parse it, or the model answers with an example."
+        f"{guess}{_departs(calls, format_of(trace, content))}",
         evidence=tuple(in_message("content", content[slice(*call.char_span)], call.char_span) for call in calls),
-        fix=_FIX,
+        fix=_fix(trace, format_of(trace, content) if (found := bare_list(trace)) is None else found.family),
         certainty=Certainty.INFERRED,
-        severity=Severity.WARNING,
+        severity=Severity.NOTE if guess else Severity.WARNING,
     )
 
 
@@ -97,7 +138,7 @@ def _stripped(trace: Trace, content: str) -> Iterator[Report]:
         title=f"Content reads like a tool call to `{found.name}` that lost its markers.",
         detail=f"It is {text[:120]!r}: so a tool call reads whose control tokens were taken out.",
         evidence=(in_message("content", content, Span(0, len(content))),),
-        fix=_FIX,
+        fix=_fix(trace, found.format),
         certainty=Certainty.INFERRED,
         severity=Severity.WARNING,
     )

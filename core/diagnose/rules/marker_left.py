@@ -28,7 +28,17 @@ import re
 from collections.abc import Iterator
 
 from prompt_debugger.core.base.protocols import Rule
-from prompt_debugger.core.base.types import Certainty, Fate, FindingEvidence, SegmentKind, Severity, Span, Stage, Trace
+from prompt_debugger.core.base.types import (
+    CallStatus,
+    Certainty,
+    Fate,
+    FindingEvidence,
+    SegmentKind,
+    Severity,
+    Span,
+    Stage,
+    Trace,
+)
 from prompt_debugger.core.diagnose.advice import Step
 from prompt_debugger.core.diagnose.fields import body_of, content_of, returned_calls, texts_inside
 from prompt_debugger.core.diagnose.leftovers import ends_at_tail, repeated_token
@@ -49,6 +59,7 @@ _VISIBLE = {
 }
 _THINK = frozenset(marker.strip() for pair in TABLES.reasoning_pairs for marker in pair)
 _TAG = re.compile(r"<[^\s<>][^<>\n]*>|\[/?[A-Z_]{3,}\]")
+_CALLS = (CallStatus.COMPLETE, CallStatus.TRUNCATED)
 
 
 def find(trace: Trace) -> Iterator[Report]:
@@ -131,8 +142,8 @@ def _in_content(trace: Trace, field: str, text: str) -> tuple[FindingEvidence, .
 def _from_message(trace: Trace) -> Iterator[Report]:
     """Report unquoted markers of content where no raw output is there to prove it."""
     content = None if trace.chat is None else content_of(trace.chat.message)
-    if not content or trace.parse is not None or any(True for _ in written_calls(trace, content)):
-        return  # a whole call has a rule of its own
+    if not content or trace.parse is not None or any(True for _ in written_calls(trace, content, _CALLS)):
+        return  # a call has a rule of its own
     asked = "\n".join(texts_inside(trace.request.body))
     ends = [end.span for end in ends_at_tail(content)]  # they have rules of their own, and so have loops of one token
     if repeated_token(content) is not None:

@@ -26,13 +26,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.protocols import ReadContext, Rule
 from prompt_debugger.core.base.types import Certainty, Severity, Span, Stage, Trace
 from prompt_debugger.core.diagnose.broken_arguments import Break, broken_calls
 from prompt_debugger.core.diagnose.fields import CallField, as_text, body_of, decode_json, returned_calls, texts_inside
 from prompt_debugger.core.diagnose.markers import find_markers
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, in_message, written_as
+from prompt_debugger.core.diagnose.words import listed
+from prompt_debugger.core.formats import pick_format
 
 _CLOSES = re.compile(r"</|<[|｜]/|[_▁](?:end|END)|:end_")
 _FIX = (
@@ -46,7 +48,7 @@ def find(trace: Trace) -> Iterator[Report]:
     """Look at ids, then at arguments."""
     origins = written_as(trace)
     for index, call in enumerate(returned_calls(trace)):
-        yield from _in_id(call)
+        yield from _in_id(trace, call)
         arguments = decode_json(as_text(call.arguments) or "")
         written = origins.get(index)
         if isinstance(arguments, dict) and (written is None or written.arguments_json != arguments):
@@ -62,13 +64,22 @@ def find(trace: Trace) -> Iterator[Report]:
         )
 
 
-def _in_id(call: CallField) -> Iterator[Report]:
+def _swallowed(trace: Trace, text: str, own: str | None) -> str:
+    """Name the calls that begin in what stands in a value or an id."""
+    context = ReadContext(tools=trace.request.tools)
+    calls = pick_format(text, context).read(text, context).calls
+    names = list(dict.fromkeys(call.name for call in calls if call.name and (len(calls) == 1 or call.name != own)))
+    return f" It swallowed the call to {listed(names)}." if names else ""
+
+
+def _in_id(trace: Trace, call: CallField) -> Iterator[Report]:
     marker = next(find_markers(call.id or ""), None)
     if marker is not None and call.id is not None:
         field = f"{call.field}.id"
         yield Report(
             title=f"The marker `{call.id[slice(*marker)]}` stands in the id of the call to `{call.name}`.",
-            detail=f"`{field}` is {call.id[:200]!r}. The parser read on over the end of the id.",
+            detail=f"`{field}` is {call.id[:200]!r}. The parser read on over the end of the id."
+            f"{_swallowed(trace, call.id, call.name)}",
             evidence=(in_message(field, call.id, marker),),
             fix=_FIX,
         )
@@ -89,7 +100,7 @@ def _in_values(trace: Trace, call: CallField, values: list[str]) -> Iterator[Rep
             title=f"A value in the arguments of the call to `{call.name}` runs on into `{first}`"
             + (" and the next call." if opens else "."),
             detail=f"In `{field}`: {value[max(0, markers[0].start - 30) : markers[0].stop + 120]!r}. "
-            "The parser missed the end of the value.",
+            f"The parser missed the end of the value.{_swallowed(trace, value[markers[0].start :], call.name)}",
             evidence=(in_message(field, arguments[at:], Span(at, at + len(first)) if at >= 0 else None),),
             fix=_FIX,
             certainty=Certainty.INFERRED,

@@ -44,6 +44,7 @@ from prompt_debugger.core.base.types import (
     Trace,
 )
 from prompt_debugger.core.diagnose.advice import parse_it_yourself
+from prompt_debugger.core.diagnose.bare_lists import bare_list
 from prompt_debugger.core.diagnose.fields import content_of, returned_calls
 from prompt_debugger.core.diagnose.own_names import FAMILYS_PARSER, has_own_names, is_made_for
 from prompt_debugger.core.diagnose.readers import advisable_parsers, trials_of
@@ -76,6 +77,8 @@ def find(trace: Trace) -> Iterator[Report]:
     score = trace.parse.format_scores.get(name)
     if score is not None and score.score < MIN_SCORE:
         return
+    if bare_list(trace) is not None:
+        return  # its own parser reads it once the marker is there
     calls = [call for _, call in dropped]
     cause = _cause(trace, name, calls)
     if cause is None:

@@ -1,0 +1,69 @@
+"""A list of calls has lost the marker before it.
+
+What it finds:
+    A raw output or, without one, a content that is nothing but a JSON list of
+    calls, from a model, or for a parser, whose family writes a special token
+    before such a list. The answer has no call. That the token was stripped is
+    an inference.
+
+Why it matters:
+    The list is what is left of `[TOOL_CALLS][{…}]` where special tokens are
+    taken out before the tool parser runs. The parser looks for the token, finds
+    none, and the call is handed out as text. Another family's parser, which
+    reads bare lists, hides the fault.
+
+Bad:
+    `[{"name": "get_weather", "arguments": {"city": "Paris"}}]` of a Mistral model
+
+Good:
+    `[TOOL_CALLS][{"name": "get_weather", "arguments": {"city": "Paris"}}]`
+
+Source:
+    tracker: vllm-project/vllm#16190.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prompt_debugger.core.base.protocols import Rule
+from prompt_debugger.core.base.types import Certainty, Severity, Stage, Trace
+from prompt_debugger.core.diagnose.advice import Step
+from prompt_debugger.core.diagnose.bare_lists import bare_list
+from prompt_debugger.core.diagnose.fields import content_of, returned_calls
+from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
+from prompt_debugger.core.diagnose.sight import in_message, in_raw
+from prompt_debugger.core.diagnose.words import listed
+
+
+def find(trace: Trace) -> Iterator[Report]:
+    """Report the list, unless its calls were returned."""
+    found = None if returned_calls(trace) else bare_list(trace)
+    if found is None:
+        return
+    names = listed(list(dict.fromkeys(call.name or "" for call in found.calls)))
+    content = "" if trace.chat is None else content_of(trace.chat.message) or ""
+    shown = in_message("content", content[slice(*found.span)], found.span)
+    yield Report(
+        title=f"A list of calls to {names} stands without the marker `{found.marker}` before it.",
+        detail=f"It is whole, and {found.why}: the family `{found.family}` writes `{found.marker}` before such a list. "
+        "It is a special token, so it was probably taken out before the tool parser saw the text.",
+        evidence=(shown if trace.parse is None else in_raw(trace, found.span),),
+        fix=(
+            Step("Send `skip_special_tokens: false` with this request.", {"skip_special_tokens": False}),
+            Step("Update the server: current releases keep special tokens for requests with tools."),
+            Step("Use the chat template of the model, which teaches the marker."),
+        ),
+        certainty=Certainty.INFERRED,
+    )
+
+
+RULE: Rule = TraceRule(
+    code="PD436",
+    name="list-marker-stripped",
+    severity=Severity.WARNING,
+    stage=Stage.PARSE,
+    find=find,
+    threads=("vllm-project/vllm#16190",),
+    explains=("PD401", "PD426"),
+)
