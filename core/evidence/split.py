@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-_FENCE = re.compile(r"[ \t]{0,12}(`{3,}|~{3,})[ \t]*([\w+./-]{0,40})[^\n`]{0,80}$")
+_FENCE = re.compile(r"[ \t]{0,12}(`{3,}|~{3,})[ \t]*(?!tool_c)([\w+./-]{0,40})[^\n`]{0,80}$")
 _QUOTED = re.compile(r"[ \t]{0,3}>(?: |$)")
 _JSON = re.compile(r"[ \t]*+(?=\{\s*+[\"}]|\[\s*+[\[{\"\]])")
 _STREAM = re.compile(r"[ \t]*+(?:data:|event:|id: |retry:|: ?\w|:$)")

@@ -49,6 +49,8 @@ SHAPES = {
     "escapes for HTML": ("", "&quot;"),
     "typographic quotes": ("", "\u201ca"),
     "wrapped strings": ('{"choices": "', "a\n"),
+    "thoughts": ("", "Thought: a\nAction: b\n"),
+    "ends of turns": ("[", "}</s>"),
     "labels": ("", "content: a\n"),
     "long labels": ("", "content content "),
     "comments": ("", "# content: a\n"),

@@ -113,6 +113,25 @@ def test_stripped_channels_are_the_content_of_a_message():
         read_evidence("analysis of the assistant: final words")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Let me look.\n[Calling tool: f({"city": "Oslo"})]',
+        '```tool_code\nf(city="Oslo")\n```<end_of_turn>',
+        "Thought: I type.\nAction: type(content='Oslo')",
+        "[{'name': 'f', 'arguments': {'city': 'Oslo'}}]</s>",
+    ],
+)
+def test_an_output_in_plain_words_is_an_output(text):
+    assert read_evidence(text).raw == text
+
+
+@pytest.mark.parametrize("text", ["He wrote [Calling tool: f({})] to me", "Thought: I look.\nAction: lookup\n"])
+def test_prose_about_calls_is_not_an_output(text):
+    with pytest.raises(RequestError):
+        read_evidence(text)
+
+
 def test_the_whole_that_a_script_prints_at_the_end_counts():
     text = (
         "ChoiceDelta(content='', function_call=None, refusal=None, role='assistant', tool_calls=None)\n"
