@@ -17,7 +17,7 @@ from prompt_debugger.core.base.errors import PluginError, shorten
 from prompt_debugger.core.base.protocols import Rule
 from prompt_debugger.core.base.types import Certainty, Finding, Request, Severity, Trace
 from prompt_debugger.core.diagnose import rules
-from prompt_debugger.core.diagnose.blame import borrow_fixes, mark_followers, worst_first
+from prompt_debugger.core.diagnose.blame import borrow_fixes, excuse, mark_followers, worst_first
 from prompt_debugger.core.diagnose.rules.base import TraceRule
 from prompt_debugger.core.diagnose.sight import Sight, is_whole, sights_of
 from prompt_debugger.core.diagnose.verdict import reach_verdict
@@ -97,6 +97,9 @@ def diagnose_trace(
         return ()
     codes = {finding.code for finding in findings} & ruleset.keys()
     explains = {code: tuple(getattr(ruleset[code], "explains", ())) for code in codes}
+    excuses = {code: tuple(getattr(ruleset[code], "excuses", ())) for code in codes}
+    if any(excuses.values()):
+        findings = [*excuse(findings, excuses)]
     borrowers = {code for code in codes if getattr(ruleset[code], "borrows_fix", False)}
     return worst_first(borrow_fixes(mark_followers(findings, explains), borrowers))
 

@@ -57,6 +57,26 @@ def borrow_fixes(findings: Sequence[Finding], borrowers: Collection[str]) -> tup
     )
 
 
+def excuse(findings: Sequence[Finding], excuses: Mapping[str, Sequence[str]]) -> tuple[Finding, ...]:
+    """Return findings of which those that the request asks for are warnings about the request, and say how to ask.
+
+    Args:
+        findings: What was found, in any order.
+        excuses: For a code that was found, the codes that it excuses.
+    """
+    by_code = {code: other for other in reversed(findings) for code in excuses.get(other.code, ())}
+    return tuple(
+        replace(finding, severity=_milder(finding.severity), stage=Stage.REQUEST, fix=by_code[finding.code].fix)
+        if finding.code in by_code
+        else finding
+        for finding in findings
+    )
+
+
+def _milder(severity: Severity) -> Severity:
+    return Severity.WARNING if severity is Severity.ERROR else severity
+
+
 def _cause(finding: Finding, findings: Sequence[Finding], explains: Mapping[str, Sequence[str]]) -> str | None:
     named = [other for other in findings if finding.code in explains.get(other.code, ()) and other is not finding]
     if named:

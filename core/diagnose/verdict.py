@@ -81,7 +81,8 @@ def _guilty(findings: Sequence[Finding], *, is_wrong: bool) -> Finding | None:
         broken = [
             finding
             for finding in findings
-            if finding.severity is Severity.WARNING and finding.stage in (Stage.PARSE, Stage.CONTRACT)
+            if finding.severity is Severity.WARNING
+            and (finding.stage in (Stage.PARSE, Stage.CONTRACT) or finding.follows is not None)
         ]
     if not broken:
         return None

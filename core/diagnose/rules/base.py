@@ -48,6 +48,8 @@ class TraceRule:
         needs: What must be there for it to say anything; without it the rule is not asked.
         threads: Known reports of the same fault, as `owner/repo#number`.
         explains: Codes of findings that this one explains where both are there.
+        excuses: Codes of findings that are what the request asks for where this one is there: they become warnings
+            about the request, with the fix of this one.
         borrows_fix: Whether the fix of the finding that it follows from is the better one.
         asks_request_alone: Whether it looks at the request as pasted and at nothing else, so that its
             findings hold for every output of that request.
@@ -62,6 +64,7 @@ class TraceRule:
     needs: Sight | None = None
     threads: tuple[str, ...] = ()
     explains: tuple[str, ...] = ()
+    excuses: tuple[str, ...] = ()
     borrows_fix: bool = False
     asks_request_alone: bool = False
     reads_stripped: bool = False

@@ -38,7 +38,7 @@ def find(trace: Trace) -> Iterator[Report]:
         return
     yield Report(
         title="`tool_choice` is `none`: the request allows no tool call.",
-        detail=f"{counted(len(names), 'tool')} stand in the request, and none may be called. Whether the prompt still "
+        detail=f"The request offers {counted(len(names), 'tool')}, and none may be called. Whether the prompt still "
         "lists them depends on the server; a call that the model writes stays in content.",
         evidence=(in_request("tool_choice", "none"),),
         fix='Send `tool_choice: "auto"`, or leave the field out, where calls are wanted. Where markup of a call stands '
@@ -54,5 +54,6 @@ RULE: Rule = TraceRule(
     find=find,
     threads=("vllm-project/vllm#20544", "sgl-project/sglang#35736"),
     asks_request_alone=True,
-    explains=("PD401", "PD405", "PD406", "PD426", "PD407"),
+    explains=("PD401", "PD405", "PD406", "PD407", "PD413", "PD426"),
+    excuses=("PD401", "PD405", "PD406", "PD407", "PD413", "PD426"),
 )

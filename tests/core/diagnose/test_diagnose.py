@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from prompt_debugger.core.base.errors import PluginError
-from prompt_debugger.core.base.types import ChatResult, Finding, Request, Severity, Stage, Trace
+from prompt_debugger.core.base.types import ChatResult, Finding, JSONObject, Request, Severity, Stage, Trace
 from prompt_debugger.core.diagnose import CRASH_CODE, RULES, diagnose_trace, index_rules
 from prompt_debugger.core.diagnose.blame import mark_followers, worst_first
 from prompt_debugger.core.diagnose.rules.base import Report, TraceRule
@@ -154,3 +154,18 @@ def test_a_rule_is_asked_only_where_the_trace_shows_what_it_needs() -> None:
     diagnose_trace(Trace(request=Request(body={}, text="answered"), chat=ChatResult({}, "stop")), {"PD999": rule})
 
     assert asked == ["answered"]
+
+
+def test_what_the_request_asks_for_is_no_error_and_blames_no_parser() -> None:
+    body: JSONObject = {
+        "tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}],
+        "tool_choice": "none",
+    }
+    chat = ChatResult({"role": "assistant", "content": '<tool_call>{"name": "f", "arguments": {}}</tool_call>'}, "stop")
+
+    found = {finding.code: finding for finding in diagnose_trace(Trace(Request(body, ""), chat=chat))}
+    free = diagnose_trace(Trace(Request({**body, "tool_choice": "auto"}, ""), chat=chat))
+
+    assert (found["PD426"].severity, found["PD426"].stage) == (Severity.WARNING, Stage.REQUEST)
+    assert "parser" not in found["PD426"].fix
+    assert [finding.severity for finding in free if finding.code == "PD426"] == [Severity.ERROR]
